@@ -1,4 +1,5 @@
-//! Layers that every call through a toolbox passes, each in its own module.
+//! Layers that every call through a toolbox passes, each in its own module. [`layer`] defines the trait and the
+//! stages.
 
 pub mod approval;
 pub mod breaker;
@@ -29,7 +30,7 @@ use std::sync::Arc;
 
 use crate::call::context::ToolContext;
 
-/// The layers that every toolbox has, unless others take their place.
+/// Returns the layers that every toolbox has, unless layers of the same types replace them.
 pub(crate) fn defaults() -> Vec<Arc<dyn Layer>> {
     vec![
         Arc::<pages::Pages>::default(),
@@ -39,7 +40,7 @@ pub(crate) fn defaults() -> Vec<Arc<dyn Layer>> {
     ]
 }
 
-/// Adds the innermost span of every call, unless a layer of its type is there: its log lines are within all others.
+/// Adds the innermost span of every call, unless a layer of its type exists: its log lines are within all others.
 pub(crate) fn with_trace(tracers: Vec<Arc<dyn Layer>>) -> Vec<Arc<dyn Layer>> {
     #[cfg(feature = "tracing")]
     if !tracers.iter().any(|layer| layer::of_type(&**layer) == std::any::TypeId::of::<trace::Trace>()) {
@@ -48,8 +49,8 @@ pub(crate) fn with_trace(tracers: Vec<Arc<dyn Layer>>) -> Vec<Arc<dyn Layer>> {
     tracers
 }
 
-/// Returns the headers, by name and value, by which another process continues the trace of a call, or of what is current
-/// without one: those of W3C Trace Context, and these.
+/// Returns the headers, by name and value, with which another process continues the trace of a call, or of the current
+/// context if there is no call: those of W3C Trace Context, and those in `also`.
 #[doc(hidden)]
 #[must_use]
 pub fn passed_on(ctx: Option<&ToolContext>, also: &[String]) -> Vec<(String, String)> {

@@ -1,11 +1,11 @@
 //! The audit log: which tools were called, with which arguments, and with which outcome.
 //!
-//! A call leaves one record: the intent, written before the call runs, and the outcome, its result. Secrets are
-//! redacted first, see [`redact`](toolgen_kernel::layers::redact). Calls that were refused and calls that were abandoned leave
-//! a record, too.
+//! A call has one record: the intent, written before the call runs, and the outcome, written when it has ended.
+//! Secrets are redacted first, see [`redact`](toolgen_kernel::layers::redact). Calls that were refused and calls that
+//! were abandoned are also recorded.
 //!
 //! A separate thread writes the records. Usually no call waits for it: if it falls behind by more than the capacity of
-//! the queue, whole records are dropped and counted. A *durable* [`Auditor`] does the opposite: a call runs only once
+//! the queue, whole records are dropped and counted. A *durable* [`Auditor`] does the opposite: a call runs only after
 //! its intent is on disk, and is refused if the intent cannot be written.
 //!
 //! ```
@@ -18,7 +18,7 @@
 //! let sink = MemorySink::new();
 //! let auditor = Auditor::builder(sink.clone()).start()?;
 //!
-//! // What a toolbox does for each of its calls.
+//! // A toolbox does this for each of its calls.
 //! let mut record = auditor.record(|| CallInfo::new("call-1", "login", json!({"password": "hunter2"})));
 //! record.intent().await?;
 //! record.finish(&Ok(ToolResult::text("welcome"))).await;
@@ -60,13 +60,13 @@ pub use record::{CallInfo, Record};
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AuditIntent {
-    /// The number of the call among those of one [`Auditor`], from 1.
+    /// The number of the call among those of one [`Auditor`], starting at 1.
     pub key: u64,
-    /// The key of the call that made this one: of a tool that calls another, or of a sub-agent. 0 if a program or a
-    /// model made the call, or the call above is not in these records.
+    /// The key of the call that made this one: the call of a tool that calls another, or of a sub-agent. 0 if a
+    /// program or a model made the call, or the outer call is not in these records.
     pub parent: u64,
-    /// The number of the turn, among those of the program, whose calls a model made together, from 1; the calls that
-    /// these make have it, too. 0 if the call is not part of a turn.
+    /// The number of the turn in which a model made the call, among the turns of the program, starting at 1. Nested
+    /// calls have the same number. 0 if the call is not part of a turn.
     pub turn: u64,
     /// The session; empty if there is none.
     pub session_id: Text,
@@ -74,27 +74,26 @@ pub struct AuditIntent {
     pub agent_id: Text,
     /// The ID of the principal for whom the call is made; empty if there is none.
     pub principal: Text,
-    /// The tool name as called: there may be no such tool.
+    /// The tool name as called; the tool may not exist.
     pub tool_name: Text,
-    /// The model's id for the call.
+    /// The model's ID for the call.
     pub tool_call_id: Text,
-    /// The arguments, redacted; and, as their member [`CLIENT`], the values of the context that a client sent, if it sent
-    /// some.
+    /// The redacted arguments. If a client sent values of the context, they are in the member [`CLIENT`].
     pub parameters: Value,
-    /// When the call arrived: UTC as RFC 3339 with milliseconds, so that the texts sort like the times.
+    /// When the call arrived: UTC as RFC 3339 with milliseconds, so that the strings sort like the times.
     pub timestamp: String,
     /// The SHA-256 of the tool's contract at that time, in hexadecimal; empty if there is no such tool.
     pub spec_hash: Text,
-    /// The number of this attempt at the call, from 1.
+    /// The number of this attempt at the call, starting at 1.
     pub attempt: u32,
     /// Whether the call was approved.
     pub approved: bool,
-    /// The approver. `None` if nobody approved the call, or the program does not name who did.
+    /// The approver. `None` if the call was not approved, or the program does not name the approver.
     pub approved_by: Option<Text>,
 }
 
 /// The member of the recorded [parameters](AuditIntent::parameters) with the values of the context that a client sent,
-/// which nobody vouches for.
+/// which are not trusted.
 pub const CLIENT: &str = "@client";
 
 /// The part of a record that is written after the call ended.
@@ -107,13 +106,13 @@ pub struct AuditOutcome {
     /// `Null` if there is no result; for a call that waits for an approval, `{"approval": ID}`, see
     /// [`approval`](Self::approval).
     pub result: Value,
-    /// The error text, redacted.
+    /// The error message, redacted.
     pub error: Option<String>,
     /// The error code.
     pub error_code: Option<Cow<'static, str>>,
     /// Whether there is no result, or the result itself is an error.
     pub is_error: bool,
-    /// How long the call took.
+    /// Duration of the call.
     pub duration: Duration,
 }
 
@@ -127,17 +126,17 @@ discreet_debug!(AuditOutcome: status, error_code, is_error, duration; result, er
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AuditStatus {
-    /// The call was about to run, and nothing more is known yet.
+    /// The call was about to run; its outcome is not known.
     Started,
     /// The call has a result.
     Ok,
     /// The call ran and failed.
     Error,
-    /// The call was answered without being run.
+    /// The call was refused without being run.
     Refused,
     /// The call timed out.
     Timeout,
-    /// The caller abandoned the call. What the tool did until then is unknown.
+    /// The caller abandoned the call. It is unknown what the tool did before that.
     Cancelled,
     /// The program ended before the call did.
     Unknown,
@@ -175,7 +174,7 @@ impl fmt::Display for AuditStatus {
 }
 
 impl AuditIntent {
-    /// Returns the intent as a JSON object, without the keys, which mean something only among the records of one
+    /// Returns the intent as a JSON object, without the keys, which are meaningful only among the records of one
     /// [`Auditor`].
     #[must_use]
     pub fn to_json(&self) -> Value {
@@ -206,9 +205,9 @@ impl AuditOutcome {
         i64::try_from(self.duration.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Returns the ID of the approval that the call waits for, under which a
-    /// [queue](toolgen_kernel::toolbox::ToolboxBuilder::approval_queue) has it. `None` if it waits for none, or the record is
-    /// from before records had it.
+    /// Returns the ID of the approval that the call waits for, which identifies it in the
+    /// [queue](toolgen_kernel::toolbox::ToolboxBuilder::approval_queue). `None` if it does not wait for an approval,
+    /// or an earlier version wrote the record without the ID.
     #[must_use]
     pub fn approval(&self) -> Option<&str> {
         if self.error_code.as_deref() != Some("APPROVAL_REQUIRED") {
@@ -231,43 +230,43 @@ impl AuditOutcome {
     }
 }
 
-/// A destination for records. All methods are called from one thread that does nothing else, so they may block.
+/// A destination for records. All methods are called from one dedicated thread, so they may block.
 ///
-/// If a sink fails, by an error or a panic, the failure is counted in [`Auditor::errors`], and the sink is used again
-/// for the next record.
+/// If a sink fails, with an error or a panic, the failure is counted in [`Auditor::errors`], and the sink is used
+/// again for the next record.
 pub trait AuditSink: Send {
     /// Records that a call is about to run.
     ///
     /// # Errors
     ///
-    /// If the intent could not be written. In durable mode the call is then refused.
+    /// Returns an error if the intent could not be written. In durable mode the call is then refused.
     fn intent(&mut self, intent: &AuditIntent) -> Result<(), AuditError>;
 
     /// Records that a call has ended. If [`intent`](Self::intent) was not called, because the call was refused, or
-    /// failed, this is all the sink gets about the call.
+    /// failed, this is the only record of the call.
     ///
     /// # Errors
     ///
-    /// If the outcome could not be written.
+    /// Returns an error if the outcome could not be written.
     fn outcome(&mut self, intent: &AuditIntent, outcome: &AuditOutcome) -> Result<(), AuditError>;
 
     /// Persists everything received since the last flush; called after every few records. If the sink is durable,
-    /// everything is on disk when this returns.
+    /// everything must be on disk when this returns.
     ///
     /// # Errors
     ///
-    /// If the records could not be written. All of them count as lost, unless the error says that some are
-    /// [kept](AuditError::with_kept).
+    /// Returns an error if the records could not be written. All of them count as lost, unless the error reports that
+    /// some are [kept](AuditError::with_buffered).
     fn flush(&mut self) -> Result<(), AuditError> {
         Ok(())
     }
 
-    /// Makes the sink durable: [`flush`](Self::flush) must not return before everything is on disk. Called before
-    /// everything else.
+    /// Makes the sink durable: [`flush`](Self::flush) must not return before everything is on disk. Called before all
+    /// other methods.
     ///
     /// # Errors
     ///
-    /// If the sink cannot guarantee that.
+    /// Returns an error if the sink cannot guarantee that.
     fn make_durable(&mut self) -> Result<(), AuditError> {
         Ok(())
     }
@@ -295,7 +294,7 @@ impl<T: AuditSink + ?Sized> AuditSink for Box<T> {
 #[derive(Clone, PartialEq, Eq)]
 pub struct AuditError {
     message: String,
-    /// How many records are kept and how many are lost, if the sink says so.
+    /// The number of records that are kept and the number of lost ones, if the sink reports them.
     buffered: Option<(usize, usize)>,
 }
 
@@ -305,8 +304,8 @@ impl AuditError {
         AuditError { message: message.into(), buffered: None }
     }
 
-    /// Says that the sink keeps this many records, and tries to write them again with the next
-    /// [`flush`](AuditSink::flush), which comes soon; and how many others are lost.
+    /// Reports how many records the sink keeps, to write them again with the next [`flush`](AuditSink::flush), which
+    /// follows soon, and how many others are lost.
     #[must_use]
     pub fn with_buffered(mut self, kept: usize, lost: usize) -> AuditError {
         self.buffered = Some((kept, lost));

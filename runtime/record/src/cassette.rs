@@ -1,10 +1,10 @@
-//! Cassettes: the traffic of engines with services and MCP servers, recorded once and played back in tests.
+//! Cassettes: HTTP and MCP traffic of engines, recorded once and played back in tests.
 //!
-//! A cassette that [records](Cassette::record) is given to the engines of a program that uses the real network. What
-//! it [saves](Cassette::save) has requests and answers as the wire had them, without credentials and without what a
-//! [`Redactor`] hides. A cassette that is [played](Cassette::open) takes the place of the network: the same engines
-//! build the same requests, no socket is opened and no server started, and a request that is not on the cassette is
-//! refused with what differs.
+//! To [record](Cassette::record), pass a cassette to the engines of a program that uses the real network. The
+//! [saved](Cassette::save) file has the requests and responses as transmitted, without credentials and without the
+//! values that a [`Redactor`] hides. A cassette that is [played back](Cassette::open) replaces the network: the same
+//! engines build the same requests, no socket is opened and no server is started. A request that is not on the
+//! cassette is refused with the differences.
 //!
 //! ```
 //! use serde_json::json;
@@ -16,7 +16,7 @@
 //!     "answer": {"status": 200, "headers": {"content-type": "application/json"}, "body": {"json": []}},
 //! }]});
 //! let cassette = Cassette::parse(&saved.to_string())?; // or `Cassette::open(path)`
-//! // The program runs with `HttpEngine::builder().cassette(&cassette)`; here it forgets to.
+//! // The program should run with `HttpEngine::builder().cassette(&cassette)`; here it does not.
 //! let why = cassette.finish().unwrap_err().to_string();
 //! assert!(why.ends_with("requests were not made\n  1: GET https://api.example.com/pets"));
 //! # Ok(())
@@ -46,12 +46,12 @@ use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::engine::Interceptor;
 use toolgen_kernel::layers::redact::Redactor;
 
-/// The most requests and places that are reported.
+/// Maximum number of requests and locations that are reported.
 const MAX_DIFFERENCES_SHOWN: usize = 12;
 
 /// Recorded traffic. Clones are the same cassette.
 ///
-/// It is given to `HttpEngineBuilder::cassette` and `McpOptions::cassette`.
+/// Pass it to `HttpEngineBuilder::cassette` and `McpOptions::cassette`.
 #[derive(Clone)]
 pub struct Cassette(Arc<Inner>);
 
@@ -65,7 +65,7 @@ struct Inner {
 struct State {
     entries: Vec<Entry>,
     hidden: KnownSecrets,
-    /// The requests that were made again.
+    /// The requests that were played back.
     played: BTreeSet<usize>,
     difference: Option<String>,
     /// The number of connections to each server so far.
@@ -73,7 +73,7 @@ struct State {
     playing: BTreeMap<(String, usize), mcp::Playing>,
 }
 
-/// Why a cassette cannot be read, written or played to its end.
+/// The reason why a cassette cannot be read, written or played to its end.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CassetteError(String);
 
@@ -88,18 +88,18 @@ toolgen_core::__readable_debug!(CassetteError);
 impl std::error::Error for CassetteError {}
 
 impl Cassette {
-    /// Creates an empty cassette that records. This redactor hides secrets, besides the credentials that the engines
-    /// themselves send; those that tools declare are known where calls pass a [`Toolbox`](toolgen_kernel::Toolbox).
+    /// Creates an empty cassette that records. This redactor hides secrets, in addition to the credentials that the
+    /// engines send. Secrets that tools declare are hidden if the calls pass a [`Toolbox`](toolgen_kernel::Toolbox).
     #[must_use]
     pub fn record(redactor: &Redactor) -> Cassette {
         Cassette::new(Vec::new(), redactor, false)
     }
 
-    /// Opens a cassette to be played.
+    /// Opens a cassette for playback.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, or is not a cassette, with the place of what is wrong.
+    /// Returns an error with the location of the problem if the file cannot be read, or is not a cassette.
     pub fn open(path: impl AsRef<Path>) -> Result<Cassette, CassetteError> {
         let path = path.as_ref();
         let failed = |reason: &dyn fmt::Display| CassetteError(format!("{}: {reason}", path.display()));
@@ -107,11 +107,11 @@ impl Cassette {
         Cassette::parse(&text).map_err(|error| failed(&error))
     }
 
-    /// Reads the text of a cassette to be played.
+    /// Parses a cassette for playback.
     ///
     /// # Errors
     ///
-    /// If it is not a cassette, with the place of what is wrong.
+    /// Returns an error with the location of the problem if it is not a cassette.
     pub fn parse(text: &str) -> Result<Cassette, CassetteError> {
         let entries = entry::parse(text).map_err(CassetteError)?;
         Ok(Cassette::new(entries, &Redactor::new(), true))
@@ -122,11 +122,12 @@ impl Cassette {
         Cassette(Arc::new(Inner { redactor: redactor.clone(), plays, state }))
     }
 
-    /// Returns the text of what was recorded so far, without its secrets.
+    /// Returns the text of the traffic recorded so far, without its secrets.
     ///
     /// # Errors
     ///
-    /// If a credential would be left in it, such as one that is broken by the text around it.
+    /// Returns an error if the text would still contain a credential, for example one that is split by the surrounding
+    /// text.
     pub fn to_text(&self) -> Result<String, CassetteError> {
         let state = unpoisoned(self.0.state.lock());
         let hiding = state.hidden.hiding(&self.0.redactor);
@@ -134,18 +135,18 @@ impl Cassette {
         let entries: Vec<Entry> = state.entries.iter().map(hide).collect();
         let text = entry::text(&entries);
         if hiding.finds(&text) {
-            let reason = "the cassette is not written, because a credential would stand in it; a `rule` of its redactor can \
-                       hide it";
+            let reason = "the cassette was not written, because it would contain a credential; a `rule` of its \
+                       redactor can hide it";
             return Err(CassetteError(reason.to_owned()));
         }
         Ok(text)
     }
 
-    /// Writes what was recorded so far to a file, without its secrets, and creates the folder if needed.
+    /// Writes the traffic recorded so far to a file, without its secrets, and creates the directory if needed.
     ///
     /// # Errors
     ///
-    /// As [`text`](Self::text), and if the file cannot be written.
+    /// Returns the errors of [`to_text`](Self::to_text), and an error if the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), CassetteError> {
         let path = path.as_ref();
         let failed = |error| CassetteError(format!("{} cannot be written: {error}", path.display()));
@@ -153,12 +154,12 @@ impl Cassette {
         private::write(path, &text).map_err(failed)
     }
 
-    /// Ends the playing of a cassette, and checks that all requests on it were made, and no others. One that records
-    /// has nothing to compare.
+    /// Ends playback, and checks that all requests on the cassette were made, and no others. Does nothing for a
+    /// cassette that records.
     ///
     /// # Errors
     ///
-    /// The first request that differs, or those that were not made.
+    /// Returns the first request that differs, or the requests that were not made.
     pub fn finish(&self) -> Result<(), CassetteError> {
         let state = unpoisoned(self.0.state.lock());
         if let Some(difference) = &state.difference {
@@ -182,7 +183,7 @@ impl Cassette {
         )))
     }
 
-    /// Finds the entry of a request among recorded ones, and notes that it was made.
+    /// Finds the entry of a request among recorded ones, and marks it as made.
     fn find(
         &self,
         state: &mut State,
@@ -195,14 +196,14 @@ impl Cassette {
             let recorded = among(entry)?;
             Some((differences(&recorded, found, &visible).len(), index, recorded))
         });
-        // Of equals the first, so that the same request gets one answer after the other.
+        // The first of equal entries, so that a repeated request gets its responses in order.
         let nearest = rated.min_by_key(|(differs, index, _)| (*differs, *index));
         if let Some((0, index, _)) = nearest {
             state.played.insert(index);
             return Ok(index);
         }
         let mut message =
-            "the traffic differs from the cassette: a request is not on it, or no more".to_owned();
+            "the traffic differs from the cassette: a request is not on it, or was already played".to_owned();
         if let Some((_, index, recorded)) = &nearest {
             message.push_str(&format!("\n- expected {}: {}", index + 1, brief(recorded)));
         }
@@ -215,13 +216,13 @@ impl Cassette {
     }
 }
 
-/// Returns traffic without what is secret.
+/// Returns traffic without secrets.
 fn hidden(value: Value, hiding: &Hiding<'_>) -> Value {
-    // The number of a request, which only by its name looks like a secret.
+    // The progress token only looks like a secret, because of its name.
     let tokens = ["/params/progressToken", "/params/_meta/progressToken"];
     let kept = tokens.map(|location| value.pointer(location).filter(|token| token.is_u64()).cloned());
     let mut value = value;
-    // In Base64, nothing would tell bytes that hold a secret from others.
+    // In Base64, bytes that hold a secret cannot be distinguished from others.
     if let Some(body) = value.get_mut("body").filter(|body| http::holds(body, hiding)) {
         *body = serde_json::json!({ "text": toolgen_kernel::layers::redact::REDACTED });
     }

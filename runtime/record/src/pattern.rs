@@ -1,5 +1,5 @@
-//! Comparison of recorded values with found ones, where a masked value stands for anything, and a mask within a text
-//! for a secret.
+//! Compares recorded values with found ones. A masked value matches anything, and a mask within a string matches one
+//! secret.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use serde_json::Value;
 
 use toolgen_kernel::layers::redact::{FAILED_MASK, REDACTED, TOO_DEEP_MASK};
 
-/// The most characters of a value in a difference.
+/// Maximum length of a value in a difference, in characters.
 const MAX_VALUE_SHOWN: usize = 200;
 
-/// A place at which two values differ.
+/// A location at which two values differ.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ValueDifference {
-    /// The place, as a JSON pointer; empty for the whole value.
+    /// The location, as a JSON pointer; empty for the whole value.
     pub pointer: String,
-    /// What was recorded there; `None` for nothing.
+    /// The recorded value; `None` if there is none.
     pub expected: Option<Value>,
-    /// What is there now; `None` for nothing.
+    /// The found value; `None` if there is none.
     pub found: Option<Value>,
 }
 
@@ -40,17 +40,17 @@ impl fmt::Display for ValueDifference {
     }
 }
 
-/// Says where two texts diverge, if they are too long to see it.
+/// Writes where two strings diverge, if they are too long to see it.
 fn apart(f: &mut fmt::Formatter<'_>, expected: &str, found: &str) -> fmt::Result {
     if expected.len().max(found.len()) <= MAX_VALUE_SHOWN / 2 {
         return Ok(());
     }
     let same = expected.chars().zip(found.chars()).take_while(|(left, right)| left == right).count();
     let rest = |text: &str| brief(&Value::from(text.chars().skip(same).take(40).collect::<String>()));
-    write!(f, "; they part after {same} characters: {} and {}", rest(expected), rest(found))
+    write!(f, "; they differ after {same} characters: {} and {}", rest(expected), rest(found))
 }
 
-/// Returns a value as JSON, cut if it is long.
+/// Returns a value as JSON, truncated if it is long.
 pub(crate) fn brief(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(MAX_VALUE_SHOWN) {
@@ -59,12 +59,12 @@ pub(crate) fn brief(value: &Value) -> String {
     }
 }
 
-/// Returns where a value differs from what was recorded. A masked value fits anything, and a text with masks fits
-/// every text that a redactor turns into it: `masked` is the found value, without its secrets.
+/// Returns the locations where a value differs from the recorded one. A masked value matches anything, and a string
+/// with masks matches every string that a redactor turns into it: `masked` is the found value, without its secrets.
 pub(crate) fn differences(expected: &Value, found: &Value, masked: &Value) -> Vec<ValueDifference> {
     let mut all = Vec::new();
     compare(expected, (found, Some(masked)), &mut String::new(), &mut all);
-    // Where a name is masked, or bytes are left out, only the whole is the same.
+    // If a key is masked, or bytes are omitted, only the whole value can be equal.
     if !all.is_empty() && found != masked {
         let mut visible = Vec::new();
         compare(expected, (masked, None), &mut String::new(), &mut visible);
@@ -75,7 +75,7 @@ pub(crate) fn differences(expected: &Value, found: &Value, masked: &Value) -> Ve
     all
 }
 
-/// A found value, and the same without its secrets, if there is one.
+/// A found value, and the same value without its secrets, if it is available.
 type Match<'v> = (&'v Value, Option<&'v Value>);
 
 fn compare(expected: &Value, (found, masked): Match<'_>, at: &mut String, all: &mut Vec<ValueDifference>) {
@@ -118,12 +118,12 @@ fn within(at: &mut String, key: &str, run: impl FnOnce(&mut String)) {
     at.truncate(length);
 }
 
-/// Whether a value that is neither two objects nor two arrays fits.
+/// Whether values match that are not two objects or two arrays.
 fn fits(expected: &Value, found: &Value) -> bool {
     match (expected, found) {
         (Value::String(mask), _) if [REDACTED, FAILED_MASK, TOO_DEEP_MASK].contains(&mask.as_str()) => true,
         (Value::String(expected), Value::String(found)) => text_fits(expected, found),
-        // What is the same number in JSON: a store may have turned 1 into 1.0.
+        // Equal JSON numbers: a store may have turned 1 into 1.0.
         (Value::Number(expected), Value::Number(found)) => {
             expected == found || (expected.is_f64() || found.is_f64()) && expected.as_f64() == found.as_f64()
         }
@@ -131,8 +131,8 @@ fn fits(expected: &Value, found: &Value) -> bool {
     }
 }
 
-/// Whether a text is what was recorded, where each mask in it stands for a mask or for characters of one secret: not
-/// for a blank, a separator or a quote, after which something else begins.
+/// Whether a string matches the recorded one, where each mask stands for a mask or for characters of one secret. A
+/// mask does not match a blank, a separator or a quote, which end a secret.
 fn text_fits(expected: &str, found: &str) -> bool {
     let mut parts = expected.split(REDACTED);
     let mut before = parts.next().unwrap_or_default();
@@ -140,10 +140,10 @@ fn text_fits(expected: &str, found: &str) -> bool {
         return false;
     }
     let text = found.as_bytes();
-    // Where the parts so far may end.
+    // The positions where the parts so far may end.
     let mut ends = vec![before.len()];
     for part in parts {
-        // A part of a path, or what precedes a host.
+        // A part of a path, or the text before a host.
         let narrow = before.ends_with('/') || part.starts_with(['/', '@', '?']);
         let mut next = Vec::new();
         let mut tried = 0;
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    #[allow(clippy::needless_pass_by_value, reason = "the values stand where they are compared")]
+    #[allow(clippy::needless_pass_by_value, reason = "the values are written where they are compared")]
     fn told(expected: Value, found: Value) -> Vec<String> {
         differences(&expected, &found, &found).iter().map(ToString::to_string).collect()
     }
@@ -198,7 +198,7 @@ mod tests {
                 r#"/header: expected "Bearer [REDACTED]; v=1", found "Basic x; v=1""#,
             ]
         );
-        // A mask in what is found is not a mask.
+        // A mask in the found value is not a wildcard.
         assert_eq!(told(json!("a"), json!("[REDACTED]")).len(), 1);
         assert!(text_fits("[REDACTED]a[REDACTED]", "xay") && !text_fits("[REDACTED]a[REDACTED]b", "xac"));
         assert!(!text_fits("ab[REDACTED]ba", "aba"), "one text cannot be both ends");
@@ -222,7 +222,7 @@ mod tests {
         ] {
             assert_eq!(told(json!({ "t": recorded }), json!({ "t": found })).is_empty(), same, "{found}");
         }
-        // What the rules hide is one secret, whatever stands in it.
+        // A string that the rules hide is one secret, regardless of its characters.
         let redactor = toolgen_kernel::layers::redact::Redactor::new();
         for (recorded, found, same) in [
             ("Cookie: [REDACTED]", "Cookie: a=1; b=2", true),
@@ -252,6 +252,6 @@ mod tests {
         );
         assert_eq!(told(json!(9_007_199_254_740_993_u64), json!(9_007_199_254_740_992_u64)).len(), 1);
         let long = |end: &str| json!(format!("{}{end}", "x".repeat(300)));
-        assert!(told(long("a"), long("b"))[0].contains("they part after 300 characters: \"a\" and \"b\""));
+        assert!(told(long("a"), long("b"))[0].contains("they differ after 300 characters: \"a\" and \"b\""));
     }
 }

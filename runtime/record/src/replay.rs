@@ -1,9 +1,9 @@
-//! Replays of recorded runs: a test in which tools answer from a file instead of the world.
+//! Replays of recorded runs: tests in which calls are answered from a file instead of by tools.
 //!
-//! A [`RecordedRun`] is taken from an audit log and committed. A [`Replay`] of it, given to a toolbox, takes the place
-//! of the tools: everything around them is as in the program, every layer included. The first call that is not the
-//! recorded one, by its name, its arguments or its place, is refused, and so are all after it; [`Replay::finish`]
-//! reports what differs.
+//! Take a [`RecordedRun`] from an audit log and commit it. A [`Replay`] of it, added to a toolbox, replaces the tools;
+//! everything around them runs as in the program, including every layer. The first call that differs from the recorded
+//! one, by its name, its arguments or its position, is refused, and so are all later calls; [`Replay::finish`] reports
+//! the difference.
 //!
 //! ```
 //! use serde_json::json;
@@ -74,14 +74,14 @@ use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::ToolResult;
 
-/// The code of the error that answers a call which differs from the recorded run, and each call after it.
+/// The code of the error for a call that differs from the recorded run, and for each call after it.
 pub const REPLAY_DIFFERENCE: &str = "REPLAY_DIFFERENCE";
 
 /// Answers calls from a [`RecordedRun`]. Clones are the same replay.
 ///
-/// It is a [layer](toolgen_kernel::layers), also for the sub-agents of the
-/// toolbox. A tool whose recorded call made others, a composition and a sub-agent run themselves: the calls that they
-/// make are answered instead, see [`answering_whole`](Self::answering_whole).
+/// It is a [layer](toolgen_kernel::layers), which also applies to the sub-agents of the toolbox. If the recorded call
+/// of a tool made nested calls, as those of compositions and sub-agents do, the tool itself runs and its nested calls
+/// are answered; [`replaying_nested`](Self::replaying_nested) changes this.
 #[derive(Clone)]
 pub struct Replay {
     run: Arc<RecordedRun>,
@@ -93,14 +93,14 @@ pub struct Replay {
 struct State {
     /// The calls of the recording that were made.
     made: BTreeSet<usize>,
-    /// Which call of the recording a call is.
+    /// The index in the recording, by the key of a live call.
     recorded_index: BTreeMap<u64, usize>,
-    /// The calls of the recording whose approval was asked for.
+    /// The calls of the recording whose approval was requested.
     decided: BTreeSet<usize>,
     difference: Option<Difference>,
 }
 
-/// Why there is nothing to replay: the text says what is wrong, where, and what to do.
+/// The reason why a run cannot be replayed: the message states the problem, its location, and what to do.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ReplayError(String);
 
@@ -131,12 +131,13 @@ impl Replay {
     ///
     /// # Errors
     ///
-    /// As [`RecordedRun::open`].
+    /// Returns the errors of [`RecordedRun::open`].
     pub fn open(path: impl AsRef<Path>) -> Result<Replay, ReplayError> {
         RecordedRun::open(path).map(Replay::of)
     }
 
-    /// Answers the calls of these tools from the recording even if they made calls of others, which are then not expected.
+    /// Answers the calls of these tools from the recording even if they made nested calls. The nested calls are then
+    /// not expected.
     #[must_use]
     pub fn replaying_nested<S: Into<String>>(self, tools: impl IntoIterator<Item = S>) -> Replay {
         let mut whole = BTreeSet::clone(&self.whole);
@@ -156,11 +157,11 @@ impl Replay {
         &self.run
     }
 
-    /// Ends the replay: a call that was not made is a difference, too.
+    /// Ends the replay. A call that was not made is also a difference.
     ///
     /// # Errors
     ///
-    /// The first difference.
+    /// Returns the first difference.
     pub fn finish(&self) -> Result<(), Box<Difference>> {
         let mut state = unpoisoned(self.state.lock());
         let remaining =
@@ -169,7 +170,7 @@ impl Replay {
         state.difference.clone().map_or(Ok(()), |difference| Err(Box::new(difference)))
     }
 
-    /// Notes that calls were not made.
+    /// Records that calls were not made.
     fn left_out(&self, state: &mut State, remaining: &[usize]) {
         if remaining.is_empty() || state.difference.is_some() {
             return;
@@ -178,7 +179,7 @@ impl Replay {
         state.difference = Some(self.difference(state, DifferenceKind::NotMade(not_made), None, None));
     }
 
-    /// Finds the call in the recording: one of those that are due.
+    /// Finds the call in the recording, among those that are due.
     fn claim(&self, live: &Live, fate: &CallDisposition) -> Result<usize, ToolError> {
         let mut state = unpoisoned(self.state.lock());
         if state.difference.is_none() {
@@ -214,7 +215,7 @@ impl Replay {
         }
         let mut arguments = Vec::new();
         let (kind, expected) = if let Some((index, call)) = same.first() {
-            // It fits but for what becomes of it, so there is a difference.
+            // It matches except for its disposition, which is therefore a difference.
             (fate.differs(&call.outcome).unwrap_or(DifferenceKind::Arguments), Some(*index))
         } else if let Some((first, _)) = due.first() {
             let of_tool = due.iter().filter(|(_, call)| call.tool == live.tool.as_str());
@@ -257,7 +258,7 @@ impl Replay {
         Difference { kind, expected, found, arguments: Vec::new(), calls, made }
     }
 
-    /// Returns a call of the recording, as a difference shows it.
+    /// Returns a call of the recording, as shown in a difference.
     fn at(&self, index: usize) -> Option<CallAt> {
         let call = self.run.calls.get(index)?;
         let (tool, arguments) = (call.tool.clone(), call.arguments.clone());
@@ -269,7 +270,7 @@ impl Replay {
         call.map_or_else(String::new, |(number, call)| format!("{number} {}", call.tool))
     }
 
-    /// Returns all calls that a call led to.
+    /// Returns all direct and indirect nested calls of a call.
     fn within(&self, index: usize) -> BTreeSet<usize> {
         let mut within = BTreeSet::from([index]);
         for (at, call) in self.run.calls.iter().enumerate().skip(index) {
@@ -281,7 +282,7 @@ impl Replay {
         within
     }
 
-    /// Whether a call is answered from the recording, rather than by its tool and the calls that it makes.
+    /// Whether a call is answered from the recording, instead of by its tool and its nested calls.
     fn answers(&self, index: usize, live: &Live) -> bool {
         self.whole.contains(live.tool.as_str()) || !(live.composes() || self.run.has_inner(index))
     }

@@ -147,7 +147,9 @@ async fn unrecorded_request_is_rejected_with_the_differences() {
     let message =
         call(engine().cassette(&played), with_body(&server.url), ada()).await.unwrap_err().to_string();
     assert!(
-        message.starts_with("the traffic differs from the cassette: a request is not on it, or no more"),
+        message.starts_with(
+            "the traffic differs from the cassette: a request is not on it, or was already played"
+        ),
         "{message}"
     );
     let reason = Cassette::parse(&text).unwrap().finish().unwrap_err().to_string();

@@ -18,7 +18,7 @@ fn look_up(what: String) -> String {
     format!("{what} is 42")
 }
 
-/// A runner that is a function.
+/// A runner from a function.
 struct By<F>(F);
 
 impl<F, Done> AgentRunner for By<F>
@@ -35,7 +35,7 @@ where
     }
 }
 
-/// A sub-agent that says this.
+/// A sub-agent that returns this text.
 fn says(text: &'static str) -> SubAgentBuilder {
     SubAgentTool::builder("helper", By(move |_, _| async move { Ok(text.to_owned()) }))
 }
@@ -60,7 +60,7 @@ async fn call(tool: SubAgentBuilder) -> ToolResponse {
     call_in(&toolbox(tool), json!({"task": "find it"}), &turn()).await
 }
 
-/// A context whose updates are kept.
+/// A context that records its updates.
 fn watched(turn: ToolContext) -> (ToolContext, Arc<Mutex<Vec<String>>>) {
     let seen = Arc::<Mutex<Vec<String>>>::default();
     let updates = seen.clone();

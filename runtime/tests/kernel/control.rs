@@ -1,4 +1,4 @@
-//! What results ask for: completion, effects, questions, input.
+//! Requests in results: completion, effects, questions, input.
 #![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
 
 mod completion;

@@ -1,4 +1,4 @@
-//! Conversations: replies that are streamed, transcripts as the messages of each toolbox, and loops over HTTP.
+//! Conversations: streamed replies, transcripts as the messages of each vendor, and loops over HTTP.
 
 mod custom;
 mod hostile;

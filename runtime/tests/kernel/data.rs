@@ -1,4 +1,4 @@
-//! Plain data goes through JSON and comes back the same; what is damaged is a clear error.
+//! Plain data round-trips through JSON; damaged data is rejected with a clear error.
 
 use std::fmt::Debug;
 use std::time::SystemTime;
@@ -12,7 +12,7 @@ use toolgen_runtime::toolbox::ToolMeta;
 
 use crate::prelude::*;
 
-/// The JSON text of a value, which reads as the same value, also with a member that nobody knows.
+/// Returns the JSON of a value, and checks that it reads as the same value, also with an unknown member.
 fn same<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) -> String {
     let text = serde_json::to_string(value).unwrap();
     assert_eq!(&serde_json::from_str::<T>(&text).unwrap(), value, "{text}");
@@ -24,7 +24,7 @@ fn same<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) -> Strin
     text
 }
 
-/// Reads a value that another wrote, and writes the same text.
+/// Reads a value in the form that another program wrote, and checks that it is written in the same form.
 fn read<T: Serialize + DeserializeOwned + PartialEq + Debug>(written: &Value) -> T {
     let value: T = serde_json::from_value(written.clone()).unwrap();
     assert_eq!(same(&value), written.to_string());
@@ -228,7 +228,7 @@ fn data_of_earlier_versions_is_readable() {
     let reason = json!({"kind": "failed", "message": "down", "code": "service_unavailable"});
     let reason: ToolError = serde_json::from_value(reason).unwrap();
     assert_eq!(reason.code(), "SERVICE_UNAVAILABLE");
-    // A tool's own code is the tool's.
+    // A tool's own error code is kept.
     let own = json!({"kind": "failed", "message": "locked", "code": "resource_locked"});
     assert_eq!(serde_json::from_value::<ToolError>(own).unwrap().code(), "resource_locked");
 }

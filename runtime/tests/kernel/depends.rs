@@ -1,4 +1,4 @@
-//! What tools require before they are called.
+//! Requirements of tools on earlier calls, context and services.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -21,7 +21,7 @@ use toolgen_runtime::schema::shape::read::read_canonical;
 
 use crate::prelude::*;
 
-/// A tool that does nothing but count how often it ran.
+/// A tool that only counts its runs.
 #[derive(Clone)]
 struct Probe {
     spec: ToolSpec,
@@ -55,7 +55,7 @@ impl AgentTool for Probe {
     }
 }
 
-/// A tool that takes a `plan_slug` if it likes.
+/// A tool with an optional `plan_slug`.
 fn probe(name: &str, requires: impl Into<Vec<Requirement>>) -> Probe {
     let input = json!({
         "type": "object",
@@ -94,7 +94,7 @@ async fn check(
     }
 }
 
-/// What is missing for a call without arguments and without anything the program looks up.
+/// Returns what is missing for a call without arguments and without look-ups of the program.
 async fn missing(tools: &Registry, name: &str, ctx: &ToolContext) -> Vec<String> {
     let checked = check(tools, name, json!({}), ctx, &Dependencies::new()).await;
     checked.map_or_else(|missing| missing.missing.into_iter().map(|it| it.name).collect(), |_| Vec::new())

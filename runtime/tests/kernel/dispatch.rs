@@ -1,4 +1,4 @@
-//! Several calls of a turn, through a toolbox.
+//! Several calls of one turn, through a toolbox.
 
 mod exclusive;
 mod footprints;

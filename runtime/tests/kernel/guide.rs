@@ -1,4 +1,4 @@
-//! The Rust of pages of `docs` that needs features which the tests across the crates do without.
+//! Rust code of `docs` that needs features which the tests across the crates do not enable.
 #![allow(dead_code, clippy::needless_pass_by_value, reason = "an example shows what it needs")]
 
 use std::error::Error;

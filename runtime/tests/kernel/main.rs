@@ -1,4 +1,4 @@
-//! What calls, providers, layers, registries and wire formats do.
+//! Calls, toolboxes, layers, registries and wire formats.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod agent;

@@ -1,7 +1,8 @@
-//! Every layer with every other and with every kind of tool: what each promises alone holds beside each of the others.
+//! Every layer with every other layer and with every kind of tool: each layer must keep its promises next to each of
+//! the others.
 //!
-//! A new layer is a row of `rows.rs`, a new kind of tool one of `kinds.rs`. Setters of the builder and tools without a
-//! row fail a test here.
+//! A new layer is a row of `rows.rs`, a new kind of tool a row of `kinds.rs`. Setters of the builder and tools without
+//! a row fail a test here.
 #![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
 
 mod checks;
@@ -26,12 +27,12 @@ use crate::prelude::*;
 #[tool(undocumented, read_only)]
 fn bystander() {}
 
-/// How calls come in.
+/// How calls are made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
     /// One at a time, with arguments as JSON values.
     Called,
-    /// As turns, with arguments as JSON texts.
+    /// As turns, with arguments as JSON strings.
     Dispatched,
 }
 
@@ -47,7 +48,7 @@ async fn layer_guarantees_hold_in_every_combination() {
     promises_hold(|_, _, _| true).await;
 }
 
-/// Makes the cells of these kinds and pairs of layers, and demands that nothing is broken.
+/// Runs the cells of these kinds and pairs of layers, and asserts that no promise is broken.
 async fn promises_hold(chosen: impl Fn(usize, usize, usize) -> bool) {
     quiet_panics();
     spans::listen();
@@ -57,7 +58,7 @@ async fn promises_hold(chosen: impl Fn(usize, usize, usize) -> bool) {
         for first in 0..count {
             for second in (first..count).filter(|second| chosen(kind, first, *second)) {
                 let ways = [Way::Called, Way::Dispatched];
-                // Beside others a layer is called in one of the two ways, by itself in both.
+                // A pair of different layers uses one of the two ways, a single layer uses both.
                 let skipped = (first != second).then_some(ways[(kind + first + second) % 2]);
                 for way in ways.into_iter().filter(|way| Some(*way) != skipped) {
                     if cells.len() >= 64 {
@@ -81,7 +82,7 @@ async fn promises_hold(chosen: impl Fn(usize, usize, usize) -> bool) {
     assert!(broken.is_empty(), "{} promises are broken\n{}", broken.len(), first.join("\n"));
 }
 
-/// Makes the calls of a cell and returns what does not hold.
+/// Makes the calls of a cell and returns the broken promises.
 async fn cell(kind: &Kind, rows: [&Row; 2], way: Way) -> Vec<String> {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let pin = format!("{PIN}{}-x", NUMBER.fetch_add(1, Ordering::Relaxed));
@@ -138,7 +139,7 @@ async fn cell(kind: &Kind, rows: [&Row; 2], way: Way) -> Vec<String> {
     cell.broken.into_inner().unwrap()
 }
 
-/// The calls of a cell, by what is said in their `path`.
+/// The calls of a cell, by their `path`.
 fn script(slow: bool) -> Vec<&'static str> {
     let slow = slow.then_some("/slow");
     let usual = ["/a", "/skip", "/fail", "/fail", "/fail", "/large", "/echo", "/ask", "/panic"];
@@ -168,7 +169,7 @@ async fn give(
         token.cancel();
         turn = turn.with_cancel(token);
     }
-    // A request of an earlier call whose time was up may arrive now, and is not this call's.
+    // A request of an earlier call that timed out may arrive now; it does not belong to this call.
     let ran_since = |before: usize| {
         let late = |ran: &Ran| cell.answers.iter().any(|reply| reply.late && ran.path.ends_with(reply.path));
         let runs = world.runs().split_off(before);
@@ -191,7 +192,7 @@ async fn give(
     let resumed = match &response.outcome {
         Err(ToolError::ApprovalRequired(request)) => {
             let text = serde_json::to_string(request).unwrap();
-            // Where it waits in a queue, somebody grants it there, and a worker looks for it.
+            // If it waits in a queue, it is granted there, and a worker looks for it.
             let granted = match toolbox.approvals() {
                 None => None,
                 Some(approvals) => approvals.grant(request.queue_id(), "Eve", "").await.ok(),
@@ -217,12 +218,12 @@ async fn give(
     Answer { path, id, response, ran, resumed, late }
 }
 
-/// Whether time was up, so that what was asked of a service may still happen.
+/// Whether the call timed out, so that its request to a service may still arrive.
 fn is_late(response: &ToolResponse) -> bool {
     matches!(response.outcome, Err(ToolError::Timeout { .. }))
 }
 
-/// Panics that are meant print nothing.
+/// Suppresses the output of intended panics.
 fn quiet_panics() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -234,7 +235,7 @@ fn quiet_panics() {
     }));
 }
 
-/// The names that follow a text in a source.
+/// Returns the names that follow a string in a source file.
 fn named<'a>(source: &'a str, before: &'a str) -> impl Iterator<Item = &'a str> {
     source.split(before).skip(1).map(|rest| {
         rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().unwrap_or_default()
@@ -254,7 +255,7 @@ fn every_setter_of_the_builder_has_a_row() {
     assert!(unknown.is_empty(), "add rows to rows.rs for {unknown:?}");
 }
 
-/// The code of every crate of the runtime, without comments and tests: a file each.
+/// Returns the code of every crate of the runtime, without comments and tests: one string per file.
 fn sources() -> Vec<String> {
     let crates = std::fs::read_dir(env!("CARGO_MANIFEST_DIR")).unwrap();
     let mut dirs: Vec<_> =
@@ -277,7 +278,7 @@ fn sources() -> Vec<String> {
     sources
 }
 
-/// The types that implement a trait, of those that `known` has not, which are few.
+/// Returns the types that implement a trait and are not in `known`.
 fn without_row(of: &str, known: &[&str]) -> Vec<String> {
     let sources = sources();
     let types: Vec<&str> =
@@ -286,7 +287,7 @@ fn without_row(of: &str, known: &[&str]) -> Vec<String> {
     types.into_iter().filter(|name| !known.contains(name)).map(str::to_owned).collect()
 }
 
-/// A replay stands for the tools themselves: `stores/replay` runs it.
+/// A replay replaces the tools themselves: `stores/replay` tests it.
 #[test]
 fn every_layer_has_a_row() {
     let rows = rows::all();
@@ -309,8 +310,8 @@ fn every_kind_of_call_has_a_row() {
 
 #[test]
 fn every_kind_of_tool_has_a_row() {
-    // Tools of the runtime itself, which a toolbox has beside the tools of a program.
-    // That of the bridge has whatever specification a foreign server gives it, and no plan: see `tests/mcp/serve/bridge.rs`.
+    // Tools of the runtime itself, which a toolbox has in addition to the tools of a program. The tool of the bridge
+    // has the specification of a foreign server, and no plan: see `tests/mcp/serve/bridge.rs`.
     let own = ["AskQuestion", "ReadResult", "RmcpTool"];
     let kinds = kinds::all();
     let known: Vec<&str> = kinds.iter().flat_map(|kind| kind.types).copied().chain(own).collect();

@@ -1,4 +1,4 @@
-//! What a call passes on its way through a toolbox.
+//! The layers that a call passes on its way through a toolbox.
 
 mod approval;
 mod callbacks;
@@ -46,7 +46,7 @@ async fn call(toolbox: &Toolbox, name: &str, arguments: Value) -> ToolResponse {
     toolbox.call(ToolCall::new("c1", name, arguments), &ToolContext::new("turn", "")).await
 }
 
-/// Something to write what happened on.
+/// A log of events.
 #[derive(Clone, Default)]
 struct Journal(Arc<Mutex<Vec<String>>>);
 
@@ -114,7 +114,7 @@ fn call_without_a_runtime_explains_what_is_needed() {
     let std::task::Poll::Ready(response) =
         call.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
     else {
-        panic!("nobody would wake it");
+        panic!("no waker would wake it");
     };
     let message = response.operator_text().unwrap_or_default();
     assert!(message.contains("`tokio::runtime::Runtime::block_on`"), "{message}");

@@ -1,4 +1,4 @@
-//! What most of these tests use.
+//! Common imports of these tests.
 
 pub(crate) use std::future::ready;
 pub(crate) use std::num::NonZeroUsize;

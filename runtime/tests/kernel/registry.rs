@@ -1,4 +1,4 @@
-//! The sealed set of tools, and what holds for every call whatever the tool does.
+//! The sealed set of tools, and guarantees for every call, regardless of the tool.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use crate::prelude::*;
 
 type Run = fn(Value, ToolContext) -> BoxFuture<'static, Result<ToolResult, ToolError>>;
 
-/// A tool written by hand: two functions.
+/// A hand-written tool: two functions.
 struct Hand {
     spec: ToolSpec,
     run: Run,
@@ -160,14 +160,14 @@ async fn timeout_applies_to_every_tool() {
     assert_eq!(error.to_string(), "Tool exceeded timeout of 50ms");
     assert!(started.elapsed() < Duration::from_secs(5));
     tokio::time::sleep(Duration::from_millis(20)).await;
-    assert!(STOPPED.load(Ordering::SeqCst), "what the tool started is told to stop");
+    assert!(STOPPED.load(Ordering::SeqCst), "the work that the tool started is cancelled");
 
-    // The caller may grant less, never more.
+    // The caller may shorten the timeout, but not extend it.
     for (granted, fires) in [(10, "10ms"), (5000, "50ms")] {
         let ctx = ctx().with_timeout(Duration::from_millis(granted));
         let error = registry.call_without_layers("slow", Value::Null, &ctx).await.unwrap_err();
         assert_eq!(error.to_string(), format!("Tool exceeded timeout of {fires}"));
-        assert!(!ctx.is_cancelled(), "the caller's own token is not touched");
+        assert!(!ctx.is_cancelled(), "the caller's own token is not cancelled");
     }
 }
 
@@ -201,7 +201,7 @@ async fn caller_can_cancel_a_call() {
         registry.call_without_layers("slow", Value::Null, &ctx).await.unwrap_err(),
         ToolError::Cancelled
     );
-    // A call that was given up before it started does not start.
+    // A call that was cancelled before it started does not start.
     assert_eq!(
         registry.call_without_layers("slow", Value::Null, &ctx).await.unwrap_err(),
         ToolError::Cancelled
@@ -224,7 +224,7 @@ async fn panic_is_contained_and_its_message_hidden() {
     }
 }
 
-/// Polls a future to its end without a runtime.
+/// Polls a future to completion without a runtime.
 fn without_tokio<T>(run: impl Future<Output = T>) -> T {
     let mut run = std::pin::pin!(run);
     let mut cx = std::task::Context::from_waker(std::task::Waker::noop());

@@ -13,7 +13,7 @@ use toolgen_runtime::layers::control::AskQuestion;
 
 use crate::prelude::*;
 
-/// What ran, in order.
+/// The calls that ran, in order.
 #[derive(Clone, Default)]
 struct Ran(Arc<Mutex<Vec<String>>>);
 
@@ -76,7 +76,7 @@ fn builder(ran: &Ran) -> ToolboxBuilder {
     Toolbox::builder(&registry).context(context)
 }
 
-/// A model that says what it was told to, and then that it has nothing more to say.
+/// A model that returns the given turns, and then a final text.
 struct Script(VecDeque<ModelTurn>);
 
 impl Script {
@@ -107,7 +107,7 @@ fn shell_call(cmd: &str) -> ModelTurn {
     calls([("shell", json!({ "cmd": cmd }))])
 }
 
-/// Behind every turn of the model stand the answers to its calls, each once and in order, and nothing else before them.
+/// Checks that every turn of the model is followed by the results of its calls, each once and in order.
 fn assert_answered(transcript: &Transcript) {
     let mut entries = transcript.iter();
     while let Some(entry) = entries.next() {
@@ -144,7 +144,7 @@ async fn run(turns: impl IntoIterator<Item = ModelTurn>) -> (LoopRun<String>, Ve
     (run, ran.all())
 }
 
-/// The texts of the answers of the last turn with calls.
+/// Returns the text of each result of the last turn with calls.
 fn answers(run: &LoopRun<String>) -> Vec<String> {
     run.transcript.last_results().map(ToolResponse::text).collect()
 }

@@ -1,4 +1,4 @@
-//! What a toolbox offers, in which order it checks calls, and what it does to large results.
+//! The tools that a toolbox offers, the order in which it checks calls, and its handling of large results.
 
 mod documentation;
 mod finding;
@@ -14,7 +14,7 @@ use toolgen_runtime::schema::shape::{Kind, ObjectRules};
 
 use crate::prelude::*;
 
-/// A tool that counts its calls and takes any arguments.
+/// A tool that counts its calls and accepts any arguments.
 struct Counted {
     spec: ToolSpec,
     calls: Arc<AtomicUsize>,
@@ -36,7 +36,7 @@ impl AgentTool for Counted {
     }
 }
 
-/// How often something happened.
+/// Counts events.
 #[derive(Clone, Default)]
 struct Count(Arc<AtomicUsize>);
 
@@ -50,7 +50,7 @@ impl Count {
     }
 }
 
-/// A specification that touches nothing and takes any arguments.
+/// A specification without effects that accepts any arguments.
 fn spec(name: &str) -> ToolSpec {
     ToolSpec {
         name: ToolName::parse(name.to_owned()).unwrap(),
@@ -65,7 +65,7 @@ fn with_effects(name: &str, effects: Effects) -> ToolSpec {
     ToolSpec { effects, ..spec(name) }
 }
 
-/// A tool of a specification, and how often it was called.
+/// A tool with a specification, and the number of its calls.
 fn counted(spec: ToolSpec) -> (Arc<dyn AgentTool>, Count) {
     let calls = Count::default();
     let text = format!("{} ran", spec.name);
@@ -80,7 +80,7 @@ fn tools(names: &[&str]) -> Vec<Arc<dyn AgentTool>> {
     names.iter().map(|name| tool(spec(name))).collect()
 }
 
-/// A factory of a tool, and how often it built one.
+/// A factory of a tool, and the number of tools that it built.
 fn factory(spec: ToolSpec) -> (ToolFactory, Count) {
     let (made, built) = (Count::default(), spec.clone());
     let count = made.clone();
@@ -99,7 +99,7 @@ async fn call_in(toolbox: &Toolbox, name: &str, arguments: Value, turn: &ToolCon
     toolbox.call(ToolCall::new("c1", name, arguments), turn).await
 }
 
-/// What a model reads of a call without arguments.
+/// Returns the model's text of a call without arguments.
 async fn said(toolbox: &Toolbox, name: &str) -> String {
     call_in(toolbox, name, json!({}), &ToolContext::new("turn", "")).await.text()
 }

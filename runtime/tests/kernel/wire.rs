@@ -1,4 +1,4 @@
-//! The formats of the providers: calls that are read, answers and lists of tools that are rendered.
+//! The wire formats of the vendors: parsed calls, rendered results and rendered lists of tools.
 
 mod cases;
 mod deferred;

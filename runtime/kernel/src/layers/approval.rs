@@ -1,7 +1,9 @@
-//! Seals on waiting calls, the store of those already resumed, and the queue in which they wait.
+//! Approval of calls: sealed requests, the record of requests that were used, and the queue in which calls wait.
 //!
-//! A call that waits is [data](crate::layers::middleware::ApprovalRequest), which a program may keep and bring back to
-//! [`Toolbox::resume`](crate::Toolbox::resume). With a queue it need not: the toolbox puts the call there, people decide about it from any process, and any worker carries it out, once. [`Approvals`] has the states.
+//! A waiting call is [data](crate::layers::middleware::ApprovalRequest) that a program can store and pass to
+//! [`Toolbox::resume`](crate::Toolbox::resume) later. With a queue, the program does not have to store it: the toolbox
+//! adds the call to the queue, people decide about it from any process, and any worker runs it, once. [`Approvals`]
+//! documents the states.
 //!
 //! ```
 //! use serde_json::json;
@@ -10,7 +12,7 @@
 //! use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
 //! use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, tool, toolset};
 //!
-//! # /// Pays somebody.
+//! # /// Pays a person.
 //! # #[tool(undocumented)]
 //! # fn pay(to: &str) -> String { format!("paid {to}") }
 //! # #[tokio::main(flavor = "current_thread")]
@@ -23,12 +25,12 @@
 //! let turn = ToolContext::new("turn-1", "");
 //! toolbox.call(ToolCall::new("call-1", "pay", json!({"to": "Ada"})), &turn).await; // it waits
 //!
-//! // Somebody decides,
+//! // A person decides,
 //! for entry in approvals.list(&[toolgen_runtime::layers::approval::ApprovalState::Waiting]).await? {
 //!     assert_eq!((entry.tool.as_str(), &entry.shown), ("pay", &json!({"to": "Ada"})));
 //!     approvals.grant(&entry.id, "Grace", "").await?;
 //! }
-//! // and a worker carries it out, for the same caller.
+//! // and a worker runs it, for the same caller.
 //! for entry in approvals.decided().await? {
 //!     let response = toolbox.resume_decided(&entry.id, &turn).await?;
 //!     assert_eq!(response.expect("no other worker has it").text(), "paid Ada");
@@ -73,16 +75,17 @@ pub use error::ApprovalError;
 use spent::Spent;
 pub use state::{ApprovalClaim, ApprovalDecision, ApprovalOutcome, ApprovalState};
 
-/// How long a call waits for approval or for input by default: 24 hours.
+/// Default time that a call waits for approval or for input: 24 hours.
 pub const DEFAULT_APPROVAL_EXPIRY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How long a queue shows a call that has waited in it after its time was over: 30 days.
+/// Time that a queue still shows a call after the call expired: 30 days.
 pub const APPROVAL_RETENTION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// How long a store remembers a name after its request expired, since clocks differ.
+/// Time that a store remembers a used name after its request expired. Allows for differences between clocks.
 const CLOCK_SKEW: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Returns whether an error code says that a waiting call may not be resumed, which must not count against its tool.
+/// Returns whether an error code means that a waiting call must not be resumed. Such an error does not count against
+/// the tool.
 pub(crate) fn is_refusal(code: &str) -> bool {
     let rest = code.strip_prefix("APPROVAL_").or_else(|| code.strip_prefix("INPUT_REQUEST_"));
     matches!(rest, Some("INVALID" | "EXPIRED" | "USED" | "UNKNOWN" | "NOT_QUEUED" | "NOT_SHOWN"))
@@ -92,10 +95,10 @@ fn refusal(prefix: &str, code: &str, reason: impl fmt::Display) -> ToolError {
     ToolError::failed_with(format!("{prefix}_{code}"), format!("The call was not executed: {reason}"))
 }
 
-/// Refuses a call that needs an approval but cannot be shown whole to anybody.
+/// Returns the error for a call that needs an approval but cannot be shown in full to an approver.
 pub(crate) fn not_shown(reason: &str) -> ToolError {
     let reason =
-        format!("it needs an approval, and {reason}, so it cannot be shown whole. Ask for less in one call.");
+        format!("it needs an approval, and {reason}, so it cannot be shown in full. Request less per call.");
     refusal(APPROVAL, "NOT_SHOWN", reason)
 }
 
@@ -104,15 +107,15 @@ fn expired(prefix: &str) -> ToolError {
 }
 
 fn unknown(prefix: &str) -> ToolError {
-    refusal(prefix, "UNKNOWN", "nobody can tell whether it was resumed before.")
+    refusal(prefix, "UNKNOWN", "it is unknown whether it was resumed before.")
 }
 
 fn unexpired(prefix: &str, expires_at: SystemTime) -> Result<(), ToolError> {
     if expires_at <= SystemTime::now() { Err(expired(prefix)) } else { Ok(()) }
 }
 
-/// Returns the tools that a tool calls, and those that they call, each once: the tools of a sub-agent, which are its own,
-/// by their specification alone.
+/// Returns the tools that a tool calls directly or indirectly, each once. The tools of a sub-agent are private to it,
+/// so their specifications come from the sub-agent alone.
 fn below<'a>(
     tool: &'a dyn AgentTool,
     registry: &'a Registry,
@@ -132,13 +135,13 @@ fn below<'a>(
     found
 }
 
-/// Returns what an approver of a call of a tool sees of the tools below it.
+/// Returns what an approver of a call of a tool sees of the tools that it may call.
 pub(crate) fn callees(tool: &dyn AgentTool, registry: &Registry) -> Vec<Callee> {
     let callee = |(spec, _): &(&ToolSpec, _)| Callee::new(spec.name.to_text(), spec.effects.clone());
     below(tool, registry).values().map(callee).collect()
 }
 
-/// Returns the promise of a tool, with those of the tools below it.
+/// Returns the contract of a tool, together with those of the tools that it may call.
 fn promised(tool: &dyn AgentTool, registry: &Registry) -> String {
     below(tool, registry).into_values().fold(promise(tool), |all, (spec, called)| {
         let one = called.map_or_else(|| format!("{}{:?}", spec.name, spec.effects), promise);
@@ -149,19 +152,19 @@ fn promised(tool: &dyn AgentTool, registry: &Registry) -> String {
 /// The key, the expiry and the store of waiting calls.
 #[derive(Clone)]
 pub(crate) struct Seals {
-    /// Generated on first use, unless set.
+    /// Generated on first use, unless the program sets it.
     key: Arc<OnceLock<SealKey>>,
     pub(crate) expiry: Duration,
-    /// Where the names are that were used up, and calls wait if it is a queue.
+    /// The store of used names. If it is a queue, calls wait in it.
     approvals: Approvals,
     is_queue: bool,
-    /// The names that this process knows to be used up, whatever the store says later.
+    /// The names that this process knows to be used, regardless of what the store returns later.
     spent: Arc<Spent>,
-    /// The length of the key that was set, if it is too short.
+    /// The length of the configured key, if it is too short.
     short_key: Option<usize>,
 }
 
-/// The fewest bytes of a key that cannot be guessed.
+/// Minimum length of a key, in bytes, for it to be unguessable.
 const MIN_KEY_BYTES: usize = 32;
 
 impl Default for Seals {
@@ -183,7 +186,7 @@ impl Seals {
         self.short_key = Some(secret.len()).filter(|length| *length < MIN_KEY_BYTES);
     }
 
-    /// Returns the length of the key that was set, if it is too short.
+    /// Returns the length of the configured key, if it is too short.
     pub(crate) fn short_key(&self) -> Option<usize> {
         self.short_key
     }
@@ -210,7 +213,7 @@ impl Seals {
 
     /// Returns when a call that starts to wait now expires, in whole milliseconds.
     fn expires_at(&self) -> SystemTime {
-        /// The longest wait: longer than any real one, and short enough that the time can be written.
+        /// Maximum wait: longer than any real one, and short enough that the time can be represented.
         const MAX_EXPIRY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
         let now = SystemTime::now();
         let end = now.checked_add(self.expiry.min(MAX_EXPIRY)).unwrap_or(now);
@@ -251,7 +254,7 @@ impl Seals {
         Ok(waited.sealed_with(seal))
     }
 
-    /// Refuses a resumed call whose request does not match it.
+    /// Rejects a resumed call whose request does not match it.
     pub(crate) fn verify(
         &self,
         call: &ToolCall,
@@ -264,8 +267,8 @@ impl Seals {
         let invalid = |reason: String| Err(refusal(prefix, "INVALID", reason));
         let WaitingCall { seal, caller: called_by, expires_at, .. } = waited.call();
         if !self.key()?.holds(seal, &waited.sealed(&promised(tool, registry))) {
-            let reason = "its request was changed, the tool or one that it calls was, or a provider with another \
-                       `approval_key` has made it.";
+            let reason = "its request, the tool, or a tool that it calls was changed, or a toolbox with another \
+                       `approval_key` made the request.";
             return invalid(reason.into());
         }
         if let Some(what) = called_by.difference(&ctx.called_by()) {
@@ -274,11 +277,11 @@ impl Seals {
         unexpired(prefix, *expires_at)
     }
 
-    /// Ensures that no request this call resumes was resumed before, and that none can be resumed again.
+    /// Ensures that no request that this call resumes was resumed before, and that none can be resumed again.
     pub(crate) async fn spend(&self, tickets: &[Ticket], limit: Duration) -> Result<(), ToolError> {
         for ticket in tickets {
             let Ticket { prefix, expires_at, .. } = ticket;
-            // Since the request was verified, middleware may have taken its time.
+            // Middleware may have taken time since the request was verified.
             unexpired(prefix, *expires_at)?;
             match callback::with_timeout(Some(limit), self.consume(ticket)).await {
                 // The store may have forgotten a name that was taken before and has expired since.
@@ -297,13 +300,13 @@ impl Seals {
         Ok(())
     }
 
-    /// Ensures that no request this call resumes runs later, since it was declined.
+    /// Ensures that no request that this call resumes runs later, because it was declined.
     pub(crate) async fn use_up(&self, tickets: &[Ticket], limit: Duration) -> Result<(), ToolError> {
         for ticket in tickets {
             let Ticket { name, prefix, expires_at, .. } = ticket;
             let is_known = self.spent.knows(name);
             self.spent.take(name, *expires_at);
-            // Without an answer of the store, at least nothing runs here.
+            // If the store does not respond, the call at least does not run here.
             let taken = callback::with_timeout(Some(limit), self.approvals.take(name, *expires_at)).await;
             if is_known || matches!(taken, Ok(Ok(false))) {
                 return Err(refusal(prefix, "USED", "its request was resumed before, and runs once."));
@@ -312,7 +315,7 @@ impl Seals {
         Ok(())
     }
 
-    /// Remembers that requests are used up.
+    /// Remembers that requests are used.
     pub(crate) fn note_spent(&self, tickets: &[Ticket]) {
         for ticket in tickets {
             self.spent.take(&ticket.name, ticket.expires_at);
@@ -330,7 +333,7 @@ impl Seals {
 
     async fn take_stored(&self, ticket: &Ticket) -> Result<(), ApprovalError> {
         if let Some(queue) = self.queue().filter(|_| ticket.prefix == APPROVAL) {
-            // Before the name is taken, so that whoever looks sees what may have run.
+            // Before the name is taken, so that a reader of the queue sees what may have run.
             queue.start(ticket).await?;
         }
         let taken =
@@ -338,8 +341,8 @@ impl Seals {
         if taken { Ok(()) } else { Err(ApprovalError::Taken) }
     }
 
-    /// Puts a call that waits into the queue, if there is one. A call that a tool or a sub-agent makes does not wait
-    /// there: when it could run, its caller is answered already and may have gone another way.
+    /// Adds a waiting call to the queue, if there is one. A call made by a tool or a sub-agent does not wait in the
+    /// queue: by the time it could run, its caller already has a result and may have continued without it.
     pub(crate) async fn put(
         &self,
         request: &ApprovalRequest,
@@ -349,15 +352,15 @@ impl Seals {
         let Some(queue) = self.queue().filter(|_| ctx.depth() == 0 && ctx.agent_depth() == 0) else {
             return Ok(());
         };
-        // If this does not come to an end, the row may be there all the same, or come later.
+        // If this does not complete, the row may exist anyway, or be added later.
         let reason = match callback::with_timeout(Some(limit), queue.put(request)).await {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(error)) => error.to_string(),
-            Err(_) => "the queue of approvals gave no answer in time".to_owned(),
+            Err(_) => "the approval queue did not respond in time".to_owned(),
         };
         queue.give_up(request);
         let text =
-            "it needs an approval, and could not be put where it waits for one. Call the tool again later.";
+            "it needs an approval, and could not be added to the approval queue. Call the tool again later.";
         Err(refusal(APPROVAL, "NOT_QUEUED", text).with_operator_detail(reason))
     }
 }

@@ -1,19 +1,20 @@
 //! A circuit breaker per service: after some failures calls are refused immediately, until a trial call succeeds.
 //!
 //! A *service* is anything that tools share and that can be down: a host, a database, a module. A tool names its
-//! service in its specification and the pipeline asks the breaker before it runs the tool; code that reaches a service
+//! service in its specification, and the pipeline asks the breaker before it runs the tool. Code that calls a service
 //! from inside a tool uses [`CircuitBreaker::run`].
 //!
-//! A circuit is **closed** while calls go through. When the failures within the window reach the threshold, it
-//! **opens**: calls are refused with `SERVICE_UNAVAILABLE`. After the reset time it is **half-open**: one trial call
-//! runs, the others are still refused. Its success closes the circuit, its failure opens it again. A trial call that
-//! never reports gives up its place when it is dropped, or at the latest when the trial lock expires.
+//! A circuit is **closed** while calls go through. When the failures within the window reach the threshold, the
+//! circuit **opens**: calls are refused with `SERVICE_UNAVAILABLE`. After the reset time the circuit is **half-open**:
+//! one trial call runs, the others are still refused. If the trial call succeeds, the circuit closes; if it fails, the
+//! circuit opens again. A trial call that reports no outcome ends when its permit is dropped, or at the latest when
+//! the trial lock expires.
 //!
-//! Only what says something about the service counts as a failure, see [`is_failure`]. While a circuit is closed a
-//! success cancels out one failure, so that only a service that fails more often than it answers is cut off.
+//! Only an outcome that indicates a problem of the service counts as a failure, see [`is_failure`]. While a circuit is
+//! closed, a success cancels out one failure. So only a service that fails more often than it succeeds is cut off.
 //!
-//! Late reports do not count: the outcome of a call that began before the circuit opened is outdated when the circuit
-//! is half-open or closed again.
+//! Late reports do not count: if a call began before the circuit opened, its outcome is ignored when the circuit is
+//! half-open or closed again.
 
 mod settings;
 mod shared;
@@ -50,9 +51,9 @@ use state::{Admission, Machine};
 /// The code of a refused call.
 pub const SERVICE_UNAVAILABLE: &str = "SERVICE_UNAVAILABLE";
 
-/// Circuit breakers for any number of services, identified by name. Shared between tools and providers in an `Arc`.
+/// Circuit breakers for any number of services, identified by name. Shared between tools and toolboxes in an `Arc`.
 ///
-/// A service is known from its first call on and never forgotten, so names should come from the program, not from a
+/// A service is registered by its first call and never removed, so names should come from the program, not from a
 /// model. A call that goes through costs two short locks and no allocation; no lock is held while a tool runs.
 #[derive(Debug, Default)]
 pub struct CircuitBreaker {
@@ -65,7 +66,7 @@ pub struct CircuitBreaker {
 struct Service {
     settings: BreakerSettings,
     machine: Mutex<Machine>,
-    /// The link to other processes that is notified of changes of the circuit, and the name of the circuit.
+    /// The name of the circuit, and the link to other processes that is notified when the circuit changes.
     shared: Option<(Arc<Circuits>, Box<str>)>,
 }
 
@@ -76,14 +77,14 @@ impl CircuitBreaker {
         CircuitBreaker::default()
     }
 
-    /// Sets the settings of services without their own.
+    /// Sets the settings of services that have no settings of their own.
     #[must_use]
     pub fn with_settings(mut self, settings: BreakerSettings) -> CircuitBreaker {
         self.settings = settings;
         self
     }
 
-    /// Sets the settings of one service, whose circuit is then closed.
+    /// Sets the settings of one service, and closes its circuit.
     #[must_use]
     pub fn with_service(self, name: &str, settings: BreakerSettings) -> CircuitBreaker {
         let service = Arc::new(self.made(name, settings));
@@ -94,12 +95,12 @@ impl CircuitBreaker {
     /// Asks whether a call of a service may run now.
     ///
     /// Report the outcome of the call to the permit. A permit that is dropped without a report counts as neither
-    /// success nor failure; if it was for a trial call, another call may try.
+    /// success nor failure; if it was for a trial call, another call becomes the trial.
     ///
     /// # Errors
     ///
-    /// `Service '{name}' is temporarily unavailable. Please try again later.` while the circuit is open, and
-    /// `Service '{name}' is being tested. Please try again shortly.` while another call tries, both with the code
+    /// `Service '{name}' is temporarily unavailable. Please try again later.` while the circuit is open, and `Service
+    /// '{name}' is being tested. Please try again shortly.` while a trial call runs, both with the code
     /// [`SERVICE_UNAVAILABLE`].
     pub fn admit(&self, service: &str) -> Result<Permit, ToolError> {
         if let Some(shared) = &self.shared {
@@ -119,10 +120,10 @@ impl CircuitBreaker {
         Err(ToolError::failed_with(SERVICE_UNAVAILABLE, message))
     }
 
-    /// Runs an operation if the circuit lets it through, and asks `fallback` for a value if there is none.
+    /// Runs an operation if the circuit lets it through, and calls `fallback` if the operation has no value.
     ///
     /// The fallback gets every refusal and every error of the operation. Only the caller knows which errors are
-    /// recoverable: return the error where it is not. A panic of the operation counts as a failure and propagates.
+    /// recoverable; return the others from the fallback. A panic of the operation counts as a failure and propagates.
     ///
     /// ```
     /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
@@ -145,7 +146,7 @@ impl CircuitBreaker {
     ///
     /// # Errors
     ///
-    /// Those that `fallback` returns.
+    /// Returns the errors of `fallback`.
     pub async fn run<T>(
         &self,
         service: &str,
@@ -166,7 +167,7 @@ impl CircuitBreaker {
     ///
     /// # Errors
     ///
-    /// Those of [`admit`](Self::admit), and those of the operation.
+    /// Returns the errors of [`admit`](Self::admit) and those of the operation.
     pub async fn guard<T>(
         &self,
         service: &str,
@@ -182,7 +183,7 @@ impl CircuitBreaker {
             .map_or(BreakerState::Closed, |known| unpoisoned(known.machine.lock()).state(&known.settings))
     }
 
-    /// Returns whether a call of a service is worth trying: its circuit is not open.
+    /// Returns whether a call of a service is worth trying, that is, whether its circuit is not open.
     #[must_use]
     pub fn is_available(&self, service: &str) -> bool {
         self.state(service) != BreakerState::Open
@@ -203,7 +204,7 @@ impl CircuitBreaker {
         unpoisoned(self.services.read()).keys().map(|name| name.to_string()).collect()
     }
 
-    /// Closes the circuit of a service manually and restarts the counts. Running calls do not count.
+    /// Closes the circuit of a service manually and resets the counts. Calls that are still running do not count.
     pub fn reset(&self, service: &str) {
         if let Some(known) = self.existing_service(service) {
             unpoisoned(known.machine.lock()).reset();
@@ -219,7 +220,7 @@ impl CircuitBreaker {
         if let Some(known) = self.existing_service(name) {
             return known;
         }
-        // Another call may have registered the service in between: then its entry counts.
+        // Another call may have registered the service since; then its entry is used.
         let mut services = unpoisoned(self.services.write());
         let entry = services.entry(name.into()).or_insert_with(|| Arc::new(self.made(name, self.settings)));
         Arc::clone(entry)
@@ -248,7 +249,7 @@ impl Layer for CircuitBreaker {
         Box::pin(async move {
             let permit = self.admit(&call.spec().service)?;
             let outcome = next.run().await;
-            // What kept the tool from starting says nothing about its service.
+            // If the tool did not start, the outcome does not indicate a problem of its service.
             if call.has_started() {
                 permit.settle(&outcome);
             }
@@ -258,7 +259,7 @@ impl Layer for CircuitBreaker {
 }
 
 impl Service {
-    /// Notifies other processes that the circuit opened, for this long, or closed. No lock is held.
+    /// Notifies other processes that the circuit opened, for the given time, or closed. No lock is held.
     fn publish_change(&self, open: Option<Duration>) {
         if let Some((shared, name)) = &self.shared {
             shared.changed(name, open);
@@ -268,7 +269,7 @@ impl Service {
 
 /// Permission to call a service once, from [`CircuitBreaker::admit`].
 #[derive(Debug)]
-#[must_use = "the breaker learns from a permit how the call ended"]
+#[must_use = "report the outcome of the call to the permit"]
 pub struct Permit {
     service: Arc<Service>,
     generation: u64,
@@ -276,7 +277,7 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// Reports that the service answered.
+    /// Reports that the service responded.
     pub fn success(mut self) {
         self.settled = true;
         let closed = unpoisoned(self.service.machine.lock()).succeeded(self.generation);
@@ -294,8 +295,8 @@ impl Permit {
         }
     }
 
-    /// Reports the outcome of a tool: a failure if [`is_failure`] says so, a success if there is a result, and
-    /// otherwise nothing, as if the permit were dropped.
+    /// Reports the outcome of a tool: a failure if [`is_failure`] returns true, a success if there is a result. Any
+    /// other outcome reports nothing, as if the permit were dropped.
     pub fn settle(self, outcome: &Result<ToolResult, ToolError>) {
         match outcome {
             outcome if is_failure(outcome) => self.failure(),
@@ -335,7 +336,7 @@ impl Drop for Permit {
 /// The reason why the operation of [`CircuitBreaker::run`] has no value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GuardedError {
-    /// The circuit is open or another call tries: the operation did not run.
+    /// The circuit is open or a trial call is running: the operation did not run.
     Refused(ToolError),
     /// The operation ran and failed.
     Failed(ToolError),
@@ -343,10 +344,11 @@ pub enum GuardedError {
 
 /// Returns whether the outcome of a tool indicates a failure of its service.
 ///
-/// It does if the tool failed (including by a panic) or took too long, and if it contains an HTTP answer that blames
-/// the server: a status of 500 and above, or 429. It does not if the arguments are wrong, the call was denied or
-/// cancelled, or there is no such tool: then the service was not asked, or not to the end. Nor does it if the tool
-/// answers that the request cannot be fulfilled (see [`ToolResult::is_error`]): that is an answer.
+/// It does if the tool failed (including by a panic) or timed out, and if the outcome contains an HTTP response that
+/// blames the server: a status of 500 and above, or 429. It does not if the arguments are invalid, the call was denied
+/// or cancelled, or the tool does not exist: then the service was not called, or not to completion. Nor does it if the
+/// tool reports that the request cannot be fulfilled (see [`ToolResult::is_error`]): that is a response of the
+/// service.
 #[must_use]
 pub fn is_failure(outcome: &Result<ToolResult, ToolError>) -> bool {
     match outcome {

@@ -1,9 +1,9 @@
 //! Handlers for what tools request: effects, input and questions.
 //!
 //! A tool returns a [`Control`](crate::call::control::Control) along with its content. [`Effect`]s go to the
-//! [`EffectHandler`] of their name, [`InputRequest`]s to the [`InputHandler`], both set on the
-//! [`ToolboxBuilder`](crate::toolbox::ToolboxBuilder); the time they take does not count as the tool's. A result
-//! that is an error requests nothing.
+//! [`EffectHandler`] of their name, [`InputRequest`]s to the [`InputHandler`]; both are set on the
+//! [`ToolboxBuilder`](crate::toolbox::ToolboxBuilder). The time that handlers take does not count towards the tool's
+//! timeout. A result that is an error requests nothing.
 //!
 //! [`Effect`]: crate::call::control::Effect
 //! [`InputRequest`]: crate::call::control::InputRequest

@@ -1,4 +1,5 @@
-//! Requirements that must hold before a call.
+//! Requirements that must hold before a call: context values, session state, earlier calls, entities and custom
+//! checks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -25,7 +26,7 @@ use crate::spec::{Requirement, RequirementKind, ToolSpec};
 
 pub use crate::call::unmet_requirements::{MissingDependencies, Unmet};
 
-/// Looks up whether the requirements of tools hold.
+/// Checks whether the requirements of tools hold.
 ///
 /// Values of the context, state of the session and earlier calls need only the context of the call. Entities and
 /// custom checks are looked up with the functions set here; a requirement without a function does not hold.
@@ -66,16 +67,16 @@ impl Default for Dependencies {
 }
 
 impl Dependencies {
-    /// Creates dependencies without entities and checks.
+    /// Creates dependencies without entities and custom checks.
     #[must_use]
     pub fn new() -> Dependencies {
         Dependencies::default()
     }
 
-    /// Sets the function that tells whether an entity of a kind exists. It takes the argument that identifies the
-    /// entity: never `null` and never an empty text, otherwise whatever the model sent.
+    /// Sets the function that returns whether an entity of a kind exists. The function takes the argument that
+    /// identifies the entity: never `null` and never an empty string, otherwise any value that the model sent.
     ///
-    /// Look only where the caller of the context may look: "exists" discloses information, too.
+    /// Look up only what the caller of the context may see: "exists" also discloses information.
     #[must_use]
     pub fn entity<F>(mut self, kind: impl Into<String>, exists: F) -> Dependencies
     where
@@ -85,7 +86,7 @@ impl Dependencies {
         self
     }
 
-    /// Sets the function that tells whether a custom check passes. It takes the arguments of the call.
+    /// Sets the function that returns whether a custom check passes. The function takes the arguments of the call.
     #[must_use]
     pub fn custom<F>(mut self, name: impl Into<String>, passes: F) -> Dependencies
     where
@@ -95,22 +96,23 @@ impl Dependencies {
         self
     }
 
-    /// Accepts a value under this key of the context only if the program vouches for it, see
-    /// [`ContextValues`](crate::ContextValues). Otherwise a value that a client sends is accepted unless contradicted.
+    /// Accepts a value under this key of the context only if the program set it, see
+    /// [`ContextValues`](crate::ContextValues). Otherwise a value that a client sends is accepted unless it is
+    /// contradicted.
     #[must_use]
     pub fn trusted(mut self, key: impl Into<String>) -> Dependencies {
         self.trusted.insert(key.into());
         self
     }
 
-    /// Sets how long one look-up may take, limited by what the caller of the tool grants: 30 seconds by default.
+    /// Sets the timeout of one look-up, which the deadline of the caller can shorten. Default: 30 seconds.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Dependencies {
         self.timeout = timeout;
         self
     }
 
-    /// Returns the requirements of tools that can never hold, because their entity or check has no function.
+    /// Returns the requirements of tools that can never hold, because no function is set for their entity or check.
     #[must_use]
     pub fn unknown<'a>(&self, specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Unmet> {
         let is_unknown = |requirement: &&Requirement| match requirement.kind {
@@ -125,15 +127,15 @@ impl Dependencies {
     }
 
     /// Checks the requirements of a tool, in the order of its specification, and returns the optional ones that do not
-    /// hold. `args` are the arguments of the call, preferably as decoded, so that the look-ups use what the tool will
-    /// see.
+    /// hold. `args` are the arguments of the call, preferably as decoded, so that the look-ups use the values that the
+    /// tool will receive.
     ///
-    /// The values and the state that a called tool required must still be there, so those of required tools are
-    /// checked as well, each once; requirements on arguments and services were checked when the tool was called.
+    /// The values and the state that a called tool required must still exist, so the requirements of required tools
+    /// are also checked, each once. Requirements on arguments and services were checked when that tool was called.
     ///
     /// # Errors
     ///
-    /// [`ToolError::MissingDependencies`] with everything that does not hold and is not optional. The error of a
+    /// [`ToolError::MissingDependencies`] with all requirements that do not hold and are not optional. The error of a
     /// look-up that fails; [`ToolError::Timeout`] and [`ToolError::Cancelled`].
     pub async fn check(
         &self,
@@ -192,7 +194,7 @@ impl Dependencies {
         }
     }
 
-    /// Notes the requirements that no longer hold of a tool that was called, and of the tools it requires.
+    /// Adds the requirements that no longer hold of a tool that was called, and of the tools that it requires.
     fn still_holds(&self, called: &Requirement, ctx: &ToolContext, tools: &Registry, unmet: &mut Vec<Unmet>) {
         let mut seen = BTreeSet::from([called.name.as_str()]);
         let mut path: Vec<_> = requirements(tools, called).into_iter().collect();
@@ -230,7 +232,7 @@ impl Dependencies {
         }
     }
 
-    /// Calls a function of the program, for a limited time and until the caller gives up; a panic becomes an error.
+    /// Calls a function of the program, until it times out or the caller cancels; a panic becomes an error.
     async fn ask(&self, lookup: &Arc<Lookup>, value: &Value, ctx: &ToolContext) -> Result<bool, ToolError> {
         let duration = ctx.timeout().map_or(self.timeout, |granted| granted.min(self.timeout));
         let response = tokio::time::timeout(duration, caught(async { lookup(value, ctx).await }));
@@ -259,7 +261,8 @@ impl Layer for Dependencies {
     fn before<'a>(&'a self, call: &'a Invocation<'a>) -> Option<BoxFuture<'a, Result<(), ToolError>>> {
         Some(Box::pin(async move {
             let (spec, ctx) = (call.spec(), call.ctx());
-            // The look-ups use what the tool would see; invalid arguments are reported once all requirements hold.
+            // The look-ups use the values that the tool would receive; invalid arguments are reported after all
+            // requirements hold.
             let given = call.arguments().unwrap_or(&Value::Null);
             let checked =
                 spec.requires.iter().any(of_arguments).then(|| decoded(spec, given.clone(), ctx.dialect()));
@@ -280,7 +283,7 @@ impl Layer for Dependencies {
     }
 }
 
-/// Notes in the session of a call that the tool was called, if the call succeeded.
+/// Records in the session of a call that the tool was called, if the call succeeded.
 pub fn record(ctx: &ToolContext, tool: impl Into<Text>, outcome: &Result<ToolResult, ToolError>) {
     if let Some(session) = ctx.session()
         && succeeded(outcome)
@@ -301,10 +304,10 @@ pub fn succeeded(outcome: &Result<ToolResult, ToolError>) -> bool {
 const UNMET: &str = "unmet_dependencies";
 
 /// Lists the optional requirements that did not hold in `details.unmet_dependencies` of the result. Details of the
-/// tool's own type stay as they are.
+/// tool's own type are not changed.
 fn report(unmet: &[Unmet], result: &mut ToolResult) {
     if result.details.is_null() {
-        // Such as that there is nothing, which a declared result may say.
+        // Such as `null`, which a declared result may be.
         if result.structured == Structured::Details {
             result.structured = Structured::Json(Text::from("null"));
         }
@@ -334,7 +337,7 @@ fn requirements<'a>(
     Some((spec, spec.requires.iter()))
 }
 
-/// Notes a requirement once, as not optional if it is so anywhere.
+/// Adds a requirement once, as required if any occurrence is not optional.
 fn note(unmet: &mut Vec<Unmet>, new: Unmet) {
     match unmet.iter_mut().find(|old| old.is_same(&new)) {
         Some(old) => old.optional &= new.optional,
@@ -342,8 +345,8 @@ fn note(unmet: &mut Vec<Unmet>, new: Unmet) {
     }
 }
 
-/// Returns what to call before the tool, each after what it requires, without tools that were already called, except
-/// those whose calls no longer count.
+/// Returns the tools to call first, each after the tools that it requires. Tools that were already called are omitted,
+/// unless their calls no longer count.
 fn suggested(missing: &[Unmet], spec: &ToolSpec, ctx: &ToolContext, tools: &Registry) -> Vec<String> {
     let wanted = missing.iter().filter(|it| it.kind == RequirementKind::Tool).map(|it| it.name.as_str());
     let find = |name: &str| tools.get(name).map(|tool| tool.spec());
@@ -351,7 +354,7 @@ fn suggested(missing: &[Unmet], spec: &ToolSpec, ctx: &ToolContext, tools: &Regi
     in_order(wanted, find, done).into_iter().map(str::to_owned).collect()
 }
 
-/// Returns the argument that identifies an entity, under whichever of its names it was sent.
+/// Returns the argument that identifies an entity, under any of the names that it may be sent with.
 fn identifier<'a>(spec: &ToolSpec, argument: &str, args: &'a Value) -> Option<&'a Value> {
     let args = args.as_object()?;
     match find_field(spec, argument) {

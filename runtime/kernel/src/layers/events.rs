@@ -13,22 +13,21 @@ use crate::base::redacted_debug::Redacted;
 use crate::base::time::whole_millis;
 use crate::call::codes;
 
-/// Receives events. It is called where the call runs, which waits for it, so it should be quick; if it panics, the
-/// panic is ignored.
+/// Receives events. The call waits for this function, so it should return quickly. If it panics, the panic is ignored.
 pub type OnEvent = Arc<dyn Fn(Event) + Send + Sync>;
 
-/// An event of a call. A call has one [`ToolCall`](EventKind::ToolCall), any number of updates and lines of progress,
+/// An event of a call. A call has one [`ToolCall`](EventKind::ToolCall), any number of updates and progress messages,
 /// and then one [`ToolResponse`](EventKind::ToolResponse) or [`Error`](EventKind::Error). This also holds for a call
 /// that its caller abandons: it ends with an error with the code `CANCELLED`. Reports after the end, from work that a
-/// tool left behind, are dropped.
+/// tool left running, are dropped.
 ///
-/// All events are redacted, see [`redact`](crate::layers::redact), and images and other bytes are replaced by their
-/// length, since events are made to be stored and sent. [`Hooks`](crate::layers::hooks::Hooks) see everything but the
+/// All events are redacted, see [`redact`](crate::layers::redact), and binary content such as images is replaced by
+/// its length, because events are stored and sent. [`Hooks`](crate::layers::hooks::Hooks) see everything except the
 /// secrets in updates.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Event {
-    /// The model's id for the call.
+    /// The model's ID for the call.
     pub id: Text,
     /// The tool.
     pub name: Text,
@@ -36,9 +35,10 @@ pub struct Event {
     pub agent_id: Option<Text>,
     /// The session the call belongs to.
     pub session_id: Option<Text>,
-    /// The id of the principal for whom the call is made.
+    /// The ID of the principal for whom the call is made.
     pub principal: Option<Text>,
-    /// The approver of a call that was approved; empty if the program does not name one. Known once the call runs.
+    /// The approver of a call that was approved; empty if the program does not name the approver. Known when the call
+    /// runs.
     pub approved_by: Option<Text>,
     /// The time of the event.
     pub at: SystemTime,
@@ -55,13 +55,13 @@ pub enum EventKind {
         /// The arguments as sent; `null` for a call that was skipped.
         arguments: Value,
     },
-    /// The tool gave a result.
+    /// The tool returned a result.
     ToolResponse {
-        /// What the model sees, as MCP writes it.
+        /// What the model sees, as MCP content.
         content: Value,
-        /// Whether the tool itself reports that it failed.
+        /// Whether the tool itself reports an error.
         is_error: bool,
-        /// How long the call took.
+        /// Duration of the call.
         duration: Duration,
     },
     /// The call has no result.
@@ -70,19 +70,19 @@ pub enum EventKind {
         message: String,
         /// The code of the error.
         code: String,
-        /// How long the call took.
+        /// Duration of the call.
         duration: Duration,
     },
     /// An intermediate result of a running tool.
     Update {
-        /// The content for people who watch, as MCP writes it.
+        /// The content for observers, as MCP content.
         content: Value,
-        /// The details for programs that watch.
+        /// The details for programs that observe the call.
         details: Value,
     },
-    /// A line of progress.
+    /// A progress message.
     Progress {
-        /// The line.
+        /// The message.
         message: String,
     },
 }
@@ -131,7 +131,8 @@ impl Event {
     }
 
     /// Returns an object with `type`, `object` (`tool.call`, `tool.response`, …), `id`, `name`, `timestamp` in
-    /// milliseconds since 1970, `agent_id`, `session_id`, `principal` and `approved_by` where present, and the fields of the kind.
+    /// milliseconds since 1970, `agent_id`, `session_id`, `principal` and `approved_by` if present, and the fields of
+    /// the kind.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let kind = self.type_name();

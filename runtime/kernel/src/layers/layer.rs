@@ -1,8 +1,8 @@
-//! What a layer is: something that every call of a toolbox passes on its way to the tool and back.
+//! The trait of layers: code that every call of a toolbox passes on its way to the tool and back.
 //!
-//! A [`Layer`] says where on that way it [stands](Stage) and what it does there: [before](Layer::before) the call goes on,
-//! [around](Layer::around) everything that lies further in, and [after](Layer::after) there is an outcome. It does any of
-//! the three. Layers of one stage stand in the order in which they were added; the first is the outermost.
+//! A [`Layer`] declares its [stage](Stage) on that way, and can act at three points: [before](Layer::before) the call
+//! continues, [around](Layer::around) everything further in, and [after](Layer::after) there is an outcome. Layers of
+//! one stage run in the order in which they were added; the first is the outermost.
 //!
 //! ```
 //! use std::time::Instant;
@@ -36,12 +36,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Layers of a toolbox's own come first: those that [look up requirements](super::depends), [count
-//! failures](super::repeat), [cut results](super::pages) and [break circuits](super::breaker). One of these that is added
-//! comes in the place of the default.
+//! The toolbox adds default layers first: those that [check requirements](super::dependencies), [count
+//! failures](super::repeat), [cut results](super::pages) and [break circuits](super::breaker). A layer of the same
+//! type that you add replaces the default.
 //!
-//! What no layer can change: a call has one answer, what was approved is what runs, and the order of the stages. A layer
-//! that panics fails the call.
+//! No layer can change three things: a call has one result, what was approved is what runs, and the order of the
+//! stages. A layer that panics fails the call.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -61,27 +61,28 @@ use crate::call::tool::AgentTool;
 use crate::registry::Registry;
 use crate::spec::ToolSpec;
 
-/// What a call comes to.
+/// The outcome of a call.
 pub type Outcome = Result<ToolResult, ToolError>;
 
-/// Where on the way of a call a layer stands, from the outside in.
+/// The stage at which a layer runs on the way of a call, from the outside in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Stage {
-    /// Around all, from the name of a call to its answer. Such a layer only [observes](Layer::observe).
+    /// Around everything, from the name of a call to its result. Such a layer only [observes](Layer::observe).
     Record,
-    /// Around all but [`Record`](Self::Record) and hooks. Such a layer only [observes](Layer::observe), and its observers
-    /// are asked only [within](Observer::within) which span the call goes on, and when it [finishes](Observer::finish).
+    /// Around everything except [`Record`](Self::Record) and hooks. Such a layer only [observes](Layer::observe). Its
+    /// observers are asked only for the span [within](Observer::within) which the call continues, and notified when it
+    /// [finishes](Observer::finish).
     Trace,
     /// After the tool is known to exist and to be allowed, before anything reads the arguments: limits, quotas.
     Admit,
-    /// Around everything that reads arguments: what a result is like when its reader gets it.
+    /// Around everything that reads arguments: changes to the result before its reader gets it.
     Result,
-    /// Once the arguments are read, before they are checked, and before middleware and approvers decide: what a tool
-    /// requires, calls that repeat themselves.
+    /// After the arguments are read, before they are checked, and before middleware and approvers decide: requirements
+    /// of tools, repeated calls.
     Arguments,
-    /// Once the arguments are checked: such a layer only [decides](Layer::decide), and all decide before an approver is
-    /// asked. See [`middleware`](super::middleware).
+    /// After the arguments are checked. Such a layer only [decides](Layer::decide), and all layers decide before an
+    /// approver is asked. See [`middleware`](super::middleware).
     Decide,
     /// Around the tool, and around the record that it is about to run. Arguments are valid and final, and the call is
     /// approved.
@@ -105,7 +106,7 @@ impl Stage {
 pub struct Invocation<'a> {
     tool: &'a dyn AgentTool,
     ctx: &'a ToolContext,
-    /// The arguments as they came.
+    /// The arguments as sent.
     sent: &'a Value,
     /// The arguments at the stage that reads them.
     arguments: Option<&'a Value>,
@@ -114,7 +115,7 @@ pub struct Invocation<'a> {
     course: &'a Course,
 }
 
-/// What a toolbox has for a call.
+/// What a toolbox provides for a call.
 #[derive(Clone, Copy)]
 pub(crate) struct Provided<'a> {
     pub(crate) registry: &'a Registry,
@@ -122,12 +123,12 @@ pub(crate) struct Provided<'a> {
     pub(crate) layers: &'a Passed,
 }
 
-/// What happened to a call so far.
+/// The state of a call so far.
 #[derive(Default)]
 pub(crate) struct Course {
     has_started: AtomicBool,
     is_replayed: AtomicBool,
-    /// What layers keep, each under its address.
+    /// Values that layers keep, each under the address of its layer.
     kept: Mutex<Vec<(usize, Box<dyn Any + Send>)>>,
 }
 
@@ -157,13 +158,13 @@ impl<'a> Invocation<'a> {
         self.provided.registry
     }
 
-    /// Notes that the tool runs now, or that a replay answers in its place.
+    /// Records that the tool runs now, or that a replay answers instead of it.
     pub(crate) fn start(&self, is_replayed: bool) {
         self.course.has_started.store(true, Ordering::Relaxed);
         self.course.is_replayed.store(is_replayed, Ordering::Relaxed);
     }
 
-    /// Whether the answer is one that a model has read before, in the run that is replayed.
+    /// Whether the result was already shown to a model, in the run that is replayed.
     pub(crate) fn is_replayed(&self) -> bool {
         self.course.is_replayed.load(Ordering::Relaxed)
     }
@@ -180,32 +181,32 @@ impl<'a> Invocation<'a> {
         self.tool.spec()
     }
 
-    /// The context of the call: who makes it, in which session, until when.
+    /// The context of the call: its caller, session and deadline.
     #[must_use]
     pub fn ctx(&self) -> &'a ToolContext {
         self.ctx
     }
 
-    /// The arguments as they came: JSON, or a text of a model that is to become JSON.
+    /// The arguments as sent: JSON, or a string of a model that is parsed as JSON.
     #[must_use]
     pub fn sent(&self) -> &'a Value {
         self.sent
     }
 
-    /// The arguments as the model means them, not checked yet. Only [`before`](Layer::before) at [`Stage::Arguments`] gets
-    /// them, and only if they are JSON and a layer [reads](Layer::reads_arguments) them.
+    /// The arguments as decoded from what the model sent, not checked yet. Available only to [`before`](Layer::before)
+    /// at [`Stage::Arguments`], and only if they are JSON and a layer [reads](Layer::reads_arguments) them.
     #[must_use]
     pub fn arguments(&self) -> Option<&'a Value> {
         self.arguments
     }
 
-    /// Keeps something until the layer [takes](Self::take) it: what [`before`](Layer::before) leaves to
+    /// Keeps a value until the layer [takes](Self::take) it. [`before`](Layer::before) uses this to pass values to
     /// [`after`](Layer::after).
     pub fn keep<T: Any + Send>(&self, layer: &impl Layer, value: T) {
         unpoisoned(self.course.kept.lock()).push((std::ptr::from_ref(layer).addr(), Box::new(value)));
     }
 
-    /// Takes what the layer kept last of this type.
+    /// Takes the value of this type that the layer kept last.
     #[must_use]
     pub fn take<T: Any + Send>(&self, layer: &impl Layer) -> Option<T> {
         let layer = std::ptr::from_ref(layer).addr();
@@ -214,13 +215,13 @@ impl<'a> Invocation<'a> {
         kept.remove(at).1.downcast().ok().map(|value| *value)
     }
 
-    /// Whether a model reads the result; otherwise another tool does.
+    /// Whether a model reads the result; otherwise another tool reads it.
     #[must_use]
     pub fn is_for_model(&self) -> bool {
         self.is_for_model
     }
 
-    /// Whether the tool was started. If it was not, the outcome is what a layer or the toolbox answers.
+    /// Whether the tool was started. If not, the outcome comes from a layer or from the toolbox.
     #[must_use]
     pub fn has_started(&self) -> bool {
         self.course.has_started.load(Ordering::Relaxed)
@@ -233,58 +234,60 @@ impl fmt::Debug for Invocation<'_> {
     }
 }
 
-/// Something that calls pass on their way to the tool and back. See the [module](self).
+/// Code that calls pass on their way to the tool and back. See the [module](self).
 ///
-/// A layer is shared between all calls of a toolbox, and of the providers that are built from it.
+/// A layer is shared between all calls of a toolbox, and of the toolboxes that are built from it.
 pub trait Layer: Any + Send + Sync {
-    /// Where the layer stands.
+    /// The stage of the layer.
     fn stage(&self) -> Stage;
 
-    /// Whether calls of a tool pass the layer at all. A toolbox asks once for each tool; a call of another tool costs
+    /// Whether calls of a tool pass the layer at all. A toolbox asks once for each tool, so calls of other tools cost
     /// nothing.
     fn concerns(&self, spec: &ToolSpec) -> bool {
         let _ = spec;
         true
     }
 
-    /// Whether a toolbox has one layer of this type at most: the last that was added, in the place of the first.
+    /// Whether a toolbox has at most one layer of this type: the last that was added, in the position of the first.
     fn is_single(&self) -> bool {
         false
     }
 
-    /// Begins to follow a call, at [`Stage::Record`] or [`Stage::Trace`]. The context is that of the call.
+    /// Starts to observe a call, at [`Stage::Record`] or [`Stage::Trace`]. The context is that of the call.
     fn observe(&self, call: &Called<'_>, ctx: &mut ToolContext) -> Option<Box<dyn Observer>> {
         let _ = (call, ctx);
         None
     }
 
-    /// Whether the layer, at [`Stage::Arguments`], reads the arguments of this call. If none there does, none is asked
-    /// [before](Self::before), and the arguments may go from the text of the model to the tool without becoming JSON between.
+    /// Whether the layer, at [`Stage::Arguments`], reads the arguments of this call. If no layer does,
+    /// [`before`](Self::before) is not called at this stage, and the tool may decode the model's string directly,
+    /// without an intermediate JSON value.
     fn reads_arguments(&self, call: &Invocation<'_>) -> bool {
         let _ = call;
         true
     }
 
-    /// Lets a call go on, or answers it with an error. `None`, which allocates nothing, lets it go on at once.
+    /// Lets a call continue, or returns its error. `None`, which allocates nothing, lets it continue immediately.
     fn before<'a>(&'a self, call: &'a Invocation<'a>) -> Option<BoxFuture<'a, Result<(), ToolError>>> {
         let _ = call;
         None
     }
 
-    /// Decides about a call whose arguments are checked, at [`Stage::Decide`]. `None` lets it pass. Once a call is approved
-    /// its arguments are final.
+    /// Decides about a call whose arguments are checked, at [`Stage::Decide`]. `None` lets it pass. After a call is
+    /// approved, its arguments are final.
     fn decide<'a>(&'a self, request: &'a ToolRequest<'a>) -> Option<BoxFuture<'a, MiddlewareDecision>> {
         let _ = request;
         None
     }
 
-    /// Runs what lies further in, or answers the call itself. Only layers at [`Stage::Around`] are asked.
+    /// Runs everything further in, or returns the outcome itself. Only layers at [`Stage::Around`] are asked.
     fn around<'a>(&'a self, call: &'a Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, Outcome> {
         let _ = call;
         next.run()
     }
 
-    /// Reads or changes the outcome of a call that [`before`](Self::before) let go on. `None` if that is done at once.
+    /// Reads or changes the outcome of a call that [`before`](Self::before) let continue. `None` if there is nothing
+    /// to wait for.
     fn after<'a>(&'a self, call: &'a Invocation<'a>, outcome: &'a mut Outcome) -> Option<BoxFuture<'a, ()>> {
         let _ = (call, outcome);
         None
@@ -297,7 +300,7 @@ pub(crate) fn of_type(layer: &dyn Layer) -> TypeId {
     layer.type_id()
 }
 
-/// What lies further in on the way of a call: the next layers, and then the tool.
+/// Everything further in on the way of a call: the next layers, and then the tool.
 pub struct Next<'a> {
     layers: &'a [Arc<dyn Layer>],
     call: &'a Invocation<'a>,
@@ -313,7 +316,7 @@ impl<'a> Next<'a> {
         Next { layers, call, tool: Box::new(tool) }
     }
 
-    /// Runs it, once. What it comes to is the answer of the call, unless the layer gives another.
+    /// Runs everything further in, once. Its outcome is that of the call, unless the layer returns another one.
     #[must_use]
     pub fn run(self) -> BoxFuture<'a, Outcome> {
         match self.layers.split_first() {
@@ -349,12 +352,12 @@ pub(crate) static NO_LAYERS: Passed = Passed {
 };
 
 impl Passed {
-    /// Chooses from all layers of a toolbox.
+    /// Chooses from all layers of a toolbox those that concern a tool.
     pub(crate) fn of(all: &[Arc<dyn Layer>], spec: &ToolSpec) -> Passed {
         let mut passed = Passed::default();
         for layer in all.iter().filter(|layer| layer.concerns(spec)).cloned() {
             match layer.stage() {
-                // They see calls of tools that do not exist, too.
+                // They also see calls of tools that do not exist.
                 Stage::Record | Stage::Trace => {}
                 Stage::Admit => passed.admit.push(layer),
                 Stage::Result => passed.result.push(layer),
@@ -367,11 +370,11 @@ impl Passed {
     }
 }
 
-/// The layers that have let a call go on, and the answer of the one that has not: in a box, since most futures of calls would
-/// hold the room for it in vain.
+/// The layers that have let a call continue, and the error of the layer that has not. Boxed, because most futures of
+/// calls would otherwise reserve space for an error that never occurs.
 pub(crate) type LetOn<'l> = (&'l [Arc<dyn Layer>], Result<(), Box<ToolError>>);
 
-/// Runs what lies further in, between layers of one stage.
+/// Runs everything further in, between layers of one stage.
 pub(crate) async fn pass(
     layers: &[Arc<dyn Layer>],
     call: &Invocation<'_>,
@@ -389,8 +392,8 @@ pub(crate) async fn pass(
     outcome
 }
 
-/// Lets a call go on past layers, at once if this is `None`. Otherwise it comes to those that have let it, and the answer of
-/// the one that has not.
+/// Lets a call continue past layers, immediately if this is `None`. Otherwise the future returns the layers that let
+/// it continue, and the error of the layer that did not.
 pub(crate) fn before<'l: 'c, 'c>(
     layers: &'l [Arc<dyn Layer>],
     call: &'c Invocation<'c>,
@@ -413,7 +416,7 @@ pub(crate) fn before<'l: 'c, 'c>(
     }))
 }
 
-/// Shows the outcome to layers that have let the call go on, the innermost first.
+/// Passes the outcome to the layers that have let the call continue, the innermost first.
 pub(crate) async fn after(layers: &[Arc<dyn Layer>], call: &Invocation<'_>, outcome: &mut Outcome) {
     for layer in layers.iter().rev() {
         if let Some(done) = layer.after(call, outcome) {

@@ -1,42 +1,43 @@
-//! A program's own checks between the argument check and the tool.
+//! Checks of the program between the argument check and the tool.
 //!
-//! A [`Middleware`] lets a call pass, changes its arguments, refuses it, or requires approval. An [`Approver`] gives
-//! the approval immediately, or the call is answered with `APPROVAL_REQUIRED` and waits as a sealed
+//! A [`Middleware`] lets a call pass, changes its arguments, refuses it, or requires approval. An [`Approver`]
+//! approves it immediately. Otherwise the result of the call is `APPROVAL_REQUIRED`, and the call waits as a sealed
 //! [`ApprovalRequest`], which [`Toolbox::resume`](crate::Toolbox::resume) runs later. With an
-//! [`approval_queue`](crate::toolbox::ToolboxBuilder::approval_queue) the toolbox keeps it, and any process may decide
-//! and run it: see [`approval`](crate::layers::approval).
+//! [`approval_queue`](crate::toolbox::ToolboxBuilder::approval_queue) the toolbox stores it, and any process may
+//! decide about it and run it: see [`approval`](crate::layers::approval).
 //!
 //! All middleware runs before any approver is asked, so what is approved is what runs: the arguments as the last
 //! middleware left them, with the defaults of the schema filled in. A request runs once, unchanged, for the same
 //! principal in the same session, and only until it expires. All other layers check the call again when it is resumed:
-//! scopes, rate limits, rules, circuit breakers. Middleware runs again, too. It may refuse the call then, but not
+//! scopes, rate limits, rules, circuit breakers. Middleware also runs again. It may refuse the call then, but cannot
 //! change its arguments: middleware that modifies arguments should check [`ToolRequest::approved`] first. Reasons that
-//! have not been approved yet lead to a new request, which also holds those approved before.
+//! have not been approved yet cause a new request, which also holds those approved before.
 //!
-//! A sub-agent cannot wait: without an approver that decides at once, a call of it that needs an approval ends the
-//! sub-agent with the error `APPROVAL_REQUIRED`, which names the call. Set an approver where sub-agents have such tools.
+//! A sub-agent cannot wait. If one of its calls needs an approval and no approver decides immediately, the sub-agent
+//! ends with the error `APPROVAL_REQUIRED`, which names the call. Set an approver if sub-agents have such tools.
 //!
-//! A call that a tool makes in turn is a call like any other: middleware decides about it, and an approval of the outer
-//! call does not approve it. So nothing runs whose effects are wider than what was approved. A request for a
-//! composition or a sub-agent lists the tools that it may call, with their effects ([`calls`](ApprovalRequest::calls)),
-//! and is refused when it comes back and one of them has changed. Which tools a Rust function calls is not known
-//! before.
+//! Nested calls, which a tool makes, are treated like any other call: middleware decides about them, and an approval
+//! of the outer call does not approve them. So nothing runs whose effects are wider than what was approved. A request
+//! for a composition or a sub-agent lists the tools that it may call, with their effects
+//! ([`calls`](ApprovalRequest::calls)). It is refused on resumption if one of them has changed. For a Rust function,
+//! the nested tools are not known in advance.
 //!
-//! A request shows its arguments in two forms: [`shown`](ApprovalRequest::shown) is for people and holds no secrets,
-//! [`arguments`](WaitingCall::arguments) is what runs. Secrets in reasons are hidden.
+//! A request contains its arguments in two forms: [`redacted_arguments`](ApprovalRequest::redacted_arguments) is for
+//! people and holds no secrets, [`arguments`](WaitingCall::arguments) is what runs. Secrets in reasons are hidden.
 //!
-//! Middleware that takes longer than [`callback_timeout`](crate::toolbox::ToolboxBuilder::callback_timeout), or
-//! panics, denies the call.
+//! If middleware panics, or takes longer than [`callback_timeout`](crate::toolbox::ToolboxBuilder::callback_timeout),
+//! the call is denied.
 //!
 //! # Closures
 //!
-//! A decision that waits for nothing can be a closure; [`approver`] turns an asynchronous one into an approver.
+//! A synchronous closure can be middleware or an approver; [`approver`] turns an asynchronous closure into an
+//! approver.
 //!
 //! ```
 //! use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Decision, ToolRequest};
 //! use toolgen_runtime::{Toolbox, Registry, ToolContext, tool, toolset};
 //!
-//! # /// Pays somebody.
+//! # /// Pays a person.
 //! # #[tool(undocumented)]
 //! # fn pay(to: &str, amount: u32) -> String { format!("paid {amount} to {to}") }
 //! let toolbox = Toolbox::builder(&Registry::new(toolset![pay])?)
@@ -53,17 +54,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # An approver
+//! # Approvers
 //!
-//! Small payments pass, larger ones need a person. The approver in this example knows the answer to each sum; a real
-//! one shows the request and waits for a click, or returns [`Approval::Later`] and stores it.
+//! Small payments pass, larger ones need a person. The approver in this example decides by the sum; a real one shows
+//! the request and waits for a click, or returns [`Approval::Later`] and stores it.
 //!
 //! ```
 //! # use serde_json::json;
 //! use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Approver, Decision, ToolRequest};
 //! use toolgen_runtime::{BoxFuture, Toolbox, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
 //!
-//! /// Pays somebody.
+//! /// Pays a person.
 //! #[tool(undocumented)]
 //! fn pay(to: &str, #[arg(default = 100)] amount: u32) -> String {
 //!     format!("paid {amount} to {to}")
@@ -89,7 +90,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // A function that needs nothing but the request is middleware, and can be an approver, too.
+//! // A function that needs only the request is middleware, and can also be an approver.
 //! let large_sums = |request: &ToolRequest<'_>| match request.arguments["amount"].as_u64() {
 //!     Some(amount) if amount >= 50 => Decision::NeedApproval(format!("It costs {amount}.")),
 //!     _ => Decision::Allow,
@@ -102,11 +103,11 @@
 //! let turn = ToolContext::new("turn-1", "");
 //! let pay = |arguments| toolbox.call(ToolCall::new("call-1", "pay", arguments), &turn);
 //!
-//! // The default is shown to whoever approves, and is what runs.
+//! // The default is shown to the approver, and is what runs.
 //! assert_eq!(pay(json!({"to": "Ada"})).await.text(), "paid 100 to Ada");
 //! assert_eq!(pay(json!({"to": "Ada", "amount": 20_000})).await.text(), "Nobody pays as much as that.");
 //!
-//! // Later: the request is stored, shown to a board, and comes back.
+//! // Later: the request is stored, shown to a board, and resumed.
 //! let response = pay(json!({"to": "Ada", "amount": 5_000})).await;
 //! let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it waits") };
 //! let stored = serde_json::to_string(&request)?;
@@ -114,7 +115,7 @@
 //! let request: ApprovalRequest = serde_json::from_str(&stored)?;
 //! let response = toolbox.resume(request.clone().approved_by("board"), &turn).await;
 //! assert_eq!(response.text(), "paid 5000 to Ada");
-//! // Once.
+//! // A request can be resumed only once.
 //! let again = toolbox.resume(request, &turn).await;
 //! assert_eq!(again.outcome.unwrap_err().code(), "APPROVAL_USED");
 //! # Ok(())
@@ -141,11 +142,11 @@ pub use closures::approver;
 
 /// Decides about calls whose arguments are already checked. See the [module](self).
 pub trait Middleware: Send + Sync {
-    /// Decides about a call. A later middleware sees the arguments as an earlier one left them.
+    /// Decides about a call. Later middleware sees the arguments as earlier middleware left them.
     fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision>;
 }
 
-/// A middleware as a layer.
+/// Middleware as a layer.
 pub(crate) struct Decides(pub(crate) Box<dyn Middleware>);
 
 impl Layer for Decides {
@@ -164,8 +165,8 @@ impl Layer for Decides {
 pub struct ToolRequest<'a> {
     /// The tool.
     pub spec: &'a ToolSpec,
-    /// The arguments under the names the model uses, checked, with the defaults of the schema filled in. Defaults that
-    /// the schema does not state are absent.
+    /// The arguments under the names that the model uses, checked, with the defaults of the schema filled in. Defaults
+    /// that the schema does not state are absent.
     pub arguments: &'a Value,
     /// The context of the call.
     pub ctx: &'a ToolContext,
@@ -173,14 +174,14 @@ pub struct ToolRequest<'a> {
 }
 
 impl<'a> ToolRequest<'a> {
-    /// Returns the name of the tool, for middleware that is about some tools only.
+    /// Returns the name of the tool, for middleware that applies only to some tools.
     #[must_use]
     pub fn name(&self) -> &'a str {
         self.spec.name.as_str()
     }
 
     /// Returns whether this call was approved before, with these arguments, and is now resumed. The arguments are
-    /// final: after a [`Decision::Modify`] to others the call is refused.
+    /// final: if [`MiddlewareDecision::Modify`] changes them, the call is refused.
     #[must_use]
     pub fn approved(&self) -> bool {
         !self.approved.is_empty()
@@ -198,7 +199,7 @@ impl fmt::Debug for ToolRequest<'_> {
     }
 }
 
-/// What a [`Middleware`] decides.
+/// The decision of a [`Middleware`].
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum MiddlewareDecision {
@@ -209,7 +210,7 @@ pub enum MiddlewareDecision {
     /// Refuse the call, with this reason for the model.
     Deny(String),
     /// Let the call pass if it is approved, with this reason for the approver. A reason that was approved before is
-    /// not asked for again, so it should be the same text for the same thing.
+    /// not asked for again, so use the same string for the same reason.
     NeedApproval(String),
 }
 
@@ -228,15 +229,15 @@ impl fmt::Debug for MiddlewareDecision {
 
 /// Decides, on behalf of a person or a program, whether calls may run. See the [module](self) for an example.
 pub trait Approver: Send + Sync {
-    /// Decides whether the call may run. The time this takes does not count as the tool's; it is limited by
-    /// [`approval_timeout`](crate::toolbox::ToolboxBuilder::approval_timeout), after which the call waits as it does
-    /// after [`Approval::Later`]. An approver that panics rejects the call.
+    /// Decides whether the call may run. The time that this takes does not count towards the tool's timeout. It is
+    /// limited by [`approval_timeout`](crate::toolbox::ToolboxBuilder::approval_timeout); after that, the call waits
+    /// as for [`Approval::Later`]. If an approver panics, the call is rejected.
     ///
     /// The context is that of the call: the caller, the session, and the cancellation token.
     fn approve<'a>(&'a self, request: &'a ApprovalRequest, ctx: &'a ToolContext) -> BoxFuture<'a, Approval>;
 }
 
-/// What an [`Approver`] decides.
+/// The decision of an [`Approver`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Approval {
@@ -246,8 +247,9 @@ pub enum Approval {
     ApprovedBy(Text),
     /// Rejected, with this reason for the model.
     Rejected(String),
-    /// Not decided yet. The call is answered with the code `APPROVAL_REQUIRED` without having run;
-    /// [`Toolbox::resume`](crate::Toolbox::resume) runs it once it is approved, or, if it waits in a
-    /// [queue](crate::toolbox::ToolboxBuilder::approval_queue), [`Toolbox::resume_decided`](crate::Toolbox::resume_decided).
+    /// Not decided yet. The result of the call is the error `APPROVAL_REQUIRED`, and the call has not run.
+    /// [`Toolbox::resume`](crate::Toolbox::resume) runs it after it is approved; if it waits in a
+    /// [queue](crate::toolbox::ToolboxBuilder::approval_queue),
+    /// [`Toolbox::resume_decided`](crate::Toolbox::resume_decided) does.
     Later,
 }

@@ -1,8 +1,8 @@
-//! What follows a call from its name to its answer: records of it, and replays in its place.
+//! Observers, which follow a call from its name to its result: records, spans, and replays that replace the tool.
 //!
-//! A [`Layer`](super::Layer) at [`Stage::Record`](super::Stage::Record) begins an [`Observer`] for each call, whether
-//! there is such a tool or not, and whatever becomes of it. If the call is abandoned, its observers are dropped. One that
-//! panics before the tool runs fails the call; later, its panic is ignored.
+//! A [`Layer`](super::Layer) at [`Stage::Record`](super::Stage::Record) creates an [`Observer`] for each call,
+//! including calls of unknown tools, regardless of how the call ends. If the call is abandoned, its observers are
+//! dropped. An observer that panics before the tool runs fails the call; later panics are ignored.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -53,7 +53,7 @@ use crate::call::ToolCall;
 use crate::call::error::ToolError;
 use crate::call::tool::AgentTool;
 
-/// A call that begins.
+/// A call that starts.
 pub struct Called<'a> {
     pub(crate) call: &'a ToolCall,
     pub(crate) tool: Option<&'a Arc<dyn AgentTool>>,
@@ -62,7 +62,7 @@ pub struct Called<'a> {
 }
 
 impl<'a> Called<'a> {
-    /// The call, as it was sent.
+    /// The call, as sent.
     #[must_use]
     pub fn call(&self) -> &'a ToolCall {
         self.call
@@ -80,7 +80,7 @@ impl<'a> Called<'a> {
         self.started
     }
 
-    /// Makes the redactor of the call.
+    /// Creates the redactor of the call.
     #[must_use]
     pub fn redactor(&self) -> ToolRedactor {
         (self.redactor)()
@@ -95,48 +95,49 @@ impl fmt::Debug for Called<'_> {
 
 /// Follows one call. See the [module](self).
 pub trait Observer: Send {
-    /// Takes a step of the call, or of an observer further in, and makes current meanwhile what is to be current in its task, such as a span. Only
-    /// observers of [`Stage::Trace`](super::Stage::Trace) are asked.
+    /// Runs a step of the call, or of an observer further in, with the task-local state of this observer, such as its
+    /// current span. Only observers of [`Stage::Trace`](super::Stage::Trace) are asked.
     fn within(&self, step: &mut dyn FnMut()) {
         step();
     }
 
-    /// Notes the arguments that the tool is to get, if they are not as they were sent.
+    /// Notes the arguments that the tool will get, if they differ from those sent.
     fn arguments(&mut self, arguments: &Value) {
         let _ = arguments;
     }
 
-    /// Notes the arguments that the tool would get if the call were approved; `whole` makes them.
+    /// Notes the arguments that the tool would get if the call were approved; `whole` computes them.
     fn completed(&mut self, whole: &dyn Fn() -> Result<Value, ToolError>) {
         let _ = whole;
     }
 
-    /// Notes that the call was approved, and by whom; empty if not named.
+    /// Notes that the call was approved, and the approver; empty if not named.
     fn approved(&mut self, by: &Text) {
         let _ = by;
     }
 
-    /// Decides about the call, which needs an approval, in place of the approver.
+    /// Decides about the call, which needs an approval, instead of the approver.
     fn decide(&self) -> Option<Approval> {
         None
     }
 
-    /// Notes that the tool is about to run; it may run again, if it asks for input. What is returned is awaited before.
+    /// Notes that the tool is about to run; it may run again if it asks for input. The returned future is awaited
+    /// before the tool runs.
     ///
     /// # Errors
     ///
-    /// The tool must not run.
+    /// Returns an error if the tool must not run.
     fn intent(&mut self) -> Result<Option<BoxFuture<'_, Result<(), ToolError>>>, ToolError> {
         Ok(None)
     }
 
-    /// Answers in place of the tool.
+    /// Returns the outcome instead of running the tool.
     fn answer(&self) -> Option<Outcome> {
         None
     }
 
-    /// Notes the answer, with the secrets that the call has by now. What is returned is awaited before the answer is
-    /// given.
+    /// Notes the outcome, with the secrets of the call known by then. The returned future is awaited before the
+    /// outcome is returned.
     fn finish(
         self: Box<Self>,
         outcome: &Outcome,

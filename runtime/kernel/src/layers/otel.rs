@@ -1,8 +1,8 @@
-//! Spans and metrics of calls, agents and requests of MCP clients, for OpenTelemetry.
+//! OpenTelemetry spans and metrics of calls, agents and requests of MCP clients.
 //!
-//! A toolbox with an [`Otel`] makes them with the interface of OpenTelemetry alone; the library behind it, and where it
-//! sends what it gets, are up to the program. They follow version 0.1.0 of the [GenAI semantic conventions], which are in
-//! development: other versions of this crate may follow others.
+//! A toolbox with an [`Otel`] layer creates them through the OpenTelemetry API; your program chooses the SDK and the
+//! exporter. The names follow version 0.1.0 of the [GenAI semantic conventions], which are still in development: later
+//! versions of this crate may follow later versions of the conventions.
 //!
 //! | span | kind | what it covers | attributes |
 //! |---|---|---|---|
@@ -22,32 +22,31 @@
 //! | `mcp.server.operation.duration` | histogram | `s` | `mcp.method.name`, `gen_ai.operation.name`, `gen_ai.tool.name`, `network.transport`, `error.type` |
 //!
 //! `error.type` is the code of the [`ToolError`](crate::ToolError), the one a model reads, such as `TIMEOUT`. A code
-//! that comes from data, such as a result or a program's output, is shown if it is one of this crate's or the tool
-//! declares it, as a value of `code` in the schema of its result; others are `EXECUTION_ERROR`, since each would be a
-//! series of metrics of its own. Of what a model makes up, such as the ID of a call, the first 256 bytes are shown.
-//! For a loop, `error.type` is `NO_TOOL_CALL`, `MAX_ITERATIONS`, `CANCELLED` or `MODEL_ERROR`; for a request to a
-//! server, `tool_error`, or the code of the protocol's error. The agent of a call is named by
-//! [`ToolContext::agent_id`](crate::ToolContext::agent_id): an agent with a new ID each time makes as many series of
-//! metrics. A tool that a toolbox does not have is `_OTHER` in metrics, and its span is named `execute_tool`. An
-//! unknown vendor of models is `_OTHER`, too.
+//! that comes from data, such as a result or the output of a command, is shown only if this crate defines it or the
+//! tool declares it, as a value of `code` in the schema of its result. Other codes are shown as `EXECUTION_ERROR`,
+//! because each would create a separate series of metrics. Of values that a model chooses, such as the ID of a call,
+//! the first 256 bytes are shown. For a loop, `error.type` is `NO_TOOL_CALL`, `MAX_ITERATIONS`, `CANCELLED` or
+//! `MODEL_ERROR`; for a request to a server, `tool_error`, or the code of the protocol's error.
+//! [`ToolContext::agent_id`](crate::ToolContext::agent_id) names the agent of a call: an agent with a new ID for each
+//! run creates as many series of metrics. A tool that a toolbox does not have is `_OTHER` in metrics, and its span is
+//! named `execute_tool`. An unknown vendor of models is also `_OTHER`.
 //!
-//! What happens to a call before its end are events of its span:
+//! Events of the span describe what happens to a call before its end:
 //!
-//! | event | attributes | says |
+//! | event | attributes | meaning |
 //! |---|---|---|
-//! | `toolgen.approval.decided` | `toolgen.approval.decision`: `approved`, `rejected`, `later` | what the approver said; a wait for a person ends here |
-//! | `toolgen.input.requested` | | the tool needs to know more |
-//! | `toolgen.call.waiting` | `toolgen.waiting.for`: `approval`, `input` | the call is answered, and waits to be resumed; its status is unset |
-//! | `toolgen.call.refused` | `error.type` | the call was answered without the tool being run |
-//! | `toolgen.request.repeated` | `http.request.resend_count`, `toolgen.repeated.after_ms` | the HTTP engine sends a request again |
+//! | `toolgen.approval.decided` | `toolgen.approval.decision`: `approved`, `rejected`, `later` | the approver decided; a wait for a person ends here |
+//! | `toolgen.input.requested` | | the tool requests input |
+//! | `toolgen.call.waiting` | `toolgen.waiting.for`: `approval`, `input` | the call has its result, and waits to be resumed; its status is unset |
+//! | `toolgen.call.refused` | `error.type` | the call was refused without running the tool |
+//! | `toolgen.request.repeated` | `http.request.resend_count`, `toolgen.repeated.after_ms` | the HTTP engine retries a request |
 //!
-//! A call that is [resumed](crate::Toolbox::resume) has a span of its own, with a link to the span of the call that
-//! waited, however much later and in whatever process that is.
+//! A call that is [resumed](crate::Toolbox::resume) has a separate span, with a link to the span of the call that
+//! waited, even much later and in another process.
 //!
-//! Calls that a tool makes, and those of an agent behind it, are inside its span. The span of its call is current in a
-//! tool's task, so that other instrumentation is inside it, too. The context is passed on by the HTTP engine in
-//! headers and by the MCP client in `_meta`, if a propagator is set, and continued from `_meta` by
-//! `serve::mcp`.
+//! Nested calls of a tool, and those of an agent behind it, are inside its span. In a tool's task, the span of its
+//! call is current, so that other instrumentation is also inside it. If a propagator is set, the HTTP engine passes
+//! the context on in headers and the MCP client in `_meta`; `serve::mcp` continues it from `_meta`.
 //!
 //! [GenAI semantic conventions]: https://github.com/open-telemetry/semantic-conventions-genai
 
@@ -75,11 +74,11 @@ pub use context::{Attached, continued};
 #[doc(hidden)]
 pub use signals::{Signals, agent_attributes, linked};
 
-/// A [layer](crate::layers) that makes spans and metrics of the calls of a toolbox, and of the agents and servers that use
-/// it.
+/// A [layer](crate::layers) that creates spans and metrics of the calls of a toolbox, and of the agents and servers
+/// that use it.
 ///
-/// Spans and metrics go to the global providers of OpenTelemetry, as they are when the first call is made, or to those
-/// given here. Arguments and results are left out unless [`with_content`](Self::with_content) asks for them.
+/// Spans and metrics go to the global providers of OpenTelemetry, as set when the first call is made, or to those set
+/// here. Arguments and results are omitted unless [`with_content`](Self::with_content) adds them.
 ///
 /// ```
 /// use toolgen_runtime::layers::otel::Otel;
@@ -97,7 +96,7 @@ pub struct Otel {
 }
 
 impl Otel {
-    /// Uses the global providers of tracers and meters, and includes neither arguments nor results.
+    /// Uses the global tracer and meter providers, and includes neither arguments nor results.
     #[must_use]
     pub fn new() -> Otel {
         Otel { content: false, signals: Arc::default() }
@@ -111,7 +110,7 @@ impl Otel {
         self
     }
 
-    /// Makes spans with this toolbox of tracers, such as an `SdkTracerProvider`, in place of the global one.
+    /// Creates spans with this tracer provider, such as an `SdkTracerProvider`, instead of the global one.
     #[must_use]
     pub fn with_tracer_provider(
         mut self,
@@ -121,7 +120,7 @@ impl Otel {
         self
     }
 
-    /// Makes metrics with this toolbox of meters, such as an `SdkMeterProvider`, in place of the global one.
+    /// Creates metrics with this meter provider, such as an `SdkMeterProvider`, instead of the global one.
     #[must_use]
     pub fn with_meter_provider(mut self, meters: impl MeterProvider + Send + Sync + 'static) -> Otel {
         self.signals = Arc::new(self.signals.with_meters(Arc::new(meters)));

@@ -1,8 +1,8 @@
-//! Paging of results that are too large for a model to get at once.
+//! Paging of results that are too large for a model to receive in one piece.
 //!
 //! [`Pages::apply`] cuts such a result, keeps its whole text for a while, and tells the model how to read the rest:
 //! with the tool `read_result`, which [`Pages::tool`] returns and a toolbox adds to its own tools. Every toolbox has
-//! such a limit, [`ResultLimit::DEFAULT`] unless it sets another or none.
+//! such a limit: [`ResultLimit::DEFAULT`], unless it sets another limit or disables paging.
 //!
 //! ```
 //! use serde_json::json;
@@ -49,29 +49,29 @@ use crate::layers::layer::{Invocation, Layer, Outcome, Stage};
 use crate::spec::ToolSpec;
 use store::Store;
 
-/// How much of a result a model gets at once.
+/// Maximum size of a result that a model receives in one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResultLimit {
-    /// The maximum number of bytes of text, over all pieces of a result. A tool's own
-    /// [`result_limit`](ToolSpec::result_limit) applies if it is smaller. The notice about a cut comes on top.
+    /// Maximum size of the text, in bytes, over all parts of a result. A tool's own
+    /// [`result_limit`](ToolSpec::result_limit) applies if it is smaller. The notice about a cut is not counted.
     pub text: u64,
-    /// The maximum number of bytes of images, audio and other binary content in total, before base64 encoding.
+    /// Maximum total size of images, audio and other binary content, in bytes before base64 encoding.
     pub binary: u64,
 }
 
 impl ResultLimit {
-    /// The limit of a toolbox that sets none: 50,000 bytes of text, about 12,000 tokens, and 5 MiB of other content,
-    /// the largest image that the APIs of large providers take.
+    /// The default limit of a toolbox: 50,000 bytes of text, about 12,000 tokens, and 5 MiB of other content, the
+    /// largest image that the APIs of large vendors accept.
     pub const DEFAULT: ResultLimit = ResultLimit { text: 50_000, binary: 5 << 20 };
 
-    /// Limits text and binary content to this many bytes each.
+    /// Limits text and binary content to `max` bytes each.
     #[must_use]
     pub const fn bytes(bytes: u64) -> ResultLimit {
         ResultLimit { text: bytes, binary: bytes }
     }
 
-    /// Sets the maximum number of bytes of binary content.
+    /// Sets the maximum size of binary content, in bytes.
     #[must_use]
     pub const fn with_binary(mut self, bytes: u64) -> ResultLimit {
         self.binary = bytes;
@@ -96,7 +96,7 @@ impl Default for Pages {
     }
 }
 
-/// Cuts large results and keeps what was cut. Clones share what they keep.
+/// Cuts large results and keeps what was cut. Clones share the kept results.
 #[derive(Clone, Debug)]
 pub struct Pages {
     limit: ResultLimit,
@@ -105,46 +105,47 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Creates pages with this limit that keep as much as [`StoreLimits::DEFAULT`] says.
+    /// Creates pages with this limit that keep results within [`StoreLimits::DEFAULT`].
     #[must_use]
     pub fn new(limit: ResultLimit) -> Pages {
         Pages::with_store(limit, StoreLimits::DEFAULT)
     }
 
-    /// Creates pages with this limit that keep as much as `kept` says.
+    /// Creates pages with this limit that keep results within the limits `kept`.
     #[must_use]
     pub fn with_store(limit: ResultLimit, kept: StoreLimits) -> Pages {
         Pages { limit, store: Arc::new(Store::new(kept)), shared: None }
     }
 
-    /// Returns whether anything was ever kept.
+    /// Returns whether any result was ever kept.
     pub(crate) fn has_cut(&self) -> bool {
         self.store.has_kept()
     }
 
-    /// Returns the tool with which a model reads the rest of a result.
+    /// Returns the tool that reads the rest of a result.
     #[must_use]
     pub fn tool(&self) -> ReadResult {
         ReadResult::new(Arc::clone(&self.store), self.shared.clone())
     }
 
-    /// Returns the result as a model gets it.
+    /// Returns the result as a model receives it.
     ///
-    /// A result within the limit stays as it is. Beyond the limit, texts are cut, at the end of a line if one is near,
-    /// otherwise between two characters, and the model learns how to read the rest. The rest includes the texts that
-    /// follow the cut, one per line as [`ToolResult::to_text`] writes them. A text resource that does not fit is read
-    /// as a whole with its own handle. Binary content that does not fit becomes a text that states its type and size.
-    /// Details are not changed, since no model sees them. MCP sends the [structured](ToolResult::structured) result of
-    /// a tool that declares one: beyond the text limit it is [missing](Structured::Missing).
+    /// A result within the limit is returned unchanged. Beyond the limit, text is cut, at the end of a line if one is
+    /// near, otherwise between two characters, and a notice tells the model how to read the rest. The rest includes
+    /// the text parts that follow the cut, one per line as [`ToolResult::to_text`] writes them. A text resource that
+    /// does not fit gets its own handle and is read as a whole. Binary content that does not fit is replaced by a text
+    /// that states its type and size. Details are not changed, because no model sees them. MCP sends the
+    /// [structured](ToolResult::structured) result of a tool that declares one: beyond the text limit it is
+    /// [missing](Structured::Missing).
     ///
-    /// What is kept can be read only in the same session, by the same agent and for the same principal.
+    /// A kept result can be read only in the same session, by the same agent and for the same principal.
     #[must_use]
     pub fn apply(&self, mut result: ToolResult, spec: &ToolSpec, ctx: &ToolContext) -> ToolResult {
         self.cut(&mut result, spec, ctx);
         result
     }
 
-    /// Cuts a result, see [`apply`](Self::apply), and returns the handles of what is kept.
+    /// Cuts a result, see [`apply`](Self::apply), and returns the handles of the kept results.
     pub(crate) fn cut(&self, result: &mut ToolResult, spec: &ToolSpec, ctx: &ToolContext) -> Vec<String> {
         let mut kept = Vec::new();
         // A page is never cut again.
@@ -169,15 +170,15 @@ impl Pages {
         kept
     }
 
-    /// Returns an error as a model gets it: its text is cut and kept like a result if a tool failed, arguments
-    /// are invalid or the call was denied.
+    /// Returns an error as a model receives it. If a tool failed, arguments are invalid or the call was denied, its
+    /// text is cut and kept like a result.
     #[must_use]
     pub fn apply_error(&self, mut error: ToolError, spec: &ToolSpec, ctx: &ToolContext) -> ToolError {
         self.cut_error(&mut error, spec, ctx);
         error
     }
 
-    /// Cuts the text of an error, see [`apply_error`](Self::apply_error), and returns the handles of what is kept.
+    /// Cuts the text of an error, see [`apply_error`](Self::apply_error), and returns the handles of the kept texts.
     pub(crate) fn cut_error(&self, error: &mut ToolError, spec: &ToolSpec, ctx: &ToolContext) -> Vec<String> {
         let limit = self.limit.of(spec);
         if let ToolError::Failed { message, .. }
@@ -208,7 +209,7 @@ impl Layer for Pages {
     }
 
     fn after<'a>(&'a self, call: &'a Invocation<'a>, outcome: &'a mut Outcome) -> Option<BoxFuture<'a, ()>> {
-        // A replayed answer is as the model got it.
+        // A replayed result is already as the model received it.
         if !call.is_for_model() || call.is_replayed() {
             return None;
         }
@@ -238,7 +239,7 @@ fn sizes(content: &[Content]) -> (u64, u64) {
             Content::Link { .. } => {}
         }
     }
-    // With the line breaks between texts.
+    // Including the line breaks between text parts.
     (text + texts.saturating_sub(1), binary)
 }
 
@@ -247,16 +248,16 @@ struct Cut<'a> {
     pages: &'a Pages,
     limit: ResultLimit,
     ctx: &'a ToolContext,
-    /// The handles of what is kept.
+    /// The handles of the kept results.
     stored_handles: RefCell<Vec<String>>,
 }
 
 impl Cut<'_> {
-    /// Returns the pieces that fit, and notices in place of the others.
+    /// Returns the parts that fit, and notices that replace the others.
     fn texts(&self, content: Vec<Content>, mut whole: String) -> Vec<Content> {
         let mut remaining = self.limit.text;
         let mut kept = Vec::with_capacity(content.len() + 1);
-        // Where in the whole text the next piece begins; `None` after the cut, when no more text is shown.
+        // The offset in the whole text where the next part begins; `None` after the cut, when no more text is shown.
         let mut begin = Some(0);
         for piece in content {
             match piece {
@@ -274,7 +275,7 @@ impl Cut<'_> {
                     if let Some(displayed) = text.get(..end).filter(|displayed| !displayed.is_empty()) {
                         kept.push(Content::Text(displayed.to_owned()));
                     }
-                    // Nothing of an empty piece is shown, and neither is the break before it.
+                    // If nothing of a part is shown, the line break before it is omitted.
                     let visible = if end == 0 { from.saturating_sub(1) } else { from + end };
                     kept.push(Content::Text(self.notice(std::mem::take(&mut whole), visible)));
                     (remaining, begin) = (0, None);
@@ -301,7 +302,7 @@ impl Cut<'_> {
             Some(handle) => read::go_on(&handle, 0, end, total),
             None => {
                 format!(
-                    "[Result cut: bytes 0-{end} of {total}. The rest is too large to be kept; ask for less.]"
+                    "[Result cut: bytes 0-{end} of {total}. The rest is too large to store. Request less data.]"
                 )
             }
         }
@@ -312,13 +313,13 @@ impl Cut<'_> {
         let total = text.len();
         let how = match self.keep(text) {
             Some(handle) => format!("Call {} to read it.", read::call(&handle, 0)),
-            None => String::from("It is too large to be kept; ask for less."),
+            None => String::from("It is too large to store. Request less data."),
         };
         format!("[Resource {uri} ({kind}): {total} bytes, not shown. {how}]")
     }
 
     fn keep(&self, whole: String) -> Option<String> {
-        // An empty page would lead nowhere.
+        // A notice about an empty page would never make progress.
         let page = bytes(self.limit.text).max(1);
         let handle = self.pages.store.keep(whole, page, self.ctx)?;
         self.stored_handles.borrow_mut().push(handle.clone());
@@ -342,11 +343,11 @@ fn shrink(content: &mut Content, max: u64, remaining: &mut u64) {
         return;
     }
     let kind = if mime_type.is_empty() { "binary" } else { mime_type };
-    let text = format!("[{what} ({kind}): {size} bytes, not shown: more than {max} bytes are too many.]");
+    let text = format!("[{what} ({kind}): {size} bytes, not shown: the maximum is {max} bytes.]");
     *content = Content::Text(text);
 }
 
-/// Removes a structured result that is too large to be sent.
+/// Removes a structured result that is too large to send.
 fn withhold(result: &mut ToolResult, max: u64) {
     let found = match &result.structured {
         Structured::Json(text) => size(text.len()),
@@ -354,19 +355,19 @@ fn withhold(result: &mut ToolResult, max: u64) {
         Structured::Missing(_) => return,
     };
     if found > max {
-        let reason = format!("it has {found} bytes, and more than {max} are too many");
+        let reason = format!("it has {found} bytes, and the maximum is {max}");
         result.structured = Structured::Missing(reason.into());
     }
 }
 
-/// Has records and events hide what remains of a secret in the part of a text that is shown.
+/// Hides the remainder of a secret that the cut splits from records and events.
 fn hide_cut(text: &str, visible: Range<usize>, ctx: &ToolContext) {
     if let Some(secrets) = ctx.secrets() {
         ctx.hide(&secrets.cut_by(visible, text));
     }
 }
 
-/// Returns the size of a value as compact JSON, in bytes, without keeping the JSON.
+/// Returns the size of a value as compact JSON, in bytes, without building the JSON.
 fn json_size(value: &Value) -> u64 {
     struct Count(u64);
     impl io::Write for Count {
@@ -384,13 +385,13 @@ fn json_size(value: &Value) -> u64 {
     count.0
 }
 
-/// Returns how many bytes a base64 text decodes to.
+/// Returns the decoded size of a base64 string, in bytes.
 fn decoded_size(base64: &str) -> u64 {
     size(base64.trim_end_matches('=').len()) * 3 / 4
 }
 
-/// Returns where to cut a text so that at most this many bytes remain: after the last line break if that keeps at
-/// least half, otherwise between two characters.
+/// Returns where to cut a text so that at most `max` bytes remain: after the last line break if that keeps at least
+/// half, otherwise between two characters.
 fn cut(text: &str, max: usize) -> usize {
     if text.len() <= max {
         return text.len();

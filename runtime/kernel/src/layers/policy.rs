@@ -1,7 +1,7 @@
-//! What a context allows tools to do: [`Limits`] on their effects, and [`Rules`] on which tools are available.
+//! Policies of a context: [`EffectLimits`] on the effects of tools, and [`PolicyRules`] on which tools are available.
 //!
-//! Everything here is a pure function of a [`ToolSpec`]: no tool is executed to find out whether it is allowed, and a
-//! policy can report what it would refuse before any model sees a tool.
+//! Every decision is a pure function of a [`ToolSpec`]: no tool is executed to find out whether it is allowed, and a
+//! policy can report the tools that it would refuse before any model sees them.
 //!
 //! ```
 //! use toolgen_runtime::call::limits::Limits;
@@ -39,7 +39,7 @@ use crate::call::error::ToolError;
 use crate::call::limits::{EffectLimits, LimitViolation};
 use crate::spec::{Effects, ToolSpec};
 
-/// What a context allows: the effects its tools may have, and the tools that are available. Cheap to clone.
+/// The effects that tools may have in a context, and the tools that are available. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Policy {
@@ -67,7 +67,7 @@ impl Policy {
     ///
     /// # Errors
     ///
-    /// [`ToolError::Denied`] with the deciding rule and every effect that exceeds the limits, in one text.
+    /// Returns [`ToolError::Denied`] with the deciding rule and every effect that exceeds the limits, in one message.
     pub fn check(&self, spec: &ToolSpec) -> Result<(), ToolError> {
         self.check_with(spec, &spec.effects)
     }
@@ -77,7 +77,7 @@ impl Policy {
     ///
     /// # Errors
     ///
-    /// Those of [`check`](Self::check).
+    /// Returns the errors of [`check`](Self::check).
     pub fn check_with(&self, spec: &ToolSpec, effects: &Effects) -> Result<(), ToolError> {
         if self.rules.allows(spec) && self.limits.allows(effects) {
             return Ok(());
@@ -85,7 +85,7 @@ impl Policy {
         Err(ToolError::denied(self.explain_with(spec, effects).to_string()))
     }
 
-    /// Returns what the policy decides about a tool, and why.
+    /// Returns the decision of the policy about a tool, and its reason.
     #[must_use]
     pub fn explain(&self, spec: &ToolSpec) -> Explanation {
         self.explain_with(spec, &spec.effects)
@@ -116,13 +116,13 @@ impl Check<ToolSpec, ToolError> for EffectLimits {
 /// The note on a tool with the worst effects, which it either declares or, more often, does not rule out.
 const ASSUMED: &str = "\nEffects that a tool does not rule out are assumed, and this tool rules out none.";
 
-/// What a [`Policy`] decides about a tool. If the tool is refused, displays as the text for a model.
+/// The decision of a [`Policy`] about a tool. For a refused tool, `Display` writes the message for the model.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Explanation {
     /// The tool.
     pub tool: Text,
-    /// What the rules decide.
+    /// The decision of the rules.
     pub decision: RuleDecision,
     /// The effects of the tool that exceed the limits.
     pub excess: Vec<LimitViolation>,

@@ -1,12 +1,12 @@
 //! Rate limits.
 //!
 //! The program that hosts the agent supplies the limit: it knows its customers and their plans, and it may share
-//! counts between machines. [`WindowLimit`] is an implementation for a single process, or for all that share a
-//! [store](WindowLimit::shared).
+//! counts between machines. [`WindowLimit`] is an implementation for a single process, or for all processes that share
+//! a [store](WindowLimit::shared).
 //!
-//! A call counts for its [`Principal`]. If it has none, a principal without scopes stands for its agent
-//! (`agent:{id}`), otherwise for its session (`session:{id}`, unless it is the temporary one of a turn or a loop), and
-//! otherwise for all such calls of the toolbox (`toolbox`). See [`counted_for`].
+//! A call counts for its [`Principal`]. A call without a principal counts for its agent (`agent:{id}`). Without an
+//! agent, it counts for its session (`session:{id}`, unless that is the temporary session of a turn or a loop), and
+//! otherwise for all such calls of the toolbox (`provider`). See [`counted_for`].
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -27,21 +27,21 @@ use crate::call::store::{OnFailure, Store, StoreError, WINDOW_PARTS as PARTS};
 use crate::layers::layer::{Invocation, Layer, Stage};
 use crate::spec::ToolSpec;
 
-/// Decides whether a principal, or whoever a call [counts for](counted_for), may call a tool now, and counts the call if
-/// so.
+/// Decides whether a principal, or the substitute that a call [counts for](counted_for), may call a tool now, and
+/// counts the call if so.
 ///
-/// A function `Fn(&Principal, &ToolSpec) -> bool` is a rate limit, too.
+/// A function `Fn(&Principal, &ToolSpec) -> bool` is also a rate limit.
 pub trait RateLimit: Send + Sync {
     /// Returns whether the call may proceed. Called once per call, after the check of the principal's scopes and
     /// before the checks of the tool's dependencies.
     fn allow<'a>(&'a self, principal: &'a Principal, spec: &'a ToolSpec) -> BoxFuture<'a, bool>;
 
-    /// Like [`allow`](Self::allow), for limits that may be unable to decide: this is what a toolbox calls. By default
-    /// it passes on the answer of `allow`.
+    /// Like [`allow`](Self::allow), for limits that may be unable to decide. A toolbox calls this method; by default
+    /// it uses the result of `allow`.
     ///
     /// # Errors
     ///
-    /// Why the call may not proceed: usually [`exceeded`].
+    /// Returns the reason why the call must not proceed: usually [`exceeded`].
     fn ask<'a>(
         &'a self,
         principal: &'a Principal,
@@ -70,7 +70,7 @@ impl<F: Fn(&Principal, &ToolSpec) -> bool + Send + Sync> RateLimit for F {
     }
 }
 
-/// Returns for whom a call counts.
+/// Returns the principal that a call counts for.
 #[must_use]
 pub fn counted_for(ctx: &ToolContext) -> Cow<'_, Principal> {
     if let Some(principal) = ctx.principal() {
@@ -85,23 +85,23 @@ pub fn counted_for(ctx: &ToolContext) -> Cow<'_, Principal> {
     Cow::Owned(Principal::new(id))
 }
 
-/// How long a rate limit may take to answer: 5 seconds.
+/// Timeout of a rate limit's decision: 5 seconds.
 pub const RATE_LIMIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Asks a rate limit about a call.
 ///
 /// # Errors
 ///
-/// The error of the limit, which is [`exceeded`] unless it has its own. [`exceeded`], too, if the limit panics or does
-/// not answer within [`ANSWER_TIMEOUT`]: a call that cannot be counted does not run. [`ToolError::Cancelled`] if the
-/// caller gives up in the meantime.
+/// Returns the error of the limit, which is [`exceeded`] unless the limit has its own. Also [`exceeded`] if the limit
+/// panics or does not decide within [`RATE_LIMIT_TIMEOUT`]: a call that cannot be counted does not run.
+/// [`ToolError::Cancelled`] if the caller cancels in the meantime.
 pub async fn check(
     limit: &dyn RateLimit,
     principal: &Principal,
     spec: &ToolSpec,
     ctx: &ToolContext,
 ) -> Result<(), ToolError> {
-    // Inside a future, so that a panic of `ask` itself is caught, too.
+    // Inside a future, so that a panic of `ask` itself is also caught.
     let asked = caught(async { limit.ask(principal, spec).await });
     let asked = tokio::time::timeout(RATE_LIMIT_TIMEOUT, asked);
     match ctx.caller_token().run_until_cancelled(asked).await {
@@ -135,21 +135,22 @@ pub fn exceeded(tool: &str) -> ToolError {
     ToolError::failed_with("RATE_LIMITED", text)
 }
 
-/// The code of the error of a call that could not be counted, because the store of the counts cannot be reached.
+/// The code of the error of a call that could not be counted because the store of the counts cannot be reached.
 pub const RATE_LIMIT_UNKNOWN: &str = "RATE_LIMIT_UNKNOWN";
 
 /// The table of the counters.
 const TABLE: &str = "rate";
 
-/// A rate limit for one process, or for all that share a [store](Self::shared): at most a given number of calls in any time window of a given length, per principal
-/// in total and per principal and tool. Refused calls do not count.
+/// A rate limit for one process, or for all processes that share a [store](Self::shared). It allows a maximum number
+/// of calls in any time window of a given length, per principal in total and per principal and tool. Refused calls do
+/// not count.
 ///
 /// The limits hold for every window of that length, not only for full minutes. Time is counted in 64ths of the window,
 /// so a call may count for a 64th longer.
 ///
-/// Memory use does not grow with the number of calls: for each principal, up to a maximum number of principals, there
-/// are 64 counts per tool it calls. Idle principals are forgotten; when active principals take all places, others are
-/// refused.
+/// Memory use does not grow with the number of calls: for each principal there are 64 counts per tool that it calls,
+/// and the number of principals is limited. Idle principals are removed; when active principals use the whole
+/// capacity, others are refused.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -220,21 +221,21 @@ impl WindowLimit {
         self
     }
 
-    /// Sets how many calls of one tool a principal may make.
+    /// Sets the maximum number of calls of one tool per principal.
     #[must_use]
     pub fn with_per_tool(mut self, calls: u32) -> WindowLimit {
         self.per_tool = calls;
         self
     }
 
-    /// Sets how many calls a principal may make in total, unless it has its own [`quota`](Principal::quota).
+    /// Sets the maximum number of calls per principal in total, unless it has its own [`quota`](Principal::quota).
     #[must_use]
     pub fn with_per_principal(mut self, calls: u32) -> WindowLimit {
         self.per_principal = calls;
         self
     }
 
-    /// Sets for how many principals calls are counted.
+    /// Sets the maximum number of principals for which calls are counted.
     #[must_use]
     pub fn with_principals(mut self, principals: usize) -> WindowLimit {
         self.principals = principals;
@@ -243,18 +244,18 @@ impl WindowLimit {
 
     /// Counts calls in a store, for all processes of a deployment.
     ///
-    /// A call costs one request, which counts and answers at once. So the limits are exact, however many processes ask.
-    /// Limits with windows of another length have counts of their own. The number of principals is limited only by what
-    /// the store can hold.
+    /// A call costs one request, which counts and decides in one step. So the limits are exact, regardless of the
+    /// number of processes. Limits with windows of another length have separate counts. The number of principals is
+    /// limited only by the capacity of the store.
     #[must_use]
     pub fn shared(mut self, store: impl Store + 'static) -> WindowLimit {
         self.shared = Some(Arc::new(store));
         self
     }
 
-    /// Sets what becomes of calls while the [store](Self::shared) cannot be reached: by default they are refused
-    /// ([`OnFailure::Refuse`]) with the code [`RATE_LIMIT_UNKNOWN`]. With [`OnFailure::Degrade`] each process counts its
-    /// own calls, from zero, so together they let through as many times the limit as there are processes.
+    /// Sets what happens to calls while the [store](Self::shared) cannot be reached. By default they are refused
+    /// ([`OnFailure::Refuse`]) with the code [`RATE_LIMIT_UNKNOWN`]. With [`OnFailure::Degrade`] each process counts
+    /// its own calls, from zero, so together `n` processes allow up to `n` times the limit.
     #[must_use]
     pub fn on_failure(mut self, on_failure: OnFailure) -> WindowLimit {
         self.on_failure = on_failure;
@@ -267,7 +268,7 @@ impl WindowLimit {
         if max == 0 || self.per_tool == 0 {
             return Ok(false);
         }
-        // A principal may have any ID, and a tool has no slash in its name.
+        // A principal may have any ID, and the name of a tool contains no slash.
         let who = format!("{}/{}", self.window.as_micros(), principal.id);
         let (all, own) = (format!("all/{who}"), format!("tool/{tool}/{who}"));
         store.count(TABLE, &[(&own, self.per_tool), (&all, max)], self.window).await
@@ -299,7 +300,8 @@ impl WindowLimit {
 }
 
 impl Counts {
-    /// Forgets principals without calls in the window: once per window, and in every part while all places are taken.
+    /// Removes principals without calls in the window: once per window, and in every part while the capacity is
+    /// exhausted.
     fn sweep(&mut self, part: u64, places: usize) {
         let passed = part.saturating_sub(self.swept);
         if passed > PARTS || (passed > 0 && self.callers.len() >= places) {
@@ -359,7 +361,7 @@ impl RateLimit for WindowLimit {
                 (Err(_), OnFailure::Degrade) => to_result(self.admit(principal, &spec.name.to_text()), spec),
                 (Err(reason), OnFailure::Refuse) => {
                     let text = format!(
-                        "The call was not executed: whether the rate limit allows '{}' now is not known, because the \
+                        "The call was not executed: the rate limit of '{}' could not be checked, because the \
                          state that counts calls cannot be reached. Try again in a moment.",
                         spec.name
                     );

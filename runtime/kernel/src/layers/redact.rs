@@ -1,16 +1,17 @@
-//! Redaction: keeps secrets out of what is written down about a call.
+//! Redaction: keeps secrets out of everything that is recorded about a call.
 //!
-//! A value is secret because the tool declares it (`#[arg(secret)]`, the format `password`, fields that are
-//! write-only), because of its key (`api_key`, `Authorization`, …), or because of its form (`sk-…`, `ghp_…`, a JSON
-//! Web Token, a private key, a URL with a password). The secrets in the arguments of a call, and in the answers to its
-//! questions, are then hidden wherever else they appear in records, events, spans, updates and lines of progress: in the
-//! error text, in the calls that its tool makes, through a sub-agent, too, and in pages of its result that are read later.
+//! A value is secret because the tool declares it (`#[arg(secret)]`, the format `password`, write-only fields),
+//! because of its key (`api_key`, `Authorization`, …), or because of its form (`sk-…`, `ghp_…`, a JSON Web Token, a
+//! private key, a URL with a password). The secrets in the arguments of a call, and in the answers to its questions,
+//! are also hidden wherever else they appear in records, events, spans, updates and progress messages: in error
+//! messages, in nested calls of its tool, including those of sub-agents, and in pages of its result that are read
+//! later.
 //!
-//! People who approve a call have to see what runs: from them only declared secrets, texts under telling keys and whole
-//! tokens of known forms are hidden, with their length. A call that cannot be shown whole is refused.
+//! People who approve a call must see what runs. From them only declared secrets, strings under secret keys and whole
+//! tokens of known forms are hidden, and the length of each is shown. A call that cannot be shown in full is refused.
 //!
-//! The tool gets the secrets, and the model sees the answer as the tool gives it. When in doubt, it hides too much. It
-//! never fails open: if a rule of the program panics, the text is dropped.
+//! The tool receives the secrets, and the model sees the result as the tool returns it. When in doubt, the redactor
+//! hides too much. It never fails open: if a rule of the program panics, the string is dropped.
 
 mod approver;
 mod bytes;
@@ -43,15 +44,15 @@ use scan::Prefix;
 
 pub use crate::call::secrets::{REDACTED, Secrets};
 
-/// The text that replaces a value nested too deeply to be checked.
+/// The string that replaces a value nested too deeply to be checked.
 pub const TOO_DEEP_MASK: &str = "[MAX_DEPTH_EXCEEDED]";
-/// The text that replaces one that a rule of the program failed to check.
+/// The string that replaces another string if a rule of the program failed to check it.
 pub const FAILED_MASK: &str = "[REDACTION_FAILED]";
 
-/// How deeply values may be nested by default.
+/// Default maximum depth of nested values.
 const MAX_DEPTH: usize = 32;
 
-/// Hides secrets in values and texts. Clones share the rules.
+/// Hides secrets in values and strings. Clones share the rules.
 ///
 /// ```
 /// use serde_json::json;
@@ -71,21 +72,21 @@ pub struct Redactor {
 pub struct RedactorBuilder(RedactionRules);
 
 impl RedactorBuilder {
-    /// Hides values under this key as well: in any spelling, also as consecutive words of a longer key.
+    /// Hides values under this key as well: in any spelling, and also as consecutive words of a longer key.
     #[must_use]
     pub fn key(mut self, name: &str) -> RedactorBuilder {
         self.0.keys.add(name);
         self
     }
 
-    /// No longer treats this key as the name of a secret.
+    /// Stops treating this key as the name of a secret.
     #[must_use]
     pub fn without_key(mut self, name: &str) -> RedactorBuilder {
         self.0.keys.remove(name);
         self
     }
 
-    /// Hides only values under these keys, instead of the default ones.
+    /// Hides only values under these keys, instead of those under the default ones.
     #[must_use]
     pub fn only_keys<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> RedactorBuilder {
         self.0.keys = Keys::default();
@@ -100,8 +101,9 @@ impl RedactorBuilder {
         self
     }
 
-    /// Adds a rule: it takes the key of a text (empty if it has none) and the text as other rules left it, and returns
-    /// the replacement, or `None` to leave the text as it is. If the rule panics, the text becomes [`FAILED`].
+    /// Adds a rule. It takes the key of a string (empty if there is no key) and the string after all other rules, and
+    /// returns the replacement, or `None` to leave the string unchanged. If the rule panics, the string becomes
+    /// [`FAILED_MASK`].
     #[must_use]
     pub fn rule(
         mut self,
@@ -111,7 +113,7 @@ impl RedactorBuilder {
         self
     }
 
-    /// Sets how deeply values are checked; deeper ones are dropped. 32 by default, 100 at most.
+    /// Sets the depth to which values are checked; deeper values are dropped. Default: 32, maximum: 100.
     #[must_use]
     pub fn max_depth(mut self, depth: usize) -> RedactorBuilder {
         self.0.max_depth = depth.min(100);
@@ -150,18 +152,18 @@ impl Redactor {
         })
     }
 
-    /// Returns a redactor that hides nothing: everything is written as it is. Must be chosen explicitly.
+    /// Returns a redactor that hides nothing: everything is recorded unchanged. It must be chosen explicitly.
     #[must_use]
     pub fn none() -> Redactor {
         Redactor { hides: false, ..Redactor::new() }
     }
 
-    /// Returns the rules, if they are to be applied.
+    /// Returns the rules, or `None` for the redactor that hides nothing.
     fn applied(&self) -> Option<&RedactionRules> {
         self.hides.then_some(&*self.rules)
     }
 
-    /// Returns the redactor for calls of a tool, which knows what the tool declares as secret.
+    /// Returns the redactor for calls of a tool, which also uses the secrets that the tool declares.
     #[must_use]
     pub fn for_tool(&self, spec: &ToolSpec) -> ToolRedactor {
         let (input, may_hold) = Declared::of_arguments(&spec.input, &spec.defs, &self.rules.keys);
@@ -170,8 +172,7 @@ impl Redactor {
         ToolRedactor { redactor: self.clone(), input, output, may_hold, is_known: true, keeps_bytes: false }
     }
 
-    /// Returns the redactor for calls of unknown tools: it is unknown which of their arguments are secret, so all are
-    /// hidden.
+    /// Returns the redactor for calls of unknown tools. It hides all arguments, because any of them may be secret.
     #[must_use]
     pub fn for_unknown(&self) -> ToolRedactor {
         let redactor = self.clone();
@@ -185,13 +186,13 @@ impl Redactor {
         }
     }
 
-    /// Returns a text without secrets.
+    /// Returns a string without secrets.
     #[must_use]
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.text_with(text, &Secrets::default())
     }
 
-    /// Returns a text without secrets, including the given ones.
+    /// Returns a string without secrets, including the given ones.
     #[must_use]
     pub fn text_with<'t>(&self, text: &'t str, secrets: &Secrets) -> Cow<'t, str> {
         match self.applied() {
@@ -200,8 +201,8 @@ impl Redactor {
         }
     }
 
-    /// Returns the text of an error without secrets. Problems of arguments are cleaned one by one: the colon between
-    /// the place `/password` and the words about it does not assign a secret.
+    /// Returns the message of an error without secrets. Problems of arguments are redacted one by one: the colon
+    /// between the pointer `/password` and the description does not assign a secret.
     pub(crate) fn error_with(&self, error: &ToolError, text: &str, secrets: &Secrets) -> String {
         let clean = |text: &str| self.text_with(text, secrets).into_owned();
         match error {
@@ -220,7 +221,7 @@ impl Redactor {
     }
 
     /// Returns the secrets in the answer to a tool's request for input: those that the schema of the request declares
-    /// and those under secret keys, and everything if the schema is unknown.
+    /// and those under secret keys, or everything if the schema is unknown.
     pub(crate) fn secrets_in_answer(&self, schema: Option<&Value>, response: &Value) -> Secrets {
         let (mut secrets, rules) = (Secrets::default(), &self.rules);
         match schema {
@@ -254,7 +255,7 @@ impl Redactor {
     }
 }
 
-/// A [`Redactor`] that knows what a tool declares as secret. Clones share what they know.
+/// A [`Redactor`] that uses the secrets that a tool declares. Clones share these declarations.
 #[derive(Clone, Debug)]
 pub struct ToolRedactor {
     redactor: Redactor,
@@ -263,21 +264,21 @@ pub struct ToolRedactor {
     /// Whether valid arguments may hold secrets that are known by the schema or by their keys.
     may_hold: bool,
     is_known: bool,
-    /// Whether bytes of results are kept.
+    /// Whether binary content of results is kept.
     keeps_bytes: bool,
 }
 
 impl ToolRedactor {
     /// Returns the redacted arguments, and the secrets in them.
     ///
-    /// Arguments in a text are parsed; a text that is not JSON may contain a secret anywhere, so only its length is
+    /// A string of arguments is parsed. If it is not JSON, it may contain a secret anywhere, so only its length is
     /// shown.
     #[must_use]
     pub fn arguments(&self, arguments: Value) -> (Value, Secrets) {
         self.arguments_with(arguments, &Secrets::default())
     }
 
-    /// As [`arguments`](Self::arguments), also without these secrets, which are among those returned.
+    /// Like [`arguments`](Self::arguments), also without these secrets, which are included in those returned.
     #[doc(hidden)]
     pub fn arguments_with(&self, mut arguments: Value, others: &Secrets) -> (Value, Secrets) {
         let mut secrets = others.clone();
@@ -306,7 +307,7 @@ impl ToolRedactor {
         visible
     }
 
-    /// Hides and collects what is secret by its declaration or its key.
+    /// Hides and collects the values that are secret by their declaration or their key.
     fn hide(&self, arguments: &mut Value, secrets: &mut Secrets) {
         let rules = &self.redactor.rules;
         if let Some(input) = &self.input {
@@ -315,12 +316,12 @@ impl ToolRedactor {
         rules.hide_keys(arguments, secrets, rules.max_depth);
     }
 
-    /// Adds the secrets in arguments to those of their call, which nothing that comes of it shows.
+    /// Adds the secrets in arguments to those of their call, so that no record of the call shows them.
     pub(crate) fn hide_secrets(&self, arguments: &Value, ctx: &ToolContext) {
         self.secrets_in(arguments).iter().for_each(|secrets| ctx.hide(secrets));
     }
 
-    /// Returns the secrets in valid arguments. Costs nothing for tools whose arguments cannot hold any.
+    /// Returns the secrets in valid arguments. Free for tools whose arguments cannot hold any.
     fn secrets_in(&self, arguments: &Value) -> Option<Secrets> {
         if !self.may_hold {
             return None;
@@ -334,15 +335,15 @@ impl ToolRedactor {
         (!secrets.is_empty()).then_some(secrets)
     }
 
-    /// Keeps the bytes of images, audio and files in results, which are not searched for secrets.
+    /// Keeps images, audio and files in results, which are not searched for secrets.
     #[doc(hidden)]
     pub fn keeping_bytes(mut self, kept: bool) -> ToolRedactor {
         self.keeps_bytes = kept;
         self
     }
 
-    /// Returns `{"content", "details"}` of a result, redacted and without the secrets of the arguments; with `control` if
-    /// it completes the loop around it. Images, audio and other bytes are replaced by their length.
+    /// Returns `{"content", "details"}` of a result, redacted and without the secrets of the arguments; with `control`
+    /// if the result completes the loop around it. Binary content is replaced by its length.
     #[must_use]
     pub fn result(&self, result: &ToolResult, secrets: &Secrets) -> Value {
         let mut own = Secrets::default();
@@ -355,7 +356,7 @@ impl ToolRedactor {
         }
         // The content usually repeats the details.
         own.extend(secrets);
-        // What is put back below is not read.
+        // The binary content that is put back below is not searched.
         let cut = without_bytes(result);
         let content = cut.content.iter().map(Content::to_json).collect();
         let mut out = Map::new();
@@ -375,18 +376,18 @@ impl ToolRedactor {
         Value::Object(out)
     }
 
-    /// Returns the operator text of an error, redacted and without the secrets of the arguments.
+    /// Returns the operator message of an error, redacted and without the secrets of the arguments.
     #[must_use]
     pub fn error(&self, reason: &ToolError, secrets: &Secrets) -> String {
         self.redactor.error_with(reason, &reason.operator_text(), secrets)
     }
 
-    /// Returns the text of an error for the model, redacted and without the secrets of the arguments.
+    /// Returns the model message of an error, redacted and without the secrets of the arguments.
     pub(crate) fn message(&self, error: &ToolError, secrets: &Secrets) -> String {
         self.redactor.error_with(error, &error.to_string(), secrets)
     }
 
-    /// Returns a text without secrets, including those of the arguments.
+    /// Returns a string without secrets, including those of the arguments.
     #[must_use]
     pub fn text<'t>(&self, text: &'t str, secrets: &Secrets) -> Cow<'t, str> {
         self.redactor.text_with(text, secrets)

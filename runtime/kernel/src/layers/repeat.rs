@@ -1,16 +1,16 @@
 //! Stops identical calls that fail repeatedly, and tells the model to try something else.
 //!
 //! A model that is stuck sends the same call with the same arguments and reads the same error, turn after turn. After
-//! three failures in a row (or as many as set) the call is answered without running the tool. A different error starts
-//! a new row, because something has changed; a success ends it. Calls of the same tool with other arguments are
-//! independent of it.
+//! three consecutive failures (or another limit) the call is answered without running the tool. A different error
+//! restarts the count, because something has changed; a success resets it. Calls of the same tool with other arguments
+//! are counted separately.
 //!
-//! A [`Toolbox`](crate::Toolbox) counts the failures of each principal and agent in each session separately, and
-//! does not count those of calls without any of them. Several processes count together in a
-//! [store](crate::ToolboxBuilder::repeat_store).
+//! A [`Toolbox`](crate::Toolbox) counts the failures of each principal and agent in each session separately, and does
+//! not count those of calls that have none of these. Several processes share the counts in a
+//! [store](crate::ToolboxBuilder::failure_store).
 //!
-//! Arguments are the same if they are the same JSON: the order of keys does not matter, `1` and `1.0` are one number,
-//! and missing arguments equal an empty object.
+//! Arguments are the same if they are the same JSON: the order of keys does not matter, `1` and `1.0` are the same
+//! number, and missing arguments equal an empty object.
 
 mod fingerprint;
 mod scope;
@@ -36,10 +36,10 @@ use crate::call::error::ToolError;
 use fingerprint::Fingerprints;
 pub(crate) use scope::Repeats;
 
-/// The code of a refused repetition.
+/// The code of a repeated call that is refused.
 pub const REPEATED_FAILURE: &str = "REPEATED_FAILURE";
 
-/// The maximum number of characters of an error's first line that are shown to the model again.
+/// Maximum length of an error's first line that is shown to the model again, in characters.
 const MAX_ERROR_SHOWN: usize = 200;
 
 /// Stops identical calls that keep failing. One per agent, shared between the calls of its toolbox.
@@ -57,9 +57,9 @@ const MAX_ERROR_SHOWN: usize = 200;
 /// assert!(guard.check("shell", &json!({ "cmd": "ls" })).is_ok());
 /// ```
 ///
-/// It remembers the calls whose last run failed, up to its capacity: the one that failed longest ago is dropped first.
-/// The memory per call is small, whatever the size of arguments and errors. While nothing fails a call costs one short
-/// lock.
+/// It remembers the calls whose last run failed, up to its capacity; beyond that, the call that failed longest ago is
+/// dropped first. The memory per call is small, regardless of the size of arguments and errors. While no call fails, a
+/// call costs one short lock.
 #[derive(Debug)]
 pub struct RepeatGuard {
     limit: NonZeroU32,
@@ -70,7 +70,7 @@ pub struct RepeatGuard {
     rows: Mutex<Vec<Row>>,
 }
 
-/// The key of a call, which stands for its tool and its arguments.
+/// The key of a call: a fingerprint of its tool and its arguments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallKey(u64);
 
@@ -98,21 +98,21 @@ impl RepeatGuard {
         }
     }
 
-    /// Sets after how many failures a call is stopped.
+    /// Sets the number of failures after which a call is stopped.
     #[must_use]
     pub fn with_limit(mut self, limit: NonZeroU32) -> RepeatGuard {
         self.limit = limit;
         self
     }
 
-    /// Sets how many failing calls are remembered.
+    /// Sets the maximum number of failing calls that are remembered.
     #[must_use]
     pub fn with_capacity(mut self, capacity: NonZeroUsize) -> RepeatGuard {
         self.capacity = capacity;
         self
     }
 
-    /// Sets how long a call is remembered after its last failure; later the world may have changed. `None` for
+    /// Sets how long a call is remembered after its last failure. After that time, the cause may be gone. `None` means
     /// forever.
     #[must_use]
     pub fn with_memory(mut self, memory: Option<Duration>) -> RepeatGuard {
@@ -124,27 +124,27 @@ impl RepeatGuard {
     ///
     /// # Errors
     ///
-    /// An error with the code [`REPEATED_FAILURE`], if the last runs of the same call failed with the same error as
-    /// often as the limit says. A call that is refused is not recorded.
+    /// Returns an error with the code [`REPEATED_FAILURE`] if the consecutive failures of the same call with the same
+    /// error have reached the limit. A call that is refused is not recorded.
     pub fn check(&self, tool: &str, params: &Value) -> Result<(), ToolError> {
-        // While nothing fails, the arguments need not be read.
+        // If no call failed, the arguments need not be read.
         if unpoisoned(self.rows.lock()).is_empty() {
             return Ok(());
         }
         self.check_key(tool, self.key(tool, params))
     }
 
-    /// Returns whether no call failed recently, so that none is refused, whatever its arguments.
+    /// Returns whether no call failed recently, so that no call is refused, regardless of its arguments.
     pub(crate) fn remembers_nothing(&self) -> bool {
         unpoisoned(self.rows.lock()).is_empty()
     }
 
-    /// Returns the key of a call, for callers that give its arguments away before they know how it ends.
+    /// Returns the key of a call, for callers that move its arguments before they know its outcome.
     pub(crate) fn key(&self, tool: &str, params: &Value) -> CallKey {
         self.key_of((), tool, params)
     }
 
-    /// Returns the key of a call of an owner. Calls of different owners have nothing to do with each other.
+    /// Returns the key of a call of an owner. Calls of different owners are counted separately.
     fn key_of(&self, owner: impl Hash, tool: &str, params: &Value) -> CallKey {
         CallKey(self.fingerprints.call(owner, tool, params))
     }
@@ -159,11 +159,11 @@ impl RepeatGuard {
         Err(refusal(tool, row.count, &row.error_summary))
     }
 
-    /// Records the outcome of a run of a tool: the text of its error, or `None` if it succeeded. Returns whether the
-    /// next identical call will be refused because of this one.
+    /// Records the outcome of a run of a tool: its error message, or `None` if it succeeded. Returns whether the next
+    /// identical call will be refused because of this outcome.
     ///
     /// Record only outcomes of the tool itself. A refusal by a circuit breaker, a policy or the caller would count
-    /// against the tool for longer than it lasts.
+    /// against the tool for longer than its cause lasts.
     pub fn record(&self, tool: &str, params: &Value, error: Option<&str>) -> bool {
         if error.is_none() && unpoisoned(self.rows.lock()).is_empty() {
             return false;
@@ -196,12 +196,12 @@ impl RepeatGuard {
         count == self.limit.get()
     }
 
-    /// Forgets everything, such as at the start of another task.
+    /// Forgets everything, for example at the start of another task.
     pub fn clear(&self) {
         unpoisoned(self.rows.lock()).clear();
     }
 
-    /// Returns how many failing calls are remembered.
+    /// Returns the number of remembered failing calls.
     #[must_use]
     pub fn len(&self) -> usize {
         let mut rows = unpoisoned(self.rows.lock());
@@ -215,7 +215,7 @@ impl RepeatGuard {
         self.len() == 0
     }
 
-    /// Drops rows that are too old. The rows are in the order of their last failure.
+    /// Drops rows that are too old. The rows are ordered by their last failure.
     fn forget(&self, rows: &mut Vec<Row>) {
         let Some(memory) = self.memory else { return };
         let old = rows.iter().take_while(|row| row.since.elapsed() >= memory).count();
@@ -238,7 +238,7 @@ fn refusal(tool: &str, count: u32, error: &str) -> ToolError {
     ToolError::failed_with(REPEATED_FAILURE, message)
 }
 
-/// Returns the first line of an error, as far as it is shown.
+/// Returns the first line of an error, cut to the length that is shown.
 fn error_summary(error: &str) -> Box<str> {
     let line = error.lines().next().unwrap_or_default();
     let end = line.char_indices().nth(MAX_ERROR_SHOWN).map_or(line.len(), |(at, _)| at);

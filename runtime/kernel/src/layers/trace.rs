@@ -19,12 +19,12 @@ use crate::layers::layer::{Layer, Stage};
 use crate::layers::observer::{Called, Observer};
 use span::TraceSpan;
 
-/// What spans and log lines say about calls.
+/// Settings of the spans and log lines of calls.
 ///
 /// ```
 /// use toolgen_runtime::layers::trace::Trace;
 ///
-/// // `Executing planning tool: submit_plan`, and what it got and gave in the span.
+/// // `Executing planning tool: submit_plan`, and its arguments and result in the span.
 /// let trace = Trace::new().noun("planning tool").with_content();
 /// # let _ = trace;
 /// ```
@@ -35,7 +35,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Includes neither arguments nor results, and calls a tool a `tool`.
+    /// Includes neither arguments nor results, and uses the noun `tool`.
     #[must_use]
     pub const fn new() -> Trace {
         Trace { noun: Text::Static("tool"), content: false }

@@ -1,7 +1,7 @@
-//! The words in which a model is told what is wrong with its arguments.
+//! Wording of the messages about invalid arguments.
 //!
-//! By default they are as detailed as they can be: the place, what was expected and what was given, with what was
-//! probably meant. Programs whose models, prompts or tests know other words set a [`Voice`] with
+//! By default the messages are as detailed as possible: the location, the expected and the actual value, and a
+//! suggestion. If your models, prompts or tests expect other wording, set a [`Voice`] with
 //! [`ToolboxBuilder::voice`](crate::ToolboxBuilder::voice).
 
 use serde_json::Value;
@@ -16,11 +16,11 @@ use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::schema::shape::{Field, Kind, Literal, Number, NumberRules, Shape, StringRules};
 use crate::spec::ToolSpec;
 
-/// A profile of messages about arguments, each a whole text for the model. `{label}` stands for the title of the
-/// argument, or its name; `{min}`, `{max}` and `{values}` for what its schema says. A message that is empty, and one
-/// about anything else, is as it is by default.
+/// A set of messages about arguments, each a complete message for the model. `{label}` stands for the title of the
+/// argument, or its name; `{min}`, `{max}` and `{values}` for the values in its schema. If a message is empty, or a
+/// problem has no message here, the default message is used.
 ///
-/// The message of `deny_message` stands for itself.
+/// The message of `deny_message` is not changed.
 ///
 /// ```
 /// use toolgen_runtime::layers::voice::Voice;
@@ -32,25 +32,25 @@ use crate::spec::ToolSpec;
 pub struct Voice {
     /// A required argument is missing.
     pub missing: Text,
-    /// A required text that must not be empty is missing.
+    /// A required string that must not be empty is missing.
     pub missing_text: Text,
-    /// A text that must not be empty is.
+    /// A string that must not be empty is empty.
     pub empty: Text,
-    /// Something else than a text is given for one that must not be empty.
+    /// A value that is not a string is sent for a string that must not be empty.
     pub not_filled: Text,
-    /// Something else than a text is given.
+    /// A value that is not a string is sent for a string.
     pub not_text: Text,
-    /// Something else than an integer is given.
+    /// A value that is not an integer is sent for an integer.
     pub not_integer: Text,
-    /// Something else than a number is given.
+    /// A value that is not a number is sent for a number.
     pub not_number: Text,
-    /// Something else than true or false is given.
+    /// A value that is not a boolean is sent for a boolean.
     pub not_flag: Text,
-    /// Something else than a list is given.
+    /// A value that is not an array is sent for an array.
     pub not_list: Text,
-    /// Something else than an object is given.
+    /// A value that is not an object is sent for an object.
     pub not_object: Text,
-    /// A text has more than `{max}` characters.
+    /// A string has more than `{max}` characters.
     pub too_long: Text,
     /// A number is less than `{min}`.
     pub too_small: Text,
@@ -61,7 +61,7 @@ pub struct Voice {
 }
 
 impl Voice {
-    /// The words of helpers that read one argument each: `{label} is required`, `{label} must be one of: a, b`.
+    /// Messages that name one argument each: `{label} is required`, `{label} must be one of: a, b`.
     pub const HELPERS: Voice = Voice {
         missing: Text::Static("{label} is required"),
         missing_text: Text::Static("{label} is required"),
@@ -79,8 +79,8 @@ impl Voice {
         not_listed: Text::Static("{label} must be one of: {values}"),
     };
 
-    /// As [`HELPERS`](Self::HELPERS), with the words of tools that ask for text: `{label} is required and must be a
-    /// non-empty string`, `{label} must be a non-empty string`.
+    /// Like [`HELPERS`](Self::HELPERS), with messages that ask for a non-empty string: `{label} is required and must
+    /// be a non-empty string`, `{label} must be a non-empty string`.
     pub const FILLED: Voice = Voice {
         missing_text: Text::Static("{label} is required and must be a non-empty string"),
         empty: Text::Static("{label} must be a non-empty string"),
@@ -88,8 +88,9 @@ impl Voice {
         ..Voice::HELPERS
     };
 
-    /// Returns an error in this voice: one about arguments with the same code, each message on a line of its own, and
-    /// the detailed text for operators; any other error, and one that this voice has no words for, unchanged.
+    /// Returns an error in this wording. An error about arguments keeps its code and, for operators, the detailed
+    /// message; each message is on a separate line. Other errors, and those without a message in this voice, are
+    /// returned unchanged.
     #[must_use]
     pub fn tell(&self, error: ToolError, spec: &ToolSpec, sent: &Value) -> ToolError {
         let ToolError::InvalidArgs { problems, .. } = &error else { return error };
@@ -203,7 +204,7 @@ fn plain(value: &Literal) -> String {
 }
 
 impl Layer for Voice {
-    /// Outside of all that may find an argument wrong.
+    /// Outside of all stages that may reject an argument.
     fn stage(&self) -> Stage {
         Stage::Admit
     }

@@ -14,7 +14,7 @@ use super::writer::{Counts, Writer};
 use super::{AuditError, AuditSink};
 use toolgen_kernel::layers::redact::Redactor;
 
-/// How many records may wait to be written by default.
+/// Default maximum number of records that wait to be written.
 const DEFAULT_CAPACITY: usize = 8192;
 
 /// Records calls. Clones share the same auditor.
@@ -34,31 +34,32 @@ pub struct AuditorBuilder {
 }
 
 impl AuditorBuilder {
-    /// Sets how many records may wait to be written, 8192 by default. Further records are dropped and counted, except
-    /// for outcomes of calls whose intent was accepted: they may exceed the capacity. No effect in durable mode, where
-    /// calls wait.
+    /// Sets the maximum number of records that wait to be written. Default: 8192. Additional records are dropped and
+    /// counted, except for outcomes of calls whose intent was accepted: they may exceed the capacity. No effect in
+    /// durable mode, where calls wait.
     #[must_use]
     pub fn capacity(mut self, records: usize) -> AuditorBuilder {
         self.capacity = records;
         self
     }
 
-    /// Sets durable mode: a call runs only once its intent is on disk, and is refused if the intent cannot be written.
+    /// Sets durable mode: a call runs only after its intent is on disk, and is refused if the intent cannot be
+    /// written.
     #[must_use]
     pub fn durable(mut self, durable: bool) -> AuditorBuilder {
         self.durable = durable;
         self
     }
 
-    /// Records the bytes of images, audio and files in results, in place of their length. A
-    /// [replay](crate::replay) of such results needs them. They are not searched for secrets.
+    /// Records the bytes of images, audio and files in results, instead of their length. A [replay](crate::replay) of
+    /// such results needs them. They are not searched for secrets.
     #[must_use]
     pub fn record_bytes(mut self, recorded: bool) -> AuditorBuilder {
         self.bytes = recorded;
         self
     }
 
-    /// Sets the redactor; the default rules unless set.
+    /// Sets the redactor. By default the default rules apply.
     #[must_use]
     pub fn redactor(mut self, redactor: Redactor) -> AuditorBuilder {
         self.redactor = redactor;
@@ -69,7 +70,7 @@ impl AuditorBuilder {
     ///
     /// # Errors
     ///
-    /// If the thread cannot be started, or the sink cannot be made durable.
+    /// Returns an error if the thread cannot be started, or the sink cannot be made durable.
     pub fn start(mut self) -> Result<Auditor, AuditError> {
         if self.durable {
             self.sink.make_durable()?;
@@ -95,7 +96,7 @@ impl AuditorBuilder {
 }
 
 impl Auditor {
-    /// Returns an auditor that records nothing and costs nothing.
+    /// Returns an auditor that records nothing and has no cost.
     #[must_use]
     pub const fn none() -> Auditor {
         Auditor(None)
@@ -119,7 +120,7 @@ impl Auditor {
         self.0.is_some()
     }
 
-    /// Starts the record of a call, to be filled in as the call proceeds. `info` is called only if anything is
+    /// Starts the record of a call, which is completed as the call proceeds. `info` is called only if anything is
     /// recorded.
     pub fn record(&self, info: impl FnOnce() -> CallInfo) -> Record {
         let Some(handle) = &self.0 else { return Record::none() };
@@ -148,7 +149,7 @@ impl Auditor {
     ///
     /// # Errors
     ///
-    /// If something could not be written since the last flush, or the auditor is shut down.
+    /// Returns an error if something could not be written since the last flush, or the auditor is shut down.
     pub async fn flush(&self) -> Result<(), AuditError> {
         let Some(handle) = &self.0 else { return Ok(()) };
         let (ack, written) = oneshot::channel();
@@ -156,13 +157,13 @@ impl Auditor {
         written.await.unwrap_or_else(|_| Err(shut_down()))
     }
 
-    /// Writes what is recorded so far, drops the sink and stops. What is recorded afterwards counts as dropped;
-    /// durable calls are refused.
+    /// Writes everything recorded so far, drops the sink and stops. Later records count as dropped; durable calls are
+    /// refused.
     pub async fn shutdown(&self) {
         let Some(handle) = &self.0 else { return };
         handle.queue.close();
         if let Some(ended) = handle.queue.ended() {
-            // An error says that the writer has ended, which is what we wait for.
+            // An error means that the writer has ended, which is the condition to wait for.
             let _ = ended.await;
         }
     }
@@ -173,7 +174,7 @@ impl Auditor {
         self.0.as_ref().map_or(0, |handle| handle.counts.dropped.load(Ordering::Relaxed))
     }
 
-    /// Returns how many intents and outcomes the sink could not write. Those that it keeps to write them later do not
+    /// Returns how many intents and outcomes the sink could not write. Records that it keeps to write later do not
     /// count until it is shut down.
     #[must_use]
     pub fn errors(&self) -> u64 {

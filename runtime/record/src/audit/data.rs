@@ -1,4 +1,4 @@
-//! Serialisation of records: the objects of `to_json`, with the number of the call.
+//! Serialization of records: the objects of `to_json`, with the number of the call.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use toolgen_kernel::base::data::Members;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::call::codes;
 
-/// Returns the approver of a record. Earlier versions wrote an empty text where there is none.
+/// Returns the approver of a record. Earlier versions wrote an empty string for `None`.
 pub(super) fn named(approver: Option<Text>) -> Option<Text> {
     approver.filter(|by| !by.is_empty())
 }

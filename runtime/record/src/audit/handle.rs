@@ -9,12 +9,12 @@ use super::AuditError;
 use super::queue::Queue;
 use super::writer::Counts;
 
-/// How long dropping the last handle waits for the writer. Only a sink that hangs takes this long.
+/// How long dropping the last handle waits for the writer. Only a sink that hangs takes that long.
 const DROP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The connection to the writer. When the last handle is dropped, the queue is closed and written.
 pub(super) struct Handle {
-    /// The ID, which tells the auditors of the program apart.
+    /// The ID, unique among the auditors of the program.
     pub(super) id: u64,
     pub(super) queue: Arc<Queue>,
     pub(super) counts: Arc<Counts>,
@@ -38,5 +38,5 @@ impl Drop for Handle {
 
 /// Returns the error for records after shutdown.
 pub(super) fn shut_down() -> AuditError {
-    AuditError::new("the audit is shut down")
+    AuditError::new("the auditor is shut down")
 }

@@ -1,4 +1,4 @@
-//! Records as lines of JSON.
+//! Records as JSON lines.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -13,8 +13,7 @@ use toolgen_kernel::base::private;
 
 /// Appends records to a file, one JSON object per line: a line with `"event": "intent"` before a call runs, and one
 /// with `"event": "outcome"` when it has ended. Both have the same `call`, which is unique to the call, and the `call`
-/// of the one that made it as `parent`. A call without
-/// an outcome was running when its program ended.
+/// of the outer call as `parent`. A call without an outcome was running when its program ended.
 #[derive(Debug)]
 pub struct JsonLinesSink {
     out: BufWriter<File>,
@@ -30,15 +29,15 @@ pub struct JsonLinesSink {
 }
 
 impl JsonLinesSink {
-    /// Appends to the file at `path`, which is created if necessary: on Unix, readable by its owner alone.
+    /// Appends to the file at `path`, which is created if necessary: on Unix, readable only by its owner.
     ///
     /// # Errors
     ///
-    /// If the file cannot be opened, read or written.
+    /// Returns an error if the file cannot be opened, read or written.
     pub fn open(path: impl AsRef<Path>) -> Result<JsonLinesSink, AuditError> {
         let path = path.as_ref();
         let mut file = private::append(path)?;
-        // A program that was killed may have left an incomplete line, which must not swallow our first one.
+        // A program that was killed may have left an incomplete line, which must not corrupt the first new line.
         let mut last = [b'\n'];
         if file.seek(SeekFrom::End(0))? > 0 {
             file.seek(SeekFrom::End(-1))?;
@@ -70,7 +69,7 @@ impl JsonLinesSink {
         for (key, value) in parts.iter().filter_map(Value::as_object).flatten() {
             line.insert(key.clone(), value.clone());
         }
-        // Compact JSON has no line breaks. An incomplete line left by an error must not swallow the next one.
+        // Compact JSON has no line breaks. An incomplete line left by an error must not corrupt the next one.
         let start = if self.torn { "\n" } else { "" };
         self.torn = true;
         writeln!(self.out, "{start}{}", Value::Object(line))?;
@@ -114,7 +113,7 @@ impl AuditSink for JsonLinesSink {
     fn make_durable(&mut self) -> Result<(), AuditError> {
         self.durable = true;
         self.out.get_ref().sync_all()?;
-        // The name of a new file must be on disk, too; on other platforms a folder cannot be opened as a file.
+        // The name of a new file must also be on disk; on other platforms a directory cannot be opened as a file.
         #[cfg(unix)]
         File::open(&self.folder)?.sync_all()?;
         Ok(())

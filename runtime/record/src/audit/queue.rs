@@ -14,7 +14,7 @@ use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::tool::AgentTool;
 use toolgen_kernel::layers::redact::{Secrets, without_bytes};
 
-/// A call as it arrived, including secrets. It must not leave this folder other than through the writer.
+/// A call as it arrived, including secrets. It must not leave this module except through the writer.
 pub(super) struct Raw {
     pub(super) key: u64,
     pub(super) parent: u64,
@@ -30,7 +30,7 @@ pub(super) struct Raw {
     pub(super) arguments: Value,
     /// The values of the context that a client sent.
     pub(super) client: Map<String, Value>,
-    /// The secrets known so far: those of the calls above, and those that a toolbox found in the arguments.
+    /// The secrets known so far: those of the outer calls, and those that a toolbox found in the arguments.
     pub(super) secrets: Option<Arc<Secrets>>,
     pub(super) tool: Option<Arc<dyn AgentTool>>,
     pub(super) at: SystemTime,
@@ -46,31 +46,31 @@ pub(super) enum Ended {
 }
 
 impl Ended {
-    /// Copies an outcome, without the bytes unless records show them.
+    /// Copies an outcome, without binary content unless records include it.
     pub(super) fn of(outcome: &Result<ToolResult, ToolError>, bytes: bool) -> Ended {
         let copy = if bytes { ToolResult::clone } else { without_bytes };
         Ended::With(Box::new(outcome.as_ref().map(copy).map_err(ToolError::clone)))
     }
 }
 
-/// Tells the waiting caller that something is written, or why not.
+/// Notifies the waiting caller that something is written, or of the error.
 pub(super) type Ack = oneshot::Sender<Result<(), AuditError>>;
 
-/// The end of a call whose intent was handed over.
+/// The end of a call whose intent was sent to the writer.
 pub(super) struct Ending {
     pub(super) key: u64,
     pub(super) ended: Ended,
     pub(super) took: Duration,
     /// Whether the call was allowed to run.
     pub(super) ran: bool,
-    /// The secrets that are known by now.
+    /// The secrets that are known by then.
     pub(super) secrets: Option<Arc<Secrets>>,
 }
 
 pub(super) enum Message {
     Intent(Box<Raw>, Option<Ack>),
     Outcome(Ending),
-    /// A call that was answered without being run.
+    /// A call that was refused without being run.
     Refused(Box<Raw>, Ended, Duration, Option<Ack>),
     Flush(Ack),
 }
@@ -87,10 +87,10 @@ impl Message {
 }
 
 /// How long the writer lets messages without a waiting caller accumulate. Waking the writer is the most expensive part
-/// of recording a call, and several records at a time are written faster than one by one.
+/// of recording a call, and several records are written faster together than one by one.
 const BATCH_DELAY: Duration = Duration::from_millis(1);
 
-/// A queue with many senders and one taker, which takes all messages at once.
+/// A queue with many senders and one receiver, which takes all messages together.
 #[derive(Default)]
 pub(super) struct Queue {
     state: Mutex<State>,
@@ -101,13 +101,13 @@ pub(super) struct Queue {
 #[derive(Default)]
 struct State {
     messages: Vec<Message>,
-    /// Whether the taker waits and must be notified.
+    /// Whether the receiver waits and must be notified.
     idle: bool,
     /// Whether the queue accepts no more messages.
     closed: bool,
-    /// Whether the taker has ended.
+    /// Whether the receiver has ended.
     ended: bool,
-    /// Callers that wait for the end of the taker.
+    /// Callers that wait for the end of the receiver.
     waiting: Vec<oneshot::Sender<()>>,
 }
 
@@ -117,12 +117,12 @@ impl Queue {
         unpoisoned(self.state.lock())
     }
 
-    /// Adds a message if fewer than `capacity` are waiting, and returns whether it did. Never waits for the taker.
+    /// Adds a message if fewer than `capacity` are waiting, and returns whether it did. Never waits for the receiver.
     pub(super) fn push(&self, message: Message, capacity: usize) -> bool {
         let mut state = self.lock();
         if state.closed || state.messages.len() >= capacity {
             drop(state);
-            // Dropping what a message holds may take time, or call this queue again.
+            // Dropping the contents of a message may take time, or call this queue again.
             drop(message);
             return false;
         }
@@ -136,7 +136,7 @@ impl Queue {
         true
     }
 
-    /// Takes all messages, waiting until there is one, or for at most this long. `None` if the queue is closed and
+    /// Takes all messages. Waits until there is a message, or until the time limit. `None` if the queue is closed and
     /// empty.
     pub(super) fn take(&self, spare: Vec<Message>, limit: Option<Duration>) -> Option<Vec<Message>> {
         let mut state = self.lock();
@@ -174,7 +174,7 @@ impl Queue {
         self.more.notify_one();
     }
 
-    /// Marks the taker as ended.
+    /// Marks the receiver as ended.
     pub(super) fn end(&self) {
         let mut state = self.lock();
         (state.closed, state.ended) = (true, true);
@@ -182,15 +182,15 @@ impl Queue {
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
         self.over.notify_all();
-        // Callers that wait for these messages learn that there will be no answer.
+        // Callers that wait for these messages are notified that no acknowledgement will follow.
         drop(left);
         for waiter in waiting {
-            // A caller that no longer waits need not know.
+            // A caller that no longer waits does not need the notification.
             let _ = waiter.send(());
         }
     }
 
-    /// Returns a receiver that fires when the taker has ended. `None` if it already has.
+    /// Returns a channel that fires when the receiver has ended. `None` if it already has.
     pub(super) fn ended(&self) -> Option<oneshot::Receiver<()>> {
         let mut state = self.lock();
         if state.ended {
@@ -201,9 +201,9 @@ impl Queue {
         Some(receiver)
     }
 
-    /// Waits until the taker has ended, for at most this long.
+    /// Waits until the receiver has ended, for at most `limit`.
     pub(super) fn wait_for_end(&self, limit: Duration) {
-        // When the time is up there is nothing else to do.
+        // After the timeout there is nothing else to do.
         drop(unpoisoned(self.over.wait_timeout_while(self.lock(), limit, |state| !state.ended)));
     }
 }

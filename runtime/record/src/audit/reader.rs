@@ -1,4 +1,4 @@
-//! Reads back the records that sinks have written, all at once or as the log grows.
+//! Reads back the records that sinks have written, all together or as the log grows.
 
 mod jsonl;
 
@@ -15,26 +15,26 @@ use jsonl::Lines;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AuditRecord {
-    /// The unique ID of the record in the log: the row of a database, or the `call` of lines of JSON.
+    /// The unique ID of the record in the log: the row of a database, or the `call` of JSON lines.
     pub id: String,
-    /// The `id` of the record of the call that made this one, if a call did.
+    /// The `id` of the record of the call that made this one, if it is a nested call.
     pub parent: Option<String>,
-    /// The ID of the writer, which tells the writers of the log apart, such as the runs of a program; empty if unknown.
+    /// The ID of the writer, such as one run of a program, unique among the writers of the log; empty if unknown.
     pub owner: String,
-    /// The intent. Its `key` and its `parent` are 0: they mean something only to the program that wrote it.
+    /// The intent. Its `key` and its `parent` are 0, because they are meaningful only to the program that wrote it.
     pub intent: AuditIntent,
     /// The outcome, if it is known.
     pub outcome: Option<AuditOutcome>,
 }
 
 impl AuditRecord {
-    /// Reads a record from an object with the members of its intent and its outcome, as their `to_json` has them, for
-    /// logs that keep it in columns. A member that is missing or `null` is empty; a record without a `status`, or with
-    /// `started`, has no outcome, and one with a status that is not known is `unknown`.
+    /// Reads a record from an object with the members of its intent and its outcome, in the form of their `to_json`,
+    /// for logs that store it in columns. A member that is missing or `null` is empty. A record without a `status`, or
+    /// with `started`, has no outcome; a record with an unrecognized status is `unknown`.
     ///
     /// # Errors
     ///
-    /// If a member is of another type.
+    /// Returns an error if a member has another type.
     pub fn read(
         id: String,
         parent: Option<String>,
@@ -68,30 +68,30 @@ impl AuditRecord {
 
 /// A log of calls that can be read while it is written.
 pub trait AuditLog: fmt::Debug + Send {
-    /// Hands over each record that is new or has changed since the last time, in the order in which the calls arrived;
-    /// the first time, all of them.
+    /// Passes each record that is new or has changed since the last call to `each`, in the order in which the calls
+    /// arrived; the first time, all records.
     ///
     /// # Errors
     ///
-    /// If the log cannot be read, or is not one with records of calls.
+    /// Returns an error if the log cannot be read, or does not contain records of calls.
     fn changes(&mut self, each: &mut dyn FnMut(AuditRecord)) -> Result<(), AuditError>;
 
-    /// Returns the record with this `id`, as it is now; `None` if there is none among those that
-    /// [`changes`](Self::changes) has handed over.
+    /// Returns the current record with this `id`; `None` if it is not among those that [`changes`](Self::changes) has
+    /// returned.
     ///
     /// # Errors
     ///
-    /// If the log cannot be read.
+    /// Returns an error if the log cannot be read.
     fn record(&mut self, id: &str) -> Result<Option<AuditRecord>, AuditError>;
 
-    /// Opens the same log again, to be read from its start.
+    /// Opens the same log again, to read it from its start.
     ///
     /// # Errors
     ///
-    /// If it cannot be opened.
+    /// Returns an error if it cannot be opened.
     fn again(&self) -> Result<Box<dyn AuditLog>, AuditError>;
 
-    /// Returns the name of what is read: the path of a file, or the URL of a database without password and options.
+    /// Returns the name of the log: the path of a file, or the URL of a database without password and options.
     fn name(&self) -> String;
 
     /// Returns how many lines so far are not records, such as those that a program left incomplete when it was killed.
@@ -100,8 +100,9 @@ pub trait AuditLog: fmt::Debug + Send {
     }
 }
 
-/// Reads the records that a sink has written, also while it writes: those of a [`JsonLinesSink`](super::JsonLinesSink),
-/// and of any other [log](AuditLog). `store::audit::open` opens those in databases, too.
+/// Reads the records that a sink has written, also while it writes: those of a
+/// [`JsonLinesSink`](super::JsonLinesSink), and of any other [log](AuditLog). `store::audit::open` also opens logs in
+/// databases.
 ///
 /// ```
 /// use serde_json::json;
@@ -137,42 +138,43 @@ impl AuditReader {
         AuditReader(Box::new(log))
     }
 
-    /// Opens the lines of JSON in the file at `path`. Nothing is written.
+    /// Opens the JSON lines in the file at `path`. Nothing is written.
     ///
     /// # Errors
     ///
-    /// If the file cannot be opened.
+    /// Returns an error if the file cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> Result<AuditReader, AuditError> {
         let path = path.as_ref();
         let opened = Lines::open(path);
         opened.map(AuditReader::of).map_err(|error| AuditError::new(format!("{}: {error}", path.display())))
     }
 
-    /// Opens the same log again, to be read from its start.
+    /// Opens the same log again, to read it from its start.
     ///
     /// # Errors
     ///
-    /// If it cannot be opened.
+    /// Returns an error if it cannot be opened.
     pub fn reopen(&self) -> Result<AuditReader, AuditError> {
         self.0.again().map(AuditReader)
     }
 
-    /// Hands over each record that is new or has changed since the last time, in the order in which the calls arrived;
-    /// the first time, all of them.
+    /// Passes each record that is new or has changed since the last call to `each`, in the order in which the calls
+    /// arrived; the first time, all records.
     ///
     /// # Errors
     ///
-    /// If the log cannot be read, is not one with records of calls, or is a file that was replaced by a shorter one.
+    /// Returns an error if the log cannot be read, does not contain records of calls, or is a file that was replaced
+    /// by a shorter one.
     pub fn for_each_change(&mut self, each: &mut dyn FnMut(AuditRecord)) -> Result<(), AuditError> {
         self.0.changes(each)
     }
 
-    /// Returns the record with this `id`, as it is now; `None` if there is none among those that
-    /// [`changes`](Self::changes) has handed over.
+    /// Returns the current record with this `id`; `None` if it is not among those that
+    /// [`for_each_change`](Self::for_each_change) has returned.
     ///
     /// # Errors
     ///
-    /// If the log cannot be read.
+    /// Returns an error if the log cannot be read.
     pub fn record(&mut self, id: &str) -> Result<Option<AuditRecord>, AuditError> {
         self.0.record(id)
     }
@@ -183,7 +185,7 @@ impl AuditReader {
         self.0.unreadable()
     }
 
-    /// Returns the name of what is read: the path of a file, or the URL of a database without password and options.
+    /// Returns the name of the log: the path of a file, or the URL of a database without password and options.
     #[must_use]
     pub fn name(&self) -> String {
         self.0.name()

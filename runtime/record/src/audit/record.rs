@@ -33,19 +33,19 @@ pub struct CallInfo {
     pub principal: Text,
     /// The tool that is called.
     pub tool_name: Text,
-    /// The model's id for the call.
+    /// The model's ID for the call.
     pub tool_call_id: Text,
-    /// The number of this attempt at the call, from 1.
+    /// The number of this attempt at the call, starting at 1.
     pub attempt: u32,
     /// The arguments, including secrets.
     pub arguments: Value,
-    /// The tool itself, which knows what is secret. Without a tool, every text may be.
+    /// The tool itself, which declares its secrets. Without a tool, every string may be secret.
     pub tool: Option<Arc<dyn AgentTool>>,
     /// The values of the context that a client sent.
     pub(super) client: Map<String, Value>,
-    /// The secrets of the calls above, and those that a toolbox found in the arguments.
+    /// The secrets of the outer calls, and those that a toolbox found in the arguments.
     pub(super) secrets: Option<Arc<Secrets>>,
-    /// The record of the call that makes this one.
+    /// The record of the outer call.
     pub(super) above: Option<Place>,
     pub(super) turn: u64,
 }
@@ -106,7 +106,7 @@ impl CallInfo {
 
 impl fmt::Debug for CallInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without the arguments.
+        // Omits the arguments.
         f.debug_struct("CallInfo")
             .field("tool_name", &self.tool_name)
             .field("tool_call_id", &self.tool_call_id)
@@ -114,15 +114,15 @@ impl fmt::Debug for CallInfo {
     }
 }
 
-/// The place of a record: the auditor that keeps it, and its number there.
+/// The position of a record: the auditor that keeps it, and its number there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) auditor: u64,
     pub(super) key: u64,
 }
 
-/// The record of one call. If it is dropped without [`finish`](Self::finish), the call was given up.
-#[must_use = "a record that is dropped says that the call was given up"]
+/// The record of one call. If it is dropped without [`finish`](Self::finish), the call counts as abandoned.
+#[must_use = "dropping a record records that the call was abandoned"]
 pub struct Record(Option<Box<Live>>);
 
 struct Live {
@@ -135,7 +135,7 @@ struct Live {
 enum State {
     /// Nothing is written yet.
     Fresh(Box<Raw>),
-    /// The intent was handed over to the writer; `runs` says whether the call may run already.
+    /// The intent was sent to the writer; `runs` is whether the call may run already.
     Intended { key: u64, runs: bool },
     /// There is nothing left to write.
     Over,
@@ -147,7 +147,7 @@ impl Record {
     }
 
     pub(super) fn fresh(handle: Arc<Handle>, raw: Raw) -> Record {
-        // Behind a pointer: the record is a part of the future of a call.
+        // Boxed, because the record is part of the future of a call.
         Record(Some(Box::new(Live {
             handle,
             state: State::Fresh(Box::new(raw)),
@@ -156,21 +156,21 @@ impl Record {
         })))
     }
 
-    /// Replaces the arguments with those that will be used.
+    /// Replaces the arguments with those that the tool will receive.
     pub fn set_arguments(&mut self, arguments: &Value) {
         if let Some(Live { state: State::Fresh(raw), .. }) = self.0.as_deref_mut() {
             raw.arguments = arguments.clone();
         }
     }
 
-    /// Notes that the call was approved, and by whom; empty if not named.
+    /// Records that the call was approved, and the approver; empty if not named.
     pub fn set_approved(&mut self, by: Text) {
         if let Some(Live { state: State::Fresh(raw), .. }) = self.0.as_deref_mut() {
             raw.approver = Some(by);
         }
     }
 
-    /// Hides more secrets: all that the call has by now.
+    /// Hides additional secrets: all those of the call known by now.
     fn hide(&mut self, secrets: Option<Arc<Secrets>>) {
         match self.0.as_deref_mut() {
             Some(Live { state: State::Fresh(raw), .. }) => raw.secrets = secrets,
@@ -179,7 +179,7 @@ impl Record {
         }
     }
 
-    /// Returns the place of a record that begins, for those of the calls that this call makes.
+    /// Returns the position of the record, for the records of nested calls.
     fn place(&self) -> Option<Place> {
         let live = self.0.as_ref()?;
         let State::Fresh(raw) = &live.state else { return None };
@@ -190,7 +190,7 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// In durable mode: `AUDIT_FAILED`, if the intent could not be written. Then the call must not run.
+    /// In durable mode: `AUDIT_FAILED` if the intent could not be written. Then the call must not run.
     pub async fn intent(&mut self) -> Result<(), ToolError> {
         match self.intend() {
             None => Ok(()),
@@ -198,7 +198,7 @@ impl Record {
         }
     }
 
-    /// As [`intent`](Self::intent); `None` if there is nothing to wait for.
+    /// Like [`intent`](Self::intent); `None` if there is nothing to wait for.
     fn intend(&mut self) -> Option<BoxFuture<'_, Result<(), ToolError>>> {
         let live = self.0.as_mut()?;
         let raw = match std::mem::replace(&mut live.state, State::Over) {
@@ -308,11 +308,11 @@ impl Observer for Record {
 }
 
 impl Live {
-    /// Hands over the end of the call.
+    /// Sends the end of the call to the writer.
     fn end(&mut self, how: impl FnOnce() -> Ended) -> Option<oneshot::Receiver<Result<(), AuditError>>> {
         let (handle, took) = (&self.handle, self.since.elapsed());
         let (message, capacity, written) = match std::mem::replace(&mut self.state, State::Over) {
-            // There is always room for an outcome with an intent: there are no more of them than there are calls.
+            // There is always room for an outcome with an intent: there are no more of them than calls.
             State::Intended { key, runs } => {
                 let ended = Ending { key, ended: how(), took, ran: runs, secrets: self.secrets.take() };
                 (Message::Outcome(ended), usize::MAX, None)

@@ -20,12 +20,12 @@ use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::tool::AgentTool;
 use toolgen_kernel::layers::redact::{FAILED_MASK, Redactor, Secrets, ToolRedactor};
 
-/// How soon a sink that keeps records tries again to write them.
+/// Interval at which a sink that keeps records tries to write them again.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The number of remembered tools at which dropped ones are removed.
+/// The number of cached tools at which dropped ones are removed.
 const TOOLS: usize = 4096;
-/// Counts of what is missing from the records.
+/// Counts of records that are missing.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) dropped: AtomicU64,
@@ -39,7 +39,7 @@ impl Counts {
 
     pub(super) fn drop_one(&self) {
         let before = self.dropped.fetch_add(1, Ordering::Relaxed);
-        // Logging once is enough while nobody reads the log; the counter has the total.
+        // Logging once is enough while no one reads the log; the counter has the total.
         if before == 0 {
             log::dropped();
         }
@@ -49,10 +49,10 @@ impl Counts {
 pub(super) struct Writer {
     sink: Box<dyn AuditSink>,
     redactor: Redactor,
-    /// Whether bytes of results are recorded.
+    /// Whether binary content of results is recorded.
     bytes: bool,
     counts: Arc<Counts>,
-    /// The calls whose intent was handed over.
+    /// The calls whose intent was sent to the writer.
     open: BTreeMap<u64, PendingRecord>,
     /// The tools by address, which cannot be reused while the weak pointer exists.
     tools: BTreeMap<usize, (Weak<dyn AgentTool>, Arc<ToolInfo>)>,
@@ -76,7 +76,7 @@ struct ToolInfo {
     spec_hash: Text,
 }
 
-/// The records that the writer handles at once.
+/// The records that the writer handles together.
 #[derive(Default)]
 struct Batch {
     /// How many records the sink accepted.
@@ -87,7 +87,7 @@ struct Batch {
     flushes: Vec<Ack>,
 }
 
-/// Marks the writer as ended, for whatever reason.
+/// Marks the writer as ended, for any reason.
 struct End<'q>(&'q Queue);
 
 impl Drop for End<'_> {
@@ -121,11 +121,12 @@ impl Writer {
             spare = messages;
         }
         if self.buffered > 0 {
-            // The last chance.
+            // The last attempt.
             self.flush(Batch::default());
             self.counts.lose(self.buffered);
         }
-        // Dropped before any caller learns of the end; a panic of the sink while it is dropped must not prevent that.
+        // Dropped before callers are notified of the end; a panic of the sink while it is dropped must not prevent
+        // that.
         discard(self);
     }
 
@@ -168,7 +169,7 @@ impl Writer {
         self.record_result(result, ack, batch);
     }
 
-    /// Notes whether the sink accepted a record.
+    /// Records whether the sink accepted a record.
     fn record_result(&mut self, result: Result<(), AuditError>, ack: Option<Ack>, batch: &mut Batch) {
         match result {
             Ok(()) => {
@@ -195,7 +196,7 @@ impl Writer {
             answer(Some(ack), result.clone());
         }
         if !batch.flushes.is_empty() {
-            // What the sink keeps is not written either.
+            // Records that the sink keeps are not written either.
             let failed = self.failed.take().or_else(|| result.err());
             for ack in batch.flushes {
                 answer(Some(ack), failed.clone().map_or(Ok(()), Err));
@@ -256,10 +257,10 @@ impl Writer {
             prepared.unwrap_or_else(|| (Arc::clone(&self.unknown), Value::from(FAILED_MASK), Secrets::all()));
         let spec_hash = known.spec_hash.clone();
         let timestamp = rfc3339(at);
-        // What a model or a tool made up.
+        // Text that a model or a tool generated.
         let visible = |text: Text| secrets.replace(&text).map_or(text, Text::from);
         let tool_name = if tool.is_none() { visible(tool_name) } else { tool_name };
-        // With too many secrets to tell, records are still matched by it.
+        // If there are too many secrets to search for, records are still matched by this ID.
         let tool_call_id = if secrets.are_too_many() { tool_call_id } else { visible(tool_call_id) };
         let intent = AuditIntent {
             key,
@@ -322,15 +323,15 @@ impl PendingRecord {
                 }
             },
             Ended::GivenUp => (Value::Null, Some("Cancelled".to_owned()), Some("CANCELLED".into())),
-            Ended::TornDown => (Value::Null, Some("torn down by a panic".to_owned()), Some("UNKNOWN".into())),
+            Ended::TornDown => (Value::Null, Some("ended by a panic".to_owned()), Some("UNKNOWN".into())),
         };
         let is_error = error.is_some();
         AuditOutcome { status, result, error, error_code: code, is_error, duration: took }
     }
 }
 
-/// Returns the result in the record of a call that waits for an approval: the ID under which it waits, since a model
-/// may give two calls the same ID. `null` for other errors.
+/// Returns the result in the record of a call that waits for an approval: the ID of the approval, because a model may
+/// give two calls the same ID. `null` for other errors.
 fn waits_for(error: &ToolError) -> Value {
     match error {
         ToolError::ApprovalRequired(request) if !request.queue_id().is_empty() => {
@@ -340,7 +341,7 @@ fn waits_for(error: &ToolError) -> Value {
     }
 }
 
-/// Returns what remains of an outcome that could not be redacted.
+/// Returns the remaining data of an outcome that could not be redacted.
 fn unreadable(ended: &Ended, took: Duration, ran: bool) -> AuditOutcome {
     let is_error = status(ended, ran) != AuditStatus::Ok;
     AuditOutcome {
@@ -368,7 +369,7 @@ fn status(ended: &Ended, ran: bool) -> AuditStatus {
     }
 }
 
-/// Returns the text and the code of a result that is itself an error.
+/// Returns the message and the code of a result that is itself an error.
 fn own_error(result: &ToolResult) -> (Option<String>, Option<&str>) {
     if !result.is_error() {
         return (None, None);

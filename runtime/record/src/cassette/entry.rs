@@ -4,20 +4,20 @@ use serde_json::{Map, Value, json};
 
 /// The version of the file.
 const VERSION: u64 = 1;
-/// The member with the version.
+/// The member that holds the version.
 const MARK: &str = "toolgen_cassette";
 
 /// A piece of traffic.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Entry {
-    /// A request and its answer, which is `null` if there was none.
+    /// A request and its response, which is `null` if there was none.
     Http { request: Value, answer: Value },
     /// A message to or from a server.
     Mcp { server: String, connection: usize, sent: bool, message: Value },
 }
 
 impl Entry {
-    /// Returns the entry as it is written in the file.
+    /// Returns the entry as written to the file.
     fn written(&self) -> Value {
         match self {
             Entry::Http { request, answer: response } => json!({ "http": request, "answer": response }),
@@ -40,7 +40,7 @@ impl Entry {
             return Ok(Entry::Http { request: request.clone(), answer: response });
         }
         let of = entry.get("mcp").ok_or(": `http` or `mcp` is missing")?;
-        let server = of.get("server").and_then(Value::as_str).ok_or("/mcp/server: a text is missing")?;
+        let server = of.get("server").and_then(Value::as_str).ok_or("/mcp/server: a string is missing")?;
         let connection =
             of.get("connection").and_then(Value::as_u64).and_then(|number| number.try_into().ok());
         let connection = connection.ok_or("/mcp/connection: a number from 1 is missing")?;
@@ -64,7 +64,7 @@ impl Entry {
         }
     }
 
-    /// Names the entry in a few words.
+    /// Describes the entry in a few words.
     pub(super) fn summary(&self) -> String {
         match self {
             Entry::Http { request, .. } => {
@@ -80,7 +80,7 @@ impl Entry {
         }
     }
 
-    /// Whether it is a request of the program, which it makes each time it does the same.
+    /// Whether it is a request of the program, which makes it each time it does the same.
     pub(super) fn is_request(&self) -> bool {
         match self {
             Entry::Http { .. } => true,
@@ -91,8 +91,7 @@ impl Entry {
     }
 }
 
-/// Whether a client sends a message apart from what its program does: sooner, later, or not before the connection
-/// ends.
+/// Whether a client sends a message independently of its program: earlier, later, or not before the connection ends.
 pub(super) fn is_aside(message: &Value) -> bool {
     message.get("method").and_then(Value::as_str) == Some("subscriptions/listen")
 }
@@ -108,10 +107,10 @@ pub(super) fn parse(text: &str) -> Result<Vec<Entry>, String> {
     let whole: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
     match whole.get(MARK).and_then(Value::as_u64) {
         Some(VERSION) => {}
-        Some(other) => return Err(format!("/{MARK}: version {other} is not known here; record it again")),
+        Some(other) => return Err(format!("/{MARK}: version {other} is not supported; record it again")),
         None => return Err(format!("it is not a cassette: `{MARK}` is missing")),
     }
-    let all = whole.get("traffic").and_then(Value::as_array).ok_or("/traffic: a list is missing")?;
+    let all = whole.get("traffic").and_then(Value::as_array).ok_or("/traffic: an array is missing")?;
     let read = |(index, entry)| Entry::read(entry).map_err(|error| format!("/traffic/{index}{error}"));
     all.iter().enumerate().map(read).collect()
 }

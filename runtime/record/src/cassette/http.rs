@@ -1,4 +1,4 @@
-//! Requests and answers of HTTP on a cassette.
+//! HTTP requests and responses on a cassette.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::redaction::Hiding;
 use toolgen_kernel::engine::interceptor::{TapedAnswer, TapedRequest};
 
-/// Headers that say how the body was transferred, which is already decoded and may have become shorter by a mask.
+/// Headers that describe the transfer of the body, which is already decoded and may have become shorter by a mask.
 const CARRYING: [&str; 3] = ["content-length", "transfer-encoding", "content-encoding"];
 
 /// Writes a request.
@@ -20,7 +20,7 @@ pub(super) fn request(request: &TapedRequest) -> Value {
     Value::Object(out)
 }
 
-/// Writes an answer.
+/// Writes a response.
 pub(super) fn response_json(response: &TapedAnswer) -> Value {
     let mut out = Map::new();
     out.insert("status".to_owned(), response.status.into());
@@ -29,10 +29,10 @@ pub(super) fn response_json(response: &TapedAnswer) -> Value {
     Value::Object(out)
 }
 
-/// Reads an answer.
+/// Reads a response.
 pub(super) fn read_answer(written: &Value) -> Result<TapedAnswer, String> {
     if written.is_null() {
-        return Err("it had no answer when it was recorded".to_owned());
+        return Err("it had no response when it was recorded".to_owned());
     }
     let status = written.get("status").and_then(Value::as_u64).and_then(|status| status.try_into().ok());
     let status = status.ok_or("its recorded answer has no `status`")?;
@@ -46,12 +46,13 @@ pub(super) fn read_answer(written: &Value) -> Result<TapedAnswer, String> {
     Ok(TapedAnswer { status, headers, body })
 }
 
-/// Whether a written body is bytes that hold a secret: a known credential, or what the rules of the redactor hide.
+/// Whether a written body is binary and holds a secret: a known credential, or a value that the rules of the redactor
+/// hide.
 pub(super) fn holds(body: &Value, hiding: &Hiding<'_>) -> bool {
     let Some(bytes) = body.get("base64").and_then(|_| bytes(body).ok()) else { return false };
     let hides = |text: &str| hiding.value(text.into()) != *text;
     let text = String::from_utf8_lossy(&bytes);
-    // The rules do not know UTF-16.
+    // The rules do not handle UTF-16.
     hides(&text) || text.contains('\0') && hides(&text.replace('\0', ""))
 }
 
@@ -68,7 +69,7 @@ fn headers(headers: &[(String, String)]) -> Value {
     Value::Object(out)
 }
 
-/// Writes a body: as JSON or text if it is one, else as Base64.
+/// Writes a body: as JSON or text if possible, otherwise as Base64.
 fn body(bytes: &[u8], headers: &[(String, String)]) -> Option<Value> {
     if bytes.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! A cassette as engines see it.
+//! The interface of a cassette to engines.
 
 use serde_json::Value;
 
@@ -73,7 +73,7 @@ impl TrafficInterceptor for Cassette {
         let mut state = unpoisoned(self.0.state.lock());
         let is_its = |of: &str, number: usize| of == server && number == connection;
         let of_this = |entry: &Entry| matches!(entry, Entry::Mcp { server, connection, .. } if is_its(server, *connection));
-        // Recorded, the connection may have ended before it was sent.
+        // In the recording, the connection may have ended before the message was sent.
         let is_recorded = |entry: &Entry| {
             of_this(entry) && matches!(entry, Entry::Mcp { message, .. } if is_aside(message))
         };

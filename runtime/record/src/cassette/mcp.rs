@@ -9,12 +9,12 @@ use super::entry::Entry;
 /// The part of a connection that was played back.
 #[derive(Default)]
 pub(super) struct Playing {
-    /// The IDs that recorded requests have now.
+    /// The current IDs of recorded requests.
     ids: BTreeMap<u64, Value>,
     received: BTreeSet<usize>,
 }
 
-/// Returns a message without what differs each time: its ID, and the version of the program that sends it.
+/// Returns a message without the parts that differ each time: its ID, and the version of the program that sends it.
 pub(super) fn lasting(message: &Value) -> Value {
     let mut message = message.clone();
     let Some(members) = message.as_object_mut() else { return message };
@@ -30,7 +30,7 @@ pub(super) fn lasting(message: &Value) -> Value {
 }
 
 impl Playing {
-    /// Notes that a recorded request was made, with the ID that it has now.
+    /// Records that a recorded request was made, with its current ID.
     pub(super) fn made(&mut self, recorded: &Value, now: &Value) {
         if let (Some(id), Some(now), true) =
             (recorded.get("id").and_then(Value::as_u64), now.get("id"), recorded.get("method").is_some())
@@ -39,14 +39,14 @@ impl Playing {
         }
     }
 
-    /// Returns what the server says by now, among the entries of the connection.
+    /// Returns the messages of the server that are due now, among the entries of the connection.
     pub(super) fn recorded_messages<'e>(
         &mut self,
         entries: impl Iterator<Item = (usize, &'e Entry)>,
         played: &BTreeSet<usize>,
     ) -> Vec<Value> {
         let mut messages = Vec::new();
-        // Whether all that was sent before was sent again, and all answers to requests of the server.
+        // Whether all earlier messages were sent again, and all responses to requests of the server.
         let (mut all, mut responses) = (true, true);
         for (index, entry) in entries {
             let Entry::Mcp { sent, message, .. } = entry else { continue };
@@ -64,7 +64,7 @@ impl Playing {
         messages
     }
 
-    /// Returns a message of the server with the current IDs, if its time has come.
+    /// Returns a message of the server with the current IDs, if it is due.
     fn now(&self, message: &Value, all: bool, responses: bool) -> Option<Value> {
         let mut message = message.clone();
         let location = match message.get("method").and_then(Value::as_str) {

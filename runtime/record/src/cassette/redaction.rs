@@ -1,4 +1,4 @@
-//! The parts of recorded traffic that are hidden.
+//! Hides secrets in recorded traffic.
 
 use std::collections::BTreeSet;
 
@@ -8,11 +8,11 @@ use toolgen_kernel::base::needle::{self, SecretPattern};
 use toolgen_kernel::call::secrets::Secrets;
 use toolgen_kernel::layers::redact::{REDACTED, Redactor};
 
-/// The length of the shortest credential that is searched for: shorter ones occur by chance, and the engine that
-/// sends them hides them in their place.
+/// Minimum length of a credential that is searched for, in bytes: shorter ones occur by chance, and the engine that
+/// sends them hides them where they occur.
 const MIN_SECRET_BYTES: usize = 4;
 
-/// What is known to be secret.
+/// The known secrets.
 #[derive(Default)]
 pub(super) struct KnownSecrets {
     texts: BTreeSet<String>,
@@ -23,12 +23,12 @@ pub(super) struct KnownSecrets {
 pub(super) struct Hiding<'a> {
     redactor: &'a Redactor,
     secrets: &'a [Secrets],
-    /// The longest first, so that none is cut in two by one that is a part of it.
+    /// The longest first, so that a secret is not split by another one that is part of it.
     needles: Vec<SecretPattern>,
 }
 
 impl KnownSecrets {
-    /// Adds a credential, which is looked for however it is encoded.
+    /// Adds a credential, which is searched for in any encoding.
     pub(super) fn add(&mut self, text: &str) {
         if text.len() >= MIN_SECRET_BYTES && !self.texts.contains(text) {
             self.texts.insert(text.to_owned());
@@ -53,8 +53,8 @@ impl KnownSecrets {
 }
 
 impl Hiding<'_> {
-    /// Returns the value without what is secret: known credentials however they are encoded, what the rules of the
-    /// redactor name, and the secrets of calls.
+    /// Returns the value without secrets: known credentials in any encoding, values that the rules of the redactor
+    /// hide, and the secrets of calls.
     pub(super) fn value(&self, value: Value) -> Value {
         let mut value = self.redactor.value(value);
         for secrets in self.secrets {
@@ -88,7 +88,7 @@ impl Hiding<'_> {
         }
     }
 
-    /// Whether a text contains a known credential.
+    /// Whether a string contains a known credential.
     pub(super) fn finds(&self, text: &str) -> bool {
         needle::replace(text, &self.needles, REDACTED).is_some()
     }

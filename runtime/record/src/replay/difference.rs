@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use crate::pattern::{ValueDifference, brief};
 
-/// The most places and calls that are reported.
+/// Maximum number of locations and calls that are reported.
 const MAX_DIFFERENCES_SHOWN: usize = 12;
 
-/// The first difference between a run and a [`RecordedRun`](super::RecordedRun). Its text shows what was expected, what
-/// was found, and where.
+/// The first difference between a run and a [`RecordedRun`](super::RecordedRun). Its message shows the expected and
+/// the found values, and the location.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Difference {
@@ -18,13 +18,13 @@ pub struct Difference {
     pub kind: DifferenceKind,
     /// The recorded call that was expected, if there was one.
     pub expected: Option<CallAt>,
-    /// The call that was made, if one was. Its arguments are without their secrets.
+    /// The call that was made, if there was one. Its arguments are without their secrets.
     pub found: Option<CallAt>,
-    /// Where the arguments differ.
+    /// The locations where the arguments differ.
     pub arguments: Vec<ValueDifference>,
-    /// How many calls the recording has.
+    /// The number of calls in the recording.
     pub calls: usize,
-    /// How many of them were made before.
+    /// The number of those that were made before.
     pub made: usize,
 }
 
@@ -36,18 +36,17 @@ pub enum DifferenceKind {
     Arguments,
     /// Another tool was called.
     Tool,
-    /// The call is one of the recording, but not yet.
+    /// The call is in the recording, but is not due yet.
     TooEarly,
-    /// No further call was expected.
+    /// No more calls were expected.
     NotExpected,
-    /// Calls were not made; all of them are named.
+    /// Calls were not made; the list names all of them.
     NotMade(Vec<String>),
-    /// The call was made, but had another outcome: it ran although the recorded one was refused, or the other way
-    /// round.
+    /// The call was made, but had another outcome: it ran although the recorded call was refused, or vice versa.
     Outcome {
-        /// What was recorded.
+        /// The recorded outcome.
         expected: String,
-        /// What was found.
+        /// The found outcome.
         found: String,
     },
 }
@@ -56,13 +55,13 @@ pub enum DifferenceKind {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CallAt {
-    /// The number in the recording; 0 if it is not in it.
+    /// The number in the recording; 0 if it is not in the recording.
     pub number: usize,
     /// The tool.
     pub tool: String,
     /// The arguments.
     pub arguments: Value,
-    /// The call that made it, as `number tool`; empty if none did.
+    /// The call that made it, as `number tool`; empty if it is not a nested call.
     pub inside: String,
 }
 
@@ -84,7 +83,7 @@ impl fmt::Display for Difference {
             DifferenceKind::TooEarly => "a call was made too early",
             DifferenceKind::NotExpected => "a call was made that is not recorded",
             DifferenceKind::NotMade(_) => "calls were not made",
-            DifferenceKind::Outcome { .. } => "something else came of a call",
+            DifferenceKind::Outcome { .. } => "a call had another outcome",
         };
         let (made, calls) = (self.made, self.calls);
         write!(f, "the run differs from the recorded one after {made} of {calls} calls: {what}")?;

@@ -17,7 +17,7 @@ use toolgen_kernel::layers::middleware::Approval;
 use toolgen_kernel::layers::observer::{Called, Observer};
 use toolgen_kernel::layers::redact::{Secrets, ToolRedactor};
 
-/// The number of a call, by which the calls that it makes name it.
+/// The number of a call, which its nested calls refer to.
 struct Key(u64);
 
 /// A call that passes through a toolbox, until it is found in the recording.
@@ -28,28 +28,28 @@ pub(crate) struct Live {
     above: u64,
     pub(super) tool: Text,
     pub(super) arguments: Value,
-    /// The arguments with their defaults, as middleware sees them, while the call has not passed it.
+    /// The arguments with their defaults, as middleware sees them, until the call has passed middleware.
     completed: Option<Value>,
     redactor: ToolRedactor,
-    /// Whether the tool is made of calls of other tools.
+    /// Whether the tool consists of calls of other tools.
     composes: bool,
     state: State,
 }
 
 enum State {
-    /// It has not reached its tool.
+    /// The call has not reached its tool.
     Waiting,
-    /// It is this call of the recording.
+    /// The call is this call of the recording.
     Known(usize),
     /// There is nothing left to compare.
     Over,
 }
 
-/// What becomes of a call.
+/// What happens to a call.
 pub(super) enum CallDisposition {
     /// Its tool is about to run.
     Runs,
-    /// It is answered before that.
+    /// It is refused before that.
     Refused { code: String, message: String },
 }
 
@@ -87,7 +87,7 @@ impl Live {
                         (reason.code().to_owned(), self.redactor.error(reason, &Secrets::default()))
                     }
                 };
-                // The call has its answer; the difference is kept for the end of the test.
+                // The call has its result; the difference is kept for the end of the test.
                 let _ = self.replay.claim(self, &CallDisposition::Refused { code, message });
             }
             State::Known(index) => self.replay.ended(index, self, outcome),
@@ -95,7 +95,7 @@ impl Live {
         }
     }
 
-    /// Whether the tool is made of calls of other tools, and so runs.
+    /// Whether the tool consists of calls of other tools, and therefore runs.
     pub(super) fn composes(&self) -> bool {
         self.composes
     }
@@ -109,7 +109,7 @@ impl Live {
         self.redactor.arguments(self.arguments.clone()).0
     }
 
-    /// Returns where the arguments differ from recorded ones, without secrets.
+    /// Returns the locations where the arguments differ from recorded ones, without secrets.
     pub(super) fn differences(&self, expected: &Value) -> Vec<ValueDifference> {
         let of = |arguments: &Value| {
             let visible = self.redactor.arguments(arguments.clone()).0;
@@ -157,7 +157,7 @@ impl Observer for Live {
         }
     }
 
-    /// A call that passed middleware was recorded with them; one that did not, with those that were sent.
+    /// A call that passed middleware was recorded with these arguments; any other call with those that were sent.
     fn completed(&mut self, whole: &dyn Fn() -> Result<Value, ToolError>) {
         if let (State::Waiting, Ok(arguments)) = (&self.state, whole()) {
             self.completed = Some(arguments);
@@ -169,8 +169,8 @@ impl Observer for Live {
         Some(self.replay.decide(self))
     }
 
-    /// Finds the call in the recording. It is refused with `REPLAY_DIFFERENCE` if it is not the one that is due, or the
-    /// run differed before.
+    /// Finds the call in the recording. It is refused with `REPLAY_DIFFERENCE` if it is not the call that is due, or
+    /// the run differed before.
     fn intent(&mut self) -> Result<Option<BoxFuture<'_, Result<(), ToolError>>>, ToolError> {
         if let State::Waiting = self.state {
             self.state = State::Over;
@@ -179,7 +179,7 @@ impl Observer for Live {
         Ok(None)
     }
 
-    /// Answers as in the recording; not if the tool runs, because it is made of calls that are replayed.
+    /// Answers as in the recording, unless the tool runs because it consists of calls that are replayed.
     fn answer(&self) -> Option<Outcome> {
         match self.state {
             State::Known(index) => self.replay.answer(index, self),
@@ -205,7 +205,8 @@ impl Drop for Live {
     }
 }
 
-/// Reads arguments as a record has them: a text that is JSON, as its value; none, as an object without members.
+/// Reads arguments in the form of a record: a string that is JSON becomes its value; missing arguments become an empty
+/// object.
 fn read(arguments: &Value) -> Value {
     match arguments {
         Value::Null => json!({}),
@@ -216,7 +217,7 @@ fn read(arguments: &Value) -> Value {
 }
 
 impl CallDisposition {
-    /// Returns what differs from the recording.
+    /// Returns the difference from the recording.
     pub(super) fn differs(&self, recorded: &RecordedOutcome) -> Option<DifferenceKind> {
         let found = match (self, recorded) {
             (CallDisposition::Runs, RecordedOutcome::Answered(_)) => return None,
@@ -226,7 +227,7 @@ impl CallDisposition {
             {
                 return None;
             }
-            // Where it was when it was given up is chance.
+            // The point at which it was abandoned is random.
             (CallDisposition::Refused { code, .. }, RecordedOutcome::Answered(Err(error)))
                 if error.code() == code =>
             {

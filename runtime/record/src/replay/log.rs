@@ -12,12 +12,12 @@ use crate::audit::{AuditIntent, AuditOutcome, AuditReader, AuditRecord, AuditSta
 use toolgen_kernel::base::time::{millis_of, whole_millis};
 use toolgen_kernel::layers::redact::FAILED_MASK;
 
-/// The name of the run that began last.
+/// The name that selects the run that began last.
 const LAST: &str = "last";
-/// The beginning of the text that replaces bytes in a record.
+/// The beginning of the string that replaces binary content in a record.
 const LENGTH: &str = "[BASE64: ";
 
-/// Which calls of an audit log a [`RecordedRun`] takes: those that fit, with all calls that they made.
+/// Selects the calls of an audit log that a [`RecordedRun`] takes: those that match, with all their nested calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunSelection {
     run: Option<String>,
@@ -27,14 +27,14 @@ pub struct RunSelection {
 }
 
 impl RunSelection {
-    /// Takes all calls of the log. The log must then be of one run of the program, with sessions one after the other.
+    /// Takes all calls of the log. The log must then contain one run of the program, whose sessions do not overlap.
     #[must_use]
     pub fn new() -> RunSelection {
         RunSelection::default()
     }
 
-    /// Takes the calls of one run of the program, the [`owner`](AuditRecord::owner) of their records; `last` is the one
-    /// that began last.
+    /// Takes the calls of one run of the program, the [`owner`](AuditRecord::owner) of their records; `last` selects
+    /// the run that began last.
     #[must_use]
     pub fn run(mut self, run: impl Into<String>) -> RunSelection {
         self.run = Some(run.into());
@@ -72,7 +72,7 @@ impl RunSelection {
     }
 }
 
-/// A record, wherever it is from.
+/// A record from any source.
 struct Entry {
     id: String,
     parent: Option<String>,
@@ -82,27 +82,27 @@ struct Entry {
 }
 
 impl RecordedRun {
-    /// Takes a run from an audit log of lines of JSON; one in a database is taken [from its reader](Self::from_reader).
+    /// Takes a run from an audit log of JSON lines; for a log in a database, use [`from_reader`](Self::from_reader).
     ///
-    /// The log has what the run needs, except for what it was told to leave out: bytes of images, sounds and files are
-    /// there only with [`AuditorBuilder::bytes`](crate::audit::AuditorBuilder::bytes), and secrets are masked.
-    /// A masked argument fits any value; a masked result is replayed as it is. Errors come back with the text that the
-    /// log has, which is the one for operators.
+    /// The log contains everything that the run needs, except for what it omits by configuration: images, audio and
+    /// files are included only with [`AuditorBuilder::record_bytes`](crate::audit::AuditorBuilder::record_bytes), and secrets are
+    /// masked. A masked argument matches any value; a masked result is replayed with its masks. Errors are replayed
+    /// with the message in the log, which is the one for operators.
     ///
     /// # Errors
     ///
-    /// If the log cannot be read; if no call fits, or those of several runs do, or of sessions that alternate; and if
-    /// the log lacks the outcome of a call, with the call and the setting that records it.
+    /// Returns an error if the log cannot be read; if no call matches, or the calls of several runs or of sessions
+    /// that alternate do; and if the log lacks the outcome of a call, with the call and the setting that records it.
     pub fn from_audit(log: impl AsRef<Path>, selection: &RunSelection) -> Result<RecordedRun, ReplayError> {
         let mut reader = AuditReader::open(log).map_err(|error| ReplayError::new(error.to_string()))?;
         RecordedRun::from_reader(&mut reader, selection)
     }
 
-    /// Takes a run from an open log of which nothing was read, such as one in a database, which `store::audit` opens.
+    /// Takes a run from an open log that was not read yet, such as one in a database, which `store::audit` opens.
     ///
     /// # Errors
     ///
-    /// As [`from_audit`](Self::from_audit).
+    /// Returns the errors of [`from_audit`](Self::from_audit).
     pub fn from_reader(
         reader: &mut AuditReader,
         selection: &RunSelection,
@@ -119,7 +119,7 @@ impl RecordedRun {
     ///
     /// # Errors
     ///
-    /// As [`from_audit`](Self::from_audit).
+    /// Returns the errors of [`from_audit`](Self::from_audit).
     pub fn from_memory(sink: &MemorySink, selection: &RunSelection) -> Result<RecordedRun, ReplayError> {
         let entries = sink.rows().into_iter().map(|row| Entry {
             id: row.intent.key.to_string(),
@@ -141,7 +141,7 @@ impl From<AuditRecord> for Entry {
 
 fn select_run(entries: &[Entry], selection: &RunSelection) -> Result<RecordedRun, String> {
     if entries.is_empty() {
-        return Err("there is no record of a call in it".to_owned());
+        return Err("it contains no record of a call".to_owned());
     }
     let mut selection = selection.clone();
     if selection.run.as_deref() == Some(LAST) {
@@ -153,7 +153,7 @@ fn select_run(entries: &[Entry], selection: &RunSelection) -> Result<RecordedRun
         selection.run = first.into_values().max_by_key(began).map(|entry| entry.owner.clone());
     }
     let mut run = RecordedRun::default();
-    // The numbers of the calls that are taken, and their records.
+    // The numbers of the selected calls, and their records.
     let (mut numbers, mut chosen) = (BTreeMap::new(), Vec::new());
     for entry in entries {
         let inside = entry.parent.as_deref().and_then(|parent| numbers.get(parent)).copied();
@@ -203,7 +203,7 @@ fn select_run(entries: &[Entry], selection: &RunSelection) -> Result<RecordedRun
     Ok(run)
 }
 
-/// Says which runs, sessions and agents there are.
+/// Lists the runs, sessions and agents in the log.
 fn among(entries: &[Entry]) -> String {
     let all = |name: &str, of: fn(&Entry) -> &str| {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -226,7 +226,7 @@ fn among(entries: &[Entry]) -> String {
     }
 }
 
-/// Fails if the calls are of several runs of the program, which are never meant to be replayed together.
+/// Fails if the calls belong to several runs of the program, which cannot be replayed together.
 fn of_one_run<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<(), String> {
     let mut found: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
     for entry in entries {
@@ -254,7 +254,7 @@ fn not_interleaved<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<(), S
         }
         if over.contains(session) {
             return Err(format!(
-                "the calls of session {session} and of others alternate, so their order is chance; choose one by \
+                "the calls of session {session} and of others alternate, so their order is random; choose one by \
                  `RunSelection::session` (`--session`)"
             ));
         }
@@ -267,9 +267,9 @@ fn not_interleaved<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<(), S
 #[derive(Default)]
 struct Groups {
     last: usize,
-    /// The groups of the turns of a model, by the call that they are inside.
+    /// The groups of the turns of a model, by their outer call.
     turns: BTreeMap<(Option<usize>, u64), usize>,
-    /// The last group of other calls, by the call that they are inside, and when its calls have ended.
+    /// The last group of other calls, by their outer call, and when its calls have ended.
     others: BTreeMap<Option<usize>, (usize, u64)>,
 }
 
@@ -285,7 +285,7 @@ impl Groups {
                 *last
             });
         }
-        // Calls of a tool or of a program: those that ran at the same time.
+        // Calls of a tool or of a program: those that ran concurrently.
         let start = millis_of(&entry.intent.timestamp).unwrap_or(u64::MAX);
         let took = entry.outcome.as_ref().map_or(0, |outcome| whole_millis(outcome.duration));
         let end = start.saturating_add(took);
@@ -326,8 +326,8 @@ fn outcome(entry: &Entry) -> Result<RecordedOutcome, String> {
         }
         if code() == "INPUT_REQUIRED" {
             return Err(
-                "it waited for input, and the log does not have what it asked for; with an `input_handler` of the \
-                 provider the answer is a part of the call"
+                "it waited for input, and the log does not contain the request; with an `input_handler` of the \
+                 toolbox, the answer is part of the call"
                     .to_owned(),
             );
         }
@@ -335,15 +335,16 @@ fn outcome(entry: &Entry) -> Result<RecordedOutcome, String> {
     }
     if lacks_bytes(&outcome.result) {
         return Err(
-            "the bytes of its result are not in the log; `Auditor::builder(sink).bytes(true)` records them"
+            "the bytes of its result are not in the log; `Auditor::builder(sink).record_bytes(true)` records them"
                 .to_owned(),
         );
     }
-    let result = read_result(&outcome.result).map_err(|reason| format!("its result is not one: {reason}"))?;
+    let result =
+        read_result(&outcome.result).map_err(|reason| format!("the recorded result is invalid: {reason}"))?;
     Ok(RecordedOutcome::Answered(Ok(result)))
 }
 
-/// Whether a length replaces bytes.
+/// Whether a result has the length of binary content instead of the content.
 fn lacks_bytes(result: &Value) -> bool {
     let content = result.get("content").and_then(Value::as_array);
     let bytes = |content: &Value| {

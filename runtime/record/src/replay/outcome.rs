@@ -14,14 +14,14 @@ use toolgen_kernel::call::result::{Content, ToolResult};
 #[allow(clippy::large_enum_variant, reason = "nearly all are of the larger variant")]
 #[non_exhaustive]
 pub enum RecordedOutcome {
-    /// The tool ran, and this is its answer.
+    /// The tool ran and returned this result.
     Answered(Result<ToolResult, ToolError>),
-    /// A layer answered, and the tool did not run: because of a rule, a missing approval, or arguments that do not
-    /// fit.
+    /// A layer refused the call, and the tool did not run: because of a rule, a missing approval, or invalid
+    /// arguments.
     Refused {
         /// The code of the error.
         code: String,
-        /// The text for operators.
+        /// The message for operators.
         message: String,
     },
 }
@@ -43,7 +43,7 @@ impl RecordedOutcome {
             RecordedOutcome::Answered(Ok(result)) => {
                 let mut written = result.to_json();
                 if let Control::Complete { .. } = &result.control {
-                    // An enum of texts and JSON is always JSON.
+                    // An enum of strings and JSON always serializes.
                     written["control"] = serde_json::to_value(&result.control).unwrap_or_default();
                 }
                 written
@@ -91,12 +91,12 @@ impl RecordedOutcome {
 fn coded(error: &Value) -> Result<(String, String), String> {
     let text = |key: &str| {
         let text = error.get(key).and_then(Value::as_str);
-        text.map(str::to_owned).ok_or_else(|| format!("/{key}: a text is missing"))
+        text.map(str::to_owned).ok_or_else(|| format!("/{key}: a string is missing"))
     };
     Ok((codes::current(&text("code")?).to_owned(), text("message")?))
 }
 
-/// Reads a result as a record or a file has it.
+/// Reads a result from a record or a file.
 pub(super) fn read_result(written: &Value) -> Result<ToolResult, String> {
     let content = written.get("content").ok_or("/content: it is missing")?;
     let content: Vec<Content> =
@@ -112,7 +112,8 @@ pub(super) fn read_result(written: &Value) -> Result<ToolResult, String> {
     Ok(result)
 }
 
-/// Returns an error with this code and this text. If they say which kind it was, it is of that kind.
+/// Returns an error with this code and this message. If they identify a variant of [`ToolError`], the error is of that
+/// variant.
 pub(super) fn rebuilt(code: &str, message: &str) -> ToolError {
     let kinds = [
         Some(ToolError::Cancelled),

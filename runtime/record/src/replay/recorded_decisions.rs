@@ -1,16 +1,16 @@
-//! The decisions of people about the calls of a recording, so that nobody is asked again.
+//! The approval decisions of a recording, so that no one is asked again.
 
 use super::live_call::Live;
 use super::{RecordedOutcome, Replay};
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::layers::middleware::Approval;
 
-/// The code of a call that somebody denied.
+/// The code of a call that an approver denied.
 pub(crate) const DENIED: &str = "PERMISSION_DENIED";
 
 impl Replay {
-    /// Decides about a call that needs an approval as in the recording. A call without a recorded decision
-    /// waits; that it was not approved is then a difference.
+    /// Decides about a call that needs an approval as in the recording. A call without a recorded decision waits; the
+    /// missing approval is then a difference.
     pub(super) fn decide(&self, live: &Live) -> Approval {
         let mut state = unpoisoned(self.state.lock());
         if state.difference.is_some() {

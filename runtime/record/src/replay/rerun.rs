@@ -1,4 +1,4 @@
-//! A recorded run, made once more.
+//! Repeats the calls of a recorded run.
 
 use toolgen_kernel::call::ToolCall;
 use toolgen_kernel::call::context::ToolContext;
@@ -9,32 +9,32 @@ use toolgen_kernel::toolbox::Toolbox;
 use super::{DENIED, Difference, RecordedOutcome, Replay};
 
 impl Replay {
-    /// Makes the calls of a recorded run, one after the other, and resumes those that were approved, or denied: for
-    /// tests of the layers around the tools. The toolbox must have this replay as a
+    /// Makes the calls of a recorded run sequentially, and resumes those that were approved or denied, to test the
+    /// layers around the tools. The toolbox must have this replay as a
     /// [layer](toolgen_kernel::toolbox::ToolboxBuilder::layer).
     ///
-    /// Masked arguments are sent as they are, so a tool whose schema does not allow such text refuses them.
+    /// Masked arguments are sent with their masks, so a tool whose schema does not allow such strings refuses them.
     ///
     /// # Errors
     ///
-    /// The first difference.
+    /// Returns the first difference.
     pub async fn rerun(&self, toolbox: &Toolbox) -> Result<(), Box<Difference>> {
         let turn = ToolContext::new("replay", "").with_session(Session::new("replay"));
         self.rerun_in(toolbox, &turn).await
     }
 
-    /// As [`rerun`](Self::rerun), in the context of a turn: with a principal, values and services of the test.
+    /// Like [`rerun`](Self::rerun), in the context of a turn: with a principal, values and services of the test.
     ///
     /// # Errors
     ///
-    /// As [`rerun`](Self::rerun).
+    /// Returns the errors of [`rerun`](Self::rerun).
     pub async fn rerun_in(&self, toolbox: &Toolbox, turn: &ToolContext) -> Result<(), Box<Difference>> {
         let mut waiting = Vec::new();
         for (index, recorded) in self.run().calls().iter().enumerate() {
             if recorded.inside.is_some() {
                 continue;
             }
-            // What waited was approved if it ran in the end, or denied by somebody.
+            // A call that waited was approved if it ran in the end, and otherwise denied.
             let denied = match &recorded.outcome {
                 RecordedOutcome::Answered(_) => None,
                 RecordedOutcome::Refused { code, message } => Some((code == DENIED, message)),

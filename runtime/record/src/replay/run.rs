@@ -1,4 +1,4 @@
-//! The calls of a run, as a file that people read.
+//! The calls of a run, as a file that people can read.
 
 use std::fs;
 use std::path::Path;
@@ -11,12 +11,12 @@ use toolgen_kernel::base::private;
 
 /// The version of the file.
 const VERSION: u64 = 1;
-/// The member with the version.
+/// The member that holds the version.
 const MARK: &str = "toolgen_run";
 
-/// The calls of a run in their order: what a [`Replay`](super::Replay) answers from.
+/// The calls of a run in their order, from which a [`Replay`](super::Replay) answers.
 ///
-/// As a file it is JSON, one object per call, to be read, reviewed and committed:
+/// The file is JSON with one object per call, to be read, reviewed and committed:
 ///
 /// ```json
 /// {
@@ -43,16 +43,16 @@ pub struct RecordedRun {
 pub struct RecordedCall {
     /// The number of the call that made this one, from 1; `None` if a model or the program made it.
     pub inside: Option<usize>,
-    /// The number of the group. The calls of a group were made together and may come in any order; groups come one after
-    /// the other, among the calls that the same call made.
+    /// The number of the group. The calls of a group were made together and may come in any order. The groups of
+    /// nested calls of the same call are sequential.
     pub group: usize,
     /// The agent; empty if unknown.
     pub agent: String,
-    /// The tool, as it was called.
+    /// The tool, as called.
     pub tool: String,
-    /// The arguments, as they were sent. A masked value fits anything; a mask within a text fits one secret.
+    /// The arguments, as sent. A masked value matches anything; a mask within a string matches one secret.
     pub arguments: Value,
-    /// Who approved it; empty if it was approved by somebody without a name. `None` if nobody did.
+    /// The approver; empty if the approver has no name. `None` if the call was not approved.
     pub approved: Option<String>,
     /// The outcome.
     pub outcome: RecordedOutcome,
@@ -69,7 +69,7 @@ impl RecordedRun {
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or is not such a file, with the place of what is wrong.
+    /// Returns an error with the location of the problem if the file cannot be read, or is not a recorded run.
     pub fn open(path: impl AsRef<Path>) -> Result<RecordedRun, ReplayError> {
         let path = path.as_ref();
         let text = fs::read_to_string(path).map_err(|error| {
@@ -79,24 +79,24 @@ impl RecordedRun {
         RecordedRun::parse(&text).map_err(|error| ReplayError::new(format!("{}: {error}", path.display())))
     }
 
-    /// Reads the text of a file.
+    /// Parses the text of a file.
     ///
     /// # Errors
     ///
-    /// If it is not the text of such a file, with the place of what is wrong.
+    /// Returns an error with the location of the problem if it is not a recorded run.
     pub fn parse(text: &str) -> Result<RecordedRun, ReplayError> {
         let whole: Value = serde_json::from_str(text)
             .map_err(|error| ReplayError::new(format!("it is not JSON: {error}")))?;
         match whole.get(MARK).and_then(Value::as_u64) {
             Some(VERSION) => {}
             Some(other) => {
-                let text = format!("/{MARK}: version {other} is not known here; record the run again");
+                let text = format!("/{MARK}: version {other} is not supported; record the run again");
                 return Err(ReplayError::new(text));
             }
             None => return Err(ReplayError::new(format!("it is not a recorded run: `{MARK}` is missing"))),
         }
         let calls = whole.get("calls").and_then(Value::as_array);
-        let calls = calls.ok_or_else(|| ReplayError::new("/calls: a list of calls is missing"))?;
+        let calls = calls.ok_or_else(|| ReplayError::new("/calls: an array of calls is missing"))?;
         let mut run = RecordedRun::default();
         for (index, call) in calls.iter().enumerate() {
             let read = RecordedCall::read(call, index);
@@ -115,18 +115,18 @@ impl RecordedRun {
         text
     }
 
-    /// Writes the file, and creates the folder if needed.
+    /// Writes the file, and creates the directory if needed.
     ///
     /// # Errors
     ///
-    /// If it cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ReplayError> {
         let path = path.as_ref();
         private::write(path, &self.text())
             .map_err(|error| ReplayError::new(format!("{} cannot be written: {error}", path.display())))
     }
 
-    /// Returns whether a call made others.
+    /// Returns whether a call made nested calls.
     pub(super) fn has_inner(&self, index: usize) -> bool {
         self.calls.iter().any(|call| call.inside == Some(index + 1))
     }
@@ -168,20 +168,20 @@ impl RecordedCall {
         };
         let text = |key: &str| match call.get(key) {
             None => Ok(None),
-            Some(value) => value.as_str().map(Some).ok_or_else(|| format!("/{key}: a text is expected")),
+            Some(value) => value.as_str().map(Some).ok_or_else(|| format!("/{key}: a string is expected")),
         };
         if number("call")?.is_some_and(|number| number != index + 1) {
-            return Err(format!("/call: it is call {} of the list", index + 1));
+            return Err(format!("/call: it is call {} of the array", index + 1));
         }
         let approved = match call.get("approved") {
             None | Some(Value::Bool(false)) => None,
             Some(Value::Bool(true)) => Some(String::new()),
             Some(Value::String(by)) => Some(by.clone()),
-            Some(_) => return Err("/approved: `true` or the name of who approved is expected".to_owned()),
+            Some(_) => return Err("/approved: `true` or the name of the approver is expected".to_owned()),
         };
         let inside = number("inside")?;
         if inside.is_some_and(|inside| inside > index) {
-            return Err("/inside: a call is made by one that stands before it".to_owned());
+            return Err("/inside: the number of an earlier call is expected".to_owned());
         }
         Ok(RecordedCall {
             inside,

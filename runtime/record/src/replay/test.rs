@@ -1,4 +1,4 @@
-//! Tests of one line that replay a run.
+//! One-line tests that replay a run.
 
 use std::error::Error;
 use std::future::Future;
@@ -7,11 +7,12 @@ use std::path::Path;
 
 use super::Replay;
 
-/// Turns a recorded run into a test: `replay_test!(NAME, FILE, …)`, with the file's path from the folder of the crate.
+/// Turns a recorded run into a test: `replay_test!(NAME, FILE, …)`, with the path of the file relative to the
+/// directory of the crate.
 ///
-/// With a closure, its body is the program under test, in an async function where `?` can be used. It gets the
-/// [`Replay`], which it gives to its toolbox. With the builder of a toolbox instead, the test makes the recorded
-/// calls itself, one after the other, and resumes those that were approved: it checks that the tools still exist, take
+/// With a closure, its body is the program under test, in an async function where `?` can be used. The closure gets
+/// the [`Replay`], which it adds to its toolbox. With the builder of a toolbox instead, the test itself makes the
+/// recorded calls sequentially, and resumes those that were approved. It checks that the tools still exist, accept
 /// these arguments, and are allowed or refused as before.
 ///
 /// ```
@@ -39,7 +40,7 @@ use super::Replay;
 /// # fn main() {}
 /// ```
 ///
-/// The test fails with the first difference, whatever else goes wrong because of it.
+/// The test fails with the first difference, regardless of other failures that it causes.
 #[macro_export]
 macro_rules! replay_test {
     ($(#[$attribute:meta])* $name:ident, $path:expr, |$replay:ident| $body:expr $(,)?) => {
@@ -77,11 +78,11 @@ macro_rules! replay_test {
 ///
 /// # Errors
 ///
-/// The first difference; else the error of the program; else why the file cannot be read.
+/// Returns the first difference; otherwise the error of the program; otherwise the reason why the file cannot be read.
 ///
 /// # Panics
 ///
-/// If the program does, and nothing differs.
+/// Panics if the program panics and there is no difference.
 pub fn run_test<Run>(path: &Path, program: impl FnOnce(Replay) -> Run) -> Result<(), String>
 where
     Run: Future<Output = Result<(), Box<dyn Error>>>,
@@ -90,7 +91,7 @@ where
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("no runtime for the test: {error}"))?;
     let ended = catch_unwind(AssertUnwindSafe(|| runtime.block_on(program(replay.clone()))));
-    // What else went wrong usually comes of it.
+    // Other failures are usually caused by the difference.
     replay.finish().map_err(|difference| format!("{}: {difference}", path.display()))?;
     match ended {
         Ok(done) => done.map_err(|error| error.to_string()),

@@ -122,7 +122,7 @@ async fn approved_call_runs_only_with_the_tools_shown() {
     for changed in [wider, other] {
         let error = resumed(changed).await.outcome.unwrap_err();
         assert_eq!(error.code(), "APPROVAL_INVALID");
-        assert!(error.to_string().contains("the tool or one that it calls was"), "{error}");
+        assert!(error.to_string().contains("or a tool that it calls was changed"), "{error}");
     }
     // The steps run as they were shown, up to the one that no toolbox has.
     let ran = resumed(sends()).await.text();

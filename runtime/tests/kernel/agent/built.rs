@@ -1,4 +1,4 @@
-//! How sub-agents are built, and what may be in them.
+//! How sub-agents are built, and which tools they may have.
 
 use toolgen_runtime::agent::sub_agent::{AgentLimits, SubAgentError};
 
@@ -23,7 +23,7 @@ fn default_limits_are_stable() {
     let tool = says("").build().unwrap();
     let default = AgentLimits { max_turns: 10, max_tokens: 1_000_000, max_time: Duration::from_secs(300) };
     assert_eq!(tool.limits(), default);
-    // The time is not cut short by the default of other tools.
+    // The default timeout of other tools does not shorten it.
     assert_eq!(tool.spec().timeout, Timeout::Millis(300_000));
     let set = says("").max_turns(3).max_tokens(500).max_time(Duration::from_secs(7)).build().unwrap();
     let limits = AgentLimits { max_turns: 3, max_tokens: 500, max_time: Duration::from_secs(7) };
@@ -41,7 +41,7 @@ async fn missing_task_is_reported() {
         );
         assert_eq!(error.code(), "MISSING_PARAMETER");
     }
-    // Called by hand it says the same.
+    // A direct call returns the same error.
     let tool = says("never").build().unwrap();
     let error = tool.execute(json!({}), &turn()).await.unwrap_err();
     assert_eq!(error.to_string(), "Invalid arguments: Missing required 'task' parameter");
@@ -83,7 +83,7 @@ fn sub_agent_gets_no_sub_agents() {
         says("outer").tools(Registry::builder().add(inner()).seal().unwrap().iter().cloned()).build();
     assert_eq!(refused.unwrap_err().to_string(), "a sub-agent cannot have sub-agents: helper");
 
-    /// Hides what it holds.
+    /// Hides the tool that it wraps.
     struct Wrapper(SubAgentTool);
     impl AgentTool for Wrapper {
         fn spec(&self) -> &ToolSpec {
@@ -104,14 +104,14 @@ fn sub_agent_gets_no_sub_agents() {
 
 #[tokio::test]
 async fn hidden_nested_sub_agent_refuses_to_run() {
-    // Its specification does not say what it is.
+    // Its specification does not show that it is a sub-agent.
     let spec = ToolSpec { name: ToolName::new("sneaky"), ..ToolSpec::EMPTY };
     let sneaky = ToolFactory::new(spec, |_| Ok(says("deeper").build().unwrap()));
     let tools = Registry::builder().add(sneaky).seal().unwrap();
     let runner = By(|task: AgentTask, _| async move {
         assert_eq!(task.context.agent_depth(), 1);
         let toolbox = task.toolbox_builder().build().unwrap();
-        // Past the arguments, as they are those of the factory.
+        // Bypasses the arguments, which are those of the factory.
         let tool = toolbox.get("sneaky").unwrap();
         let outcome = tool.execute(json!({"task": "x"}), &task.context).await;
         Ok(outcome.unwrap_err().code().to_owned())

@@ -1,4 +1,4 @@
-//! Loops that are dropped at any moment, with sub-agents at work.
+//! Loops that are dropped at any moment while sub-agents run.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -35,7 +35,7 @@ async fn step(n: u32) -> String {
     "done".to_owned()
 }
 
-/// How often each call began and ended.
+/// How many times each call started and ended.
 #[derive(Clone, Default)]
 struct Book(Arc<Mutex<BTreeMap<u64, (u32, u32)>>>);
 

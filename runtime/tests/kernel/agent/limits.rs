@@ -1,4 +1,4 @@
-//! How far a sub-agent may go, and who stops it.
+//! Limits of a sub-agent, and its cancellation.
 
 use std::sync::atomic::AtomicBool;
 
@@ -7,7 +7,7 @@ use crate::prelude::*;
 
 #[tokio::test]
 async fn limit_applies_even_if_the_runner_ignores_it() {
-    // Neither of the two looks at what the monitor says.
+    // Neither of the two checks the monitor.
     let turns = By(|_, monitor: AgentMonitor| async move {
         for _ in 0..3 {
             let _ = monitor.begin_turn();
@@ -51,7 +51,7 @@ async fn reaching_a_limit_exactly_is_allowed() {
     assert_eq!(call(tool).await.text(), "2 100");
 }
 
-/// Says whether it was dropped.
+/// Records whether it was dropped.
 struct Dropped(Arc<AtomicBool>);
 
 impl Drop for Dropped {
@@ -99,7 +99,7 @@ async fn caller_may_shorten_the_timeout() {
 #[tokio::test(start_paused = true)]
 async fn cancellation_reaches_the_sub_agent() {
     let token = CancellationToken::new();
-    // One that notices, and still has something to say.
+    // A runner that notices the cancellation, and still returns something.
     let runner = By(|task: AgentTask, _| async move {
         task.context.cancel().cancelled().await;
         Ok("half of it".to_owned())

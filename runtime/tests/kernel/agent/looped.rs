@@ -1,4 +1,4 @@
-//! Sub-agents over the small loop.
+//! Sub-agents that use the small loop.
 
 use toolgen_runtime::agent::agent_loop::WireModel;
 
@@ -17,7 +17,7 @@ async fn hang() {
     std::future::pending::<()>().await;
 }
 
-/// A sub-agent whose model is a function from the number of the turn.
+/// A sub-agent whose model is a function of the number of the turn.
 fn looping(model: impl Fn(u32) -> ModelTurn + Clone + Send + Sync + 'static) -> SubAgentBuilder {
     looping_with(model, |runner| runner)
 }
@@ -129,7 +129,7 @@ async fn each_task_starts_with_a_new_transcript() {
         assert_eq!(result.details["turns"], 2);
         assert_eq!(result.child_loop_id.as_deref(), Some(loop_id));
     }
-    // What the sub-agent called, the session of its caller knows nothing of.
+    // The session of the caller does not contain the calls of the sub-agent.
     assert!(turn.session().unwrap().has_called("helper") && !turn.session().unwrap().has_called("look_up"));
 }
 
@@ -292,7 +292,7 @@ async fn error_names_the_inner_call_waiting_for_approval() {
     assert!(error.operator_text().ends_with(
         "A sub-agent cannot be resumed: set an approver (`ToolboxBuilder::approver`) that decides while it runs."
     ));
-    // Unless the model is to go on without the call.
+    // Unless the model can continue without the call.
     let goes_on = LoopRunner::new(|_: &AgentTask, _: &AgentMonitor| {
         |transcript: Transcript| {
             let message = match transcript.last() {
@@ -333,11 +333,11 @@ async fn sending_function_gets_the_tools_of_the_agent() {
     let agent = SubAgentTool::builder("helper", runner).tools(toolset![shown_in, look_up]).build().unwrap();
     let rules = PolicyRules::builder().exclude(["look_*"]).build().unwrap();
     let toolbox = behind(agent).rules(rules).build().unwrap();
-    // The caller's own model was shown plain JSON Schema.
+    // The caller's own model received plain JSON Schema.
     let response = call_in(&toolbox, json!({ "task": "look" }), &turn()).await;
     assert_eq!(response.text(), "openai");
     let sent = sent.lock().unwrap();
     let names: Vec<&Value> =
         sent[0]["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
-    assert_eq!(names, ["shown_in"], "what the rules forbid is not offered");
+    assert_eq!(names, ["shown_in"], "tools that the rules forbid are not offered");
 }

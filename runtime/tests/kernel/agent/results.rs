@@ -1,4 +1,4 @@
-//! What comes of a sub-agent.
+//! Results of sub-agents.
 
 use super::{By, SubAgentTool, call, call_in, look_up, says, toolbox, turn, watched};
 use crate::prelude::*;
@@ -41,7 +41,7 @@ async fn loops_are_numbered_within_their_session() {
         [id(&first).await, id(&first).await, id(&second).await],
         ["s-1.sub.1", "s-1.sub.2", "s-2.sub.1"]
     );
-    // Nobody without a session shares one.
+    // Callers without a session do not share one.
     assert_eq!(id(&ToolContext::new("turn", "")).await, "c1.sub.1");
 }
 

@@ -1,4 +1,4 @@
-//! A sub-agent may do no more than the agent that started it.
+//! A sub-agent has no more rights than the agent that started it.
 
 use toolgen_runtime::agent::sub_agent::SubAgentTool;
 
@@ -17,7 +17,7 @@ fn wipe() -> &'static str {
     "wiped"
 }
 
-/// A toolbox with a sub-agent that tries both tools, with whatever it can set itself.
+/// A toolbox with a sub-agent that tries both tools, with every setting that it can change itself.
 fn toolbox() -> ToolboxBuilder {
     let runner = By(|task: AgentTask, _| async move {
         let free = task.toolbox_builder().context(ToolboxContext::new()).allow(["peek", "wipe"]).build();

@@ -31,7 +31,7 @@ async fn completion_tool_sets_control_and_details() {
     let response = call(&toolbox(), "submit_plan", json!({"plan": "go"})).await;
     let details = json!({"plan": "go", "next_state": "PLAN_REVIEW"});
     assert_eq!(response.control(), Control::complete("PLAN_REVIEW", details.clone()));
-    // The model reads it, too.
+    // The model also reads it.
     assert_eq!(serde_json::from_str::<Value>(&response.text()).unwrap(), details);
     assert_eq!(response.outcome.unwrap().details, details);
     let response = call(&toolbox(), "done", json!({})).await;

@@ -1,4 +1,4 @@
-//! Effects, and the question that comes ready made.
+//! Effects, and the ready-made tool `ask_question`.
 
 use toolgen_runtime::layers::control::{Answerer, AskQuestion, EFFECT_FAILED, EFFECT_UNHANDLED, Question};
 
@@ -105,7 +105,7 @@ async fn effect_has_no_timeout_and_ends_with_the_turn() {
     assert_eq!(response.outcome, Err(ToolError::Cancelled));
 }
 
-/// Keeps what it was asked.
+/// Records the questions.
 #[derive(Clone, Default)]
 struct Architect(Arc<Mutex<Vec<Question>>>);
 
@@ -135,7 +135,7 @@ async fn question_effect_is_answered_in_the_known_format() {
     assert_eq!(response.text(), "Question: Which index?\nAnswer: B-trees");
     let seen = architect.0.lock().unwrap().remove(0);
     assert_eq!((seen.context.as_str(), seen.urgency.as_str()), ("A table of events.", "high"));
-    // An answer that nobody gives is an answer to the call, too.
+    // A missing answer is also a result of the call.
     assert_eq!(call(&toolbox, "ask_question", json!({"question": "What day?"})).await.text(), "busy");
     let error = call(&toolbox, "ask_question", json!({})).await.outcome.unwrap_err();
     assert_eq!(error.code(), "MISSING_PARAMETER");

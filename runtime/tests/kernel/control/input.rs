@@ -1,4 +1,4 @@
-//! Tools that must know more.
+//! Tools that request input.
 
 use super::call;
 use crate::prelude::*;
@@ -32,7 +32,7 @@ async fn order_table(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
     ctx.call("order", json!({"what": "table"})).await
 }
 
-/// Answers from a list, and keeps what it was asked.
+/// Answers from a list, and records the questions.
 #[derive(Clone)]
 struct From(Arc<Mutex<Vec<InputReply>>>, Arc<Mutex<Vec<String>>>);
 
@@ -150,7 +150,7 @@ async fn call_waits_as_plain_data_without_an_input_handler() {
         let waiting: PendingInputCall = serde_json::from_str(&kept).unwrap();
         let wrong = toolbox.resume_with_input(waiting.clone(), json!({}), &turn).await.unwrap_err();
         assert_eq!(wrong.code(), "MISSING_PARAMETER");
-        // With somebody to ask, they are asked the rest; here they are not there.
+        // An input handler would be asked for the rest; here there is none.
         let next = toolbox.resume_with_input(waiting, json!({"size": 2}), &turn).await.unwrap();
         let Err(ToolError::InputRequired(next)) = next.outcome else { continue };
         assert_eq!((next.request.message.as_str(), next.inputs.len()), ("Which colour?", 1));

@@ -1,8 +1,8 @@
-//! Calls that wait for input go on as they are, for the same caller, once.
+//! Calls that wait for input are resumed unchanged, for the same caller, once.
 
 use crate::prelude::*;
 
-/// How often something ran to its end.
+/// How many times a call ran to its end.
 #[derive(Clone, Default)]
 struct Ran(Arc<AtomicU32>);
 
@@ -71,7 +71,7 @@ async fn modified_request_is_rejected() {
     let pending = || serde_json::from_value::<PendingInputCall>(whole.clone()).unwrap();
     assert_eq!(resumed(&toolbox, pending(), &bob).await, "INPUT_REQUEST_INVALID");
     assert_eq!(ran.0.load(Ordering::Relaxed), 0);
-    // An answer that does not fit uses nothing up.
+    // An invalid answer does not use up the request.
     let error = toolbox.resume_with_input(pending(), json!({"sure": 1}), &turn()).await.unwrap_err();
     assert_eq!(error.code(), "INVALID_PARAMS");
     assert_eq!(resumed(&toolbox, pending(), &turn()).await, "main true");
@@ -116,7 +116,7 @@ async fn approval_covers_the_inputs_that_follow() {
     assert_eq!(built.resume(*request, &turn()).await.outcome.unwrap_err().code(), "APPROVAL_USED");
     assert_eq!(ran.0.load(Ordering::Relaxed), 1);
 
-    // Without an approval the arguments are those of the model, and are modified as at first.
+    // Without an approval the arguments are those of the model, and are modified as in the first run.
     let built = toolbox(&ran).middleware(Prefix).build().unwrap();
     let pending = asked(&built).await;
     assert_eq!(pending.arguments, json!({"name": "main"}));

@@ -1,4 +1,5 @@
-//! A format that this crate does not have, written with what it makes public: tools, calls, answers, stream, conversation.
+//! A wire format that is not part of this crate, written with its public API: tools, calls, results, stream,
+//! conversation.
 
 use toolgen_runtime::agent::agent_loop::AgentLoop;
 use toolgen_runtime::wire::format::{

@@ -1,4 +1,4 @@
-//! Streams that no toolbox sends: they are errors with a reason, and nothing panics or grows without limit.
+//! Streams that no vendor sends: they are rejected with a reason, without panics and without unlimited memory.
 
 use proptest::prelude::*;
 use toolgen_runtime::wire::StreamError;

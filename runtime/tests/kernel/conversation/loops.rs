@@ -1,4 +1,4 @@
-//! The examples of each toolbox against a server on this machine that answers with recorded replies.
+//! The examples of each vendor against a local server that returns recorded replies.
 
 use std::error::Error;
 use tokio_rustls::rustls::crypto::ring;
@@ -33,7 +33,7 @@ fn toolbox() -> Toolbox {
     Registry::new(toolset![add]).unwrap().toolbox(Default::default())
 }
 
-/// What the two requests of an example were, and what it gave.
+/// The two requests of an example, and its result.
 struct Talk {
     given: String,
     paths: Vec<String>,
@@ -184,7 +184,7 @@ async fn ollama_in_lines() {
     assert_eq!(body["messages"][2], json!({"role": "tool", "tool_name": "add", "content": "42"}));
 }
 
-/// Runs a loop over replies in the format of Anthropic.
+/// Runs a loop with replies in the format of Anthropic.
 async fn over(
     replies: Vec<Value>,
     limits: LoopOptions,
@@ -284,7 +284,7 @@ async fn loop_error_has_the_reason_of_the_function_or_vendor() {
         "{reason}"
     );
 
-    // Beside a call that can be answered, it is left out of what goes back.
+    // If there is another call with a result, it is omitted from the next request.
     let both = json!({"content": [nameless["content"][0], {"type": "tool_use", "id": "t1", "name": "add",
                                                              "input": {"a": 1, "b": 2}}]});
     let end = json!({"content": [{"type": "text", "text": "3."}], "stop_reason": "end_turn"});

@@ -1,27 +1,28 @@
-//! Streams as each toolbox writes them, and the reply that it would have sent whole: the files of `recorded/`.
+//! Streams in the format of each vendor, and the reply that the vendor would have sent without streaming: the files of
+//! `recorded/`.
 //!
-//! They have the events of the providers' own libraries (openai-python 3.54.0, anthropic-sdk-python 2.12.0, google-genai
-//! 3.4.0, botocore 1.44.5), against whose types `tests/conversation/validate.py` checks them.
+//! They have the events of the vendors' own libraries (openai-python 3.54.0, anthropic-sdk-python 2.12.0, google-genai
+//! 3.4.0, botocore 1.44.5). `tests/conversation/validate.py` checks them against the types of these libraries.
 
 use std::fs;
 use std::path::Path;
 
 use crate::prelude::*;
 
-/// How the events of a stream become bytes.
+/// How the events of a stream are encoded as bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Framing {
     Sse,
     /// Server-sent events with carriage returns, kinds and comments, and `[DONE]` at the end.
     Decorated,
-    /// One JSON value a line.
+    /// One JSON value per line.
     Lines,
-    /// A list that is printed over many lines.
+    /// An array that is printed over many lines.
     List,
     Frames,
 }
 
-/// A stream and the whole reply. The model thinks, says something, adds two numbers and asks for the time.
+/// A stream and the whole reply. The model thinks, writes text, adds two numbers and asks for the time.
 pub(crate) struct Recorded {
     pub(crate) name: &'static str,
     pub(crate) format: WireFormat,

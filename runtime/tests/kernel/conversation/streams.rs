@@ -1,4 +1,4 @@
-//! Streamed replies: whatever way their bytes come, the turn is the one that the whole reply gives.
+//! Streamed replies: for any split of their bytes, the turn equals that of the whole reply.
 
 use proptest::prelude::*;
 use toolgen_runtime::wire::{StopReason, StreamDelta, StreamError, Turn, Usage};
@@ -30,7 +30,7 @@ fn stream_gives_the_same_turn_as_the_whole_reply() {
         assert_eq!(expected.stop, StopReason::ToolCalls, "{name}");
         let names: Vec<&str> = expected.calls.iter().map(|call| call.name.as_str()).collect();
         assert_eq!(names, ["add", "clock"], "{name}");
-        // The native form of Ollama counts neither.
+        // The native format of Ollama counts neither.
         let (cached, reasoning) = match name {
             "ollama" => (0, 0),
             "anthropic" | "bedrock" => (10, 0),
@@ -40,7 +40,7 @@ fn stream_gives_the_same_turn_as_the_whole_reply() {
         assert_eq!(pushed(format, &events), Ok(expected.clone()), "{name}");
         for framing in framings {
             let bytes = bytes(*framing, &events);
-            // Events that are only framed otherwise are cut at fewer places: most of the time goes into reading them.
+            // Events that differ only in framing are cut at fewer places: most of the time is spent on parsing them.
             let step = if *framing == framings[0] { 1 } else { 9 };
             for cut in (0..=bytes.len()).step_by(step) {
                 let (head, tail) = bytes.split_at(cut);
@@ -112,7 +112,7 @@ fn interrupted_stream_runs_no_incomplete_call() {
                 assert!(length == 0, "{name} {length}");
                 continue;
             };
-            // The toolbox has said why the model stopped, so nothing is missing but its cost.
+            // The vendor has sent the stop reason, so only the usage is missing.
             if !matches!(turn.stop, StopReason::Interrupted) {
                 assert_eq!(turn.calls, expected.calls, "{name} {length}");
                 continue;
@@ -177,7 +177,7 @@ fn reply_at_its_token_limit_is_truncated() {
         let turn = pushed(format, events.as_array().unwrap()).unwrap();
         assert_eq!(turn.stop, StopReason::MaxTokens, "{format}");
         assert_eq!(turn.calls[0].blocked, Some(Blocked::Truncated), "{format}");
-        // It can go back: arguments that must be an object are one.
+        // It can be sent back: arguments that must be an object are an object.
         let kept = &turn.raw.messages[0];
         for location in ["/content/0/input", "/content/0/toolUse/input"] {
             assert!(kept.pointer(location).is_none_or(Value::is_object), "{format}: {kept}");
@@ -333,7 +333,7 @@ fn mcp_requests_are_single_events() {
     assert_eq!(ids, ["1", "2"]);
 }
 
-/// For `tests/conversation/validate.py`: the recordings, where it asks for them.
+/// Prints the recordings for `tests/conversation/validate.py`, if it requests them.
 #[test]
 fn recordings_are_written_for_vendor_libraries() {
     let Ok(path) = std::env::var("TOOLGEN_CONVERSATIONS") else { return };

@@ -1,11 +1,11 @@
-//! Transcripts as the messages of each toolbox.
+//! Transcripts as the messages of each vendor.
 
 use toolgen_runtime::wire::Request;
 
 use crate::conversation::recorded::{Recorded, SAID, all};
 use crate::prelude::*;
 
-/// A conversation with the recorded turn, the answers to its calls, and a question.
+/// A conversation with the recorded turn, the results of its calls, and a question.
 fn transcript(recorded: &Recorded) -> Transcript {
     let turn = recorded.format.turn(&recorded.whole).unwrap();
     let responses = [Ok(ToolResult::text("3")), Err(ToolError::failed("no clock"))];
@@ -28,7 +28,7 @@ const TALKING: [WireFormat; 5] = [
     WireFormat::Bedrock,
 ];
 
-/// Requests that hold each recorded turn in each format, for the libraries of the providers.
+/// Requests that hold each recorded turn in each format, for the libraries of the vendors.
 pub(crate) fn requests() -> Vec<Value> {
     let mut requests = Vec::new();
     for recorded in all() {
@@ -85,7 +85,7 @@ fn turn_is_converted_for_another_vendor() {
         for format in TALKING.into_iter().filter(|format| *format != recorded.format) {
             let rendered = transcript(&recorded).messages(format);
             let about = format!("{} as {format}: {:?}", recorded.name, rendered.messages);
-            // The reader of the other format reads what was written, but for the IDs.
+            // The parser of the other format reads what was written, except for the IDs.
             let blocks: Vec<Value> = said(format, &rendered.messages).into_iter().cloned().collect();
             let reply =
                 if format == WireFormat::OpenAiChat { blocks[0].clone() } else { Value::from(blocks) };
@@ -99,13 +99,13 @@ fn turn_is_converted_for_another_vendor() {
             };
             let arguments: Vec<Value> = again.calls.iter().map(|call| parsed(&call.arguments)).collect();
             assert_eq!(arguments, [json!({ "a": 1, "b": 2 }), json!({})], "{about}");
-            // Every call has its answer, under an ID that every toolbox takes.
+            // Every call has its result, under an ID that every vendor accepts.
             let text = Value::from(rendered.messages.clone()).to_string();
             for call in again.calls.iter() {
                 assert!(call.id.len() == 9 && call.id.chars().all(|c| c.is_ascii_alphanumeric()), "{about}");
                 assert_eq!(text.matches(&format!("\"{}\"", call.id)).count(), 2, "{about}");
             }
-            // What cannot be carried is told.
+            // Losses are reported.
             let lost: Vec<String> = rendered.lost.iter().map(ToString::to_string).collect();
             let only = format!("which only {} can carry", recorded.format);
             assert!(!lost.is_empty() && lost.iter().all(|lost| lost.contains(&only)), "{about}: {lost:?}");
@@ -136,7 +136,7 @@ fn turn_built_by_a_program_is_valid_for_every_vendor() {
     transcript.push(Entry::Model(ModelTurn::default()));
     for format in TALKING {
         let rendered = transcript.messages(format);
-        // A turn that says nothing is left out: every toolbox refuses it.
+        // An empty turn is omitted: every vendor rejects it.
         assert_eq!((rendered.messages.len(), rendered.lost.len()), (3, 0), "{format}");
     }
     let gemini = transcript.messages(WireFormat::Gemini).messages;

@@ -1,11 +1,11 @@
-//! What must not get through.
+//! Calls that must be refused.
 
 use toolgen_runtime::RegistryProblem;
 
 use super::{check, in_session, missing, probe, registry};
 use crate::prelude::*;
 
-/// Plans that exist, and how often somebody asked.
+/// The existing plans, and the number of look-ups.
 fn plans(asked: &Arc<AtomicU32>) -> Dependencies {
     let asked = Arc::clone(asked);
     Dependencies::new().entity("plan", move |slug: &Value, ctx: &ToolContext| {
@@ -50,7 +50,7 @@ async fn requirement_without_a_lookup_is_unmet() {
     let messages: Vec<_> = error.missing.iter().map(|it| it.message.as_str()).collect();
     assert_eq!(messages, ["Entity 'phase' must exist", "Check 'is_open' must pass"]);
     let unknown = dependencies.unknown(tools.iter().map(|tool| tool.spec()));
-    assert_eq!(unknown, error.missing, "a program can find out before any call");
+    assert_eq!(unknown, error.missing, "a program can check it before any call");
 }
 
 #[tokio::test]

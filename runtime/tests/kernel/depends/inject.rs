@@ -1,4 +1,4 @@
-//! Parameters that come with the call.
+//! Parameters that are injected with the call.
 
 use toolgen_runtime::function::inject::{ContextValue, FromContext, HelpUrl, SessionState};
 use toolgen_runtime::testing;

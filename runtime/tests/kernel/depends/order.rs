@@ -144,7 +144,7 @@ proptest::proptest! {
         failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(7), ..Default::default()
     })]
 
-    /// Whatever tools require of each other, and whatever was called before, even calls that lapsed in between.
+    /// For any requirements between tools, and any earlier calls, even calls that lapsed in between.
     #[test]
     fn suggested_order_always_reaches_the_tool(edges in 0_u64.., called: u16, states: u16) {
         let tools = (0..10).map(|from| {

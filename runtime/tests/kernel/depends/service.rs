@@ -1,4 +1,4 @@
-//! The cases that services for dependencies of tools are known by.
+//! The standard cases of services as dependencies of tools.
 
 use toolgen_runtime::spec::graph::Graph;
 

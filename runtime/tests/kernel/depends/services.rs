@@ -1,4 +1,4 @@
-//! Services, without which a tool is not built.
+//! Services that a tool needs to be built.
 
 use toolgen_runtime::engine::executor::{Executor, ScriptedExecutor};
 
@@ -56,7 +56,7 @@ async fn service_may_come_from_the_call_context() {
         ToolContext::new("turn", "").with_service::<dyn Executor>(Arc::new(ScriptedExecutor::default()));
     let response = toolbox.call(ToolCall::new("c1", "shell", json!({})), &turn).await;
     assert_eq!(response.text(), "done");
-    // The next call brings none.
+    // The next call provides no executor.
     assert!(call(&toolbox, "shell").await.text().ends_with("shell tool requires an executor"));
 }
 

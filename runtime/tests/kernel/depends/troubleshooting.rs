@@ -1,4 +1,4 @@
-//! Pages for those whose calls fail.
+//! Troubleshooting pages for failing calls.
 
 use toolgen_runtime::layers::breaker::CircuitBreaker;
 use toolgen_runtime::spec::docs::{detail, troubleshooting};
@@ -64,7 +64,7 @@ fn full_documentation_lists_needs_and_alternatives() {
     ] {
         assert!(message.contains(line), "{line}\n{message}");
     }
-    // What every tool has is not said of each.
+    // Facts that hold for every tool are not repeated for each.
     let plain = ToolSpec { name: ToolName::new("clock"), effects: Effects::NONE, ..ToolSpec::EMPTY };
     assert_eq!(detail(&plain), "- **clock** - \n");
 }

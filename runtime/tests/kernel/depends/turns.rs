@@ -1,4 +1,4 @@
-//! Requirements of earlier calls, where the program set no session.
+//! Requirements on earlier calls, if the program set no session.
 
 use super::{probe, registry};
 use crate::prelude::*;
@@ -48,7 +48,7 @@ async fn calls_of_a_turn_share_a_session() {
     let calls = vec![ToolCall::new("c1", "go", json!({}))];
     let refused = toolbox.dispatch(calls, &turn(), &DispatchOptions::new()).await.responses.remove(0);
     assert_eq!(refused.text(), MISSING);
-    // A session of the program outlasts the turn.
+    // A session of the program outlives the turn.
     let lasting = turn().with_session(Session::new("s"));
     assert_eq!(dispatched(&toolbox, &["start"], &lasting).await, [true]);
     assert_eq!(dispatched(&toolbox, &["go"], &lasting).await, [true]);

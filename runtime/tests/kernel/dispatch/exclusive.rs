@@ -1,4 +1,4 @@
-//! Tools that run alone, also when other tools and other turns call them.
+//! Tools that run exclusively, also when other tools and other turns call them.
 
 use std::task::Poll;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::dispatch::support::{spec, texts, turn};
 use crate::prelude::*;
 
-/// How many calls run, and the most that ever ran beside an exclusive one.
+/// The number of running calls, and the maximum number that ran next to an exclusive one.
 #[derive(Default)]
 struct Crowd {
     running: AtomicUsize,
@@ -113,7 +113,7 @@ async fn waiting_exclusive_call_can_be_cancelled() {
     assert_eq!(toolbox.call(call("read"), &free).await.text(), "read");
 }
 
-/// Makes the calls it is told to make, one after the other or at once, and works between them.
+/// Makes the calls in its arguments, sequentially or concurrently, and works between them.
 struct Node {
     spec: ToolSpec,
     crowd: Arc<Crowd>,
@@ -155,7 +155,7 @@ impl AgentTool for Node {
     }
 }
 
-/// A call and the calls below it.
+/// A call and its nested calls.
 fn tree() -> impl Strategy<Value = Value> {
     let node = |below: Vec<Value>, at_once: bool, alone: bool| {
         let tool = if alone { "alone" } else { "beside" };

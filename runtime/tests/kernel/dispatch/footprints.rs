@@ -1,4 +1,4 @@
-//! Calls that say what they touch.
+//! Calls that declare which resources they access.
 
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
@@ -25,7 +25,7 @@ fn files() -> Bench {
     Bench::new().with(reads("read", &["file:{path}"])).with(writes("write", &["file:{path}"]))
 }
 
-/// How long the calls take all together, and what happened.
+/// Returns the total time of the calls, and the events.
 async fn run(bench: Bench, calls: Vec<ToolCall>) -> (u128, Vec<String>) {
     let log = Arc::clone(&bench.log);
     let toolbox = bench.builder().context(ToolboxContext::new().with_work_dir("/base")).build().unwrap();
@@ -148,7 +148,7 @@ async fn function_declares_its_footprint_by_schema_names() {
     assert_eq!(took(json!({"from": "a"}), json!({"from": "b", "to": "c"})).await, 10);
 }
 
-/// A call of a property test: which tool, which resources, how long, how it ends.
+/// A call of a property test: the tool, the resources, the duration, the outcome.
 #[derive(Clone, Debug)]
 struct Random {
     tool: usize,
@@ -176,7 +176,7 @@ impl Random {
         }
     }
 
-    /// Written once more, without looking at how it is done.
+    /// An independent implementation of the rule.
     fn in_the_way_of(&self, other: &Random) -> bool {
         let ((alone, reads, writes), (other_alone, other_reads, other_writes)) =
             (self.touched(), other.touched());
@@ -198,7 +198,7 @@ fn bench() -> Bench {
         .with(copy)
 }
 
-/// When each call began.
+/// Returns when each call started.
 fn begins(log: &Log, count: usize) -> Vec<u128> {
     let log = log.lock().unwrap();
     let begin = |id: usize| log.iter().find(|(step, _)| *step == format!("begin {id}")).unwrap().1;
@@ -233,8 +233,8 @@ proptest! {
         for (id, response) in done.responses.iter().enumerate() {
             prop_assert_eq!(response.is_error(), calls[id].fails);
         }
-        // A call begins as soon as the last one of those ends that it has to wait for: all of the batch before, and
-        // those in its way.
+        // A call starts when the last call ends that it has to wait for: all of the previous batch, and those that
+        // conflict with it.
         let end = |id: usize| begins[id] + u128::from(calls[id].millis);
         let size = size.unwrap_or(usize::MAX);
         for (id, call) in calls.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What watchers see of a turn, in which order and with which texts.
+//! What hooks see of a turn, in which order and with which texts.
 
 use toolgen_runtime::agent::dispatch::Strategy;
 use toolgen_runtime::engine::dynamic::DynamicTool;
@@ -9,7 +9,7 @@ use crate::prelude::*;
 
 type Seen = Arc<Mutex<Vec<String>>>;
 
-/// Writes down what it is asked; says no to calls and updates with these names.
+/// Records its calls; rejects calls and updates with these names.
 struct Watcher {
     seen: Seen,
     refuses: &'static [&'static str],

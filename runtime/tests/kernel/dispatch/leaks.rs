@@ -1,4 +1,4 @@
-//! What is left when nobody waits for a turn any more.
+//! Nothing is left after a turn was dropped.
 use toolgen_runtime::engine::dynamic::DynamicTool;
 
 use crate::dispatch::support::{spec, turn};
@@ -6,7 +6,7 @@ use crate::prelude::*;
 
 async fn dropping_leaves_nothing(options: DispatchOptions) {
     let (held, tokens) = (Arc::new(()), Arc::new(Mutex::new(Vec::new())));
-    // It hands out its token and waits for ever, holding on to `held`.
+    // It passes on its token and waits forever, while it holds `held`.
     let (hold, hand_out) = (Arc::clone(&held), Arc::clone(&tokens));
     let waiter = DynamicTool::new(spec("wait"), move |_, ctx| {
         let (held, tokens) = (Arc::clone(&hold), Arc::clone(&hand_out));
@@ -28,8 +28,11 @@ async fn dropping_leaves_nothing(options: DispatchOptions) {
     assert_eq!(Arc::strong_count(&held), 2, "the tool's and this one");
     let tokens = tokens.lock().unwrap();
     assert_eq!(tokens.len(), 3);
-    assert!(tokens.iter().all(CancellationToken::is_cancelled), "what the calls started hears of it");
-    assert!(!token.is_cancelled(), "the turn's own is not theirs to fire");
+    assert!(
+        tokens.iter().all(CancellationToken::is_cancelled),
+        "the work that the calls started is notified"
+    );
+    assert!(!token.is_cancelled(), "the turn's own token does not fire");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,4 @@
-//! Strategies, steering and cancelling.
+//! Strategies, steering and cancellation.
 
 use toolgen_runtime::agent::dispatch::{SKIPPED_BY_MESSAGE, Strategy};
 
@@ -120,7 +120,7 @@ async fn every_call_gets_a_response_despite_failing_siblings() {
     }
 }
 
-/// Says yes from the `from`th question on, and counts the questions.
+/// Returns true from the `from`th question on, and counts the questions.
 fn steering(from: usize) -> (Arc<AtomicUsize>, impl Fn() -> bool + Send + Sync) {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
@@ -153,7 +153,7 @@ async fn steering_is_checked_after_each_sequential_call() {
     let done = toolbox.dispatch((1..=3).map(|id| call(id, 1)).collect(), &turn(), &options).await;
     assert_eq!(asked.load(Ordering::SeqCst), 3);
     assert_eq!(texts(&done), ["1", "2", "3"]);
-    assert!(done.interrupted, "the loop hears of it all the same");
+    assert!(done.interrupted, "the loop is still notified");
 }
 
 #[tokio::test(start_paused = true)]
@@ -276,7 +276,7 @@ async fn call_waits_for_its_required_earlier_calls() {
     assert_eq!(texts(&done), ["1", "2", "3"]);
     assert_eq!(steps(&log), ["begin 1", "begin 3", "end 3", "end 1", "begin 2", "end 2"]);
 
-    // One that comes later does not help, as it would not if the calls ran one after the other.
+    // A later call does not satisfy it, as it would not in sequential order.
     let turn = self::turn().with_session(Session::new("other"));
     let calls = vec![call_of("after", 1, json!({})), call(2, 50)];
     let done = toolbox.dispatch(calls, &turn, &options(Strategy::Parallel)).await;

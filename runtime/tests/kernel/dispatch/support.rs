@@ -1,14 +1,14 @@
-//! A tool whose calls do what their arguments say, and a log of what they did when.
+//! A tool whose calls do what their arguments say, and a log with the time of each event.
 
 use toolgen_runtime::Schema;
 use toolgen_runtime::agent::dispatch::{Dispatched, Strategy};
 
 use crate::prelude::*;
 
-/// `begin 1`, `end 1` and so on, with the milliseconds since the turn began.
+/// `begin 1`, `end 1` and so on, with the milliseconds since the turn started.
 pub(crate) type Log = Arc<Mutex<Vec<(String, u128)>>>;
 
-/// Sleeps for `ms`, then says its `id`; fails, panics or waits for ever if told so.
+/// Sleeps for `ms`, then returns its `id`; fails, panics or waits forever if its arguments say so.
 pub(crate) struct Sleeper {
     pub(crate) spec: ToolSpec,
     pub(crate) log: Log,
@@ -49,7 +49,7 @@ impl AgentTool for Sleeper {
     }
 }
 
-/// Any object as arguments.
+/// A specification that accepts any object.
 pub(crate) fn spec(name: &'static str) -> ToolSpec {
     ToolSpec {
         name: ToolName::new(name),
@@ -67,7 +67,7 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// With a tool `t` that gets in nobody's way.
+    /// With a tool `t` that conflicts with no other call.
     pub(crate) fn new() -> Bench {
         Bench { log: Log::default(), since: Instant::now(), tools: Vec::new() }.with(spec("t"))
     }
@@ -87,7 +87,7 @@ impl Bench {
     }
 }
 
-/// A call of `t` that takes so long.
+/// A call of `t` that takes `millis`.
 pub(crate) fn call(id: usize, millis: u64) -> ToolCall {
     call_of("t", id, json!({ "ms": millis }))
 }
@@ -106,7 +106,7 @@ pub(crate) fn turn() -> ToolContext {
     ToolContext::new("turn", "")
 }
 
-/// The ids of the calls, in the order of their answers.
+/// The IDs of the calls, in the order of their results.
 pub(crate) fn ids(dispatched: &Dispatched) -> Vec<&str> {
     dispatched.responses.iter().map(|response| response.id.as_str()).collect()
 }
@@ -115,7 +115,7 @@ pub(crate) fn texts(dispatched: &Dispatched) -> Vec<String> {
     dispatched.responses.iter().map(|response| response.text()).collect()
 }
 
-/// What happened, without the time.
+/// The events without their times.
 pub(crate) fn steps(log: &Log) -> Vec<String> {
     log.lock().unwrap().iter().map(|(step, _)| step.clone()).collect()
 }

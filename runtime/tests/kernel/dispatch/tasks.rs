@@ -1,4 +1,4 @@
-//! Tools that do not give way.
+//! Tools that block their thread.
 
 use std::sync::Barrier;
 
@@ -19,7 +19,7 @@ fn meet_on_the_pool(barrier: Service<Barrier>) -> String {
     "met".to_owned()
 }
 
-// Two calls can only meet if neither holds up the other: with both in one task this would never end.
+// Two calls can only meet if neither blocks the other: with both in one task this would never end.
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
 async fn calls_in_separate_tasks_do_not_block_each_other() {
     let barrier = Arc::new(Barrier::new(2));

@@ -1,4 +1,4 @@
-//! Whole turns: with records, with layers that wait, and at random.
+//! Whole turns: with records, with layers that wait, and with random calls.
 
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
@@ -44,7 +44,7 @@ async fn every_response_has_exactly_one_record() {
     );
 }
 
-/// Never decides, and never lets a call begin.
+/// Never decides, so that no call starts.
 struct Stuck;
 
 impl Middleware for Stuck {
@@ -86,7 +86,7 @@ fn batch_size_zero_is_unrepresentable() {
     assert_eq!(DispatchOptions::default().strategy, Strategy::Parallel);
 }
 
-/// What a call of a random turn does.
+/// The behavior of a call of a random turn.
 #[derive(Clone, Debug)]
 struct Random {
     tool: &'static str,
@@ -193,13 +193,13 @@ async fn excess_calls_of_a_turn_are_refused() {
     assert!(dispatched.responses[2].is_error() && dispatched.responses[3].is_error());
 }
 
-/// The time and the memory grow with the number of calls, not with its square.
+/// Time and memory are linear in the number of calls, not quadratic.
 #[tokio::test]
 async fn many_exclusive_calls_take_linear_time() {
     let toolbox = Bench::new().with(ToolSpec { exclusive: true, ..spec("alone") }).toolbox();
     let all = DispatchOptions::new().with_max_calls(NonZeroUsize::MAX);
     let mut taken = [Duration::MAX; 2];
-    // The best of several runs, because other work on the machine counts, too.
+    // The best of several runs, because other work on the machine also takes time.
     for _ in 0..3 {
         for (taken, count) in taken.iter_mut().zip([500, 10_000]) {
             let calls = (0..count).map(|id| call_of("alone", id, json!({}))).collect();
@@ -209,6 +209,6 @@ async fn many_exclusive_calls_take_linear_time() {
             *taken = since.elapsed().min(*taken);
         }
     }
-    // 20 times as many; the square would be 400 times as long.
+    // 20 times as many calls; a quadratic algorithm would take 400 times as long.
     assert!(taken[1] < taken[0] * 100, "{taken:?}");
 }

@@ -1,4 +1,4 @@
-//! What the layers promise, held against what happened.
+//! Compares the promises of the layers with the evidence.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use crate::matrix::rows::{FAILURES, LONGEST, is_guarded};
 use crate::matrix::stores;
 use crate::prelude::*;
 
-/// What holds of every cell, whatever layers it has.
+/// Checks that hold for every cell, regardless of its layers.
 pub(crate) async fn always(cell: &Cell<'_>) {
     for reply in &cell.answers {
-        cell.holds(reply.response.id == *reply.id, "an answer belongs to its call", &reply.response);
+        cell.holds(reply.response.id == *reply.id, "a response belongs to its call", &reply.response);
         let quiet = ["bad", "cancelled", "unknown"].contains(&reply.path);
         cell.holds(!quiet || reply.ran.is_empty(), "a call that cannot run does not run", &reply.ran);
         cell.holds(
@@ -23,12 +23,12 @@ pub(crate) async fn always(cell: &Cell<'_>) {
             "it says so",
             &reply.response,
         );
-        // The message of an error is the tool's own, and an error that does not print it helps nobody.
+        // The message of an error is the tool's own, and an error that does not print it is useless.
         let debug = match &reply.response.outcome {
             Err(ToolError::Failed { .. }) => String::new(),
             _ => format!("{:?}", reply.response),
         };
-        cell.holds(!debug.contains(&cell.world.pin), "what is printed for debugging has no content", &debug);
+        cell.holds(!debug.contains(&cell.world.pin), "debug output has no content", &debug);
     }
     let events =
         cell.world.events.lock().unwrap().iter().map(|event| event.to_json().to_string()).collect::<Vec<_>>();
@@ -41,7 +41,7 @@ pub(crate) async fn always(cell: &Cell<'_>) {
             .iter()
             .filter(|entry| serde_json::to_string(entry).unwrap().contains(&cell.world.pin))
             .collect();
-        cell.holds(messages.is_empty(), "what is shown of waiting calls has no secrets", &messages);
+        cell.holds(messages.is_empty(), "the shown data of waiting calls has no secrets", &messages);
         let ended = |state| [ApprovalState::Granted, ApprovalState::Finished].contains(&state);
         let open: Vec<_> = entries.iter().filter(|entry| !ended(entry.state)).collect();
         cell.holds(
@@ -56,7 +56,7 @@ pub(crate) async fn always(cell: &Cell<'_>) {
             entry.is_some_and(|entry| entry.state != ApprovalState::Finished)
         });
         let unfinished: Vec<_> = unfinished.map(|it| it.request.queue_id()).collect();
-        cell.holds(unfinished.is_empty(), "what ran is finished in the queue", &unfinished);
+        cell.holds(unfinished.is_empty(), "a call that ran is finished in the queue", &unfinished);
     }
     let sink = cell.world.sink.lock().unwrap().clone();
     if let Some((sink, auditor)) = sink {
@@ -80,17 +80,21 @@ pub(crate) fn hidden(cell: &Cell<'_>) {
     let unknown = cell.answers.iter().find(|reply| reply.path == "unknown").unwrap().response.text();
     for reply in cell.answers.iter().filter(|reply| reply.response.name == *cell.kind.called) {
         let text = reply.response.text();
-        // A composition says which of its steps failed, and the rest is what it was told.
+        // A composition reports which of its steps failed; the rest is the message of the step.
         let message = text.rsplit_once("(target): ").map_or(text.as_str(), |(_, message)| message);
         let same = message == unknown.replace("targett", "target") || cell.kind.name == "sub-agent";
-        cell.holds(!text.contains("not allowed") || same, "it is not told that the tool exists", &text);
+        cell.holds(
+            !text.contains("not allowed") || same,
+            "the response does not reveal that the tool exists",
+            &text,
+        );
     }
 }
 
 pub(crate) fn named_as_called(cell: &Cell<'_>) {
     for reply in cell.answers.iter().filter(|reply| !["unknown", "rest"].contains(&reply.path)) {
         let called = cell.kind.through.unwrap_or(cell.kind.called);
-        cell.holds(reply.response.name == *called, "the answer has the name of the call", &reply.response);
+        cell.holds(reply.response.name == *called, "the response has the name of the call", &reply.response);
     }
 }
 
@@ -98,11 +102,11 @@ pub(crate) fn rate(cell: &Cell<'_>) {
     // Resumed calls are counted too. A tool that asks for input runs twice within one call.
     let runs = cell.world.runs();
     let calls = runs.iter().filter(|ran| stem(&ran.path) != "/ask").count();
-    cell.holds(calls <= 2, "two calls may pass", &runs);
+    cell.holds(calls <= 2, "two calls pass", &runs);
 }
 
 pub(crate) fn failures(cell: &Cell<'_>) {
-    // Each run of a sub-agent is a session of its own.
+    // Each run of a sub-agent has a separate session.
     if cell.kind.name == "sub-agent" && !cell.has("breaker") {
         return;
     }
@@ -111,16 +115,16 @@ pub(crate) fn failures(cell: &Cell<'_>) {
         return;
     }
     let failed = cell.ran("/fail");
-    cell.holds(failed.len() <= FAILURES as usize, "it failed often enough", &failed);
+    cell.holds(failed.len() <= FAILURES as usize, "the failures reach the limit", &failed);
 }
 
-/// What other processes can read has none of the secrets.
+/// The state that other processes can read contains none of the secrets.
 pub(crate) fn stored_without_secrets(cell: &Cell<'_>) {
     let stored = stores::text(&cell.world.stored);
     cell.holds(!stored.contains(&cell.world.pin), "no secret is shared", &stored);
 }
 
-/// Other processes know which calls succeeded, and no others.
+/// Other processes know exactly the calls that succeeded.
 pub(crate) fn stored(cell: &Cell<'_>) {
     stored_without_secrets(cell);
     let called = stores::called(&cell.world.stored);
@@ -130,15 +134,19 @@ pub(crate) fn stored(cell: &Cell<'_>) {
         responses.any(|reply| dependencies::succeeded(&reply.response.outcome) || reply.resumed.is_some())
     };
     for reply in &cell.answers {
-        // Through another tool, the name of the response is that one's.
+        // If the call goes through another tool, the response has the name of that tool.
         let name = if cell.kind.through.is_some() { cell.kind.called } else { reply.response.name.as_str() };
         if dependencies::succeeded(&reply.response.outcome) && reply.path != "rest" {
-            cell.holds(called.iter().any(|known| known == name), "a success is known to others", &called);
+            cell.holds(called.iter().any(|known| known == name), "other processes know a success", &called);
         }
     }
     let outer = cell.kind.called;
     let known = called.iter().any(|known| known == outer);
-    cell.holds(!known || succeeded(outer) || cell.kind.through.is_some(), "only a success is", &called);
+    cell.holds(
+        !known || succeeded(outer) || cell.kind.through.is_some(),
+        "other processes know only successes",
+        &called,
+    );
 }
 
 pub(crate) fn modified(cell: &Cell<'_>) {
@@ -154,8 +162,8 @@ pub(crate) fn approved(cell: &Cell<'_>) {
     let fits = |ran: &&Ran| {
         approved.iter().any(|arguments| arguments["path"] == ran.path && arguments["note"] == ran.note)
     };
-    cell.holds(guarded.iter().all(fits), "what runs was approved", &(&guarded, &approved));
-    cell.holds(guarded.len() <= approved.len(), "and only once", &(&guarded, &approved));
+    cell.holds(guarded.iter().all(fits), "a call that runs was approved", &(&guarded, &approved));
+    cell.holds(guarded.len() <= approved.len(), "a call runs only once", &(&guarded, &approved));
 }
 
 pub(crate) fn resumed(cell: &Cell<'_>) {
@@ -165,7 +173,7 @@ pub(crate) fn resumed(cell: &Cell<'_>) {
             let as_shown = |ran: &Ran| {
                 resumed.request.arguments["path"] == ran.path && resumed.request.arguments["note"] == ran.note
             };
-            cell.holds(resumed.first.iter().all(as_shown), "it runs as it was shown", &resumed.first);
+            cell.holds(resumed.first.iter().all(as_shown), "the call runs as shown", &resumed.first);
             cell.holds(
                 resumed.first.len() <= 1 && resumed.second.is_empty(),
                 "it runs once",
@@ -210,7 +218,7 @@ pub(crate) fn hosts(cell: &Cell<'_>) {
 pub(crate) fn short(cell: &Cell<'_>) {
     for reply in &cell.answers {
         let length = reply.response.text().len() as u64;
-        cell.holds(length <= LONGEST + 400, "the answer is short", &length);
+        cell.holds(length <= LONGEST + 400, "the response is short", &length);
     }
 }
 
@@ -219,20 +227,20 @@ pub(crate) fn hooks(cell: &Cell<'_>) {
     cell.holds(!direct || cell.ran("/skip").is_empty(), "the hook skipped it", &cell.ran("/skip"));
     let mut started = cell.world.begun.lock().unwrap().clone();
     let mut ended = cell.world.ended.lock().unwrap().clone();
-    // Nobody waits for a hook after the turn is cancelled.
+    // No hook is awaited after the turn is cancelled.
     let cancelled = &cell.answers.iter().find(|response| response.path == "cancelled").unwrap().id;
     started.retain(|id| id != cancelled);
     ended.retain(|id| id != cancelled);
     started.sort();
     ended.sort();
-    cell.holds(started == ended, "what begins ends", &(started, ended));
+    cell.holds(started == ended, "a call that starts also ends", &(started, ended));
 }
 
 pub(crate) fn events(cell: &Cell<'_>) {
     if cell.rows == ["redactor", "redactor"] {
-        // Nothing is in the way, so the other cells say something, too.
+        // No layer refuses these calls, so the other cells also have results.
         for path in ["/a", "/fail", "/large", "/echo"] {
-            cell.holds(!cell.ran(path).is_empty(), "what may run runs", &path);
+            cell.holds(!cell.ran(path).is_empty(), "a call that may run does run", &path);
         }
     }
     let events = cell.world.events.lock().unwrap().clone();
@@ -246,17 +254,17 @@ pub(crate) fn events(cell: &Cell<'_>) {
         let is_open = open.entry(event.id.as_str()).or_default();
         match event.kind {
             EventKind::ToolCall { .. } => {
-                cell.holds(!*is_open, "a call begins once", event);
+                cell.holds(!*is_open, "a call starts once", event);
                 *is_open = true;
             }
             EventKind::ToolResponse { .. } | EventKind::Error { .. } => {
-                cell.holds(*is_open, "a call ends once, after it began", event);
+                cell.holds(*is_open, "a call ends once, after it started", event);
                 *is_open = false;
             }
-            _ => cell.holds(*is_open, "nothing is told before or after the call", event),
+            _ => cell.holds(*is_open, "nothing is reported before or after the call", event),
         }
     }
-    cell.holds(open.values().all(|open| !open), "every event that began has an end", &open);
+    cell.holds(open.values().all(|open| !open), "every event that started has an end", &open);
 }
 
 pub(crate) fn audited(cell: &Cell<'_>) {
@@ -271,14 +279,14 @@ pub(crate) fn audited(cell: &Cell<'_>) {
     }
     cell.holds(rows.iter().all(|row| row.outcome.is_some()), "each record is complete", &rows);
     let whose = |session: &str| session == "s-1" || session.starts_with("s-1.sub.");
-    cell.holds(rows.iter().all(|row| whose(&row.intent.session_id)), "it is known whose record it is", &rows);
-    // What timed out may have run or not.
+    cell.holds(rows.iter().all(|row| whose(&row.intent.session_id)), "each record names its owner", &rows);
+    // It is unknown whether a call that timed out has run.
     let ran = rows
         .iter()
         .filter(|row| row.intent.tool_name == "target" && row.status() != AuditStatus::Refused)
         .count();
     let runs = cell.world.runs().iter().filter(|ran| stem(&ran.path) != "/ask").count();
-    cell.holds(ran >= runs, "what ran is recorded as such", &(ran, runs, &rows));
+    cell.holds(ran >= runs, "a call that ran is recorded as run", &(ran, runs, &rows));
 }
 
 pub(crate) fn traced(cell: &Cell<'_>) {

@@ -20,7 +20,7 @@ fn argument(name: &'static str) -> Reference {
     Reference { root: Root::Argument(name.into()), path: List::EMPTY, optional: false }
 }
 
-/// The arguments of the target, with its note and its secret in one text.
+/// The arguments of the target, with its note and its secret in one string.
 fn arguments() -> Template {
     let note = vec![Segment::Value(argument("note")), Segment::Value(argument("pin"))];
     let members = vec![
@@ -30,7 +30,7 @@ fn arguments() -> Template {
     Template::Object(members.into())
 }
 
-/// A tool around the target, which needs no rights of its own.
+/// A tool around the target, which needs no rights itself.
 fn outer() -> ToolSpec {
     let spec = spec();
     ToolSpec {
@@ -78,7 +78,7 @@ pub(crate) fn effect() -> Tools {
     Engines::new().tools_from([Tool { spec: spec(), call }]).unwrap()
 }
 
-/// Does what the target does.
+/// Performs the target's action.
 pub(crate) struct Handler(pub(crate) Arc<World>);
 
 impl EffectHandler for Handler {
@@ -89,7 +89,7 @@ impl EffectHandler for Handler {
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
         Box::pin(async move {
             match stem(effect.data["path"].as_str().unwrap_or_default()) {
-                // A handler has all the time it needs.
+                // A handler has no timeout.
                 "/slow" => Ok(ToolResult::empty()),
                 _ => run(&self.0, effect.data.clone(), ctx).await,
             }

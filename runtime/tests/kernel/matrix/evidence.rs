@@ -1,4 +1,4 @@
-//! What happened in a cell: what ran, what was shown to people, what was written down, what came back.
+//! The events of a cell: calls that ran, requests shown to people, records, and results.
 
 use std::fmt::Debug;
 use std::sync::atomic::AtomicBool;
@@ -8,69 +8,69 @@ use toolgen_runtime::store::MemoryStore;
 
 use crate::prelude::*;
 
-/// How the secret argument of every call begins; the rest is the cell's own.
+/// Prefix of the secret argument of every call; the rest is specific to the cell.
 pub(crate) const PIN: &str = "pin-4711-";
 
-/// What the target panics with.
+/// The panic message of the target.
 pub(crate) const PANIC: &str = "the target of the matrix panics";
 
-/// A run of the target, whatever became of it.
+/// A run of the target, regardless of its outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ran {
     pub(crate) path: String,
     pub(crate) note: String,
 }
 
-/// An answer to a call of the script, and to its resumption if it had to wait.
+/// The result of a call of the script, and of its resumption if it had to wait.
 pub(crate) struct Answer {
-    /// The path of the call as the model wrote it.
+    /// The path of the call as the model sent it.
     pub(crate) path: &'static str,
     pub(crate) id: String,
     pub(crate) response: ToolResponse,
-    /// What ran between the call and its answer.
+    /// The runs between the call and its result.
     pub(crate) ran: Vec<Ran>,
     pub(crate) resumed: Option<Resumed>,
-    /// Whether its time was up: what it asked of a service may happen during a later call.
+    /// Whether it timed out: its request to a service may arrive during a later call.
     pub(crate) late: bool,
 }
 
 /// A call that waited was resumed twice.
 pub(crate) struct Resumed {
     pub(crate) request: ApprovalRequest,
-    /// What the first resumption ran.
+    /// The runs of the first resumption.
     pub(crate) first: Vec<Ran>,
-    /// What the second ran.
+    /// The runs of the second resumption.
     pub(crate) second: Vec<Ran>,
 }
 
-/// Everything that can be held against the layers of a cell.
+/// The evidence that is checked against the promises of the layers of a cell.
 #[derive(Default)]
 pub(crate) struct World {
     /// The secret argument of the calls.
     pub(crate) pin: String,
     pub(crate) ran: Mutex<Vec<Ran>>,
     pub(crate) events: Mutex<Vec<Event>>,
-    /// Ids of calls that a hook saw begin, and end.
+    /// IDs of calls that a hook saw start and end.
     pub(crate) begun: Mutex<Vec<String>>,
     pub(crate) ended: Mutex<Vec<String>>,
-    /// Where calls wait for an approval.
+    /// The queue in which calls wait for an approval.
     pub(crate) queue: Mutex<Option<Approvals>>,
-    /// What the approver let pass.
+    /// The arguments that the approver approved.
     pub(crate) approved: Mutex<Vec<Value>>,
-    /// How many calls the rate limit let pass.
+    /// The number of calls that the rate limit allowed.
     pub(crate) counted: AtomicUsize,
-    /// How often somebody was asked for input.
+    /// The number of input requests.
     pub(crate) asked: AtomicUsize,
     /// Whether the requirement of the target holds.
     pub(crate) closed: AtomicBool,
-    /// What other processes see.
+    /// The state that other processes see.
     pub(crate) stored: MemoryStore,
-    /// Where the auditor writes, if there is one.
+    /// The sink of the auditor, if there is one.
     pub(crate) sink: Mutex<Option<(MemorySink, Auditor)>>,
 }
 
 impl World {
-    /// What the target does, whatever kind of tool it is.
+    /// The target's action, which is the same for every kind of tool.
     pub(crate) fn target(
         &self,
         path: &str,
@@ -98,7 +98,7 @@ impl World {
     }
 }
 
-/// What the target says when all goes well.
+/// The target's result on success.
 pub(crate) fn said(path: &str, given: &str) -> String {
     match path {
         "/large" => format!("{given} and more. ").repeat(200),
@@ -106,20 +106,20 @@ pub(crate) fn said(path: &str, given: &str) -> String {
     }
 }
 
-/// A path without what a middleware put before it.
+/// A path without the prefix that middleware added.
 pub(crate) fn stem(path: &str) -> &str {
     path.strip_prefix("/tenant").unwrap_or(path)
 }
 
 /// A cell after its calls.
 pub(crate) struct Cell<'a> {
-    /// The two layers, the kind, and how the calls came in.
+    /// The two layers, the kind, and how the calls were made.
     pub(crate) name: String,
     pub(crate) rows: [&'a str; 2],
     pub(crate) kind: &'a crate::matrix::kinds::Kind,
     pub(crate) world: Arc<World>,
     pub(crate) answers: Vec<Answer>,
-    /// The promises that were not kept.
+    /// The broken promises.
     pub(crate) broken: Mutex<Vec<String>>,
 }
 
@@ -128,7 +128,7 @@ impl Cell<'_> {
         self.rows.contains(&row)
     }
 
-    /// Notes what does not hold, with what was seen instead.
+    /// Records a broken promise, with the observed value.
     pub(crate) fn holds(&self, condition: bool, what: &str, seen: &dyn Debug) {
         if !condition {
             let seen: String = format!("{seen:?}").chars().take(1500).collect();
@@ -136,7 +136,7 @@ impl Cell<'_> {
         }
     }
 
-    /// What ran for the calls with this path, not counting resumptions.
+    /// The runs for the calls with this path, without resumptions.
     pub(crate) fn ran(&self, path: &str) -> Vec<&Ran> {
         self.answers
             .iter()

@@ -1,4 +1,4 @@
-//! The kinds of tools, each of which reaches the same target: a row names the types it stands for.
+//! The kinds of tools, which all perform the same target action. A row names the types that it covers.
 
 use toolgen_runtime::agent::sub_agent::AgentEngine;
 use toolgen_runtime::engine::dynamic::DynamicTool;
@@ -15,16 +15,16 @@ pub(crate) struct Kind {
     pub(crate) types: &'static [&'static str],
     /// The kinds of compiled calls, if it is compiled.
     pub(crate) calls: &'static [&'static str],
-    /// Whether a slow call of it ends when its time is up, not only when it is done.
+    /// Whether a slow call of it ends when it times out, and not only when it is done.
     pub(crate) interruptible: bool,
-    /// The tool that the script calls: the target, or one that calls the target.
+    /// The tool that the script calls: the target, or a tool that calls the target.
     pub(crate) called: &'static str,
-    /// The tool through which the called one is called, if it is not called by name.
+    /// The tool through which the target is called, if it is not called by name.
     pub(crate) through: Option<&'static str>,
     pub(crate) tools: Make,
 }
 
-/// The kind that is called through the tools of a discovery.
+/// The kind that is called through the discovery tools.
 pub(crate) const THROUGH: &str = "through discovery";
 
 pub(crate) type Tools = Vec<Arc<dyn AgentTool>>;
@@ -127,7 +127,7 @@ mod blocking {
         world: Service<World>,
     ) -> Result<ToolResult, ToolError> {
         if stem(&path) == "/slow" {
-            // The thread is left behind, and nobody hears of what it gives.
+            // The thread is left running, and its result is dropped.
             std::thread::sleep(Duration::from_millis(600));
             return Ok(ToolResult::empty());
         }
@@ -232,7 +232,7 @@ async fn outer(
     ctx.call("target", json!({"path": path, "note": format!("{note}{pin}")})).await
 }
 
-/// An agent that calls the target with the path that is its task, and says what it got.
+/// An agent that calls the target with its task as the path, and returns the result.
 fn sub_agent(world: Arc<World>) -> Tools {
     let runner = LoopRunner::new(move |task: &AgentTask, _: &AgentMonitor| {
         let arguments = json!({"path": task.task, "pin": world.pin});

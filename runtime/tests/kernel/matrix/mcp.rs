@@ -1,5 +1,5 @@
-//! The target as a tool of an MCP server, which is a program. The program is this test, which passes every line on to
-//! the world of its cell.
+//! The target as a tool of an MCP server, which is a child process. The child is this test binary, which forwards
+//! every line to the world of its cell.
 
 use std::io::{Read, Write};
 
@@ -15,10 +15,10 @@ use crate::matrix::evidence::{Ran, World, said, stem};
 use crate::matrix::kinds::Tools;
 use crate::prelude::*;
 
-/// Where the program passes lines on to.
+/// The variable with the address that the child forwards lines to.
 const WORLD: &str = "MATRIX_WORLD";
 
-/// A tool whose server notes what it is asked for.
+/// A tool whose server records its requests.
 pub(crate) async fn tools(world: Arc<World>) -> Tools {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -45,13 +45,13 @@ pub(crate) async fn tools(world: Arc<World>) -> Tools {
     };
     let plan = McpPlan { server: server.into(), tool: "target".into(), descriptor: Text::EMPTY };
     let engine = McpEngine::with_options(McpOptions::new().connect_timeout(Duration::from_secs(60)));
-    // Started now, so that it takes no time of the first call.
+    // Started now, so that the start does not count towards the first call.
     engine.client(&plan.server).list_tools().await.unwrap();
     let tool = Tool { spec: crate::matrix::kinds::spec(), call: ExecutionPlan::Mcp(plan) };
     Engines::new().with(engine).tools_from([tool]).unwrap()
 }
 
-/// Is the program where it was started as one, and otherwise nothing. What the test harness prints is borne by clients.
+/// Acts as the server if started as one, and otherwise does nothing. Clients tolerate the output of the test harness.
 #[test]
 fn passes_lines_on() {
     let Ok(address) = std::env::var(WORLD) else { return };
@@ -76,7 +76,7 @@ fn passes_lines_on() {
 type Out = Arc<Mutex<OwnedWriteHalf>>;
 
 async fn say(out: &Out, message: Value) {
-    // A client that is gone hears nothing.
+    // A client that is gone receives nothing.
     let _ = out.lock().await.write_all(format!("{message}\n").as_bytes()).await;
 }
 
@@ -125,9 +125,9 @@ async fn target(world: &World, out: &Out, id: &Value, params: &Value, described:
     say(out, json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": progress})).await;
     let mut is_error = false;
     let output = match stem(path) {
-        // The server dies.
+        // The server exits.
         "/panic" => return drop(out.lock().await.shutdown().await),
-        // The service failed: a failure that the tool tells of is a result.
+        // The service failed: a failure that the tool reports is a result.
         "/fail" => {
             let error = json!({"code": -32603, "message": format!("it broke at {all}")});
             return say(out, json!({"jsonrpc": "2.0", "id": id, "error": error})).await;

@@ -1,4 +1,4 @@
-//! The layers: how each is set up, and what it promises whatever else a call passes.
+//! The layers: how each is set up, and its promises regardless of the other layers of a call.
 
 use toolgen_runtime::CircuitBreaker;
 use toolgen_runtime::call::session::{Sessions, SessionsLimits};
@@ -15,31 +15,31 @@ use crate::matrix::checks;
 use crate::matrix::evidence::{Cell, World, stem};
 use crate::prelude::*;
 
-/// What rows may change before the calls of a cell.
+/// The setup that rows may change before the calls of a cell.
 pub(crate) struct Setup {
     pub(crate) builder: ToolboxBuilder,
     pub(crate) context: ToolboxContext,
     pub(crate) turn: ToolContext,
     pub(crate) dependencies: Dependencies,
     pub(crate) world: Arc<World>,
-    /// The names of all tools but the target.
+    /// The names of all tools except the target.
     pub(crate) others: Vec<&'static str>,
 }
 
 /// A layer.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
-    /// The setters of the builder that the row uses, or stands for.
+    /// The setters of the builder that the row uses or covers.
     pub(crate) setters: &'static [&'static str],
     pub(crate) install: fn(Setup) -> Setup,
-    /// What must hold of every cell the layer is in.
+    /// The check of every cell with the layer.
     pub(crate) check: fn(&Cell<'_>),
 }
 
-/// The longest text that `pages` lets pass, with the notice that there is more.
+/// The maximum length of a text that `pages` lets pass, with the notice that there is more.
 pub(crate) const LONGEST: u64 = 600;
 
-/// How often a call may fail before `repeats` and `breaker` refuse it.
+/// The number of failures after which `repeats` and `breaker` refuse a call.
 pub(crate) const FAILURES: u32 = 2;
 
 impl Setup {
@@ -266,7 +266,7 @@ pub(crate) fn deciders() -> Vec<Row> {
             &["max_nested_calls"],
             |s| s.build(|b, _| b.max_nested_calls(0)),
             |cell| {
-                // A sub-agent's calls are those of a model.
+                // The calls of a sub-agent come from a model.
                 if cell.kind.called == "outer" && cell.kind.name != "sub-agent" {
                     cell.nothing_ran("no call is allowed");
                 }
@@ -290,7 +290,7 @@ pub(crate) fn deciders() -> Vec<Row> {
     ]
 }
 
-/// The layers that cut, watch or write down.
+/// The layers that cut, observe or record.
 pub(crate) fn watchers() -> Vec<Row> {
     vec![
         row(
@@ -348,7 +348,7 @@ pub(crate) fn all() -> Vec<Row> {
 
 type Decide = fn(&World, &str, &ToolRequest<'_>) -> MiddlewareDecision;
 
-/// A middleware that has an opinion about the target only.
+/// Middleware that decides only about the target.
 struct By(Arc<World>, Decide);
 
 impl Middleware for By {
@@ -392,7 +392,7 @@ fn needs_approval(_: &World, path: &str, _: &ToolRequest<'_>) -> MiddlewareDecis
     }
 }
 
-/// Approves of one of the two.
+/// Approves one of the two.
 struct Clerk(Arc<World>);
 
 impl Approver for Clerk {
@@ -407,7 +407,7 @@ impl Approver for Clerk {
     }
 }
 
-/// Is always sure.
+/// Always answers "sure".
 struct Sure(Arc<World>);
 
 impl InputHandler for Sure {
@@ -421,7 +421,7 @@ impl InputHandler for Sure {
     }
 }
 
-/// Notes what begins and ends, and skips one call.
+/// Records what starts and ends, and skips one call.
 struct Watch(Arc<World>);
 
 impl Hooks for Watch {

@@ -1,4 +1,4 @@
-//! The target as a service that is called over HTTP.
+//! The target as an HTTP service.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ use crate::prelude::*;
 static ENGINE: LazyLock<HttpEngine> =
     LazyLock::new(|| HttpEngine::builder().private_host("127.0.0.1").build().unwrap());
 
-/// A tool whose service notes what it is asked for.
+/// A tool whose service records its requests.
 pub(crate) fn tool(world: Arc<World>) -> Arc<dyn AgentTool> {
     let url = http::Server::start(move |request| serve(request, &world)).url;
     let parameter = |name: &'static str, location| Parameter {
@@ -55,7 +55,7 @@ fn serve(request: &Request, world: &World) -> Reply {
     world.ran.lock().unwrap().push(Ran { path: path.clone(), note });
     match stem(&path) {
         "/fail" => reply(500, "Content-Type: text/plain\r\n", format!("it broke at {all}")),
-        // The connection breaks.
+        // The connection closes early.
         "/panic" => raw(""),
         _ => ok("text/plain", said(&path, &all)),
     }

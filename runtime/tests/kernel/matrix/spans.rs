@@ -1,22 +1,22 @@
-//! What spans and log lines say, if somebody listens.
+//! Spans and log lines, if there is a subscriber.
 
 use crate::prelude::*;
 
 static SEEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Keeps what would interest a test, so that memory does not grow with the number of cells.
+/// Keeps only relevant lines, so that memory does not grow with the number of cells.
 fn keep(line: String) {
     if line.contains(crate::matrix::evidence::PIN) {
         SEEN.lock().unwrap().push(line);
     }
 }
 
-/// What spans and log lines have said that contains a text.
+/// Returns the spans and log lines that contain a string.
 pub(crate) fn with(text: &str) -> Vec<String> {
     SEEN.lock().unwrap().iter().filter(|line| line.contains(text)).cloned().collect()
 }
 
-/// The layer of OpenTelemetry, with content, and an exporter that keeps what it gets.
+/// The OpenTelemetry layer, with content, and an exporter that keeps what it receives.
 pub(crate) fn otel() -> toolgen_runtime::layers::otel::Otel {
     use opentelemetry_sdk::error::OTelSdkResult;
     use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData, SpanExporter};

@@ -1,4 +1,4 @@
-//! What runs is what was approved: with the same arguments, for the same caller, once.
+//! An approved call runs with the same arguments, for the same caller, once.
 
 use std::time::SystemTime;
 
@@ -30,7 +30,7 @@ fn prefixed(request: &ToolRequest<'_>) -> MiddlewareDecision {
     MiddlewareDecision::Modify(json!({ "path": format!("/tenant{path}") }))
 }
 
-/// Leaves alone what somebody has approved of.
+/// Does not change calls that were already approved.
 fn prefixed_once(request: &ToolRequest<'_>) -> MiddlewareDecision {
     if request.approved() { MiddlewareDecision::Allow } else { prefixed(request) }
 }
@@ -63,7 +63,7 @@ fn code(response: ToolResponse) -> String {
     response.outcome.unwrap_err().code().to_owned()
 }
 
-/// Through a text and back.
+/// Serializes and deserializes a request.
 fn stored(request: &ApprovalRequest) -> ApprovalRequest {
     let text = serde_json::to_string(request).unwrap();
     serde_json::from_str(&text).unwrap()
@@ -146,7 +146,7 @@ async fn middleware_may_deny_an_approved_call_but_not_change_it() {
     assert_eq!(built.resume(request, &turn()).await.text(), "wrote /x");
 }
 
-/// Approves, and notes what it saw.
+/// Approves, and records the requests.
 struct Approves(Journal);
 
 impl Approver for Approves {
@@ -195,11 +195,11 @@ async fn request_runs_once() {
     assert_eq!(codes.iter().filter(|code| *code == "ok").count(), 1, "{codes:?}");
     assert!(codes.contains(&"APPROVAL_USED".to_owned()), "{codes:?}");
     for _ in 0..5 {
-        // However often: what a guard against repeats says would hide why.
+        // For any number of attempts: the message of the repeat guard would hide the reason.
         assert_eq!(code(toolbox.resume(request.clone(), &turn()).await), "APPROVAL_USED");
     }
     assert_eq!(ran.lines(), ["/x"]);
-    // The same call made again is another one.
+    // The same call made again is a separate call.
     let again = asked(&toolbox, "write", json!({"path": "/x"}), &turn()).await;
     assert_eq!(toolbox.resume(again, &turn()).await.text(), "wrote /x");
 }
@@ -233,7 +233,7 @@ async fn modified_request_runs_nothing() {
         assert_eq!(code(response), "APPROVAL_INVALID", "{key}");
     }
     assert!(ran.lines().is_empty());
-    // The order of keys is not a change, nor is who approved.
+    // Neither the order of keys nor the approver is a change.
     let fields: Vec<_> = whole.as_object().unwrap().clone().into_iter().rev().collect();
     let turned = Value::Object(fields.into_iter().collect());
     let turned = serde_json::from_value::<ApprovalRequest>(turned).unwrap().approved_by("Ada");
@@ -255,7 +255,7 @@ async fn request_cannot_be_resumed_by_another_principal() {
         assert!(response.text().contains("another"), "{}", response.text());
         assert_eq!(code(response), "APPROVAL_INVALID");
     }
-    // What the principal may do is looked at again.
+    // The rights of the principal are checked again.
     let bare = turn().with_principal(Principal::new("alice")).with_session(Session::new("1"));
     assert_eq!(code(toolbox.resume(stored(&request), &bare).await), "PERMISSION_DENIED");
     assert!(ran.lines().is_empty());
@@ -300,7 +300,7 @@ async fn approval_key_lets_requests_outlive_their_toolbox() {
     assert_eq!(ran.lines(), ["/x"]);
 }
 
-/// A store that does not answer.
+/// A store that does not respond.
 #[derive(Debug)]
 struct Broken(&'static str);
 
@@ -367,7 +367,7 @@ async fn failing_approval_store_runs_nothing() {
     assert!(ran.lines().is_empty());
 }
 
-/// Wants one thing the first time and another the second.
+/// Asks for one thing the first time and another the second.
 fn fickle(request: &ToolRequest<'_>) -> MiddlewareDecision {
     MiddlewareDecision::NeedApproval(if request.approved() { "B" } else { "A" }.to_owned())
 }
@@ -380,7 +380,7 @@ async fn reasons_accumulate_until_all_are_approved() {
     assert_eq!((first.reasons.clone(), first.approved.len()), (vec!["A".to_owned()], 0));
     let second = waits(toolbox.resume(stored(&first), &turn()).await);
     assert_eq!((second.reasons.join(" "), second.approved.join(" ")), ("B".to_owned(), "A".to_owned()));
-    // The second has taken the place of the first.
+    // The second request replaced the first.
     assert_eq!(code(toolbox.resume(first, &turn()).await), "APPROVAL_USED");
     assert_eq!(toolbox.resume(stored(&second), &turn()).await.text(), "wrote /x");
     assert_eq!(ran.lines(), ["/x"]);
@@ -479,7 +479,7 @@ async fn waiting_nested_call_is_named_and_nothing_runs() {
     for name in ["relay", "relay_twice"] {
         let call = ToolCall::new("c1", name, json!({"path": "/x"}));
         let error = toolbox.call(call, &turn()).await.outcome.unwrap_err();
-        // What could be resumed is the inner call alone, and not the one that the model made.
+        // Only the inner call could be resumed, not the call that the model made.
         assert!(matches!(error, ToolError::Failed { .. }), "{error:?}");
         assert_eq!(error.code(), "APPROVAL_REQUIRED");
         assert_eq!(
@@ -489,7 +489,7 @@ async fn waiting_nested_call_is_named_and_nothing_runs() {
         );
     }
     assert!(ran.lines().is_empty());
-    // And there is a way.
+    // There is a way to run it.
     let request = asked(&toolbox, "write", json!({"path": "/x"}), &turn()).await;
     assert_eq!(toolbox.resume(request, &turn()).await.text(), "wrote /x");
 }
@@ -515,7 +515,7 @@ async fn events_name_the_principal_and_the_approver() {
     assert_eq!(messages, [("tool_call", eve.clone(), None), ("tool_response", eve, Some("Ada".into()))]);
 }
 
-/// Takes its time over calls that were approved.
+/// Delays calls that were approved.
 struct Late;
 
 impl Middleware for Late {

@@ -1,4 +1,4 @@
-//! Functions of the program that panic or take too long.
+//! Callbacks of the program that panic or time out.
 
 use std::future::pending;
 
@@ -25,7 +25,7 @@ async fn panicking_observer_does_not_fail_the_call() {
         assert_eq!(response.text(), "all");
     }
     assert_eq!(*received.lock().unwrap(), ["tool_call", "progress", "update", "tool_response"]);
-    // Nor outside of a toolbox.
+    // The same outside of a toolbox.
     let turn = ToolContext::new("c1", "slow").with_on_progress(|_| panic!("secret"));
     let registry = Registry::new(toolset![watching::slow]).unwrap();
     assert_eq!(registry.call_without_layers("slow", json!({}), &turn).await.unwrap().to_text(), "all");
@@ -128,7 +128,7 @@ async fn panicking_host_callback_does_not_block_updates() {
     assert_eq!(*after.0.lock().unwrap(), ["so far"]);
 }
 
-/// Panics when dropped, with another one.
+/// Panics when dropped, with another bomb.
 struct Bomb;
 
 impl Drop for Bomb {

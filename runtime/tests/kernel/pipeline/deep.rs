@@ -1,11 +1,11 @@
-//! Values of some thousand levels do not end the program.
+//! Values with thousands of levels do not overflow the stack.
 
 use crate::prelude::*;
 
 const LEVELS: usize = 5_000;
 
 fn deep() -> Value {
-    // Not by `json!`, which takes stack for each level itself.
+    // Not with `json!`, which uses stack for each level.
     (0..LEVELS)
         .fold(json!(1), |value, level| if level % 2 == 0 { vec![value].into() } else { under("a", value) })
 }
@@ -53,7 +53,7 @@ impl InputHandler for Digs {
     }
 }
 
-/// Runs on the stack of a thread, which is smaller than that of the program.
+/// Runs on the stack of a thread, which is smaller than that of the main thread.
 fn on_a_thread<F: Future<Output = ()>>(run: impl FnOnce() -> F + Send + 'static) {
     let run =
         move || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(run());

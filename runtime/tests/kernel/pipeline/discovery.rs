@@ -1,4 +1,4 @@
-//! A model that searches for tools, reads about them and calls them by `call_tool` gets what it would get by their names.
+//! Calls through `call_tool` behave like calls of the tools by their names, for a model that searches for tools.
 
 use toolgen_runtime::agent::dispatch::Strategy;
 use toolgen_runtime::layers::events::EventKind;
@@ -54,7 +54,7 @@ fn excluding_a_built_in_tool_is_an_error() {
         if name == "read_result" {
             continue;
         }
-        // Without a discovery there is no such tool, with one of other names it is another.
+        // Without a discovery the tool does not exist; with other names it has another name.
         let none = Toolbox::builder(&Registry::new(toolset![pay]).unwrap()).rules(rules()).build();
         assert!(none.unwrap_err().to_string().contains("matches no tool"));
     }
@@ -63,7 +63,7 @@ fn excluding_a_built_in_tool_is_an_error() {
     assert_eq!(toolbox.specs().count(), 3);
 }
 
-/// The tool that reads on is there once there is something to read.
+/// The tool `read_result` is listed after a result was cut.
 #[tokio::test]
 async fn read_result_is_listed_only_when_a_result_is_stored() {
     let registry = Registry::new(toolset![pay, get_balance, tell]).unwrap();
@@ -118,7 +118,7 @@ async fn model_searches_describes_and_calls() {
     assert!(message.ends_with("Tool 'get_balnce' not found; did you mean 'get_balance'?\n"), "{message}");
     let response = toolbox.call(through("get_balance", json!({"account": "a"})), &turn()).await;
     assert_eq!((&*response.id, &*response.name, response.text().as_str()), ("c1", "call_tool", "a: 7"));
-    // By its own name, as text, and through itself.
+    // By its own name, as a string, and through itself.
     let named = ToolCall::new("c1", "get_balance", json!({"account": "a"}));
     assert_eq!(toolbox.call(named, &turn()).await.name, *"get_balance");
     assert_eq!(toolbox.call(through("get_balance", r#"{"account":"b"}"#), &turn()).await.text(), "b: 7");
@@ -143,13 +143,13 @@ async fn errors_equal_those_of_a_direct_call() {
     let nameless = toolbox.call(ToolCall::new("c1", "call_tool", json!({"arguments": {}})), &turn()).await;
     assert!(nameless.text().contains("name"), "{}", nameless.text());
     assert_eq!(nameless.name, *"call_tool");
-    // A request of MCP that names an unknown tool in its arguments is a request that is right.
+    // A request of MCP that names an unknown tool in its arguments is a valid request.
     let unknown = toolbox.call(through("get_balnce", json!({})), &turn()).await;
     let reply = &WireFormat::Mcp.tool_results_with(&[unknown], &ToolResultOptions::default())[0];
     assert_eq!(reply["result"]["isError"], true, "{reply}");
 }
 
-/// Approves, and keeps what it was asked.
+/// Approves, and records the requests.
 struct Approves(Arc<Mutex<Vec<(String, Value, Value)>>>);
 
 impl Approver for Approves {
@@ -226,7 +226,7 @@ async fn forbidden_tool_is_neither_found_nor_described() {
         let direct = ToolCall::new("c1", "remove_account", json!({"name": "a"}));
         assert_eq!(toolbox.call(direct, &turn()).await.text(), "Tool not found: remove_account");
     }
-    // A principal without the scope does not find the tool, and is told the scope if it calls it.
+    // A principal without the scope does not find the tool, and reads the scope in the error if it calls it.
     let toolbox = builder(&Journal::default()).build().unwrap();
     let bo = turn().with_principal(Principal::new("bo").with_scopes(["read"]));
     let query = ToolCall::new("s", "search_tools", json!({"query": "pay", "limit": 9}));
@@ -234,7 +234,7 @@ async fn forbidden_tool_is_neither_found_nor_described() {
     let response = toolbox.call(through("pay", json!({"to": "Bo"})), &bo).await;
     let direct = toolbox.call(ToolCall::new("c1", "pay", json!({"to": "Bo"})), &bo).await;
     assert_eq!(response.outcome, direct.outcome);
-    // The three tools are everybody's; those that are not on the list of a principal are not known to it.
+    // All principals have the three tools; other tools that are not on the list of a principal are unknown to it.
     let cy = Principal::new("cy").with_scopes(["read"]).with_tools(["get_balance"]);
     let displayed: Vec<&str> = toolbox.specs_for(Some(&cy)).map(|spec| spec.name.as_str()).collect();
     assert_eq!(displayed, ["call_tool", "describe_tool", "search_tools"]);

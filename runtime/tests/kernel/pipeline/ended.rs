@@ -1,4 +1,4 @@
-//! Every call that begins ends, and nothing is heard of it afterwards.
+//! Every call that starts also ends, and reports nothing afterwards.
 
 use super::add;
 use crate::prelude::*;
@@ -69,7 +69,7 @@ async fn context_of_an_ended_call_is_closed() {
     }
     assert_eq!(types(&seen), ["tool_call", "progress", "tool_response"]);
     assert_eq!(*updates.lock().unwrap(), 0);
-    // The turn goes on.
+    // The turn continues.
     assert_eq!(toolbox.call(ToolCall::new("c2", "leak", json!({})), &turn).await.text(), "done");
 }
 

@@ -3,7 +3,7 @@ use toolgen_runtime::engine::dynamic::DynamicTool;
 
 use crate::prelude::*;
 
-/// A tool that fails as long as it is told to, and counts.
+/// A tool that fails as its arguments say, and counts its calls.
 fn flaky(service: &'static str) -> (ToolboxBuilder, Arc<AtomicU32>) {
     let open = toolgen_runtime::Shape::of(toolgen_runtime::schema::shape::Kind::Object(
         toolgen_runtime::schema::shape::ObjectRules::ANY,
@@ -36,7 +36,7 @@ async fn identical_call_is_blocked_after_three_failures() {
     }
     assert_eq!(ran.load(Ordering::SeqCst), 3);
     assert_eq!(call(&toolbox, json!({"fails": "no", "x": 2}), &turn).await, "no");
-    // Another session knows nothing of it.
+    // Another session has separate counts.
     let other = ToolContext::new("turn", "").with_session(Session::new("s"));
     assert_eq!(call(&toolbox, json!({"x": 1, "fails": "no"}), &other).await, "no");
 }
@@ -62,11 +62,11 @@ async fn failures_count_per_principal_agent_and_session() {
         }
         assert_eq!(ran.swap(0, Ordering::SeqCst), 3, "caller {index}");
     }
-    // Strangers, of whom nothing is known, share nothing.
+    // Callers without session, principal and agent share no counts.
     for _ in 0..5 {
         assert_eq!(call(&toolbox, json!({"fails": "no"}), &turn()).await, "no");
     }
-    // A session of one turn is too short to count in, if there is anything else.
+    // A session of one turn is too short to count in, if there is another owner.
     let calls = || vec![ToolCall::new("c", "flaky", json!({"fails": "again"}))];
     ran.store(0, Ordering::SeqCst);
     for _ in 0..5 {

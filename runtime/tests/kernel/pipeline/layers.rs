@@ -9,10 +9,10 @@ use toolgen_runtime::layers::{Called, Invocation, Layer, Next, Observer, Outcome
 use super::{Journal, call, toolbox};
 use crate::prelude::*;
 
-/// The stages whose layers stand before and after what lies further in.
+/// The stages whose layers run before and after the inner layers.
 const BETWEEN: [Stage; 4] = [Stage::Admit, Stage::Result, Stage::Arguments, Stage::Around];
 
-/// Notes what it sees of a call, and does as it is told.
+/// Records what it sees of a call, and acts as configured.
 struct Noting {
     name: &'static str,
     stage: Stage,
@@ -66,7 +66,7 @@ impl Layer for Noting {
 async fn layers_run_in_order_of_stage_then_insertion() {
     let journal = Journal::default();
     let mut builder = toolbox();
-    // The other way round: stages order them.
+    // Reversed: stages order them.
     let rest = [Stage::Record, Stage::Trace, Stage::Decide];
     assert!(Stage::ALL.iter().all(|stage| BETWEEN.contains(stage) != rest.contains(stage)));
     assert!(Stage::ALL.is_sorted());
@@ -104,7 +104,7 @@ async fn layers_run_in_order_of_stage_then_insertion() {
         after("Admit first"),
     ];
     assert_eq!(journal.lines(), expected);
-    // They have no part in the calls of a tool that does not concern them.
+    // They do not take part in the calls of a tool that does not concern them.
     call(&toolbox, "fail", json!({})).await;
     assert_eq!(journal.lines().len(), expected.len());
 }
@@ -129,7 +129,7 @@ async fn refusal_of_a_layer_is_seen_by_outer_layers() {
     }
 }
 
-/// Answers calls itself, or changes their answers.
+/// Returns outcomes of its own, or changes outcomes.
 struct Instead(Stage);
 
 impl Layer for Instead {
@@ -158,7 +158,7 @@ async fn layer_may_replace_the_tool_and_its_result() {
     assert_eq!(fail(Stage::Admit).await, "changed");
 }
 
-/// Notes the arguments that it reads, if it does, and afterwards what it kept of them.
+/// Records the arguments if it reads them, and afterwards the value that it kept.
 struct Reading {
     journal: Journal,
     reads: bool,
@@ -199,15 +199,15 @@ async fn layer_may_read_arguments_and_keep_data() {
     let read = format!(r#"Some(Object {{"a": Number(1), "b": Number(2)}}) of {sent}"#);
     assert_eq!(run(&[true], r#"{"a":1,"b":2}"#).await, [read.as_str(), "Some(Number(1)) None None"]);
     assert_eq!(run(&[false], r#"{"a":1,"b":2}"#).await, ["None None None"]);
-    // Each keeps its own.
+    // Each layer keeps its own value.
     let both = run(&[true, false], r#"{"a":1,"b":2}"#).await;
     assert_eq!(both, [&*read, &*read, "Some(Number(1)) None None", "Some(Number(1)) None None"]);
-    // What is not JSON is nobody's arguments, and not checked yet: here two are missing.
+    // A string that is not JSON has no arguments, and is not checked yet: here two are missing.
     assert_eq!(run(&[true], "{").await, [r#"None of "{""#, "None None None"]);
     assert_eq!(run(&[true], "{}").await[0], r#"Some(Object {}) of "{}""#);
 }
 
-/// Panics, or waits for good.
+/// Panics, or waits forever.
 struct Broken(&'static str, Stage, CancellationToken);
 
 impl Layer for Broken {
@@ -275,14 +275,15 @@ async fn refusal_of_a_layer_does_not_count_for_the_breaker() {
     assert!(breaker.is_available("s"));
 }
 
-/// Notes what becomes of calls; of tools by a name, it answers in place of the tool, refuses to let it run, or panics.
+/// Records the outcomes of calls. For tools with certain names, it answers instead of the tool, refuses to run it, or
+/// panics.
 #[derive(Clone)]
 struct Watching(Journal, &'static str);
 
-/// A call that is watched, and how deep it is.
+/// A call that is observed, and its depth.
 struct Watched(Watching, u32);
 
-/// How deep a call is.
+/// The depth of a call.
 struct Depth(u32);
 
 impl Layer for Watching {
@@ -365,7 +366,7 @@ async fn observing_layer_sees_every_call_and_may_replace_it() {
     }
     let (text, lines) = run("panics at once", "add").await;
     assert_eq!((text.unwrap_err().as_str(), lines.len()), ("EXECUTION_ERROR", 0));
-    // Too late to change the answer.
+    // Too late to change the outcome.
     assert_eq!(run("panics late", "add").await.0.unwrap(), "3");
     let (text, lines) = run("", "sub").await;
     assert_eq!(text.unwrap_err(), "TOOL_NOT_FOUND");

@@ -1,9 +1,9 @@
-//! Layers of a program's own, and approvals.
+//! Middleware of a program, and approvals.
 
 use super::{Journal, call, toolbox};
 use crate::prelude::*;
 
-/// Decides by a function, and notes what it was asked.
+/// Decides with a function, and records its requests.
 struct By(Journal, fn(&ToolRequest<'_>) -> MiddlewareDecision);
 
 impl Middleware for By {
@@ -39,7 +39,7 @@ async fn first_denial_ends_the_call() {
         ("not today", "PERMISSION_DENIED")
     );
     assert_eq!(journal.lines().len(), 1);
-    // Wrong arguments never get so far.
+    // Invalid arguments never reach the middleware.
     assert!(call(&denied, "add", json!({"a": 1})).await.is_error());
     assert_eq!(journal.lines().len(), 1);
 

@@ -1,4 +1,4 @@
-//! What a tool sets on a copy of its context gives the calls it makes no more rights.
+//! Changes of a tool to a copy of its context give its nested calls no additional rights.
 
 use crate::prelude::*;
 
@@ -23,7 +23,7 @@ fn whose(ctx: &ToolContext) -> Value {
     })
 }
 
-/// A context with everything a tool could wish for.
+/// A context with every right that a tool could set.
 fn raised(ctx: &ToolContext) -> ToolContext {
     let values = ContextValues::default().with_trusted("tenant", 666);
     ctx.clone()
@@ -147,7 +147,7 @@ async fn tool_name_gives_no_rights() {
     let nobody = turn.clone().with_principal(Principal::new("nobody").with_tools([""; 0]));
     let free = registry.toolbox(ToolboxContext::new());
     assert!(free.call(call(), &nobody).await.is_error());
-    // What would read the rest is not there, so nothing is cut.
+    // The tool that reads the rest does not exist, so nothing is cut.
     assert_eq!(free.call(call(), &turn).await.text().len(), 90_000);
 }
 

@@ -1,4 +1,4 @@
-//! A registry that threads fill until the first toolbox is made of it.
+//! A registry that threads fill until the first toolbox is made from it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
@@ -30,7 +30,7 @@ fn first_toolbox_seals_the_registry() {
     assert!(tools.is_sealed());
     assert_eq!(panic_text(|| tools.register(fail::tool())), "tool registry sealed - cannot register");
     assert_eq!(tools.try_register(fail::tool()).unwrap_err().problems, [RegistryProblem::Sealed]);
-    // A panic on the way leaves it as usable as before.
+    // A panic during registration leaves it usable.
     assert_eq!(tools.toolbox(ToolboxContext::new(), ["add"]).unwrap().list(), toolbox.list());
 }
 
@@ -82,8 +82,8 @@ fn failed_seal_keeps_the_registry_open() {
     assert_eq!(tools.seal().unwrap().len(), 2);
 }
 
-/// Threads register while others ask for providers: each tool is in the sealed set, or its thread was told that it
-/// came too late; all providers see the same set.
+/// Threads register tools while others request toolboxes: each tool is in the sealed set, or its thread got the error
+/// that it was too late; all toolboxes see the same set.
 #[test]
 fn concurrent_registrations_are_included_or_rejected() {
     for _ in 0..50 {

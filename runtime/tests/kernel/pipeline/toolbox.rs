@@ -1,9 +1,9 @@
-//! What a model is told of tools that it has not, and of tools that cannot be built.
+//! Messages for models about tools that are not available, and about tools that cannot be built.
 
 use super::{add, call, fail};
 use crate::prelude::*;
 
-/// Runs commands.
+/// An executor of commands.
 struct Executor;
 
 fn spec(name: &'static str) -> ToolSpec {
@@ -101,7 +101,7 @@ async fn turn_context_takes_precedence_over_the_toolbox_context() {
     assert_eq!(ask(&bare, turn).await, "agent-2 in 8");
 }
 
-/// A future that is large is slow to move, and calls of tools by tools hold one another on the stack.
+/// Large futures are slow to move, and nested calls keep several of them on the stack.
 #[test]
 fn call_future_is_small() {
     let toolbox = super::toolbox().build().unwrap();

@@ -1,4 +1,4 @@
-//! What a model is told of tools that do not exist.
+//! Messages for models about tools that do not exist.
 
 use crate::prelude::*;
 

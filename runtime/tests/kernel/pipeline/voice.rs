@@ -1,4 +1,4 @@
-//! The words in which a model is told what is wrong with its arguments.
+//! Wording of the messages about invalid arguments.
 
 use toolgen_runtime::layers::voice::Voice;
 
@@ -100,7 +100,7 @@ async fn problem_without_a_voice_format_uses_the_default() {
     assert_eq!(told(Some(own), json!({"cmd": "ls"})).await.to_string(), "Give me name!");
     let silent = Voice { missing: Text::EMPTY, ..Voice::HELPERS };
     assert_eq!(told(Some(silent), json!({"cmd": "ls"})).await, told(None, json!({"cmd": "ls"})).await);
-    // A text of arguments is read as such.
+    // Arguments in a string are parsed.
     let text = told(Some(Voice::HELPERS), json!("{\"cmd\": \"\", \"name\": \"n\"}")).await;
     assert_eq!(text.to_string(), "cmd is required");
 }

@@ -13,7 +13,7 @@ pub(crate) async fn slow(progress: Progress) -> &'static str {
     "all"
 }
 
-/// Notes everything, and says what it is told to.
+/// Records everything, and answers as configured.
 struct Noting {
     journal: Journal,
     runs: bool,
@@ -81,7 +81,7 @@ async fn hook_can_stop_a_call_before_other_layers() {
     let (lines, text) = noted("slow", false, true).await;
     assert_eq!(text, "Tool execution skipped by before_tool_execution hook.");
     assert_eq!(lines, ["before slow"]);
-    // Unknown tools, too.
+    // The same for unknown tools.
     let (lines, text) = noted("slo", true, true).await;
     let message = "Tool not found: slo; did you mean 'slow'?";
     assert_eq!(text, message);

@@ -1,4 +1,4 @@
-//! What becomes of the calls of a turn.
+//! Outcomes of the calls of a turn.
 
 use toolgen_runtime::layers::control::{Answerer, Question};
 
@@ -154,7 +154,7 @@ async fn turn_may_contain_text_and_calls() {
     assert_eq!((run.outcome, ran.len()), (Ok(LoopEnd::Text("ok".to_owned())), 1));
     let same_id =
         ModelTurn::calls([ToolCall::new("x", "nothing", json!({})), ToolCall::new("x", "stop", json!({}))]);
-    // Even two calls of one id have an answer each.
+    // Even two calls with the same ID have one result each.
     let (run, _) = super::run([same_id]).await;
     assert_eq!(answers(&run).len(), 2);
 }

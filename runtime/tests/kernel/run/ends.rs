@@ -81,7 +81,7 @@ async fn default_limit_is_ten_iterations() {
     let turn = ToolContext::new("turn", "");
     let run = run_in(&toolbox, (0..9).map(|_| shell_call("x")), &turn, &options).await;
     assert_eq!(run.outcome.unwrap_err().to_string(), "maximum tool iterations (2) exceeded");
-    // The last answers are there all the same.
+    // The last results are still in the transcript.
     assert_eq!(run.transcript.len(), 5);
 }
 
@@ -101,7 +101,7 @@ async fn model_using_no_tool_twice_ends_the_loop() {
     let text = || ModelTurn::text("hm");
     let run = run_in(&toolbox, [text(), text()], &turn, &options).await;
     assert_eq!((run.outcome, run.iterations), (Err(LoopError::NoToolCalls), 2));
-    // A tool in between makes it the first time again.
+    // A tool call in between resets the count.
     let turns = [text(), shell_call("a"), text(), calls([("done", json!({}))])];
     assert_eq!(signal(run_in(&toolbox, turns, &turn, &options).await.outcome), "c1 PREPARE_MERGE");
 }
@@ -138,7 +138,7 @@ async fn cancellation_ends_the_loop_during_tool_calls() {
     assert_answered(&run.transcript);
 }
 
-/// A turn that cost this many tokens.
+/// A turn with this usage, in tokens.
 fn cost(mut turn: ModelTurn, input: u64, output: u64) -> ModelTurn {
     turn.usage = Usage::new(input, output, input, 0);
     turn
@@ -156,7 +156,7 @@ async fn token_limit_ends_the_loop() {
     assert_eq!(LoopError::<String>::MaxTokens(100).to_string(), "maximum tokens (100) exceeded");
     // The turn that reached the limit was paid for: its calls are run and answered.
     assert_eq!((run.iterations, ran.all().len(), run.transcript.usage().total()), (3, 3, 120));
-    // What was said before the run does not count, and a text ends the loop whatever it cost.
+    // Usage before the run does not count, and a text ends the loop regardless of its usage.
     let mut model = super::Script::new([cost(shell_call("a"), 90, 9), cost(ModelTurn::text("done"), 200, 1)]);
     let again = run_loop(&toolbox, &mut model, &turn, run.transcript, &options).await;
     assert_eq!((again.outcome, again.iterations), (Ok(LoopEnd::Text("done".to_owned())), 2));
@@ -178,7 +178,7 @@ async fn time_limit_ends_the_loop_and_every_call_has_a_response() {
     assert_eq!((&run.outcome, begin.elapsed()), (&Err(LoopError::MaxTime(max)), 2 * max));
     assert_eq!(answers(&run)[1..], ["Cancelled"]);
     assert_answered(&run.transcript);
-    // The caller's token is still the caller's, and fires before the time is up.
+    // The caller's token still belongs to the caller, and fires before the timeout.
     let token = CancellationToken::new();
     let context = stopped_by(&token);
     let looped = run_loop(&toolbox, &mut thinking, &context, Transcript::new(), &options);

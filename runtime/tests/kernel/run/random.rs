@@ -1,4 +1,4 @@
-//! Whatever a model says.
+//! Random replies of a model.
 
 use proptest::prelude::*;
 

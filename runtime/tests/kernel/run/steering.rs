@@ -1,4 +1,4 @@
-//! What the user says while the model is at work.
+//! Messages of the user while the model is working.
 
 use toolgen_runtime::agent::agent_loop::SteeringMessages;
 use toolgen_runtime::agent::dispatch::Strategy;
@@ -30,7 +30,7 @@ async fn user_message_is_read_before_the_next_turn() {
     let options = LoopOptions::new().with_messages(messages.clone());
     let context = ToolContext::new("turn", "");
     let run = run_loop(&toolbox, &mut model, &context, Transcript::user("go"), &options).await;
-    // The text of the second turn was not the end, because a message waited.
+    // The text of the second turn did not end the loop, because a message was waiting.
     assert_eq!(run.outcome, Ok(LoopEnd::Text("text 3".to_owned())));
     assert_eq!(said(&run.transcript), ["go", "note 1", "note 2"]);
     assert!(messages.is_empty());

@@ -1,4 +1,4 @@
-//! What is told of tools is the same bytes every time.
+//! The documentation of tools has the same bytes every time.
 
 use toolgen_runtime::schema::shape::read::read;
 use toolgen_runtime::spec::Example;
@@ -69,12 +69,12 @@ fn detailed_documentation_snapshot() {
     assert_eq!(built(specs()).generate_detailed_documentation(), expected);
 }
 
-/// Everything a prompt or a request may hold of the tools.
+/// Everything about the tools that a prompt or a request may contain.
 fn bytes(toolbox: &Toolbox) -> Vec<String> {
     let mut all = vec![toolbox.generate_tool_documentation(), toolbox.generate_detailed_documentation()];
     all.push(format!("{:?}", toolbox.list()));
     for format in WireFormat::ALL {
-        // Whether a format takes these tools or says why not, it does so in the same words.
+        // A format either accepts these tools or rejects them with the same message.
         all.push(match format.tools(toolbox.specs()) {
             Ok(tools) => tools.to_string(),
             Err(refused) => format!("{refused:?}"),
@@ -92,7 +92,7 @@ fn documentation_does_not_depend_on_registration_order() {
     };
     let mut order: Vec<usize> = (0..names.len()).collect();
     let expected = in_order(&order);
-    // All rotations, forwards and backwards, and a few hundred shuffles.
+    // All rotations, in both directions, and a few hundred shuffles.
     let mut state: usize = 7;
     for round in 0..300 {
         if round < names.len() {

@@ -21,7 +21,7 @@ async fn model_finds_only_tools_it_may_use() {
     let open = toolbox(all).build().unwrap();
     let text = call_in(&open, "search_tools", found("publish"), &turn).await.text();
     assert!(text.starts_with("- **build_and_publish** - "), "{text}");
-    // Whoever may only read is told of no more.
+    // A principal that may only read sees only reading tools.
     let reader = turn.with_principal(Principal::new("p").with_scopes(["read"]));
     let text = call_in(&open, "list_tools", json!({}), &reader).await.text();
     assert_eq!(text, "## Available Tools\n\n- **build** - Does build.\n- **lint** - Does lint.\n");

@@ -1,4 +1,4 @@
-//! Which tools there are, and when they are built.
+//! Which tools exist, and when they are built.
 
 use std::sync::Barrier;
 
@@ -44,7 +44,7 @@ async fn tool_is_built_once_on_first_use() {
     let (idle, idle_made) = factory(spec("idle"));
     let registry = Registry::new([Arc::new(used) as Arc<dyn AgentTool>, Arc::new(idle)]).unwrap();
     let toolbox = registry.toolbox(ToolboxContext::new());
-    // Nothing that only tells of tools builds them.
+    // Listing and describing tools does not build them.
     assert_eq!(toolbox.list().len(), 2);
     assert!(toolbox.generate_tool_documentation().contains("used"));
     assert!(toolbox.generate_detailed_documentation().contains("idle"));
@@ -53,7 +53,7 @@ async fn tool_is_built_once_on_first_use() {
     assert!(Arc::ptr_eq(&first, &toolbox.clone().get("used").unwrap()));
     assert_eq!(said(&toolbox, "used").await, "built");
     assert_eq!((used_made.get(), idle_made.get()), (1, 0));
-    // Another toolbox has tools of its own.
+    // Another toolbox has separate instances.
     let other = registry.toolbox(ToolboxContext::new());
     assert!(!Arc::ptr_eq(&first, &other.get("used").unwrap()));
     assert_eq!(used_made.get(), 2);
@@ -150,7 +150,7 @@ async fn forbidden_tools_can_be_hidden() {
         let builder = || toolbox(tools(&["deploy", "deploy_all", "shell"])).allow(["shell"]);
         (builder().hide_forbidden().build().unwrap(), builder().build().unwrap())
     };
-    // Nothing tells the one from the other, neither text nor code nor a suggestion.
+    // Neither the message nor the code nor a suggestion distinguishes the two.
     for name in ["deploy", "deplo", "nothing"] {
         let text = format!("tool '{name}' not allowed in this context");
         assert_eq!(hidden.get(name).err().unwrap().to_string(), text);
@@ -161,7 +161,7 @@ async fn forbidden_tools_can_be_hidden() {
     }
     assert_eq!(said(&open, "deploy").await, "tool 'deploy' not allowed in this context");
     assert_eq!(said(&open, "nothing").await, "Tool not found: nothing");
-    // Even where nothing is hidden, no forbidden tool is suggested.
+    // Even if nothing is hidden, no forbidden tool is suggested.
     let call = ToolCall::new("c", "deplo", serde_json::json!({}));
     let response = open.call(call, &ToolContext::new("t", "")).await;
     assert_eq!(response.outcome.unwrap_err().to_json().get("suggestion"), None);

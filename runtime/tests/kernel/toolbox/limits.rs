@@ -1,4 +1,4 @@
-//! What tools declare to do is held against what the context allows, before they run.
+//! The declared effects of tools are checked against the limits of the context, before they run.
 
 use toolgen_runtime::layers::policy::{Policy, RulesBuilder};
 use toolgen_runtime::layers::rate::WindowLimit;
@@ -23,7 +23,7 @@ async fn web_fetch_is_refused_without_network() {
         call_in(&offline, "web_fetch", json!({"url": "https://a.com"}), &ToolContext::new("t", "")).await;
     assert_eq!((response.text().as_str(), response.is_error(), calls.get()), (expected, true, 0));
     assert_eq!(response.outcome.unwrap_err().code(), "PERMISSION_DENIED");
-    // It is not offered either, and cannot be had.
+    // It is not offered either, and cannot be called.
     assert_eq!(names(&offline), ["think"]);
     assert!(!offline.generate_tool_documentation().contains("web_fetch"));
     let refused = offline.get("web_fetch").err().unwrap().to_string();
@@ -86,7 +86,7 @@ async fn executor_confinement_allows_a_tool_otherwise_refused() {
     assert_eq!(said(&planning, "shell").await, "read-only: true");
     let coding = toolbox(vec![Arc::new(shell().confined())]).build().unwrap();
     assert_eq!(said(&coding, "shell").await, "read-only: false");
-    // No executor keeps a tool that starts programs from starting them.
+    // An executor does not remove the limits of a tool that starts programs.
     let none =
         toolbox(vec![Arc::new(shell().confined())]).context(in_limits(EffectLimits::NONE)).build().unwrap();
     assert!(said(&none, "shell").await.contains("- programs: it may start programs (allowed: none)"));
@@ -114,7 +114,7 @@ async fn rules_select_the_available_tools() {
         "Permission denied: tool 'delete_file' is excluded by the rule 'effect:destructive'\n\
          Effects that a tool does not rule out are assumed, and this tool rules out none."
     );
-    // The same can be asked beforehand.
+    // The same can be checked in advance.
     let registry = Registry::new(tools()).unwrap();
     let unused = misspelled.unused(&registry);
     assert_eq!(unused.iter().map(|rule| rule.name.as_str()).collect::<Vec<_>>(), ["raed_*"]);
@@ -142,7 +142,7 @@ fn unused_rule_is_reported_with_a_suggestion() {
     let rules = PolicyRules::builder().include(["*", "lok"]);
     let rules = rules.exclude(["pya", "category:mony effect:destructive", "x_*", "emial__*"]);
     assert_eq!(built(rules), Err(message.to_owned()));
-    // A rule about effects guards also against what is not there.
+    // A rule about effects also guards against effects that no tool has.
     assert_eq!(built(PolicyRules::builder().exclude(["effect:spawns", "p?? effect:destructive"])), Ok(()));
 }
 
@@ -191,7 +191,7 @@ async fn rate_limit_without_principal_uses_agent_session_or_all() {
         let refused = call_in(&toolbox, "look", json!({}), caller).await;
         assert_eq!(refused.outcome.unwrap_err().code(), "RATE_LIMITED", "caller {index}");
     }
-    // The session of a turn is not a caller of its own: otherwise nobody would ever reach the limit.
+    // The session of a turn is not counted as a caller: otherwise the limit would never be reached.
     let call = vec![ToolCall::new("c1", "look", json!({}))];
     let dispatched = toolbox.dispatch(call, &turn(), &Default::default()).await;
     assert!(dispatched.responses[0].is_error());

@@ -1,4 +1,4 @@
-//! Calls answered as one-shot programs do.
+//! Responses in the format of one-shot programs.
 
 use serde::Serialize;
 use toolgen_runtime::toolbox::one_shot;

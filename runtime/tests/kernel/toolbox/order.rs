@@ -1,12 +1,12 @@
-//! The order in which a call is checked: registered, allowed, scopes, list of tools, rate, what the tool requires,
-//! arguments, middleware.
+//! The order in which a call is checked: registered, allowed, scopes, list of tools, rate limit, requirements of the
+//! tool, arguments, middleware.
 
 use toolgen_runtime::schema::shape::read::read;
 
 use super::{counted, spec, tool, toolbox};
 use crate::prelude::*;
 
-/// What stands in the way of a call, in the order in which it is told.
+/// The obstacles of a call, in the order in which they are reported.
 const TOLD: [(&str, &str); 9] = [
     ("registered", "Tool not found: plan_delete"),
     ("allowed", "tool 'plan_delete' not allowed in this context"),
@@ -51,7 +51,7 @@ fn guarded_spec() -> ToolSpec {
     }
 }
 
-/// A call with everything in its way from this obstacle on, what it is answered, and who was asked about it.
+/// Makes a call with every obstacle from this one on, and returns its result and who was asked about it.
 async fn tried(first: usize) -> (String, Vec<&'static str>, usize) {
     let in_the_way = |name: &str| TOLD.iter().position(|(known, _)| *known == name).unwrap() >= first;
     let asked: Arc<Mutex<Vec<&'static str>>> = Arc::default();
@@ -122,7 +122,7 @@ async fn tool_without_scopes_requires_those_of_its_effects() {
     let message = async |name: &str| super::call_in(&toolbox, name, json!({}), &turn).await.text();
     assert_eq!(message("look").await, "look ran");
     assert_eq!(message("change").await, "Permission denied: API key missing scope 'write' for tool 'change'");
-    // What a specification that says nothing has: the category `general`, and 30 seconds.
+    // The defaults of a specification: the category `general`, and 30 seconds.
     assert_eq!((&*spec("x").category, spec("x").timeout), ("general", Timeout::Default));
     assert_eq!(toolgen_runtime::call::tool::DEFAULT_TIMEOUT, Duration::from_secs(30));
 }

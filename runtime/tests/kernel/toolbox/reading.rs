@@ -19,7 +19,7 @@ fn reading(limit: u64) -> Toolbox {
     toolbox(tools.into()).allow(["log", "tail"]).rules(rules).paging(pages).build().unwrap()
 }
 
-/// What the end of a cut result says to call.
+/// Returns the call that the end of a cut result names.
 fn told(text: &str) -> Option<Value> {
     let (_, call) = text.rsplit_once("Call read_result with ")?;
     serde_json::from_str(call.strip_suffix(" to read on.]")?).ok()
@@ -28,7 +28,7 @@ fn told(text: &str) -> Option<Value> {
 #[tokio::test]
 async fn model_can_read_a_large_result_to_its_end() {
     let (toolbox, turn) = (reading(20), ToolContext::new("turn", "").with_agent_id("coder"));
-    // The tool to read on with is there, whatever is allowed beside it.
+    // The tool that reads the rest is listed, regardless of the allowed tools.
     assert_eq!(names(&toolbox), ["log", "read_result", "tail"]);
     let added = super::toolbox(tools(&["log"])).layer(Pages::default()).build().unwrap();
     assert_eq!(names(&added), ["log", "read_result"], "as with the setter");
@@ -76,7 +76,7 @@ async fn default_result_limit_applies_unless_disabled() {
     let fits = toolbox(vec![Arc::new(large(50_000))]).build().unwrap();
     assert_eq!(said(&fits, "log").await.len(), 50_000);
     assert_eq!(names(&fits), ["log"]);
-    // A list that is made once has it from the start; without pages there is none.
+    // A list that is made only once has it from the start; without paging it is absent.
     let once = |toolbox: &Toolbox| -> Vec<String> {
         toolbox.specs_with_on_demand().map(|spec| spec.name.to_string()).collect()
     };
@@ -92,7 +92,7 @@ async fn default_result_limit_applies_unless_disabled() {
     let turn = ToolContext::new("turn", "");
     assert_eq!(names(&toolbox), ["log"]);
     let mut text = call_in(&toolbox, "log", json!({}), &turn).await.text();
-    // There is something to read on with now.
+    // There is now a rest to read.
     assert_eq!(names(&toolbox), ["log", "read_result"]);
     let mut whole = 0;
     loop {
@@ -109,7 +109,7 @@ async fn default_paging_keeps_an_existing_read_result_tool() {
     let toolbox = toolbox(tools(&["read_result"])).build().unwrap();
     let nobody = Principal::new("p").with_tools([""; 0]);
     let turn = ToolContext::new("turn", "").with_principal(nobody);
-    // It is a tool like any other, and not the one that needs no permission.
+    // It is an ordinary tool, and not the one that needs no permission.
     assert!(call_in(&toolbox, "read_result", json!({}), &turn).await.is_error());
 }
 

@@ -1,4 +1,4 @@
-//! Named sets of tools: the five of a system of agents that plan, code and review.
+//! Named sets of tools: the five sets of a system of agents that plan, code and review.
 
 use std::path::PathBuf;
 
@@ -76,8 +76,8 @@ fn program(name: &str) -> ToolFactory {
     factory.confined()
 }
 
-/// Tools that start programs leave everything else to the executor; reading tools read; the others only change what
-/// the program itself keeps.
+/// Tools that start programs leave everything else to the executor; reading tools only read; the others change only
+/// the program's own data.
 fn registry() -> Registry {
     let mut members: Vec<&Text> = SETS.iter().flat_map(|set| set.members.iter()).collect();
     members.sort();
@@ -97,14 +97,14 @@ fn registry() -> Registry {
     Registry::new(tools.chain([tool(web)])).unwrap()
 }
 
-/// An executor that remembers what it was asked, and a context that lends it.
+/// An executor that records its commands, and a context that provides it.
 fn context() -> (Arc<ScriptedExecutor>, ToolboxContext) {
     let executor = Arc::new(ScriptedExecutor::default());
     let lent: Arc<dyn Executor> = executor.clone();
     (executor, ToolboxContext::new().with_work_dir("/workspace").with_service(lent))
 }
 
-/// How the last command was to run: read-only, without a network, and where.
+/// How the last command was run: read-only, without a network, and in which directory.
 fn asked(executor: &ScriptedExecutor) -> (bool, bool, Option<PathBuf>) {
     let (_, options) = executor.commands().pop().unwrap();
     (options.read_only, options.network_disabled, options.work_dir)
@@ -137,7 +137,7 @@ async fn planning_sets_are_read_only_and_the_coding_set_is_not() {
         assert_eq!(said(&toolbox, "chat_post").await, "chat_post ran");
         assert_eq!(said(&toolbox, "web_fetch").await, "tool 'web_fetch' not allowed in this context");
     }
-    // A member that goes too far is refused all the same.
+    // A member with excessive effects is still refused.
     let set = Toolset::new("reading", ["web_fetch"]).with_overlay(EffectLimits::PLANNING);
     let text = said(&toolbox_of(&set), "web_fetch").await;
     assert!(text.starts_with("Permission denied: tool 'web_fetch' may do more"), "{text}");
@@ -204,7 +204,7 @@ async fn context_spec_sets_work_dir_and_required_scopes() {
     };
     let look = ToolSpec { scopes: vec!["read".into()].into(), ..with_effects("look", Effects::NONE) };
     let slow = ToolSpec { scopes: vec!["read".into()].into(), ..with_effects("slow", Effects::NONE) };
-    // It takes longer than anybody waits for it.
+    // It takes longer than any caller waits.
     let slow = DynamicTool::new(slow, |_, _| std::future::pending::<Result<ToolResult, ToolError>>());
     let tools = registry().extend([tool(look), Arc::new(slow) as Arc<dyn AgentTool>]).unwrap();
     let (executor, context) = context();

@@ -1,4 +1,4 @@
-//! Each file of `cases/` is a response with its calls, or responses with their answers.
+//! Each file of `cases/` is a response with its calls, or tool responses with their rendered results.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn told(calls: &[ToolCall]) -> Value {
 fn check_calls(format: WireFormat, case: &Value, title: &str) {
     let (calls, problems) = match format.tool_calls(&case["response"]) {
         Ok(read) => (read.calls, read.problems),
-        // Nothing of it is of this format.
+        // Nothing in it has this format.
         Err(error) => {
             assert_eq!(case["calls"], json!([]), "{title}");
             (Vec::new(), vec![error])
@@ -51,7 +51,7 @@ fn check_answers(format: WireFormat, case: &Value, title: &str) {
     if case["text_only"] == true {
         options = options.text_only();
     }
-    // Compared as text: the order of keys is part of what prompt caches depend on.
+    // Compared as strings, because prompt caches depend on the order of keys.
     let replies = Value::from(format.tool_results_with(&responses, &options));
     assert_eq!(format!("{replies:#}"), format!("{:#}", case["answers"]), "{title}");
 }

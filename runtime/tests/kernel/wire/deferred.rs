@@ -1,4 +1,4 @@
-//! Tools that a toolbox loads when a model finds them.
+//! Tools that a vendor loads when a model finds them.
 
 use toolgen_runtime::schema::dialect::OPENAI_STRICT;
 use toolgen_runtime::wire::Deferred;
@@ -22,7 +22,7 @@ fn anthropic_search_supports_words_and_patterns() {
     assert_eq!(list[0], json!({"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}));
     assert_eq!(named(&list, "pay")["defer_loading"], false);
     assert_eq!(named(&list, "add_pet")["defer_loading"], true);
-    // Beside the flag, the tools are those of a usual list.
+    // Except for the flag, the tools are those of a usual list.
     let mut usual = WireFormat::Anthropic.tools(&specs()).unwrap();
     usual[0]["defer_loading"] = true.into();
     assert_eq!(list[1], usual[0]);
@@ -50,7 +50,7 @@ async fn anthropic_gets_references_to_discovered_tools() {
     let search = toolbox.specs().filter(|spec| spec.name.as_str() == "search_tools");
     let specs: Vec<&ToolSpec> = all.specs().chain(search).collect();
 
-    // No search of the toolbox's, and ours is loaded: a request of which all tools are deferred is refused.
+    // There is no search of the vendor, and ours is loaded: a request with only deferred tools is rejected.
     let deferred = Deferred::new().searched_by("search_tools");
     let list = WireFormat::Anthropic.tools_deferred(&deferred, specs.iter().copied()).unwrap();
     let flags: Vec<_> =
@@ -71,10 +71,10 @@ async fn anthropic_gets_references_to_discovered_tools() {
     let found = responses("search_tools", json!({"query": "weather"})).await;
     let reference = json!({"type": "tool_reference", "tool_name": "get_weather"});
     assert_eq!(found, json!({"type": "tool_result", "tool_use_id": "1", "content": [reference]}));
-    // What is referred to is called by its own name, and its answer is as always.
+    // A referenced tool is called by its own name, and its result is as usual.
     let response = responses("get_weather", json!({"place": "Oslo"})).await;
     assert_eq!(response["content"], "It rains in Oslo.");
-    // Where nothing was found, the model reads what to do, and so it does of a mistake.
+    // If nothing was found, or on an error, the model reads what to do.
     let nothing = responses("search_tools", json!({"query": "zzz"})).await;
     assert!(nothing["content"].as_str().unwrap().starts_with("No tool matches 'zzz'."), "{nothing}");
     assert_eq!(responses("search_tools", json!({})).await["is_error"], true);

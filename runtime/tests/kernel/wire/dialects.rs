@@ -1,4 +1,4 @@
-//! Schemas in every dialect, byte by byte.
+//! Schemas in every dialect, byte for byte.
 
 use std::path::Path;
 
@@ -9,8 +9,9 @@ use toolgen_runtime::schema::shape::render::{Refusal, Rendered, render_input};
 use crate::prelude::*;
 use crate::wire::golden::assert_golden;
 
-/// Schemas as every dialect says them, with the losses (`keyword~pointer`: said in prose, `keyword!pointer`: not said)
-/// or the refusals. A dialect that is not listed says what one above it says. A change of a rendering is a change of this file, to be read.
+/// Schemas as rendered by every dialect, with the losses (`keyword~pointer`: described in prose, `keyword!pointer`:
+/// lost) or the rejections. A dialect that is not listed renders like one above it. If a rendering changes, review the
+/// change of this file.
 #[test]
 fn dialects_snapshot() {
     let golden = include_str!("dialects.golden");
@@ -31,7 +32,7 @@ fn dialects_snapshot() {
             }
         }
     }
-    // Sources without renderings may be added by hand: the head of the file, and an empty line before each.
+    // You can add sources without renderings by hand: the head of the file, and an empty line before each.
     let head = golden.find("\n== ").map_or(golden, |at| &golden[..at]);
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/wire/dialects.golden");
     assert_golden(&file, &format!("{head}{written}"));

@@ -1,19 +1,19 @@
-//! What the tests must know of each format: a row a format.
+//! What the tests must know of each format: one row per format.
 
 use crate::prelude::*;
 
 /// What the tests must know of a format.
 pub(crate) struct Row {
     pub(crate) format: WireFormat,
-    /// A response with these calls, as the toolbox writes it.
+    /// A response with these calls, in the vendor's format.
     pub(crate) written: fn(&[ToolCall]) -> Value,
-    /// The ids of the answers, in order.
+    /// The IDs of the results, in order.
     pub(crate) answered: fn(&[Value]) -> Vec<String>,
-    /// Where a response says why it ended. Empty: nowhere, a request is whole or none.
+    /// Where a response has its stop reason. Empty if it has none, because a request is always whole.
     pub(crate) end: &'static str,
-    /// What it says there if the model hit its token limit.
+    /// The stop reason if the model reached its token limit.
     pub(crate) cut: &'static str,
-    /// What it says there if the toolbox stopped the model.
+    /// The stop reasons if the vendor stopped the model.
     pub(crate) stopped: &'static [&'static str],
 }
 
@@ -99,7 +99,7 @@ pub(crate) const ROWS: &[Row] = &[
         format: WireFormat::Mcp,
         written: |calls| {
             Value::from(each(calls, |call| {
-                // Ids in the form in which they are read are texts or numbers.
+                // IDs in their parsed form are strings or numbers.
                 let id = serde_json::from_str::<i64>(&call.id).map_or(json!(call.id.as_str()), Value::from);
                 json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
                        "params": {"name": call.name.as_str(), "arguments": call.arguments}})

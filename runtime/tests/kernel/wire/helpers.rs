@@ -1,11 +1,11 @@
-//! Calls, responses and specifications, as the cases write them.
+//! Calls, responses and specifications, in the notation of the cases.
 
 use toolgen_runtime::ResourceData;
 use toolgen_runtime::schema::shape::read::read_document;
 
 use crate::prelude::*;
 
-/// An id as it is made up for a call that has none.
+/// An ID as generated for a call that has none.
 pub(crate) fn made_up_id() -> String {
     let calls = WireFormat::Gemini.tool_calls(&json!([{"functionCall": {"name": "x"}}])).unwrap();
     calls[0].id.to_string()
@@ -30,7 +30,7 @@ fn content(block: &Value) -> Content {
     }
 }
 
-/// A response as a case writes it; the id `*` is a made-up one.
+/// A response in the notation of a case; the ID `*` is a generated one.
 pub(crate) fn response(written: &Value) -> ToolResponse {
     let (id, name) = (written["id"].as_str().unwrap(), written["name"].as_str().unwrap());
     let id = if id == "*" { made_up_id() } else { id.to_owned() };

@@ -1,5 +1,5 @@
-//! Plans of requests: which tools are strict under the limits on all of them, and that each call is decoded as its tool
-//! was shown.
+//! Plans of requests: which tools are strict under the limits of the request, and that each call is decoded with the
+//! schema that was sent.
 
 use serde_json::Map;
 use toolgen_runtime::agent::agent_loop::AgentLoop;
@@ -12,7 +12,7 @@ use toolgen_runtime::wire::{DecisionReason, PlanError, PlanOptions, ToolDecision
 use crate::prelude::*;
 use crate::wire::helpers::spec;
 
-/// A tool with this many fields that may be left out, and this many of several types.
+/// A tool with this many optional fields, and this many fields with several types.
 fn costing(name: &str, optional: usize, unions: usize) -> ToolSpec {
     let mut fields = Map::new();
     for index in 0..optional {
@@ -27,7 +27,7 @@ fn costing(name: &str, optional: usize, unions: usize) -> ToolSpec {
     spec(name, "Does it.", &input, None)
 }
 
-/// A tool that OpenAI's strict mode refuses: it lists too many values.
+/// A tool that OpenAI's strict mode rejects: it has too many enumerated values.
 fn refused(name: &str) -> ToolSpec {
     let values: Vec<i32> = (0..1_001).collect();
     let fields = json!({"n": {"enum": values}, "note": {"type": "string"}});
@@ -67,14 +67,14 @@ fn plan_makes_as_many_tools_strict_as_limits_allow() {
         plan.tools().as_array().unwrap().iter().map(|tool| tool.get("strict").is_some()).collect();
     assert_eq!(flags, [[true; 20].as_slice(), &[false; 5]].concat());
 
-    // The cheapest come first; of equal ones those that are given first.
+    // The cheapest come first; equal ones in their given order.
     let plan = anthropic(&[(9, 0), (9, 0), (9, 0), (1, 0), (0, 0)]);
     assert_eq!(shown(&plan), [strict, strict, lax, strict, strict]);
     assert_eq!(limit(&plan.decisions()[2]), ("optional fields", 24, 9, 5));
     let plan = anthropic(&[(0, 10), (0, 10), (0, 6)]);
     assert_eq!(shown(&plan), [strict, lax, strict]);
     assert_eq!(limit(&plan.decisions()[1]), ("fields of several types", 16, 10, 0));
-    // What one tool needs may be too much for a grammar.
+    // A single tool may be too much for a grammar.
     let plan = anthropic(&[(11, 0), (10, 0)]);
     assert_eq!(shown(&plan), [lax, strict]);
     assert_eq!(limit(&plan.decisions()[0]), ("optional fields in one tool", 10, 11, 10));
@@ -91,7 +91,7 @@ fn plan_is_deterministic_and_within_limits() {
         assert!(strict.len() <= 20);
         assert!(strict.iter().map(|((optional, _), _)| optional).sum::<usize>() <= 24);
         assert!(strict.iter().map(|((_, unions), _)| unions).sum::<usize>() <= 16);
-        // No tool that is lax would still fit.
+        // No tool that is not strict would still fit.
         for decision in plan.decisions().iter().filter(|it| it.dialect == Some(&ANTHROPIC)) {
             let (_, max, needs, remaining) = limit(decision);
             assert!(needs > remaining || needs > max, "{decision}");
@@ -112,7 +112,7 @@ fn refused_tool_does_not_affect_other_strict_tools() {
     assert_eq!(plan.dialect_of("pick"), Some(&OPENAI));
     assert_eq!(plan.dialect_of("do"), Some(&OPENAI_STRICT));
     assert_eq!(plan.dialect_of("other"), None);
-    // A tool alone is written as it is without a plan.
+    // A single tool is rendered as without a plan.
     let alone = WireFormat::OpenAiResponses.tools_in(&OPENAI_STRICT, &specs[1..]).unwrap();
     assert_eq!(alone[0], plan.tools()[1]);
 }
@@ -158,7 +158,7 @@ fn declaration_field_follows_the_dialect() {
     assert!(key(&GEMINI_JSON_SCHEMA, "parametersJsonSchema") && !key(&GEMINI_JSON_SCHEMA, "parameters"));
 }
 
-/// Says what it was given.
+/// Returns its arguments.
 fn echo(spec: ToolSpec) -> DynamicTool {
     DynamicTool::new(spec, |given: Value, _| ready(Ok(given.to_string())))
 }
@@ -170,7 +170,7 @@ async fn each_call_is_decoded_in_the_dialect_of_its_tool() {
     let toolbox = Toolbox::builder(&registry).build().unwrap();
     let format = WireFormat::OpenAiResponses;
     let plan = format.plan(&OPENAI_STRICT, toolbox.specs()).unwrap();
-    // In strict mode `null` stands for an optional field that is left out; otherwise it is a mistake.
+    // In strict mode `null` stands for an omitted optional field; otherwise it is an error.
     let call = |id: &str, name: &str, arguments: &str| json!({"type": "function_call", "call_id": id, "name": name, "arguments": arguments});
     let reply = json!({"status": "completed", "output": [
         call("1", "do", r#"{"o0": null}"#), call("2", "pick", r#"{"n": 7}"#),
@@ -185,7 +185,7 @@ async fn each_call_is_decoded_in_the_dialect_of_its_tool() {
     assert!(messages[2].starts_with("Error: ") && messages[2].contains("/note"), "{}", messages[2]);
 }
 
-/// A tool whose rules must not be lost: OpenAI's strict mode has no keyword for the length, Gemini has.
+/// A tool whose rules must not be lost: OpenAI's strict mode has no keyword for the length, Gemini has one.
 fn exact() -> ToolSpec {
     let input = json!({"type": "object", "properties": {"name": {"type": "string", "maxLength": 5}},
         "required": ["name"], "additionalProperties": false});
@@ -203,7 +203,7 @@ fn exact_tool_is_rejected_unless_all_rules_are_keywords() {
     );
     assert_eq!(plan.tools()[0]["parameters"]["properties"]["name"]["maxLength"], 5);
 
-    // No dialect of Gemini says that nothing may be in a list twice.
+    // No dialect of Gemini can express that array items are unique.
     let list = json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true});
     let input = json!({"type": "object", "properties": {"names": list}, "required": ["names"],
         "additionalProperties": false});

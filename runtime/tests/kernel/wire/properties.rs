@@ -1,4 +1,4 @@
-//! What holds for every list of calls and answers, and for JSON that is not a response at all.
+//! Properties of every list of calls and results, and of JSON that is not a response at all.
 
 use proptest::collection::{hash_set, vec};
 use proptest::prelude::*;
@@ -56,7 +56,7 @@ fn outcome() -> impl Strategy<Value = Result<ToolResult, ToolError>> {
     ]
 }
 
-/// Replaces, removes or doubles one value anywhere in another.
+/// Replaces, removes or duplicates one value anywhere in another.
 fn damage(value: &mut Value, steps: &[usize], with: Value) {
     let Some((step, rest)) = steps.split_first() else {
         *value = with;
@@ -87,7 +87,7 @@ proptest! {
     fn vendor_calls_are_decoded_verbatim(calls in calls()) {
         for Row { format, written, .. } in ROWS {
             let read = format.tool_calls(&written(&calls)).unwrap();
-            // Providers that send arguments as text: the text stays, and says the same.
+            // For vendors that send arguments as a string, the string is preserved, and has the same value.
             let read: Vec<ToolCall> = read.into_iter().map(|mut call| {
                 if let Value::String(text) = &call.arguments {
                     call.arguments = serde_json::from_str(text).unwrap();
@@ -123,7 +123,7 @@ proptest! {
             damage(&mut response, &steps, with.clone());
             let problems = format.tool_calls(&response).map_or_else(|error| vec![error], |read| read.problems);
             for problem in &problems {
-                // A place that is there, or the place of something that is missing in one that is there.
+                // A location that exists, or that of a missing member in a value that exists.
                 let parent = problem.pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
                 let is_there = response.pointer(parent).is_some() || parent.ends_with("functionCall");
                 prop_assert!(is_there, "{} in {}", problem, response);

@@ -1,4 +1,4 @@
-//! A strict client of MCP: of a tool that declares its output, every answer is an error or has content as declared.
+//! A strict MCP client: for a tool that declares its output, every result is an error or has the declared content.
 
 use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
@@ -8,7 +8,7 @@ use toolgen_runtime::spec::Completion;
 use crate::prelude::*;
 use crate::wire::helpers::spec;
 
-/// Of a tool that declares `{"rows": [number]}`.
+/// A tool that declares `{"rows": [number]}`.
 fn declared() -> ToolSpec {
     let rows = json!({"type": "object", "properties": {"rows": {"type": "array", "items": {"type": "integer"}},
                       "id": {"type": "string", "readOnly": true}},
@@ -20,14 +20,14 @@ fn declared() -> ToolSpec {
     spec
 }
 
-/// What the official clients do with an answer, and the answer.
+/// Returns a result as the official clients accept it.
 async fn answered(give: fn() -> ToolResult, limit: Option<u64>) -> Value {
     let (schema, response) = listed_and_answered(declared(), give, limit).await;
     judge(&schema, &response);
     response
 }
 
-/// The schema that is listed for the results of a tool, and an answer.
+/// Returns the schema that is listed for the results of a tool, and a result.
 async fn listed_and_answered(spec: ToolSpec, give: fn() -> ToolResult, limit: Option<u64>) -> (Value, Value) {
     let registry =
         Registry::builder().add(DynamicTool::new(spec, move |_, _| ready(Ok(give())))).seal().unwrap();
@@ -58,7 +58,7 @@ async fn structured_content_has_no_keys_of_layers() {
     let response = answered(|| ToolResult::json(json!({"rows": [1, 2]})), None).await;
     assert_eq!(response["structuredContent"], json!({"rows": [1, 2]}));
     assert_eq!(response.get("isError"), None);
-    // Fields that only an answer has are known.
+    // Additional fields of a result are accepted.
     let response = answered(|| ToolResult::json(json!({"rows": [], "id": "7"})), Some(1000)).await;
     assert_eq!(response["structuredContent"], json!({"rows": [], "id": "7"}));
 }
@@ -71,7 +71,7 @@ async fn additional_text_is_a_separate_block() {
     let response = answered(|| given("GET /x → 200\nLink: next\n\n{\"rows\": [1, 2]}"), None).await;
     let [head, body] = ["GET /x → 200\nLink: next", "{\"rows\": [1, 2]}"];
     assert_eq!(response["content"], json!([{"type": "text", "text": head}, {"type": "text", "text": body}]));
-    // Other words stay together.
+    // Other text stays together.
     let response = answered(|| given("a\n\n{\"rows\": []}"), None).await;
     assert_eq!(response["content"], json!([{"type": "text", "text": "a\n\n{\"rows\": []}"}]));
     let response = answered(|| given("a\n\nb"), None).await;
@@ -85,7 +85,7 @@ async fn oversized_result_is_an_error_with_its_first_page() {
     assert_eq!(response["isError"], true);
     assert!(response.to_string().len() < 2000, "{} bytes", response.to_string().len());
     let message = response["content"].to_string();
-    assert!(message.contains(" bytes, and more than 1000 are too many"), "{message}");
+    assert!(message.contains(" bytes, and the maximum is 1000"), "{message}");
     assert!(message.contains("read_result"), "{message}");
     // Large for the program, short for the model.
     let short = || ToolResult::text("many rows").with_details(json!({"rows": vec![1; 500_000]}));
@@ -104,7 +104,7 @@ async fn result_violating_its_schema_is_an_error() {
     assert_eq!(answered(|| ToolResult::text("rows"), None).await["isError"], true);
 }
 
-/// The call was made: what reads as a failure is made again.
+/// The call was made: a model would repeat a call whose result looks like a failure.
 #[tokio::test]
 async fn deviating_service_response_is_not_an_error() {
     let of_service = || ToolSpec { output_may_differ: true, ..declared() };
@@ -112,7 +112,7 @@ async fn deviating_service_response_is_not_an_error() {
         (|| ToolResult::json(json!({"rows": [1]})), json!({"rows": [1]})),
         (|| ToolResult::json(json!({"rows": null, "more": "7"})), json!({"rows": null, "more": "7"})),
         (|| ToolResult::json(json!({})), json!({})),
-        // Revision 2025-11-25 has no other structured content than objects.
+        // Version 2025-11-25 allows only objects as structured content.
         (|| ToolResult::json(json!([1, 2])), Value::Null),
         (|| ToolResult::json(json!({"rows": vec![1; 5000]})), Value::Null),
     ] as [(fn() -> ToolResult, Value); 5]
@@ -151,7 +151,7 @@ fn output_schema_is_included_if_it_fits_the_budget() {
     assert_eq!(listed(Some(22_000)), whole);
 }
 
-/// Clients up to revision 2025-11-25 want an object: what is none stands in one, as the official SDKs have it.
+/// Clients up to version 2025-11-25 require an object: other values are wrapped in one, as in the official SDKs.
 #[tokio::test]
 async fn array_or_number_result_is_wrapped_in_an_object() {
     let of = |output: Value| {
@@ -178,7 +178,7 @@ async fn array_or_number_result_is_wrapped_in_an_object() {
         assert_eq!(response["structuredContent"], json!({ "result": result }));
         assert_eq!(response["content"][0]["text"], result.to_string());
     }
-    // Errors need no structured content, and what is not as declared is one.
+    // Errors need no structured content, and content that does not match the declaration is an error.
     for give in [|| ToolResult::json(json!(["one"])), || ToolResult::text("rows")] as [fn() -> ToolResult; 2]
     {
         let (schema, response) = listed_and_answered(of(list.clone()), give, None).await;
@@ -192,11 +192,11 @@ async fn array_or_number_result_is_wrapped_in_an_object() {
         listed_and_answered(of(either), || ToolResult::json(json!({"b": 1})), None).await;
     judge(&schema, &response);
     assert_eq!((&schema["type"], &response["structuredContent"]), (&json!("object"), &json!({"b": 1})));
-    // A text says all there is.
+    // The text contains everything.
     let (schema, response) =
         listed_and_answered(of(json!({"type": "string"})), || ToolResult::text("a"), None).await;
     assert_eq!((&schema, response.get("structuredContent")), (&Value::Null, None));
-    // A service publishes no schema, and its lists are found at the same place.
+    // A service publishes no schema, and its arrays are found at the same location.
     let service = ToolSpec { output_may_differ: true, ..of(list) };
     let differs = || ToolResult::json(json!({"rows": []}));
     for (give, result) in [

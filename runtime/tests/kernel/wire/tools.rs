@@ -1,4 +1,4 @@
-//! Lists of tools, byte by byte.
+//! Lists of tools, byte for byte.
 
 use std::path::Path;
 
@@ -19,13 +19,13 @@ fn specs() -> Vec<ToolSpec> {
     find.label = Text::Static("Find Pets");
     let mut reset = spec("reset", "", &json!({"type": "object", "additionalProperties": false}), None);
     reset.effects = Effects::UNDECLARED;
-    // What is not an object is not a structured content.
+    // A value that is not an object is not structured content.
     let names = json!({"type": "array", "items": {"type": "string"}});
     let list = spec("list_names", "Lists names.", &json!({"type": "object", "properties": {}}), Some(&names));
     vec![find, reset, list]
 }
 
-/// The list of each format. A change of a rendering is a change of this file, to be read.
+/// The list of each format. If a rendering changes, review the change of this file.
 #[test]
 fn tools_are_rendered_in_each_format() {
     let mut written = String::new();

@@ -1,11 +1,11 @@
-//! Whole turns: what a toolbox sends goes through all layers of a runtime, and comes back as that toolbox wants it.
+//! Whole turns: a vendor's message passes all layers of the runtime, and the results have the vendor's format.
 use toolgen_runtime::engine::dynamic::DynamicTool;
 
 use crate::prelude::*;
 use crate::wire::formats::{ROWS, Row};
 use crate::wire::helpers::spec;
 
-/// A tool that adds two numbers, and how often it did.
+/// A tool that adds two numbers, and the number of its calls.
 fn toolbox() -> (Toolbox, Arc<AtomicUsize>) {
     let input = json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
                        "required": ["a", "b"]});

@@ -116,7 +116,7 @@ async fn call_that_cannot_be_shown_in_full_is_refused() {
     let many: Vec<String> = (0..100).map(|number| format!("secret-{number}")).collect();
     for (body, reason) in [
         (deep(70), "nested more than 64 levels deep"),
-        (json!("x".repeat(1024 * 1024)), "bytes long, of at most 1048576"),
+        (json!("x".repeat(1024 * 1024)), "bytes long; the maximum is 1048576"),
         (json!({ "tokens": many, "token": many }), "too many secrets"),
     ] {
         let refused = seen("send", json!({ "body": body })).await.unwrap_err();

@@ -86,7 +86,7 @@ async fn missing_data_is_reported_with_the_setting_to_record_it() {
     let reason = read(&lines, &RunSelection::new()).unwrap_err();
     assert!(
         reason.contains("call 1 of the run, picture at 20")
-            && reason.contains("`Auditor::builder(sink).bytes(true)` records them"),
+            && reason.contains("`Auditor::builder(sink).record_bytes(true)` records them"),
         "{reason}"
     );
     // A program that was killed.
@@ -164,16 +164,16 @@ fn invalid_run_file_is_reported_with_its_location() {
     for (text, wanted) in [
         ("[".to_owned(), "it is not JSON: "),
         ("{}".to_owned(), "`toolgen_run` is missing"),
-        (json!({"toolgen_run": 2}).to_string(), "/toolgen_run: version 2 is not known here"),
-        (json!({"toolgen_run": 1}).to_string(), "/calls: a list of calls is missing"),
+        (json!({"toolgen_run": 2}).to_string(), "/toolgen_run: version 2 is not supported"),
+        (json!({"toolgen_run": 1}).to_string(), "/calls: an array of calls is missing"),
         (call(json!({})), "/calls/0/tool: the name of the tool is missing"),
         (call(json!({"tool": "a"})), "/calls/0: one of `result`, `error` and `refused` is expected"),
         (
             call(json!({"tool": "a", "inside": 1})),
-            "/calls/0/inside: a call is made by one that stands before it",
+            "/calls/0/inside: the number of an earlier call is expected",
         ),
-        (call(json!({"tool": "a", "call": 2})), "/calls/0/call: it is call 1 of the list"),
-        (call(json!({"tool": "a", "error": {}})), "/calls/0/error/code: a text is missing"),
+        (call(json!({"tool": "a", "call": 2})), "/calls/0/call: it is call 1 of the array"),
+        (call(json!({"tool": "a", "error": {}})), "/calls/0/error/code: a string is missing"),
         (call(json!({"tool": "a", "result": {"content": [{"type": "x"}]}})), "/calls/0/result/content: "),
     ] {
         let reason = RecordedRun::parse(&text).unwrap_err().to_string();

@@ -109,7 +109,7 @@ async fn first_decision_counts_and_the_second_is_rejected() {
     let text = good(dir, "grant db 3f9a --by Eve --note 'it is due'");
     assert!(text.starts_with(&format!("{FIRST} pay is granted: a worker can run it, for 2 h")), "{text}");
     let message = bad(dir, "deny db 3f9a --by Bob", 1);
-    assert!(message.contains("Eve has granted it before, and that stands: it is due"), "{message}");
+    assert!(message.contains("Eve has already granted it, and that is final: it is due"), "{message}");
     let json = good(dir, &format!("deny db {SECOND} --by Bob --format json"));
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["state"], &json["decision"]["by"]), (&json!("denied"), &json!("Bob")));

@@ -1,4 +1,4 @@
-//! The calls that wait in a queue: shown, decided about, claimed, and finished.
+//! The queue of waiting calls: list, decide, claim and finish them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::call::resumption::Ticket;
 use crate::call::store::{OnFailure, Store};
 use crate::call::waiting::{Caller, millis_of};
 
-/// How long a worker has to start a call that it claimed before another may claim it: five minutes by default.
+/// Default time that a worker has to start a call that it claimed, before another worker may claim it: five minutes.
 pub const DEFAULT_CLAIM_EXPIRY: Duration = Duration::from_secs(5 * 60);
 
-/// The pauses between attempts to take back a call that the queue did not take in time.
+/// Delays between attempts to withdraw a call that the queue did not accept in time.
 const CALL_OFF_DELAYS: &[Duration] = &[
     Duration::ZERO,
     Duration::from_millis(100),
@@ -30,59 +30,61 @@ const CALL_OFF_DELAYS: &[Duration] = &[
     Duration::from_secs(120),
 ];
 
-/// How long one such attempt may take.
+/// Timeout of one such attempt.
 const CALL_OFF_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often a change is retried because somebody else was faster.
+/// Maximum number of attempts to change a row while other processes change it.
 const MAX_ATTEMPTS: u32 = 100;
 
-/// The calls that wait for an approval in a [store](crate::call::store), for everyone who deals with them: a toolbox puts
-/// them there and runs them ([`ToolboxBuilder::approval_queue`](crate::toolbox::ToolboxBuilder::approval_queue),
-/// [`Toolbox::resume_decided`](crate::Toolbox::resume_decided)), and whoever decides lists, grants and denies them.
-/// Clones share the queue.
+/// The calls that wait for an approval in a [store](crate::call::store). A toolbox adds calls and runs them
+/// ([`ToolboxBuilder::approval_queue`](crate::toolbox::ToolboxBuilder::approval_queue),
+/// [`Toolbox::resume_decided`](crate::Toolbox::resume_decided)); approvers list, grant and deny them. Clones share the
+/// queue.
 ///
-/// It also remembers which calls were resumed, so that none is resumed twice, and may be given to a toolbox for that
-/// alone ([`ToolboxBuilder::approval_store`](crate::toolbox::ToolboxBuilder::approval_store)). A name is taken before
-/// its call runs: if the answer of the store is lost, the call does not run, and the request may be used up; then the call
-/// has to be made again.
+/// The queue also remembers which calls were resumed, so that no call is resumed twice, and may be passed to a toolbox
+/// for that purpose alone ([`ToolboxBuilder::approval_store`](crate::toolbox::ToolboxBuilder::approval_store)). A name
+/// is taken before its call runs. If the response of the store is lost, the call does not run, but its request may be
+/// used; the call must then be made again.
 ///
 /// | state | becomes | when |
 /// |---|---|---|
-/// | `waiting` | `granted` or `denied` | somebody decides: once, a second decision is refused |
-/// | `granted`, `denied` | `claimed` | a worker is about to carry it out: one, whatever processes they are in |
+/// | `waiting` | `granted` or `denied` | a person decides: once, a second decision is rejected |
+/// | `granted`, `denied` | `claimed` | a worker is about to run it: exactly one, across all processes |
 /// | `claimed` | `started` | all layers let the call pass, and it is about to run |
-/// | | `granted`, `denied` | the worker gives it back, since a layer did not let it pass this time, such as a rate limit, or its arguments or its seal are not what its toolbox takes: any may claim it, and [`refused`](super::ApprovalClaim::refused) says why this one did not run it |
-/// | | `claimed` | the worker does not start it for [`CLAIM_EXPIRY`], since it is gone or cannot reach the queue: another may claim it |
-/// | | `finished` | it was denied, and its caller was told |
+/// | | `granted`, `denied` | the worker releases it: a layer did not let it pass this time, such as a rate limit, or its arguments or its seal are invalid for the worker's toolbox. Any worker may claim it, and [`refused`](super::ApprovalClaim::refused) has the code of the error |
+/// | | `claimed` | the worker does not start it within [`DEFAULT_CLAIM_EXPIRY`], because it exited or cannot reach the queue: another may claim it |
+/// | | `finished` | it was denied, and its caller was notified |
 /// | `started` | `finished` | its outcome is known |
-/// | all before `started` | `expired` | its time is over |
+/// | all before `started` | `expired` | it has expired |
 ///
-/// A call that was changed in the queue, or that the toolbox of the worker did not make in this form, because its key
-/// or its tool differs, is never started by this worker: it gives it back, and one with the right key can run it.
+/// A worker never starts a call that was changed in the queue, or that its toolbox did not make in this form, because
+/// its key or its tool differs. It releases the call, and a worker with the right key can run it.
 ///
-/// So a call runs at most once. A worker that dies before it starts the call has lost nothing. One that dies later may
-/// have had the effect or not, so the call is never started again: it stays `started` and is shown so, for a person to
-/// look into. A program that resumes a request by itself, with [`Toolbox::resume`](crate::Toolbox::resume), starts
-/// and finishes the entry as a worker does.
+/// So a call runs at most once. If a worker dies before it starts the call, nothing is lost. If it dies later, the
+/// call may have had its effect, so the call is never started again: it stays `started` and is shown in
+/// that state, so that a person can investigate. A program that resumes a request itself, with
+/// [`Toolbox::resume`](crate::Toolbox::resume), starts and finishes the entry as a worker does.
 ///
 /// # Secrets
 ///
-/// The readable part of an entry holds no secrets: arguments are as approvers see them. The sealed call, whose
-/// arguments are what runs, is a row of its own, until it starts or expires: keep the store as safe as they are. The seal is checked before it runs, so a queue that somebody changes makes no other call run.
+/// The readable part of an entry holds no secrets: arguments are redacted as for approvers. The sealed call contains
+/// the original arguments. It is a separate row until the call starts or expires: protect the store as you protect
+/// those arguments. The seal is verified before the call runs, so changes to the queue cannot make another call run.
 ///
-/// # Who may write
+/// # Write access
 ///
-/// Whoever can write to the queue can grant what waits in it. One who kept a copy of it can also put a row back after
-/// its call has run or was denied, and delete its name from those that were used: a process remembers what it has run
-/// or refused itself and does not run it again, but another, or the same after a restart, cannot know. No seal helps,
-/// since what stood there before was sealed, too. So give only the program and those who decide the right to write, set
-/// a short [expiry](crate::toolbox::ToolboxBuilder::approval_expiry), after which nothing that is put back runs, and
-/// compare with the records, kept where the queue's writers cannot change them.
+/// A process that can write to the queue can grant the calls that wait in it. If it kept a copy of a row, it can also
+/// restore the row after its call has run or was denied, and delete its name from the used names. Each process
+/// remembers the calls that it ran or denied itself and does not run them again, but other processes, or the same one
+/// after a restart, cannot know. The seal does not help, because the old row was also sealed. So give write access
+/// only to your program and to the approvers, and set a short
+/// [expiry](crate::toolbox::ToolboxBuilder::approval_expiry), after which no restored row runs. Compare the queue with
+/// audit records that its writers cannot change.
 #[derive(Clone)]
 pub struct Approvals {
     pub(super) store: Arc<dyn Store>,
     pub(super) on_failure: OnFailure,
-    /// The names that were taken here, if they may be taken without the store.
+    /// The names that were taken in this process, if names may be taken without the store.
     pub(super) own: Arc<Spent>,
     worker: Text,
     lease: Duration,
@@ -100,26 +102,26 @@ impl Approvals {
         }
     }
 
-    /// Sets what becomes of resumed calls while the store cannot be reached: by default they are refused
-    /// ([`OnFailure::Refuse`]) with the code `APPROVAL_UNKNOWN` or `INPUT_REQUEST_UNKNOWN`. With [`OnFailure::Degrade`]
-    /// each process resumes a request once, so a call may run as often as there are processes: only for calls that may be
-    /// repeated. Calls that would wait are answered with an error, whatever is set.
+    /// Sets what happens to resumed calls while the store cannot be reached. By default they are refused
+    /// ([`OnFailure::Refuse`]) with the code `APPROVAL_UNKNOWN` or `INPUT_REQUEST_UNKNOWN`. With
+    /// [`OnFailure::Degrade`] each process resumes a request once, so a call may run once per process: use it only for
+    /// calls that are safe to repeat. Calls that would have to wait get an error with either setting.
     #[must_use]
     pub fn on_failure(mut self, on_failure: OnFailure) -> Approvals {
         self.on_failure = on_failure;
         self
     }
 
-    /// Sets the name under which calls are claimed, for people who look for the worker: such as that of a machine and
-    /// its process. It has no other effect.
+    /// Sets the name of the worker in its claims, so that people can find the worker: for example, the machine and
+    /// the process ID. It has no other effect.
     #[must_use]
     pub fn with_worker(mut self, name: impl Into<Text>) -> Approvals {
         self.worker = name.into();
         self
     }
 
-    /// Sets how long others may have claimed a call without starting it before this one may claim it; [`CLAIM_EXPIRY`]
-    /// by default. Even with a short time no call runs twice.
+    /// Sets the time after which this worker may claim a call that another worker claimed but did not start. Default:
+    /// [`DEFAULT_CLAIM_EXPIRY`]. Even with a short time no call runs twice.
     #[must_use]
     pub fn with_claim_expiry(mut self, time: Duration) -> Approvals {
         self.lease = time;
@@ -130,40 +132,40 @@ impl Approvals {
     ///
     /// # Errors
     ///
-    /// If the queue cannot be read.
+    /// Returns an error if the queue cannot be read.
     pub async fn list(&self, states: &[ApprovalState]) -> Result<Vec<QueuedApproval>, ApprovalError> {
         let mut all = self.all().await?;
         all.retain(|entry| states.contains(&entry.state));
         Ok(all)
     }
 
-    /// Returns the calls about which somebody has decided and that no worker has, for
-    /// [`Toolbox::resume_decided`](crate::Toolbox::resume_decided). [Damaged](QueuedApproval::damage) ones, which
-    /// cannot run, are not among them; [`list`](Self::list) has them.
+    /// Returns the calls that were decided and are not claimed by a worker, for
+    /// [`Toolbox::resume_decided`](crate::Toolbox::resume_decided). [Damaged](QueuedApproval::damage) calls, which
+    /// cannot run, are omitted; [`list`](Self::list) returns them.
     ///
     /// # Errors
     ///
-    /// If the queue cannot be read.
+    /// Returns an error if the queue cannot be read.
     pub async fn decided(&self) -> Result<Vec<QueuedApproval>, ApprovalError> {
         let (mut all, now) = (self.open().await?, now());
         all.retain(|entry| entry.damage.is_none() && entry.is_free(self.lease, now));
         Ok(all)
     }
 
-    /// Returns the call with an ID; `None` if there is none.
+    /// Returns the call with an ID; `None` if there is no such call.
     ///
     /// # Errors
     ///
-    /// If the queue cannot be read.
+    /// Returns an error if the queue cannot be read.
     pub async fn get(&self, id: &str) -> Result<Option<QueuedApproval>, ApprovalError> {
         Ok(self.read(id).await?)
     }
 
-    /// Returns the call whose ID begins with a text.
+    /// Returns the call whose ID begins with a string.
     ///
     /// # Errors
     ///
-    /// [`ApprovalError::NotFound`] and [`ApprovalError::Ambiguous`], and if the queue cannot be read.
+    /// Returns [`ApprovalError::NotFound`], [`ApprovalError::Ambiguous`], or an error if the queue cannot be read.
     pub async fn find(&self, start: &str) -> Result<QueuedApproval, ApprovalError> {
         if let Some(found) = self.get(start).await? {
             return Ok(found);
@@ -179,13 +181,13 @@ impl Approvals {
         }
     }
 
-    /// Grants a call: a worker may run it. Returns the entry as it is now.
+    /// Grants a call, so that a worker may run it. Returns the changed entry.
     ///
     /// # Errors
     ///
-    /// [`ApprovalError::NotFound`]; [`ApprovalError::Decided`] with the first decision if there is one;
-    /// [`ApprovalError::Expired`]; [`ApprovalError::Taken`] if a program has resumed it by itself;
-    /// [`ApprovalError::Damaged`]; and if the queue cannot be read or written.
+    /// Returns [`ApprovalError::NotFound`]; [`ApprovalError::Decided`] with the first decision if there is one;
+    /// [`ApprovalError::Expired`]; [`ApprovalError::Taken`] if a program has resumed the call itself;
+    /// [`ApprovalError::Damaged`]; or an error if the queue cannot be read or written.
     pub async fn grant(
         &self,
         id: &str,
@@ -195,12 +197,12 @@ impl Approvals {
         self.decide(id, true, by.into(), note.into()).await
     }
 
-    /// Denies a call: it cannot run, and a worker tells its caller. A model reads the note, or, if it is empty, that the
-    /// call was denied.
+    /// Denies a call: it cannot run, and a worker notifies its caller. The model reads the note or, if the note is
+    /// empty, that the call was denied.
     ///
     /// # Errors
     ///
-    /// As those of [`grant`](Self::grant).
+    /// Returns the errors of [`grant`](Self::grant).
     pub async fn deny(
         &self,
         id: &str,
@@ -224,7 +226,7 @@ impl Approvals {
         .await
     }
 
-    /// Denies a call whose caller learns of it by other means.
+    /// Denies a call whose caller is notified by other means.
     pub(crate) async fn withdraw(&self, id: &str, by: Text, error: &ToolError) -> Result<(), ApprovalError> {
         let changed = self.change(id, |entry, at| {
             let (by, note) = (by.clone(), String::new());
@@ -235,13 +237,13 @@ impl Approvals {
         changed.await.map(drop)
     }
 
-    /// Puts a call that waits into the queue.
+    /// Adds a waiting call to the queue.
     pub(super) async fn put(&self, request: &ApprovalRequest) -> Result<(), ApprovalError> {
         self.insert(&QueuedApproval::new(request, now())).await
     }
 
-    /// Makes sure that a call never runs once its caller was told that it does not wait here, although a request to the
-    /// queue may still take effect later. Uses the call up, and finishes its row once it is there.
+    /// Ensures that a call never runs after its caller got the error that it could not be queued. The request to the
+    /// queue may still take effect later, so this marks the call as used, and finishes its row when the row exists.
     pub(super) fn give_up(&self, request: &ApprovalRequest) {
         let (approvals, id, until) = (self.clone(), request.queue_id().to_owned(), request.expires_at);
         let calls_off = async move {
@@ -254,7 +256,7 @@ impl Approvals {
                     return;
                 }
             }
-            // Its sealed call may be there without an entry.
+            // The sealed call may exist without an entry.
             let _ = approvals.unseal(&id).await;
         };
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
@@ -262,7 +264,7 @@ impl Approvals {
         }
     }
 
-    /// Uses a call up, unless it already is, and finishes its row. Returns whether there was one.
+    /// Marks a call as used, unless it already is, and finishes its row. Returns whether there was a row.
     async fn call_off(&self, id: &str, until: SystemTime, is_used: &mut bool) -> bool {
         *is_used = *is_used || self.take(id, until).await.is_ok();
         let ended = self.change(id, |entry, now| {
@@ -272,7 +274,7 @@ impl Approvals {
         ended.await.is_ok() && *is_used
     }
 
-    /// Claims a call of this caller for this worker. `None` if another has it, or it has been resumed.
+    /// Claims a call of this caller for this worker. `None` if another worker has claimed it, or it has been resumed.
     pub(crate) async fn claim(&self, id: &str, caller: &Caller) -> Result<Option<Claimed>, ApprovalError> {
         let claimed = self.change(id, |entry, now| match entry.caller.difference(caller) {
             Some(what) => Err(ApprovalError::OtherCaller { what }),
@@ -292,23 +294,24 @@ impl Approvals {
         }
     }
 
-    /// Notes that a call is about to run, if it is in the queue. The ticket knows then that it was started.
+    /// Records that a call is about to run, if it is in the queue. The ticket then holds the version at which it was
+    /// started.
     pub(super) async fn start(&self, ticket: &Ticket) -> Result<(), ApprovalError> {
         let started =
             self.change(&ticket.name, |entry, now| entry.start(ticket.claim, &ticket.approver, now)).await;
         match started {
             Ok(entry) => {
-                // It is set once: a call uses up a ticket once.
+                // This is set only once, because a call uses a ticket once.
                 let _ = ticket.started.set(entry.version);
                 Ok(())
             }
-            // Not every call that is resumed comes from the queue.
+            // A resumed call does not have to come from the queue.
             Err(ApprovalError::NotFound { .. }) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    /// Notes the outcome of a call that was started at this version.
+    /// Records the outcome of a call that was started at this version.
     pub(crate) async fn finish(
         &self,
         id: &str,
@@ -318,7 +321,7 @@ impl Approvals {
         self.settle(id, version, |entry, now| entry.finish(code, now)).await
     }
 
-    /// Gives back a claim of this version, and notes the error of the call, which has not run.
+    /// Releases a claim of this version, and stores the error of the call, which has not run.
     pub(crate) async fn give_back(
         &self,
         id: &str,
@@ -328,7 +331,7 @@ impl Approvals {
         self.settle(id, version, |entry, _| entry.give_back(code)).await
     }
 
-    /// Changes an entry if it still has a version; returns whether it had.
+    /// Changes an entry if it still has a version; returns whether it did.
     async fn settle(
         &self,
         id: &str,
@@ -349,7 +352,7 @@ impl Approvals {
         }
     }
 
-    /// Changes the current entry, and tries again if somebody else has changed it meanwhile.
+    /// Changes the current entry, and retries if another process has changed it in the meantime.
     async fn change(
         &self,
         id: &str,
@@ -368,7 +371,7 @@ impl Approvals {
                 return Ok(entry);
             }
         }
-        let reason = format!("it was changed {MAX_ATTEMPTS} times while this was tried");
+        let reason = format!("it was changed during each of {MAX_ATTEMPTS} attempts");
         Err(ApprovalError::Queue(ToolError::failed(reason)))
     }
 }
@@ -384,16 +387,16 @@ impl fmt::Debug for Approvals {
     }
 }
 
-/// Returns the time in whole milliseconds, as entries have it.
+/// Returns the current time in whole milliseconds, as stored in entries.
 pub(super) fn now() -> SystemTime {
     let now = SystemTime::now();
     UNIX_EPOCH.checked_add(Duration::from_millis(millis_of(now))).unwrap_or(now)
 }
 
-/// A call that this worker has.
+/// A call that this worker has claimed.
 pub(crate) struct Claimed {
     pub(crate) id: Text,
-    /// The version of the entry that says so.
+    /// The version of the entry with this claim.
     pub(crate) version: u64,
     pub(crate) request: ApprovalRequest,
     pub(crate) decision: ApprovalDecision,

@@ -1,4 +1,4 @@
-//! A call in a queue: what people may know about it, and how one state leads to the next.
+//! A call in a queue: the data that people may see, and the transitions between its states.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -16,7 +16,7 @@ use crate::call::callee::Callee;
 use crate::call::store::Row;
 use crate::call::waiting::{Caller, millis_of, seal_name};
 
-/// A call that waits, or has waited, for an approval in a queue, without the secrets among its arguments.
+/// A call that waits, or has waited, for an approval in a queue, without the secrets in its arguments.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct QueuedApproval {
@@ -28,26 +28,26 @@ pub struct QueuedApproval {
     pub call_id: Text,
     /// The name of the tool.
     pub tool: Text,
-    /// The caller. A worker resumes the call for the same one.
+    /// The caller. A worker resumes the call for the same caller.
     pub caller: Caller,
-    /// The arguments as people may see them: without secrets.
+    /// The arguments as people may see them, without secrets.
     pub redacted_arguments: Value,
     /// The reasons why the call needs an approval.
     pub reasons: Vec<String>,
-    /// The tools that the call may call in turn, see [`ApprovalRequest::calls`].
+    /// The nested tools that the call may use, see [`ApprovalRequest::calls`].
     pub calls: Vec<Callee>,
     /// When the call began to wait.
     pub requested_at: SystemTime,
     /// When the call can no longer be resumed.
     pub expires_at: SystemTime,
-    /// The decision, if somebody has decided.
+    /// The decision, if there is one.
     pub decision: Option<ApprovalDecision>,
-    /// The worker that has it, or the last that gave it back.
+    /// The worker that has claimed the call, or the last one that released it.
     pub claim: Option<ApprovalClaim>,
     /// The outcome, if it is known.
     pub outcome: Option<ApprovalOutcome>,
-    /// Why the row cannot be read, if it was changed by something else. Then it cannot be decided about and cannot
-    /// run, and what it says about the call may be missing.
+    /// Why the row cannot be read, if something else changed it. Such a call cannot be decided about and cannot run,
+    /// and its data may be incomplete.
     pub damage: Option<String>,
     pub(super) request: Option<Box<ApprovalRequest>>,
     pub(super) version: u64,
@@ -56,9 +56,10 @@ pub struct QueuedApproval {
 discreet_debug!(QueuedApproval:
     id, state, call_id, tool, caller, reasons, calls, requested_at, expires_at, decision, claim, outcome, damage; redacted_arguments);
 
-/// `{"id", "state", "call_id", "tool", "shown", "reasons", "asked_at", "expires_at"}`, times in milliseconds since 1970,
-/// and, where known, `principal`, `session_id`, `agent_id`, a list `calls`, `decision` (`{"granted", "by", "at",
-/// "note"}`), `claim` (`{"worker", "at"}`, and perhaps `refused`), `outcome` (`{"error_code", "at"}`), and `damage`.
+/// `{"id", "state", "call_id", "tool", "shown", "reasons", "asked_at", "expires_at"}`, with times in milliseconds
+/// since 1970, and, if known, `principal`, `session_id`, `agent_id`, an array `calls`, `decision` (`{"granted", "by",
+/// "at", "note"}`), `claim` (`{"worker", "at"}`, and possibly `refused`), `outcome` (`{"error_code", "at"}`), and
+/// `damage`.
 impl Serialize for QueuedApproval {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = json!({
@@ -90,7 +91,7 @@ impl Serialize for QueuedApproval {
 }
 
 impl QueuedApproval {
-    /// Returns the entry of a call that begins to wait now.
+    /// Returns the entry of a call that starts to wait now.
     pub(super) fn new(request: &ApprovalRequest, now: SystemTime) -> QueuedApproval {
         let mut new = QueuedApproval::blank(Text::copy_of(seal_name(&request.seal)), now, request.expires_at);
         new.show(request);
@@ -119,7 +120,7 @@ impl QueuedApproval {
         }
     }
 
-    /// Adds what a request says.
+    /// Adds the data of a request.
     fn show(&mut self, request: &ApprovalRequest) {
         self.call_id.clone_from(&request.id);
         self.tool.clone_from(&request.name);
@@ -130,10 +131,10 @@ impl QueuedApproval {
         self.expires_at = request.expires_at;
     }
 
-    /// Returns what a row says now, with that of its sealed call. One that cannot be read is shown as damaged: an error
-    /// would keep all others from people and workers.
+    /// Returns the entry of a row and its sealed call, as of now. An unreadable row becomes a damaged entry: an error
+    /// would hide all other entries from people and workers.
     pub(super) fn of(row: Row, request: Option<&Row>, now: SystemTime) -> QueuedApproval {
-        // Whatever its time is, it is shown.
+        // A damaged row is shown regardless of its times.
         let never = now.checked_add(Duration::from_secs(1 << 36)).unwrap_or(now);
         let mut entry = QueuedApproval::blank(Text::from(row.key), UNIX_EPOCH, never);
         entry.version = row.version;
@@ -159,7 +160,7 @@ impl QueuedApproval {
         let text: Value = serde_json::from_slice(text)?;
         let mut members = Members::read(text, "the entry of the queue")?;
         let state: Text = members.take("state")?;
-        // A state of a later version: nothing is done with what nobody here knows.
+        // A state of a later version: this version must not act on it.
         self.state = ApprovalState::by_name(&state).unwrap_or(ApprovalState::Finished);
         self.requested_at = time(&mut members, "asked_at")?;
         self.expires_at = time(&mut members, "expires_at")?;
@@ -188,21 +189,21 @@ impl QueuedApproval {
             let error_code = outcome.or_default("error_code")?;
             self.outcome = Some(ApprovalOutcome { error_code, at: time(&mut outcome, "at")? });
         }
-        // One that was started cannot run again, even if its sealed call is still there.
+        // A call that was started cannot run again, even if its sealed call still exists.
         let is_begun = matches!(self.state, ApprovalState::Started | ApprovalState::Finished);
         if let Some(request) = request.filter(|_| !is_begun) {
             let request: ApprovalRequest = serde_json::from_slice(request)?;
             if seal_name(&request.seal) != self.id.as_str() {
                 return Err(serde_json::Error::custom("its sealed call is that of another row"));
             }
-            // Whoever decides sees what runs, and not what somebody wrote beside it.
+            // Approvers see the call that will run, not other data in its row.
             self.show(&request);
             self.request = Some(Box::new(request));
         }
         let lacks = |what: &str| Err(serde_json::Error::custom(format!("{what} is missing")));
         match self.state {
             ApprovalState::Started | ApprovalState::Finished | ApprovalState::Expired => Ok(()),
-            // Its time is over: the sealed call is gone, as it should be.
+            // It has expired: the sealed call is deleted, as expected.
             _ if self.expires_at <= now => Ok(()),
             _ if self.request.is_none() => lacks("its sealed call"),
             ApprovalState::Granted | ApprovalState::Denied | ApprovalState::Claimed
@@ -214,18 +215,19 @@ impl QueuedApproval {
         }
     }
 
-    /// Returns what is stored for people to see.
+    /// Returns the JSON that is stored for people to see.
     pub(super) fn written(&self) -> Result<String, ApprovalError> {
         serde_json::to_string(self).map_err(|error| ApprovalError::Damaged(error.to_string()))
     }
 
-    /// Returns the sealed call as it is stored.
+    /// Returns the sealed call as stored.
     pub(super) fn sealed(&self) -> Result<Option<String>, ApprovalError> {
         let request = self.request.as_deref().map(serde_json::to_string).transpose();
         request.map_err(|error| ApprovalError::Damaged(error.to_string()))
     }
 
-    /// Whether a worker may claim it: it was decided, and no worker has it, or none has started it within this time.
+    /// Whether a worker may claim it: it was decided, and no worker has claimed it, or the claim is older than `lease`
+    /// and the call was not started.
     pub(super) fn is_free(&self, lease: Duration, now: SystemTime) -> bool {
         let left = || {
             self.claim.as_ref().is_none_or(|claim| claim.at.checked_add(lease).is_none_or(|end| end <= now))
@@ -268,8 +270,8 @@ impl QueuedApproval {
         Ok(())
     }
 
-    /// Starts the call for the worker that claimed this version, or for a program that resumes it by itself and names
-    /// an approver.
+    /// Starts the call for the worker that claimed this version, or for a program that resumes it itself and names an
+    /// approver.
     pub(super) fn start(
         &mut self,
         claimed: Option<u64>,
@@ -302,14 +304,14 @@ impl QueuedApproval {
         self.request = None;
     }
 
-    /// Ends an entry that no caller waits for, whatever was decided about it.
+    /// Finishes an entry that no caller waits for, regardless of the decision about it.
     pub(super) fn call_off(&mut self, code: &str, now: SystemTime) {
         if !matches!(self.state, ApprovalState::Started | ApprovalState::Finished) {
             self.finish(Some(code), now);
         }
     }
 
-    /// Gives a claim back, so that any worker can try, and keeps why.
+    /// Releases a claim, so that any worker can try, and keeps the reason.
     pub(super) fn give_back(&mut self, code: Option<&str>) {
         let granted = self.decision.as_ref().is_some_and(|decision| decision.granted);
         self.state = if granted { ApprovalState::Granted } else { ApprovalState::Denied };

@@ -1,4 +1,4 @@
-//! Why something cannot be done with a call in a queue.
+//! Errors of operations on calls in a queue.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::state::ApprovalDecision;
 use crate::call::error::ToolError;
 use crate::call::store::StoreError;
 
-/// Why something cannot be done with a call in a queue.
+/// The reason why an operation on a call in a queue failed.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ApprovalError {
@@ -14,30 +14,30 @@ pub enum ApprovalError {
     NoQueue,
     /// No call has this ID.
     NotFound {
-        /// The ID, or the beginning of one.
+        /// The ID, or its beginning.
         id: String,
     },
-    /// The IDs of several calls begin with this text.
+    /// The IDs of several calls begin with this string.
     Ambiguous {
-        /// The beginning.
+        /// The beginning of the ID.
         id: String,
-        /// How many there are.
+        /// The number of such calls.
         count: usize,
     },
-    /// Nobody has decided yet.
+    /// The call has no decision yet.
     Undecided,
-    /// Somebody has already decided, and that stands.
+    /// The call was already decided, and a decision is final.
     Decided(Box<ApprovalDecision>),
     /// The call has waited too long.
     Expired,
-    /// A worker has the call, or it has been resumed.
+    /// A worker has claimed the call, or it has been resumed.
     Taken,
-    /// The call belongs to a caller other than that of the turn in which it was to be resumed.
+    /// The call belongs to a different caller than the turn that resumes it.
     OtherCaller {
         /// What differs: `principal`, `session` or `agent`.
         what: &'static str,
     },
-    /// The row was changed by something else, and cannot be read.
+    /// The row was changed by something else and cannot be read.
     Damaged(String),
     /// The queue could not be read or written.
     Queue(ToolError),
@@ -47,37 +47,35 @@ impl fmt::Display for ApprovalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ApprovalError::NoQueue => f.write_str(
-                "the provider has no queue of approvals; set one with `ToolboxBuilder::approval_queue`",
+                "the toolbox has no approval queue; set one with `ToolboxBuilder::approval_queue`",
             ),
             ApprovalError::NotFound { id } => {
-                write!(f, "no call with the ID '{id}' waits or has waited; list those that are there")
+                write!(f, "the queue has no call with the ID '{id}'; list the calls to see their IDs")
             }
             ApprovalError::Ambiguous { id, count } => {
-                write!(f, "the IDs of {count} calls begin with '{id}'; write more of it")
+                write!(f, "the IDs of {count} calls begin with '{id}'; give more characters")
             }
-            ApprovalError::Undecided => {
-                f.write_str("nobody has decided about the call yet; grant or deny it first")
-            }
+            ApprovalError::Undecided => f.write_str("the call is not decided yet; grant or deny it first"),
             ApprovalError::Decided(first) => {
                 let what = if first.granted { "granted" } else { "denied" };
                 match (first.by.as_str(), first.note.as_str()) {
-                    ("", "") => write!(f, "it was {what} before, and that stands"),
-                    (by, "") => write!(f, "{by} has {what} it before, and that stands"),
-                    ("", note) => write!(f, "it was {what} before, and that stands: {note}"),
-                    (by, note) => write!(f, "{by} has {what} it before, and that stands: {note}"),
+                    ("", "") => write!(f, "it was already {what}, and that is final"),
+                    (by, "") => write!(f, "{by} has already {what} it, and that is final"),
+                    ("", note) => write!(f, "it was already {what}, and that is final: {note}"),
+                    (by, note) => write!(f, "{by} has already {what} it, and that is final: {note}"),
                 }
             }
             ApprovalError::Expired => {
                 f.write_str("the call has waited too long and can no longer run; it has to be made again")
             }
-            ApprovalError::Taken => f.write_str("a worker has the call, or it has been resumed before"),
+            ApprovalError::Taken => f.write_str("a worker has claimed the call, or it was already resumed"),
             ApprovalError::OtherCaller { what } => {
                 write!(f, "the call is for another {what}: resume it in a turn of its own caller, `caller`")
             }
             ApprovalError::Damaged(reason) => {
                 write!(f, "its row in the queue was changed and cannot be read, so it cannot run: {reason}")
             }
-            ApprovalError::Queue(error) => write!(f, "the queue of approvals gave no answer: {error}"),
+            ApprovalError::Queue(error) => write!(f, "the approval queue did not respond: {error}"),
         }
     }
 }

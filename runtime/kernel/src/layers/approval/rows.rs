@@ -1,5 +1,5 @@
-//! The rows of a queue in a store: the entry that people may see, the sealed call beside it, and the names of the calls
-//! that were used up.
+//! The rows of a queue in a store: the entry that people may see, the separate row with the sealed call, and the names
+//! of used calls.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
@@ -16,27 +16,27 @@ use crate::call::store::{Expected, OnFailure, Row, StoreError};
 /// The entries by their ID, as JSON.
 const ENTRIES: &str = "approvals";
 
-/// The sealed calls by the ID of their entry, as JSON, until they start or can no longer run. They are kept apart, since
-/// secrets are among their arguments.
+/// The sealed calls by the ID of their entry, as JSON, until they start or can no longer run. They are separate
+/// because their arguments contain secrets.
 const REQUESTS: &str = "approval-requests";
 
-/// The names of the calls that were used up.
+/// The names of used calls.
 const USED: &str = "approvals-used";
 
 impl Approvals {
-    /// Takes a name and returns whether it was free: of all that take it, in whatever processes, one is told so. It is
-    /// forgotten some time after its request can no longer run.
+    /// Takes a name and returns whether it was free. If several processes take a name, exactly one of them gets
+    /// `true`. The name is deleted some time after its request can no longer run.
     pub(super) async fn take(&self, name: &str, expires_at: SystemTime) -> Result<bool, ToolError> {
         let ttl = left(expires_at).saturating_add(CLOCK_SKEW);
         let taken = self.store.put(USED, name, b"", ttl, Expected::Absent).await.map(|taken| taken.is_some());
         match self.on_failure {
             OnFailure::Refuse => Ok(taken?),
-            // What was resumed while the store was away is not resumed again when it is back.
+            // A call that was resumed while the store was unavailable is not resumed again after it is back.
             OnFailure::Degrade => Ok(self.own.take(name, expires_at) && taken.unwrap_or(true)),
         }
     }
 
-    /// Adds an entry, and its sealed call first: whoever finds the entry finds it, too.
+    /// Adds an entry, after its sealed call: a reader that finds the entry also finds the sealed call.
     pub(super) async fn insert(&self, entry: &QueuedApproval) -> Result<(), ApprovalError> {
         let (id, value) = (entry.id.as_str(), entry.written()?);
         if let Some(request) = entry.sealed()? {
@@ -52,19 +52,19 @@ impl Approvals {
         }
     }
 
-    /// Replaces an entry if it still has its version, and returns the next one. A call that can no longer run loses its
-    /// sealed part.
+    /// Replaces an entry if it still has its version, and returns the next version. If the call can no longer run, its
+    /// sealed call is deleted.
     pub(super) async fn replace(&self, entry: &QueuedApproval) -> Result<Option<u64>, ApprovalError> {
         let (id, value, expected) = (&entry.id, entry.written()?, Expected::Version(entry.version));
         let version = self.store.put(ENTRIES, id, value.as_bytes(), kept(entry), expected).await?;
         if version.is_some() && entry.is_begun() {
-            // If this fails, it is forgotten when it expires; it does not run again.
+            // If this fails, the sealed call is deleted when it expires; it does not run again.
             let _ = self.unseal(id).await;
         }
         Ok(version)
     }
 
-    /// Forgets the sealed call of an entry.
+    /// Deletes the sealed call of an entry.
     pub(super) async fn unseal(&self, id: &str) -> Result<bool, StoreError> {
         self.store.delete(REQUESTS, id, Expected::Any).await
     }
@@ -76,7 +76,7 @@ impl Approvals {
             let request = self.store.get(REQUESTS, id).await?;
             let (lacks, version) = (request.is_none(), row.version);
             let entry = QueuedApproval::of(row, request.as_ref(), now());
-            // Perhaps it was started in between, and lost it for that reason.
+            // The call may have been started in between, which deletes its sealed call.
             let may_differ = lacks && entry.damage.is_some();
             if !may_differ || self.store.get(ENTRIES, id).await?.map(|row| row.version) == Some(version) {
                 return Ok(Some(entry));
@@ -86,7 +86,7 @@ impl Approvals {
 
     /// Returns all entries, those that have waited longest first.
     pub(super) async fn all(&self) -> Result<Vec<QueuedApproval>, StoreError> {
-        // An entry that is added meanwhile lacks its sealed call below, and is read by itself.
+        // An entry that is added concurrently has no sealed call in the map below, so it is read separately.
         let mut requests: BTreeMap<String, Row> =
             self.store.scan(REQUESTS, "").await?.into_iter().map(|row| (row.key.clone(), row)).collect();
         let mut all = Vec::new();
@@ -115,7 +115,7 @@ impl Approvals {
         Ok(open)
     }
 
-    /// Returns the IDs that begin with a text.
+    /// Returns the IDs that begin with a string.
     pub(super) async fn ids(&self, start: &str) -> Result<Vec<Text>, StoreError> {
         let rows = self.store.scan(ENTRIES, start).await?;
         Ok(rows.into_iter().map(|row| Text::from(row.key)).collect())
@@ -123,18 +123,18 @@ impl Approvals {
 }
 
 impl QueuedApproval {
-    /// Whether the call was started or is over, so that it can no longer run.
+    /// Whether the call was started or has ended, so that it can no longer run.
     fn is_begun(&self) -> bool {
         matches!(self.state, ApprovalState::Started | ApprovalState::Finished)
     }
 }
 
-/// For how long a call can still run.
+/// Returns how long a call can still run.
 fn left(expires_at: SystemTime) -> Duration {
     expires_at.duration_since(SystemTime::now()).unwrap_or_default()
 }
 
-/// For how long an entry is kept.
+/// Returns how long an entry is kept.
 fn kept(entry: &QueuedApproval) -> Duration {
     let end = entry.expires_at.checked_add(APPROVAL_RETENTION).unwrap_or(entry.expires_at);
     left(end)

@@ -1,4 +1,4 @@
-//! The names of calls that this process knows to be used up.
+//! The names of calls that this process knows to be used.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use crate::base::frozen::Text;
 use crate::base::sync::unpoisoned;
 
-/// The names that this process knows to be used up.
+/// The names that this process knows to be used.
 #[derive(Default)]
 pub(super) struct Spent(Mutex<Names>);
 
@@ -33,7 +33,7 @@ impl Spent {
         kept.names.insert(Text::copy_of(name), expires_at).is_none()
     }
 
-    /// Whether a name was taken, and has not been forgotten since.
+    /// Whether a name was taken, and has not been deleted since.
     pub(super) fn knows(&self, name: &Text) -> bool {
         unpoisoned(self.0.lock()).names.contains_key(name)
     }

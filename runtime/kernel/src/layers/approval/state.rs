@@ -1,28 +1,28 @@
-//! The states of a call that waits for an approval, and what came of each.
+//! The states of a call that waits for an approval, its decision, its claim and its outcome.
 
 use std::fmt;
 use std::time::SystemTime;
 
 use crate::base::frozen::Text;
 
-/// The state of the approval of a call. See [`Approvals`](super::Approvals) for how one state leads to the next.
+/// The state of the approval of a call. [`Approvals`](super::Approvals) documents the transitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ApprovalState {
-    /// Nobody has decided yet.
+    /// The call is not decided yet.
     Waiting,
-    /// It may run, and no worker has it.
+    /// The call may run, and no worker has claimed it.
     Granted,
-    /// It may not run, and its caller has not been told.
+    /// The call must not run, and its caller has not been notified.
     Denied,
-    /// A worker has it but has not started it: it checks the call, or waits for its turn.
+    /// A worker has claimed the call but has not started it: the worker checks it, or it waits for its turn.
     Claimed,
-    /// It runs. If it stays in this state, the program ended before the outcome was known: the call may have had its
-    /// effect.
+    /// The call runs. If it stays in this state, the program ended before the outcome was known, and the call may have
+    /// had its effect.
     Started,
-    /// It has an outcome.
+    /// The call has an outcome.
     Finished,
-    /// Its time was over before it started. Rows do not have this state: it follows from the time.
+    /// The call expired before it started. Rows do not store this state: it follows from the time.
     Expired,
 }
 
@@ -65,17 +65,17 @@ impl fmt::Display for ApprovalState {
     }
 }
 
-/// What somebody decided about a call.
+/// A decision about a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ApprovalDecision {
     /// Whether the call may run.
     pub granted: bool,
-    /// Who decided.
+    /// Name of the approver.
     pub by: Text,
-    /// When.
+    /// Time of the decision.
     pub at: SystemTime,
-    /// Why, in their words. A model reads the note of a denial.
+    /// Reason of the approver. A model reads the note of a denial.
     pub note: String,
 }
 
@@ -85,10 +85,10 @@ pub struct ApprovalDecision {
 pub struct ApprovalClaim {
     /// The name of the worker, see [`Approvals::with_worker`](super::Approvals::with_worker); may be empty.
     pub worker: Text,
-    /// Since when.
+    /// Time of the claim.
     pub at: SystemTime,
-    /// The code of the error with which the worker gave the call back without having run it, such as `RATE_LIMITED`,
-    /// or `APPROVAL_INVALID` if its toolbox did not make this call, or not like this. `None` as long as it has not.
+    /// The code of the error with which the worker released the call without having run it, such as `RATE_LIMITED`, or
+    /// `APPROVAL_INVALID` if its toolbox did not make this call, or not in this form. `None` until it does.
     pub refused: Option<String>,
 }
 
@@ -98,6 +98,6 @@ pub struct ApprovalClaim {
 pub struct ApprovalOutcome {
     /// The [code](crate::ToolError::code) of the error; `None` if there was none.
     pub error_code: Option<String>,
-    /// When.
+    /// Time of the outcome.
     pub at: SystemTime,
 }

@@ -1,5 +1,5 @@
-//! Checks every interleaving of threads, with loom. Time stands still here: a reset time of zero makes an open circuit
-//! half-open at once, and a long one keeps it open.
+//! Checks every interleaving of threads, with loom. Time does not advance here: a reset time of zero makes an open
+//! circuit half-open immediately, and a long one keeps it open.
 
 use loom::thread;
 
@@ -14,7 +14,7 @@ fn breaker(failures: u32, reset: Duration) -> Arc<CircuitBreaker> {
     Arc::new(CircuitBreaker::new().with_settings(settings))
 }
 
-/// Runs `step` on this many threads, including the current one.
+/// Runs `step` on the given number of threads, including the current one.
 fn together<T: 'static>(
     threads: usize,
     breaker: &Arc<CircuitBreaker>,
@@ -103,7 +103,7 @@ fn manual_reset_wins_over_running_calls() {
 }
 
 impl CircuitBreaker {
-    /// Registers the service first, so that the model does not branch over its registration.
+    /// Registers the service first, so that the model does not branch on its registration.
     fn admitted(self: Arc<Self>) -> Arc<Self> {
         drop(self.admit("db"));
         self

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// When a circuit opens and for how long.
+/// When a circuit opens, and for how long.
 ///
 /// ```
 /// use std::num::NonZeroU32;
@@ -20,13 +20,13 @@ use tokio::time::Instant;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BreakerSettings {
-    /// How many failures within the window open the circuit: 5.
+    /// Number of failures within the window that opens the circuit. Default: 5.
     pub failures: NonZeroU32,
-    /// How long an open circuit refuses all calls: 60 s.
+    /// How long an open circuit refuses all calls. Default: 60 s.
     pub reset: Duration,
-    /// How long a failure counts: 120 s.
+    /// How long a failure counts. Default: 120 s.
     pub window: Duration,
-    /// How long a trial call excludes others unless it reports or is dropped before: 30 s.
+    /// How long a trial call excludes others, unless it reports or is dropped before. Default: 30 s.
     pub trial_lock: Duration,
 }
 
@@ -39,7 +39,7 @@ impl BreakerSettings {
         trial_lock: Duration::from_secs(30),
     };
 
-    /// Sets how many failures open the circuit.
+    /// Sets the number of failures that opens the circuit.
     #[must_use]
     pub const fn with_failures(mut self, failures: NonZeroU32) -> BreakerSettings {
         self.failures = failures;
@@ -81,7 +81,7 @@ pub enum BreakerState {
     Closed,
     /// Calls are refused.
     Open,
-    /// One call may try; the others are refused.
+    /// One trial call may run; the others are refused.
     HalfOpen,
 }
 
@@ -93,7 +93,7 @@ pub struct BreakerStats {
     pub state: BreakerState,
     /// The settings of the service.
     pub settings: BreakerSettings,
-    /// The failures that count at present: within the window and not cancelled out by successes.
+    /// The failures that count now: within the window and not cancelled out by successes.
     pub failures: usize,
     /// The number of calls that succeeded, including late ones.
     pub successes_total: u64,
@@ -103,6 +103,6 @@ pub struct BreakerStats {
     pub refused_total: u64,
     /// When a call last failed.
     pub last_failure: Option<Instant>,
-    /// How much longer calls are refused if nothing happens. `None` if the next one goes through.
+    /// How much longer calls are refused if nothing changes. `None` if the next call goes through.
     pub retry_after: Option<Duration>,
 }

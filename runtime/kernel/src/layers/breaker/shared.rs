@@ -1,4 +1,4 @@
-//! Circuits that several processes open and close together.
+//! Circuits that several processes share through a store.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
@@ -12,11 +12,11 @@ use crate::base::sync::unpoisoned;
 use crate::call::error::ToolError;
 use crate::call::store::{Expected, OnFailure, Row, Store, StoreError};
 
-/// How often a process asks by default what others opened and closed.
+/// Default interval at which a process asks for changes of other processes.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// How long a store remembers a circuit after the time for which it is open. A row is kept for both together, so what is
-/// left of it says how long the circuit is still open, by the clock of the store.
+/// How long a store keeps a circuit after it is no longer open. The TTL of a row is the sum of both, so its remaining
+/// TTL gives the time that the circuit is still open, by the clock of the store.
 const CIRCUIT_TTL: Duration = Duration::from_secs(60 * 60);
 
 /// The table of the circuits, by service.
@@ -27,11 +27,11 @@ const CLOSED: &[u8] = b"closed";
 /// Builds circuit breakers that processes share, from [`CircuitBreaker::shared`].
 ///
 /// A circuit that opens or closes in one process does so in all of them, within the [interval](Self::interval) and one
-/// request: a tenth of a second by default. Each process counts the failures that it sees itself; after the reset time
-/// each makes one trial call, and the first that ends decides for all.
+/// request: 100 milliseconds by default. Each process counts only the failures that it sees. After the reset time each
+/// process makes one trial call, and the first one that ends decides for all.
 ///
-/// Calls do not wait for the store: a task asks for changes, one small request in each interval, and passes on those of
-/// this process. It ends when the breaker is dropped.
+/// Calls do not wait for the store: a background task asks for changes, with one small request per interval, and
+/// publishes those of this process. The task ends when the breaker is dropped.
 #[derive(Debug)]
 pub struct SharedBreaker {
     breaker: CircuitBreaker,
@@ -42,15 +42,15 @@ pub struct SharedBreaker {
 
 impl CircuitBreaker {
     /// Shares circuits with the other processes that use the store, which should have the same settings.
-    /// [Start](SharedBreaker::start) them before they are used: every circuit is closed then.
+    /// [Start](SharedBreaker::start) the breakers before you use them: every circuit is closed then.
     #[must_use]
     pub fn shared(self, store: impl Store + 'static) -> SharedBreaker {
         let store = Arc::new(store);
         SharedBreaker { breaker: self, store, interval: INTERVAL, on_failure: OnFailure::Degrade }
     }
 
-    /// Opens the circuit of a service that another process opened, for the time that is left there. A circuit that is
-    /// open already stays open at least as long.
+    /// Opens the circuit of a service that another process opened, for the time that remains there. A circuit that is
+    /// already open stays open at least as long.
     fn open_elsewhere(&self, service: &str, remaining: Duration) {
         let found = self.service(service);
         let mut machine = unpoisoned(found.machine.lock());
@@ -70,16 +70,17 @@ impl CircuitBreaker {
 }
 
 impl SharedBreaker {
-    /// Sets how often the process asks what others opened and closed: every 100 milliseconds by default.
+    /// Sets the interval at which the process asks for changes of other processes. Default: 100 milliseconds.
     #[must_use]
     pub fn interval(mut self, interval: Duration) -> SharedBreaker {
         self.interval = interval;
         self
     }
 
-    /// Sets what happens while the store cannot be reached: by default each process goes by its own circuits
-    /// ([`OnFailure::Degrade`]), and tells the others when the store is back. With [`OnFailure::Refuse`] calls of services
-    /// are refused with the code [`SERVICE_UNAVAILABLE`] from the first failed request on, and before the first answer.
+    /// Sets what happens while the store cannot be reached. By default each process uses its own circuits
+    /// ([`OnFailure::Degrade`]), and publishes changes when the store is back. With [`OnFailure::Refuse`] calls of
+    /// services are refused with the code [`SERVICE_UNAVAILABLE`] after the first failed request, and before the first
+    /// response.
     #[must_use]
     pub fn on_failure(mut self, on_failure: OnFailure) -> SharedBreaker {
         self.on_failure = on_failure;
@@ -90,7 +91,7 @@ impl SharedBreaker {
     ///
     /// # Errors
     ///
-    /// If this is not called in a Tokio runtime, in which the task could run.
+    /// Returns an error if it is not called in a Tokio runtime, where the task could run.
     pub fn start(self) -> Result<Arc<CircuitBreaker>, StoreError> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| {
             StoreError::new("shared circuit breakers need a Tokio runtime: start them inside of one")
@@ -111,7 +112,7 @@ impl SharedBreaker {
     }
 }
 
-/// What the calls of this process and the task share.
+/// The state that the calls of this process and the task share.
 #[derive(Debug)]
 pub(super) struct Circuits {
     on_failure: OnFailure,
@@ -122,15 +123,15 @@ pub(super) struct Circuits {
 #[derive(Debug)]
 struct LastPoll {
     changes: Changes,
-    /// Whether the last request was answered.
+    /// Whether the last request got a response.
     answered: bool,
 }
 
-/// Changes that are still to be sent to others: until when a circuit is open; `None` if it is closed.
+/// Changes that are not published yet: until when a circuit is open; `None` if it is closed.
 type Changes = BTreeMap<String, Option<Instant>>;
 
 impl Circuits {
-    /// Takes note that a circuit opened, for this long, or closed in this process.
+    /// Records that a circuit opened, for the given time, or closed in this process.
     pub(super) fn changed(&self, service: &str, open: Option<Duration>) {
         // A time that cannot be represented is far enough in the future.
         let till =
@@ -139,19 +140,20 @@ impl Circuits {
         self.woken.notify_one();
     }
 
-    /// Refuses a call of a service if what others know of it cannot be determined, and that is not wanted.
+    /// Refuses a call of a service if the shared state is unknown and the setting is [`OnFailure::Refuse`].
     pub(super) fn check(&self, service: &str) -> Result<(), ToolError> {
         if self.on_failure == OnFailure::Degrade || unpoisoned(self.seen.lock()).answered {
             return Ok(());
         }
         let text = format!(
-            "The call was not executed: whether service '{service}' is available is not known, because the state that \
+            "The call was not executed: it is unknown whether service '{service}' is available, because the state that \
              is shared with other processes cannot be reached. Try again in a moment."
         );
         Err(ToolError::failed_with(SERVICE_UNAVAILABLE, text))
     }
 
-    /// Applies changes made elsewhere to the circuits here. Changes that were not passed on are passed on later.
+    /// Applies changes of other processes to the circuits here. Changes that were not published yet are published
+    /// later.
     fn apply_changes(
         &self,
         response: Result<Vec<Row>, StoreError>,
@@ -166,14 +168,14 @@ impl Circuits {
             }
             return false;
         };
-        // What happened here is newer.
+        // Changes in this process are newer.
         found.retain(|row| !seen.changes.contains_key(&row.key));
         drop(seen);
         for row in found {
             match row.value.as_slice() {
                 OPEN => breaker.open_elsewhere(&row.key, row.left.saturating_sub(CIRCUIT_TTL)),
                 CLOSED => breaker.closed_elsewhere(&row.key),
-                // What a later version has to say is not for this one.
+                // The row comes from a later version: ignore it.
                 _ => {}
             }
         }
@@ -181,7 +183,7 @@ impl Circuits {
     }
 }
 
-/// Passes on what circuits do here, and does here what they do elsewhere, until the breaker is dropped.
+/// Publishes changes of this process and applies those of others, until the breaker is dropped.
 async fn follow(
     store: Arc<dyn Store>,
     breaker: Weak<CircuitBreaker>,
@@ -195,7 +197,7 @@ async fn follow(
         let Some(breaker) = breaker.upgrade() else { return };
         let answered = circuits.apply_changes(response, changes, &breaker);
         drop(breaker);
-        // A change is passed on at once, but not again and again while the store is away.
+        // A change is published immediately, but not repeatedly while the store is unavailable.
         if answered {
             let _ = tokio::time::timeout(interval, circuits.woken.notified()).await;
         } else {
@@ -217,7 +219,7 @@ async fn exchange(
         };
         let stored =
             store.put(TABLE, service, value, remaining.saturating_add(CIRCUIT_TTL), Expected::Any).await?;
-        // What this process says itself is no news to it.
+        // Changes by this process are already applied here.
         known.extend(stored.map(|version| (service.clone(), version)));
     }
     let mut rows = store.scan(TABLE, "").await?;

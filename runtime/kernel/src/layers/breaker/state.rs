@@ -11,10 +11,10 @@ use super::{BreakerSettings, BreakerState, BreakerStats};
 #[derive(Debug, Default)]
 pub(super) struct Machine {
     phase: Phase,
-    /// Changes whenever permits become obsolete: when the circuit opens, when it closes and when a trial is granted. A
-    /// permit of an earlier generation says nothing about the service as it is now.
+    /// Changes whenever permits become obsolete: when the circuit opens, when it closes and when a trial is granted.
+    /// The report of a permit of an earlier generation is ignored.
     generation: u64,
-    /// The times of the failures that count, oldest first; no more than the threshold.
+    /// The times of the failures that count, oldest first; at most as many as the threshold.
     failures: VecDeque<Instant>,
     last_failure: Option<Instant>,
     successes_total: u64,
@@ -29,7 +29,7 @@ enum Phase {
     Open {
         since: Instant,
     },
-    /// Open for long enough that one call may try; `since` is when the trial call was admitted.
+    /// Open long enough that a trial call may run; `since` is when the trial call was admitted.
     HalfOpen {
         since: Option<Instant>,
     },
@@ -37,11 +37,11 @@ enum Phase {
 
 /// Whether a call may proceed.
 pub(super) enum Admission {
-    /// It may; the permit is of this generation.
+    /// It may proceed; the permit has this generation.
     Granted(u64),
     /// The service is down.
     Unavailable,
-    /// Another call is trying.
+    /// A trial call is running.
     Tested,
 }
 
@@ -62,7 +62,7 @@ impl Machine {
         refused
     }
 
-    /// Notes that the service answered a call. Returns whether that closed the circuit.
+    /// Records that the service handled a call. Returns whether that closed the circuit.
     pub(super) fn succeeded(&mut self, generation: u64) -> bool {
         self.successes_total += 1;
         if generation != self.generation {
@@ -70,7 +70,8 @@ impl Machine {
         }
         match self.phase {
             Phase::Closed => {
-                // One success cancels out one failure, so a busy service is not cut off for one failure in a thousand.
+                // One success cancels out one failure, so that one failure in a thousand calls does not cut off a busy
+                // service.
                 self.failures.pop_front();
                 false
             }
@@ -81,7 +82,7 @@ impl Machine {
         }
     }
 
-    /// Notes that the service failed a call. Returns whether that opened the circuit.
+    /// Records that the service failed a call. Returns whether that opened the circuit.
     pub(super) fn failed(&mut self, generation: u64, settings: &BreakerSettings) -> bool {
         let now = Instant::now();
         self.failures_total += 1;
@@ -102,21 +103,21 @@ impl Machine {
         true
     }
 
-    /// Opens the circuit because another process did, this long ago.
+    /// Opens the circuit because another process opened it, `ago` before now.
     pub(super) fn open(&mut self, ago: Duration) {
         let now = Instant::now();
-        // A clock that began later than that can only say that it was at its beginning.
+        // If the clock started later than that, use its earliest time.
         self.enter(Phase::Open { since: now.checked_sub(ago).unwrap_or(now) });
     }
 
-    /// Closes the circuit because another process did, if it is not closed anyway.
+    /// Closes the circuit because another process closed it, if it is not closed already.
     pub(super) fn close_too(&mut self) {
         if !matches!(self.phase, Phase::Closed) {
             self.close();
         }
     }
 
-    /// Notes that a permit was dropped without a report.
+    /// Records that a permit was dropped without a report.
     pub(super) fn released(&mut self, generation: u64) {
         if generation == self.generation
             && let Phase::HalfOpen { since } = &mut self.phase

@@ -9,14 +9,13 @@ use crate::call::result::ToolResult;
 /// The code of a call whose effect has no handler.
 pub const EFFECT_UNHANDLED: &str = "EFFECT_UNHANDLED";
 
-/// The code of a call whose effect handler panicked, took too long, or itself requested something.
+/// The code of a call whose effect handler panicked, timed out, or requested an effect or input itself.
 pub const EFFECT_FAILED: &str = "EFFECT_FAILED";
 
-/// Carries out an effect that a tool requests, outside of the tool. The handler's result is the result of the call.
+/// Performs an effect that a tool requests, outside of the tool. The handler's result is the result of the call.
 ///
-/// Set with [`ToolboxBuilder::effect`](crate::toolbox::ToolboxBuilder::effect). The handler may take as long as it
-/// needs, since the timeout of the tool does not apply; its future is dropped when the call is abandoned. Functions
-/// are handlers, too:
+/// Set it with [`ToolboxBuilder::effect`](crate::toolbox::ToolboxBuilder::effect). The handler has no timeout, because
+/// that of the tool does not apply; its future is dropped when the call is abandoned. Functions are also handlers:
 ///
 /// ```
 /// # use serde_json::json;
@@ -42,11 +41,11 @@ pub const EFFECT_FAILED: &str = "EFFECT_FAILED";
 /// # }
 /// ```
 pub trait EffectHandler: Send + Sync {
-    /// Carries out the effect. The context is that of the call.
+    /// Performs the effect. The context is that of the call.
     ///
     /// # Errors
     ///
-    /// The reason why the effect could not be carried out, which answers the call.
+    /// Returns the reason why the effect could not be performed, which becomes the error of the call.
     fn handle<'a>(
         &'a self,
         effect: &'a Effect,

@@ -11,16 +11,16 @@ use crate::call::control::InputRequest;
 use crate::call::error::ToolError;
 use crate::schema::shape::decode::ArgumentProblem;
 
-/// How often an [`InputHandler`] is asked for one answer before the call fails.
+/// Maximum number of times that an [`InputHandler`] is asked for one input before the call fails.
 pub const MAX_INPUT_ATTEMPTS: u32 = 3;
 
-/// How many answers a call may ask for.
+/// Maximum number of inputs that a call may ask for.
 pub const MAX_INPUT_ROUNDS: usize = 8;
 
-/// Asks a person, or a program, for the input a tool needs.
+/// Asks a person, or a program, for the input that a tool needs.
 ///
-/// Set with [`ToolboxBuilder::input_handler`](crate::toolbox::ToolboxBuilder::input_handler). The time it takes
-/// does not count as the tool's; its future is dropped when the call is abandoned.
+/// Set it with [`ToolboxBuilder::input_handler`](crate::toolbox::ToolboxBuilder::input_handler). The time that it
+/// takes does not count towards the tool's timeout; its future is dropped when the call is abandoned.
 ///
 /// ```
 /// use serde_json::json;
@@ -43,12 +43,12 @@ pub const MAX_INPUT_ROUNDS: usize = 8;
 /// }
 /// ```
 pub trait InputHandler: Send + Sync {
-    /// Asks the question. If the answer does not fit, the question is repeated, up to [`INPUT_ATTEMPTS`] times in
+    /// Asks the question. If the answer is invalid, the question is repeated, up to [`MAX_INPUT_ATTEMPTS`] times in
     /// total.
     ///
     /// # Errors
     ///
-    /// The reason why the question could not be asked, which answers the call.
+    /// Returns the reason why the question could not be asked, which becomes the error of the call.
     fn ask<'a>(
         &'a self,
         question: InputQuestion<'a>,
@@ -60,11 +60,11 @@ pub trait InputHandler: Send + Sync {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct InputQuestion<'a> {
-    /// What the tool needs to know.
+    /// The request of the tool.
     pub request: &'a InputRequest,
     /// The number of this attempt, from 1.
     pub attempt: u32,
-    /// Everything that was wrong with the last answer.
+    /// All problems of the last answer.
     pub problems: &'a [ArgumentProblem],
 }
 
@@ -74,9 +74,9 @@ pub struct InputQuestion<'a> {
 pub enum InputReply {
     /// The value, which is checked against the schema of the request.
     Given(Value),
-    /// There will be no answer. The model is informed.
+    /// There is no answer. The model is informed.
     Declined,
-    /// No answer yet. The call is answered with the code `INPUT_REQUIRED`;
+    /// There is no answer yet. The result of the call is the error `INPUT_REQUIRED`;
     /// [`Toolbox::resume_with_input`](crate::Toolbox::resume_with_input) resumes it.
     Later,
 }

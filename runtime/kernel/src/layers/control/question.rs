@@ -1,4 +1,4 @@
-//! Questions that an agent asks an expert.
+//! The tool `ask_question`, with which an agent asks an expert.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub const ASK_QUESTION: &str = "ask_question";
 
 /// The ready-made tool `ask_question`, with which an agent asks an expert, such as a person, and waits for the answer.
 ///
-/// The answerer is set with [`ToolboxBuilder::questions`](crate::toolbox::ToolboxBuilder::questions). The result is
+/// Set the answerer with [`ToolboxBuilder::answerer`](crate::toolbox::ToolboxBuilder::answerer). The result is
 /// `Question: {question}` and `Answer: {answer}` on two lines.
 ///
 /// ```
@@ -56,11 +56,11 @@ static SPEC: ToolSpec = ToolSpec {
     name: ToolName::new(ASK_QUESTION),
     label: Text::Static("Ask a Question"),
     description: Text::Static(
-        "Asks somebody who knows more than you, and waits for the answer. Use it when you cannot go on without.",
+        "Asks an expert and waits for the answer. Use it if you cannot continue without the answer.",
     ),
     returns: Text::Static("The question and its answer."),
     input: Schema::text(
-        r#"{"type":"object","properties":{"question":{"type":"string","description":"What you need to know, in one or a few sentences.","minLength":1},"context":{"type":"string","description":"What whoever answers must know to understand the question. Nothing unless given."},"urgency":{"type":"string","description":"How urgent the answer is, such as `low`, `medium` or `high`. Not said unless given."}},"required":["question"]}"#,
+        r#"{"type":"object","properties":{"question":{"type":"string","description":"What you need to know, in one or a few sentences.","minLength":1},"context":{"type":"string","description":"Context that the expert needs to understand the question. Empty by default."},"urgency":{"type":"string","description":"Urgency of the answer, such as `low`, `medium` or `high`. Unspecified by default."}},"required":["question"]}"#,
     ),
     effects: Effects { open_world: true, idempotent: false, ..Effects::NONE },
     timeout: Timeout::Default,
@@ -71,11 +71,11 @@ static SPEC: ToolSpec = ToolSpec {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Question {
-    /// What the agent wants to know.
+    /// The question itself.
     pub question: String,
     /// The context needed to understand the question; may be empty.
     pub context: String,
-    /// How urgent the question is, in the agent's own words; empty if not stated.
+    /// The urgency of the question, as the agent describes it; empty if not stated.
     pub urgency: String,
 }
 
@@ -83,11 +83,11 @@ discreet_debug!(Question: ; question, context, urgency);
 
 /// Answers questions of agents.
 pub trait Answerer: Send + Sync {
-    /// Answers a question. This may take as long as it needs.
+    /// Answers a question. There is no timeout.
     ///
     /// # Errors
     ///
-    /// If there is no answer; the agent gets the reason.
+    /// Returns an error if there is no answer; the agent gets the reason.
     fn answer<'a>(
         &'a self,
         question: &'a Question,

@@ -1,4 +1,4 @@
-//! Closures in place of types: most middleware and approvers are one decision.
+//! Closures as middleware and approvers, since most of them make one decision.
 
 use super::{Approval, ApprovalRequest, Approver, Middleware, MiddlewareDecision, ToolRequest};
 use crate::base::future::BoxFuture;
@@ -10,13 +10,13 @@ where
     F: for<'r, 'c> Fn(&'r ToolRequest<'c>) -> MiddlewareDecision + Send + Sync,
 {
     fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
-        // Decided when it is polled, where a panic is caught and the time is limited.
+        // Called inside the future, so that a panic is caught and the time is limited.
         Box::pin(async move { self(request) })
     }
 }
 
-/// A function that decides without waiting: `|request: &ApprovalRequest, ctx: &ToolContext| …`. [`approver`]
-/// makes one that waits, such as for a click.
+/// A synchronous function: `|request: &ApprovalRequest, ctx: &ToolContext| …`. [`approver`] makes an asynchronous one,
+/// for example to wait for a click.
 impl<F> Approver for F
 where
     F: for<'r, 'c> Fn(&'r ApprovalRequest, &'c ToolContext) -> Approval + Send + Sync,
@@ -26,7 +26,7 @@ where
     }
 }
 
-/// Returns an approver of an asynchronous closure, which gets a copy of the request and of the context.
+/// Returns an approver for an asynchronous closure, which gets a copy of the request and of the context.
 ///
 /// ```
 /// use toolgen_runtime::layers::middleware::{Approval, approver};

@@ -18,34 +18,34 @@ use crate::layers::layer::Outcome;
 use crate::layers::observer::{Called, Observer};
 use crate::layers::redact::{Secrets, ToolRedactor};
 
-/// A tool that a toolbox does not have, in metrics: the names that models make up are not limited.
+/// Stands for a tool that a toolbox does not have, in metrics: the number of names that models invent is unlimited.
 const OTHER: &str = "_OTHER";
 
-/// The most bytes of what a model makes up, in a span.
+/// Maximum length of a value that a model chooses, in a span, in bytes.
 const MAX_ATTRIBUTE_BYTES: usize = 256;
 
-/// Returns what a model makes up, cut to the length that spans show.
+/// Returns a value that a model chooses, cut to the maximum length in spans.
 pub fn short(text: &str) -> String {
     text[..floor(text, MAX_ATTRIBUTE_BYTES)].to_owned()
 }
 
-/// The span of a call that runs. If it is dropped without an outcome, the call was abandoned.
+/// The span of a running call. If it is dropped without an outcome, the call was abandoned.
 pub(super) struct OtelSpan {
-    /// `None` if no spans are made, and the call is only measured.
+    /// `None` if no spans are created, and the call is only measured.
     own: Option<Arc<Spanned>>,
     signals: Arc<Signals>,
     since: Instant,
     /// The attributes of the metric.
     measured: Vec<KeyValue>,
-    /// The codes of errors that the tool declares.
+    /// The error codes that the tool declares.
     codes: Codes,
-    /// Shows the result, if content is shown.
+    /// Redacts the result, if content is included.
     redactor: Option<ToolRedactor>,
     ended: bool,
 }
 
 impl OtelSpan {
-    /// Begins the span of a call, and makes it that of the context.
+    /// Starts the span of a call, and sets it in the context.
     pub(super) fn begin(otel: &Otel, called: &Called<'_>, ctx: &mut ToolContext) -> OtelSpan {
         let (call, tool) = (called.call(), called.tool());
         let (agent, conversation) = agent_attributes(ctx);

@@ -1,4 +1,4 @@
-//! The codes of errors that spans and metrics show.
+//! Error codes as shown in spans and metrics.
 
 use std::borrow::Cow;
 
@@ -10,17 +10,17 @@ use crate::call::result::ToolResult;
 use crate::schema::shape::Schema;
 use crate::schema::shape::render::canonical;
 
-/// An error whose code is not shown.
+/// The code that replaces an error code that is not shown.
 pub(super) const OTHER_CODE: &str = "EXECUTION_ERROR";
 
-/// A code that many tools have, for what another is working on.
+/// A code that many tools use for a resource that another caller has locked.
 const LOCKED: &str = "resource_locked";
 
-/// The codes of errors that a tool declares.
+/// The error codes that a tool declares.
 pub(super) struct Codes(Option<Schema>);
 
 impl Codes {
-    /// Takes the schema of a tool's results, if it has one.
+    /// Takes the schema of a tool's results, if there is one.
     pub(super) fn of(output: Option<&Schema>) -> Codes {
         Codes(output.cloned())
     }
@@ -31,14 +31,14 @@ impl Codes {
             Ok(result) if !result.is_error() => return None,
             Ok(result) => result.details.get("code").and_then(Value::as_str).unwrap_or_default(),
             Err(ToolError::Failed { code: Cow::Owned(code), .. }) => code,
-            // As it stands in the program.
+            // A constant of the program.
             Err(error) => return Some(error.code()),
         };
         let code = codes::current(code);
         Some(if codes::is_own(code) || code == LOCKED || self.declare(code) { code } else { OTHER_CODE })
     }
 
-    /// Whether the schema says that `code` may have this value.
+    /// Whether the schema allows this value for `code`.
     fn declare(&self, code: &str) -> bool {
         let Some(output) = &self.0 else { return false };
         let Ok(schema) = serde_json::from_str::<Value>(&canonical(output.shape())) else { return false };

@@ -1,7 +1,6 @@
-//! The OpenTelemetry context in which a call is made, and the part of it that is passed on.
-//!
+//! The OpenTelemetry context in which a call is made, and the part of it that is propagated.
 //! Contexts are written and read by the propagator that the program sets
-//! (`opentelemetry::global::set_text_map_propagator`); without one, nothing is passed on.
+//! (`opentelemetry::global::set_text_map_propagator`); without a propagator, nothing is propagated.
 
 use std::any::Any;
 use std::pin::Pin;
@@ -18,20 +17,20 @@ use crate::base::frozen::Text;
 use crate::call::context::ToolContext;
 use crate::call::span::{Attribute, Attributes, CallSpan};
 
-/// The most bytes of a value that is passed on or read: a `tracestate` or a `baggage` that a client sends may be longer.
+/// Maximum length of a value that is sent or read, in bytes: a client may send a longer `tracestate` or `baggage`.
 const MOST: usize = 8 << 10;
 
 /// The OpenTelemetry context that a [`ToolContext`] carries.
 pub(crate) struct Spanned {
     context: Context,
-    /// Whether the program set it. Otherwise it holds the span of the call, or of the one that makes it.
+    /// Whether the program set it. Otherwise it holds the span of the call, or of the call that makes it.
     given: bool,
     /// Whether the tool of the call was run.
     ran: AtomicBool,
 }
 
 impl Spanned {
-    /// Creates what the context of a call carries, with the span of the call.
+    /// Creates the data that the context of a call carries, with the span of the call.
     pub(crate) fn own(context: Context) -> Arc<Spanned> {
         Arc::new(Spanned { context, given: false, ran: AtomicBool::new(false) })
     }
@@ -48,8 +47,8 @@ impl Spanned {
 }
 
 impl ToolContext {
-    /// Sets the OpenTelemetry context of the turn: the spans of its calls are children of the span in it. Without it they
-    /// are children of the span that is current where the call is made.
+    /// Sets the OpenTelemetry context of the turn: the spans of its calls are children of the span in it. By default
+    /// they are children of the span that is current where the call is made.
     ///
     /// ```
     /// use opentelemetry::Context;
@@ -64,16 +63,16 @@ impl ToolContext {
         self
     }
 
-    /// Returns the OpenTelemetry context of the call: in a tool, the one with the span of its call, or with a span that
-    /// the tool opened below it and that is current. It is for work that leaves the task of the call, where nothing is
-    /// current: `tokio::spawn(work.with_context(ctx.otel_context()))`.
+    /// Returns the OpenTelemetry context of the call: in a tool, the one with the span of its call, or with a span
+    /// that the tool opened below it and that is current. Use it for work that leaves the task of the call, where no
+    /// context is current: `tokio::spawn(work.with_context(ctx.otel_context()))`.
     #[must_use]
     pub fn otel_context(&self) -> Context {
         let span = self.span().map(|span| -> &dyn Any { &**span });
         span.and_then(|span| span.downcast_ref::<Spanned>()).map_or_else(Context::current, Spanned::innermost)
     }
 
-    /// A copy with the span of an agent, for the turns of that agent.
+    /// Returns a copy with the span of an agent, for the turns of that agent.
     #[doc(hidden)]
     #[must_use]
     pub fn in_span(&self, context: Context) -> ToolContext {
@@ -84,7 +83,7 @@ impl ToolContext {
 }
 
 impl Spanned {
-    /// The context of what is inside the call: the current one, if it is.
+    /// Returns the innermost context of the call: the current one, if it belongs to the call.
     fn innermost(&self) -> Context {
         let current = || {
             Context::map_current(|current| {
@@ -116,7 +115,7 @@ impl CallSpan for Spanned {
         self.ran.store(true, Ordering::Relaxed);
     }
 
-    /// Whatever propagator the program uses.
+    /// Independent of the propagator that the program uses.
     fn traceparent(&self) -> Option<Text> {
         let span = self.context.span();
         let of = span.span_context();
@@ -140,9 +139,8 @@ fn attribute((name, value): &(&'static str, Attribute<'_>)) -> KeyValue {
 /// The members of W3C Trace Context. Others, such as `baggage`, carry more than the trace.
 const TRACE: [&str; 2] = ["traceparent", "tracestate"];
 
-/// Returns the members by which another process continues a context, as name and value: those of W3C Trace Context, and
-/// those that the program adds to them. What a header cannot hold is left out: a call does not fail because of its
-/// trace.
+/// Returns the members with which another process continues a context, by name and value: those of W3C Trace Context,
+/// and those in `also`. Values that are invalid in a header are omitted: a call must not fail because of its trace.
 fn written(context: &Context, also: &[String]) -> Vec<(String, String)> {
     struct Pairs<'a>(Vec<(String, String)>, &'a [String]);
     impl Injector for Pairs<'_> {
@@ -160,12 +158,12 @@ fn written(context: &Context, also: &[String]) -> Vec<(String, String)> {
     pairs.0
 }
 
-/// Returns the members by which another process continues what is current.
+/// Returns the members with which another process continues the current context.
 pub(crate) fn current(also: &[String]) -> Vec<(String, String)> {
     written(&Context::current(), also)
 }
 
-/// Returns a context with what the `_meta` of a request passes on.
+/// Returns a context with the members that the `_meta` of a request contains.
 #[doc(hidden)]
 pub fn continued(around: &Context, meta: &Map<String, Value>) -> Context {
     struct Members<'m>(&'m Map<String, Value>);
@@ -181,17 +179,17 @@ pub fn continued(around: &Context, meta: &Map<String, Value>) -> Context {
     global::get_text_map_propagator(|propagator| propagator.extract_with_context(around, &Members(meta)))
 }
 
-/// A future in whose task a context is current, while it runs.
+/// A future that runs with a given context as the current one.
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]
 pub struct Attached<'c, F> {
     run: F,
-    /// `None` if what is current stays so.
+    /// `None` leaves the current context unchanged.
     context: Option<&'c Context>,
 }
 
 impl<'c, F: Future + Unpin> Attached<'c, F> {
-    /// Puts a context around a future.
+    /// Wraps a future in a context.
     #[doc(hidden)]
     pub fn new(run: F, context: Option<&'c Context>) -> Attached<'c, F> {
         Attached { run, context }

@@ -11,18 +11,18 @@ use opentelemetry::{Context, InstrumentationScope, KeyValue};
 
 use crate::call::context::ToolContext;
 
-/// The buckets that the conventions recommend for durations of calls and of turns of a model, in seconds.
+/// The histogram buckets that the conventions recommend for durations of calls and of model turns, in seconds.
 const CALL: [f64; 14] =
     [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
-/// Those for runs of agents, in seconds.
+/// The buckets for agent runs, in seconds.
 const AGENT: [f64; 13] = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6];
-/// Those for how many calls a run makes.
+/// The buckets for the number of calls per run.
 const CALLS: [f64; 8] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
-/// Those for requests of MCP, in seconds.
+/// The buckets for MCP requests, in seconds.
 const MCP: [f64; 14] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
 
-/// Where spans and metrics go. The tracer and the instruments are made at the first call, since the program may set the
-/// global providers after it builds its own.
+/// The destination of spans and metrics. The tracer and the instruments are created at the first call, because the
+/// program may set the global providers after it builds its toolbox.
 #[derive(Default)]
 #[allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]
 pub struct Signals {
@@ -54,7 +54,7 @@ impl Signals {
         Signals { tracers: self.tracers.clone(), meters: Some(meters), ..Signals::default() }
     }
 
-    /// The tracer, if there is one that makes spans.
+    /// Returns the tracer, if it creates spans.
     fn tracer(&self) -> Option<&BoxedTracer> {
         let made = self.tracer.get_or_init(|| {
             let tracer = match &self.tracers {
@@ -66,7 +66,7 @@ impl Signals {
         made.as_ref()
     }
 
-    /// Begins a span below another, and returns the context with it; `None` if no spans are made.
+    /// Starts a span below another, and returns the context with it; `None` if no spans are created.
     pub fn start_span(&self, parent: &Context, builder: impl FnOnce() -> SpanBuilder) -> Option<Context> {
         let tracer = self.tracer()?;
         Some(parent.with_span(tracer.build_with_context(builder(), parent)))
@@ -83,8 +83,8 @@ impl Signals {
     }
 }
 
-/// Whether a tracer is the placeholder without a library: it gives its spans the identity of their parent, also where
-/// telemetry is suppressed and a library makes no span. The check exports nothing.
+/// Whether a tracer is the placeholder that OpenTelemetry uses without an SDK: it gives its spans the identity of
+/// their parent, even if telemetry is suppressed and an SDK creates no span. The check exports nothing.
 fn is_noop(tracer: &BoxedTracer) -> bool {
     let (trace, span) = (TraceId::from(1), SpanId::from(1));
     let above = SpanContext::new(trace, span, TraceFlags::default(), true, TraceState::default());
@@ -92,7 +92,7 @@ fn is_noop(tracer: &BoxedTracer) -> bool {
     *tracer.build_with_context(SpanBuilder::from_name("none"), &suppressed).span_context() == above
 }
 
-/// The scope that makes the spans and metrics.
+/// The instrumentation scope of the spans and metrics.
 fn scope() -> InstrumentationScope {
     InstrumentationScope::builder("toolgen-runtime").with_version(env!("CARGO_PKG_VERSION")).build()
 }
@@ -111,36 +111,24 @@ impl Instruments {
             meter.u64_counter(name).with_unit("{token}").with_description(of).build()
         };
         Instruments {
-            execute_tool: seconds(
-                "gen_ai.execute_tool.duration",
-                "The time that calls of tools take.",
-                &CALL,
-            ),
-            invoke_agent: seconds(
-                "gen_ai.invoke_agent.duration",
-                "The time that runs of agents take.",
-                &AGENT,
-            ),
+            execute_tool: seconds("gen_ai.execute_tool.duration", "Duration of tool calls.", &CALL),
+            invoke_agent: seconds("gen_ai.invoke_agent.duration", "Duration of agent runs.", &AGENT),
             inference_calls: calls(
                 "gen_ai.invoke_agent.inference_calls",
                 "{inference_call}",
-                "How often a run of an agent asks its model.",
+                "Number of model calls per agent run.",
             ),
             tool_calls: calls(
                 "gen_ai.invoke_agent.tool_calls",
                 "{tool_call}",
-                "How many tools the model of a run calls.",
+                "Number of tool calls per agent run.",
             ),
-            inference: seconds(
-                "gen_ai.client.inference.duration",
-                "The time that turns of models take.",
-                &CALL,
-            ),
-            input_tokens: tokens("gen_ai.client.inference.usage.input_tokens", "Tokens that models read."),
-            output_tokens: tokens("gen_ai.client.inference.usage.output_tokens", "Tokens that models write."),
+            inference: seconds("gen_ai.client.inference.duration", "Duration of model turns.", &CALL),
+            input_tokens: tokens("gen_ai.client.inference.usage.input_tokens", "Number of input tokens."),
+            output_tokens: tokens("gen_ai.client.inference.usage.output_tokens", "Number of output tokens."),
             mcp_server: seconds(
                 "mcp.server.operation.duration",
-                "The time that requests of MCP clients take.",
+                "Duration of requests of MCP clients.",
                 &MCP,
             ),
         }
@@ -154,7 +142,7 @@ pub fn agent_attributes(ctx: &ToolContext) -> (Option<KeyValue>, Option<KeyValue
     (agent, session.map(|session| KeyValue::new("gen_ai.conversation.id", session.id().to_owned())))
 }
 
-/// Reads a `traceparent` as a link. `None` if it is not valid, or of an unknown version.
+/// Parses a `traceparent` as a link. `None` if it is invalid, or of an unknown version.
 pub fn linked(traceparent: &str) -> Option<Link> {
     let mut parts = traceparent.split('-');
     let (version, trace, span, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);

@@ -1,4 +1,4 @@
-//! The tool with which a model reads the rest of a result.
+//! The tool that reads the rest of a result.
 
 use std::sync::Arc;
 
@@ -16,25 +16,25 @@ use crate::call::tool::AgentTool;
 use crate::schema::shape::Schema;
 use crate::spec::{Effects, ToolName, ToolSpec};
 
-/// The name of the tool with which a model reads the rest of a result.
+/// The name of the tool that reads the rest of a result.
 pub const READ_RESULT: &str = "read_result";
 
 static SPEC: ToolSpec = ToolSpec {
     name: ToolName::new(READ_RESULT),
     label: Text::Static("Read Result"),
     description: Text::Static(
-        "Reads on in a result that was too large to be shown at once. The end of such a result says which handle and \
-         offset to give.",
+        "Reads the next part of a result that was too large to show in one piece. The end of such a result states the \
+         handle and offset to pass.",
     ),
-    returns: Text::Static("The next part of the result, and how to read on if there is more."),
+    returns: Text::Static("The next part of the result and, if there is more, the call that reads it."),
     input: Schema::text(
-        r#"{"type":"object","properties":{"handle":{"type":"string","description":"The handle, as the cut result gives it."},"offset":{"type":"integer","minimum":0,"default":0,"description":"The byte of the result to read on from."}},"required":["handle"],"additionalProperties":false}"#,
+        r#"{"type":"object","properties":{"handle":{"type":"string","description":"The handle from the cut result."},"offset":{"type":"integer","minimum":0,"default":0,"description":"The byte offset to continue from."}},"required":["handle"],"additionalProperties":false}"#,
     ),
     effects: Effects::NONE,
     ..ToolSpec::EMPTY
 };
 
-/// The tool `read_result`, with which a model reads the rest of a result that [`Pages`](super::Pages) cut.
+/// The tool `read_result`, which reads the rest of a result that [`Pages`](super::Pages) cut.
 #[derive(Clone, Debug)]
 pub struct ReadResult {
     store: Arc<Store>,
@@ -46,7 +46,7 @@ impl ReadResult {
         ReadResult { store, shared }
     }
 
-    /// Returns a result that was kept, here or by another process.
+    /// Returns a result that this or another process keeps.
     async fn find(&self, handle: &str, ctx: &ToolContext) -> Result<Option<Page>, ToolError> {
         let owner = ResultOwner::of(ctx);
         let (found, shared) = (self.store.get(handle, &owner), &self.shared);
@@ -61,8 +61,8 @@ impl ReadResult {
         let offset = bytes(params.get("offset").and_then(Value::as_u64).unwrap_or(0));
         let Some(Page { text, size, secrets }) = self.find(handle, ctx).await? else {
             let text = format!(
-                "There is no result '{handle}' here, or no longer: results are kept for some time only. Call the tool \
-                 that gave it again."
+                "The result '{handle}' does not exist or has expired: results are kept for a limited time. Call the \
+                 tool that returned it again."
             );
             return Err(ToolError::failed_with("RESULT_NOT_FOUND", text));
         };
@@ -71,12 +71,12 @@ impl ReadResult {
         }
         if offset >= text.len() {
             let text =
-                format!("offset {offset} is behind the end of the result, which has {} bytes", text.len());
+                format!("offset {offset} is beyond the end of the result, which has {} bytes", text.len());
             return Err(ToolError::invalid_args(text));
         }
         let begin = floor(&text, offset);
         let rest = text.get(begin..).unwrap_or_default();
-        // At least one character, or reading would never end.
+        // At least one character, so that reading always makes progress.
         let one = rest.chars().next().map_or(0, char::len_utf8);
         let end = begin + cut(rest, size).max(one);
         let displayed = text.get(begin..end).unwrap_or_default();
@@ -107,12 +107,12 @@ impl AgentTool for ReadResult {
     }
 }
 
-/// Returns the notice that a model gets at a cut.
+/// Returns the notice at a cut.
 pub(super) fn go_on(handle: &str, begin: usize, end: usize, total: usize) -> String {
     format!("[Result cut: bytes {begin}-{end} of {total}. Call {} to read on.]", call(handle, end))
 }
 
-/// Returns the call with which a model reads from an offset.
+/// Returns the call that reads from an offset.
 pub(super) fn call(handle: &str, offset: usize) -> String {
     format!(r#"{READ_RESULT} with {{"handle":"{handle}","offset":{offset}}}"#)
 }

@@ -1,4 +1,4 @@
-//! Results of which other processes can read the rest.
+//! Cut results that several processes share through a store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,41 +13,41 @@ use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::store::{Expected, Row, Store, StoreError};
 
-/// The code of the error for a page that cannot be looked up, because its store cannot be reached.
+/// The code of the error for a page that cannot be looked up because its store cannot be reached.
 pub const RESULT_UNKNOWN: &str = "RESULT_UNKNOWN";
 
 const TABLE: &str = "pages";
 
 impl Pages {
-    /// Lets other processes read the rest of results that a toolbox cuts here, and the other way round. A result is
-    /// stored before its beginning is answered. It is read by the same session, agent and principal only, so the
-    /// processes have to give their sessions the same IDs. The store keeps it as long as the limits of the pages say.
+    /// Lets other processes read the rest of results that a toolbox cuts here, and vice versa. A result is stored
+    /// before its first page is returned. Only the same session, agent and principal can read it, so all processes
+    /// must use the same session IDs. The store keeps it for the time that the limits of the pages set.
     ///
-    /// The process that cut a result keeps it, too, and reads it from its own memory. So while the store cannot be
-    /// reached, results are read where they were cut; elsewhere, reading fails with the code [`RESULT_UNKNOWN`]. A call
-    /// whose result cannot be shared is not refused, since it has run.
+    /// The process that cut a result also keeps it, and reads it from its own memory. So while the store cannot be
+    /// reached, results can be read where they were cut; elsewhere, reading fails with the code [`RESULT_UNKNOWN`]. A
+    /// call whose result cannot be shared is not refused, because it has already run.
     ///
-    /// Results of calls with secrets are kept in this process alone: if they were read elsewhere, records could not
-    /// hide them. [`apply`](Self::apply), which waits for nothing, keeps results in this process, too.
+    /// Results of calls with secrets are kept only in this process: if another process read them, its records could
+    /// not redact the secrets. [`apply`](Self::apply), which is synchronous, also keeps results only in this process.
     #[must_use]
     pub fn shared(mut self, store: impl Store + 'static) -> Pages {
         self.shared = Some(Arc::new(store));
         self
     }
 
-    /// Returns whether others can read what is kept here.
+    /// Returns whether other processes can read the results that are kept here.
     pub(crate) fn is_shared(&self) -> bool {
         self.shared.is_some()
     }
 
-    /// Shares what is kept under these handles.
+    /// Shares the results with these handles.
     pub(crate) async fn share(&self, handles: Vec<String>, ctx: &ToolContext) {
         let Some(shared) = &self.shared else { return };
         let owner = ResultOwner::of(ctx);
         for handle in handles {
             let Some(Page { text, size, secrets }) = self.store.get(&handle, &owner) else { continue };
             if secrets.is_none_or(|secrets| secrets.is_empty()) {
-                // The call has run: if others cannot read it, this process still can.
+                // The call has run: if other processes cannot read its result, this process still can.
                 let _ = put(shared, &owner, &handle, &format!("{size}\n{text}"), self.store.ttl()).await;
             }
         }
@@ -65,7 +65,7 @@ async fn put(
     store.put(TABLE, &owner.key(handle), value.as_bytes(), ttl, Expected::Any).await.map(drop)
 }
 
-/// Returns the result of a handle that belongs to this owner; `None` if there is none, or no longer.
+/// Returns the result of a handle that belongs to this owner; `None` if it does not exist or has expired.
 pub(super) async fn find(
     store: &dyn Store,
     owner: &ResultOwner,
@@ -74,7 +74,7 @@ pub(super) async fn find(
     let found = store.get(TABLE, &owner.key(handle)).await;
     found.and_then(|row| row.map(page).transpose()).map_err(|error| {
         let text = format!(
-            "Whether there is a result '{handle}' is not known, because the state that is shared with other processes \
+            "It is unknown whether result '{handle}' exists, because the state that is shared with other processes \
              cannot be reached. Try again in a moment."
         );
         ToolError::failed_with(RESULT_UNKNOWN, text).with_operator_detail(error.to_string())
@@ -94,7 +94,7 @@ impl ResultOwner {
         format!("{}:{handle}", self.digest())
     }
 
-    /// Returns a text that no other owner has.
+    /// Returns a digest that is unique to the owner.
     fn digest(&self) -> String {
         let text = |text: &Option<Text>| text.as_ref().map(|text| text.as_str().to_owned());
         digest(&json!([text(&self.session), text(&self.agent), text(&self.principal)]))

@@ -14,13 +14,12 @@ use crate::base::sync::unpoisoned;
 use crate::call::context::ToolContext;
 use crate::call::secrets::Secrets;
 
-/// How many large results are kept, over all sessions, and for how long. Beyond these limits the oldest are dropped
-/// first.
+/// Maximum number, size and age of kept results, over all sessions. Beyond these limits the oldest are dropped first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreLimits {
-    /// The maximum number of bytes. A single result larger than this is not kept.
+    /// Maximum total size, in bytes. A single result larger than this is not kept.
     pub bytes: usize,
-    /// The maximum number of results.
+    /// Maximum number of results.
     pub results: usize,
     /// How long a result is kept.
     pub ttl: Duration,
@@ -38,7 +37,7 @@ impl Default for StoreLimits {
     }
 }
 
-/// The owner of a result, who alone may read it.
+/// The owner of a result. No other caller may read it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ResultOwner {
     pub(super) session: Option<Text>,
@@ -67,7 +66,7 @@ pub(super) struct Store {
 
 #[derive(Default)]
 struct StoreState {
-    /// How many results were ever kept.
+    /// The number of results that were ever kept.
     count: u64,
     bytes: usize,
     /// The results, in order of arrival, which is also the order of removal.
@@ -85,9 +84,9 @@ struct StoredResult {
 #[derive(Clone)]
 pub(super) struct Page {
     pub(super) text: Arc<str>,
-    /// The number of bytes of a page.
+    /// The size of a page, in bytes.
     pub(super) size: usize,
-    /// The secrets of the call that gave the result, which no record of a later page may show.
+    /// The secrets of the call that returned the result. Records of later pages must not contain them.
     pub(super) secrets: Option<Arc<Secrets>>,
 }
 
@@ -103,13 +102,13 @@ impl Store {
             return None;
         }
         let now = Instant::now();
-        // A time that cannot be represented is far enough in the future.
+        // If the time cannot be represented, use one far in the future.
         let until = now.checked_add(self.limits.ttl).unwrap_or(now + Duration::from_secs(u32::MAX.into()));
         let mut shelf = unpoisoned(self.shelf.lock());
         shelf.count += 1;
         let (remaining, right) =
             (self.names.hash_one((shelf.count, 0_u8)), self.names.hash_one((shelf.count, 1_u8)));
-        // 96 bits, which a model copies without a mistake and an attacker cannot guess.
+        // 96 bits, short enough for a model to copy correctly, and too long for an attacker to guess.
         let handle = format!("r{remaining:016x}{:08x}", right >> 32);
         shelf.bytes += text.len();
         let page = Page { text: text.into(), size, secrets: ctx.secrets() };
@@ -128,7 +127,7 @@ impl Store {
         self.limits.ttl
     }
 
-    /// Returns whether anything was ever kept.
+    /// Returns whether any result was ever kept.
     pub(super) fn has_kept(&self) -> bool {
         unpoisoned(self.shelf.lock()).count > 0
     }
@@ -158,7 +157,7 @@ impl StoreState {
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shelf = unpoisoned(self.shelf.lock());
-        // Neither the texts nor their handles.
+        // Omits the results and their handles.
         f.debug_struct("Store")
             .field("limits", &self.limits)
             .field("results", &shelf.results.len())

@@ -26,14 +26,14 @@ fn text(content: &Content) -> &str {
     }
 }
 
-/// What a notice tells a model to call, read as a model would read it.
+/// Returns the call that a notice tells a model to make, parsed as a model would.
 fn told(notice: &str) -> Option<Value> {
     let (_, call) = notice.split_once("read_result with ")?;
     let (arguments, _) = call.split_once('}')?;
     Some(serde_json::from_str(&format!("{arguments}}}")).unwrap())
 }
 
-/// All pages, read by following the notice of each.
+/// Returns all pages, read by following the notice of each.
 async fn pages_of(pages: &Pages, first: &ToolResult, ctx: &ToolContext) -> Vec<String> {
     let tool = pages.tool();
     let (mut displayed, mut result) = (Vec::new(), first.clone());
@@ -66,7 +66,7 @@ proptest! {
             prop_assert_eq!(cut, result);
             return Ok(());
         }
-        // A first page of nothing is left out.
+        // An empty first page is omitted.
         let first = if cut.content.len() == 1 { ToolResult::text("").with_content(cut.content[0].clone()) } else { cut };
         let displayed = run(pages_of(&pages, &first, &ctx()));
         prop_assert_eq!(displayed.concat(), whole);
@@ -98,7 +98,7 @@ proptest! {
         let displayed: Vec<&str> = visible.iter().map(text).collect();
         let arguments = told(text(notice)).unwrap();
         let offset = arguments["offset"].as_u64().unwrap() as usize;
-        // What is shown is what comes before the offset, but for a break at the end of it.
+        // The shown text is everything before the offset, except for a line break at its end.
         let displayed = displayed.join("\n");
         prop_assert_eq!(displayed.trim_end_matches('\n'), whole[..offset].trim_end_matches('\n'));
         prop_assert!(offset as u64 <= limit + 1);
@@ -124,11 +124,11 @@ async fn page_breaks_at_line_ends_and_explains_how_to_continue() {
     let last = call_in(&pages.tool(), arguments, &ctx()).await.unwrap();
     assert_eq!(last.to_text(), "second line\n\n[End of the result: bytes 11-23 of 23.]");
     assert_eq!(last.details, json!({"handle": handle, "offset": 11, "next_offset": null, "total": 23}));
-    // In the middle of a character and without an offset.
+    // In the middle of a character, and without an offset.
     let whole = call_in(&pages.tool(), json!({"handle": handle}), &ctx()).await.unwrap();
     assert_eq!(text(&whole.content[0]), "first line\n");
     let behind = call_in(&pages.tool(), json!({"handle": handle, "offset": 23}), &ctx()).await.unwrap_err();
-    let expected = "Invalid arguments: offset 23 is behind the end of the result, which has 23 bytes";
+    let expected = "Invalid arguments: offset 23 is beyond the end of the result, which has 23 bytes";
     assert_eq!(behind.to_string(), expected);
 }
 
@@ -141,7 +141,7 @@ async fn tool_may_lower_the_limit_but_not_raise_it() {
         assert_eq!(text(&cut.content[0]).len(), visible);
         let next = call_in(&pages.tool(), told(text(&cut.content[1])).unwrap(), &ctx()).await.unwrap();
         assert_eq!(text(&next.content[0]).len(), visible);
-        // A page passes as it is.
+        // A page is not cut again.
         assert_eq!(pages.apply(next.clone(), pages.tool().spec(), &ctx()), next);
     }
 }
@@ -168,7 +168,7 @@ async fn only_the_same_session_agent_and_principal_can_continue() {
     let nothing = call_in(&pages.tool(), unknown, &same).await.unwrap_err().to_string();
     for other in others {
         let error = call_in(&pages.tool(), arguments.clone(), &other).await.unwrap_err();
-        // Not to be told from a handle that never was.
+        // The error is the same as for a handle that never existed.
         assert_eq!(error.to_string().replace(arguments["handle"].as_str().unwrap(), "r0"), nothing);
         assert_eq!(error.code(), "RESULT_NOT_FOUND");
     }
@@ -198,10 +198,10 @@ async fn stored_results_expire_and_are_bounded() {
     assert!(!there(&second).await && there(&more[0]).await);
     let large = add(85);
     assert!(there(&large).await && !there(&more[1]).await && there(&more[2]).await);
-    // What is too large alone drives nothing out.
+    // A result that is too large by itself does not evict others.
     assert!(add(101).is_none() && there(&large).await);
     let cut = pages.apply(ToolResult::text("x".repeat(101)), &spec(), &ctx());
-    let expected = "[Result cut: bytes 0-4 of 101. The rest is too large to be kept; ask for less.]";
+    let expected = "[Result cut: bytes 0-4 of 101. The rest is too large to store. Request less data.]";
     assert_eq!(text(&cut.content[1]), expected);
     let displayed = format!("{pages:?}");
     let handle = large.unwrap()["handle"].as_str().unwrap().to_owned();
@@ -223,7 +223,7 @@ async fn oversized_binary_content_becomes_text() {
         .with_content(resource(ResourceData::Text("8 bytes!".into())));
     let cut = pages.apply(result.clone(), &spec(), &ctx());
     assert_eq!(cut.content[..2], [Content::Text("ok".into()), image("AQID")]);
-    let too_many = "not shown: more than 5 bytes are too many.]";
+    let too_many = "not shown: the maximum is 5 bytes.]";
     assert_eq!(text(&cut.content[2]), format!("[Image (image/png): 4 bytes, {too_many}"));
     assert_eq!(cut.content[3], image("AQI="));
     assert_eq!(text(&cut.content[4]), format!("[Audio (audio/wav): 3 bytes, {too_many}"));

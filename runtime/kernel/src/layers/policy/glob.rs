@@ -2,10 +2,11 @@
 
 use std::str::Chars;
 
-/// Returns whether the text matches the pattern, in which `*` stands for any characters and `?` for one. Case matters.
+/// Returns whether a string matches the pattern, in which `*` matches any characters and `?` exactly one.
+/// Case-sensitive.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let (mut pattern, mut text) = (pattern.chars(), text.chars());
-    // Where to resume if what follows the last `*` does not match: that `*` takes one more character. An earlier `*`
+    // Where to resume if the rest after the last `*` does not match: that `*` takes one more character. An earlier `*`
     // never has to, so the time is at most the product of the lengths.
     let mut retry: Option<(Chars<'_>, Chars<'_>)> = None;
     loop {
@@ -36,7 +37,7 @@ mod tests {
 
     use super::*;
 
-    /// The definition, literally: as slow as it is clear.
+    /// The definition, implemented literally and slowly.
     fn defined(pattern: &[char], text: &[char]) -> bool {
         match (pattern, text) {
             ([], []) => true,

@@ -11,16 +11,16 @@ use crate::base::frozen::Text;
 use crate::registry::{Registry, UnknownTool};
 use crate::spec::{Effects, Files, Network, ToolSpec};
 
-/// Rules that decide which tools are available. Cheap to clone; without any rule, all tools are.
+/// Rules that decide which tools are available. Cheap to clone. Without rules, all tools are available.
 ///
-/// A rule is a text of conditions separated by spaces, all of which must hold:
+/// A rule is a string of conditions separated by spaces, all of which must hold:
 ///
-/// * a name, such as `get_*`, in which `*` stands for any characters and `?` for one; case matters;
+/// * a name, such as `get_*`, in which `*` matches any characters and `?` exactly one; case-sensitive;
 /// * `category:files`, with the same wildcards;
-/// * `effect:destructive` and the like, see [`EffectKind`].
+/// * `effect:destructive` and similar conditions, see [`EffectKind`].
 ///
 /// A tool that matches an exclusion is unavailable even if another rule includes it. If there is a list of inclusions,
-/// even an empty one, a tool that matches none of them is unavailable, too.
+/// even an empty one, a tool that matches none of them is also unavailable.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PolicyRules(Arc<Lists>);
 
@@ -30,7 +30,7 @@ struct Lists {
     exclude: Vec<Rule>,
 }
 
-/// A builder for [`Rules`].
+/// A builder for [`PolicyRules`].
 #[derive(Clone, Debug, Default)]
 pub struct RulesBuilder {
     include: Option<Vec<Text>>,
@@ -51,7 +51,7 @@ enum Condition {
 }
 
 /// A condition `effect:…` of a rule on the effects of a tool. A tool that declares no effects is assumed to have the
-/// worst.
+/// worst ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EffectKind {
@@ -61,7 +61,7 @@ pub enum EffectKind {
     Mutating,
     /// `destructive`: the tool may destroy things.
     Destructive,
-    /// `idempotent`: a second call changes nothing more.
+    /// `idempotent`: a second call changes nothing further.
     Idempotent,
     /// `open_world`: the tool interacts with things outside the program's control.
     OpenWorld,
@@ -114,7 +114,7 @@ impl EffectKind {
     }
 }
 
-/// What [`Rules`] decide about a tool.
+/// The decision of [`PolicyRules`] about a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuleDecision {
@@ -140,29 +140,29 @@ impl RuleDecision {
     }
 }
 
-/// The error of building rules: every text that is not a rule.
+/// The error of building rules, with every string that is not a valid rule.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RulesError {
     /// The problems, in the order of the rules, inclusions first.
     pub problems: Vec<RuleError>,
 }
 
-/// The reason why a text is not a rule: `rule '{rule}': {problem}`.
+/// The reason why a string is not a rule: `rule '{rule}': {problem}`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RuleError {
-    /// The text.
+    /// The string.
     pub rule: Text,
     /// What is wrong with it.
     pub problem: RuleProblem,
 }
 
-/// What is wrong with the text of a rule.
+/// The problem of an invalid rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuleProblem {
     /// It has no condition.
     Empty,
-    /// A name with a character that no tool name contains, so that no tool would ever match.
+    /// A name with a character that no tool name contains, so that no tool could match.
     Character(char),
     /// `x:` with an `x` that is neither `category` nor `effect`.
     Kind(String),
@@ -173,8 +173,8 @@ pub enum RuleProblem {
 }
 
 impl RulesBuilder {
-    /// Includes tools that match one of these rules. From then on, tools that match no inclusion are excluded, even if
-    /// the list is empty.
+    /// Includes tools that match one of these rules. After this call, tools that match no inclusion are excluded, even
+    /// if the list is empty.
     #[must_use]
     pub fn include<S: Into<Text>>(mut self, rules: impl IntoIterator<Item = S>) -> RulesBuilder {
         self.include.get_or_insert_default().extend(rules.into_iter().map(Into::into));
@@ -192,7 +192,7 @@ impl RulesBuilder {
     ///
     /// # Errors
     ///
-    /// Every text that is not a rule. No rule is skipped: one that cannot be parsed might have excluded something.
+    /// Returns every string that is not a rule. No rule is skipped: an invalid rule might have excluded something.
     pub fn build(self) -> Result<PolicyRules, RulesError> {
         let mut problems = Vec::new();
         let mut read = |texts: Vec<Text>| -> Vec<Rule> {
@@ -221,7 +221,7 @@ impl PolicyRules {
             && include.as_ref().is_none_or(|include| include.iter().any(|rule| rule.fits(spec)))
     }
 
-    /// Returns what the rules decide about a tool, and which rule decides.
+    /// Returns the decision of the rules about a tool, and the deciding rule.
     #[must_use]
     pub fn explain(&self, spec: &ToolSpec) -> RuleDecision {
         let first = |rules: &[Rule]| rules.iter().find(|rule| rule.fits(spec)).map(|rule| rule.text.clone());
@@ -235,14 +235,14 @@ impl PolicyRules {
         }
     }
 
-    /// Whether a rule that is nothing but this name excludes the tool.
+    /// Whether a rule that consists only of this name excludes the tool.
     pub(crate) fn excludes_by_name(&self, name: &str) -> bool {
         self.0.exclude.iter().any(|rule| rule.text.trim() == name)
     }
 
-    /// Returns the rules that name a tool or a category which no tool of a registry, or of a sub-agent in it, has,
-    /// inclusions first: often a misspelled name. Conditions on effects are ignored, because a rule may well guard
-    /// against effects that no tool has at present.
+    /// Returns the rules with a name or category that no tool of a registry, or of a sub-agent in it, has, inclusions
+    /// first: often a misspelled name. Conditions on effects are ignored, because a rule may guard against effects
+    /// that no tool has at present.
     #[must_use]
     pub fn unused(&self, registry: &Registry) -> Vec<UnknownTool> {
         let Lists { include, exclude } = &*self.0;
@@ -279,7 +279,7 @@ impl Rule {
         })
     }
 
-    /// Returns whether the rule fits the tool, whatever its effects.
+    /// Returns whether the rule matches the tool, regardless of its effects.
     fn names(&self, spec: &ToolSpec) -> bool {
         self.conditions.iter().all(|condition| condition.names(spec))
     }
@@ -321,16 +321,16 @@ impl fmt::Display for RuleProblem {
         match self {
             RuleProblem::Empty => f.write_str("it is empty"),
             RuleProblem::Character(odd) => {
-                write!(f, "no name of a tool has a {odd:?}; `*` and `?` are wildcards")
+                write!(f, "a tool name cannot contain {odd:?}; `*` and `?` are wildcards")
             }
             RuleProblem::Kind(kind) => {
-                write!(f, "'{kind}:' is unknown; there are 'category:', 'effect:', and names without a colon")
+                write!(f, "unknown condition '{kind}:'; use 'category:', 'effect:' or a name without a colon")
             }
             RuleProblem::Effect(name) => {
                 let known: Vec<&str> = EffectKind::ALL.iter().map(|(known, _)| *known).collect();
-                write!(f, "there is no effect '{name}', only {}", known.join(", "))
+                write!(f, "unknown effect '{name}'; use one of {}", known.join(", "))
             }
-            RuleProblem::NoCategory => f.write_str("'category:' names no category"),
+            RuleProblem::NoCategory => f.write_str("the category after 'category:' is missing"),
         }
     }
 }

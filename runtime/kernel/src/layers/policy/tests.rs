@@ -15,9 +15,9 @@ fn network(hosts: &[&'static str]) -> Network {
     Network::Hosts(hosts.iter().copied().map(Text::Static).collect())
 }
 
-// ---- effects against limits: an independent reading of both as sets of single things that may happen
+// ---- effects against limits: an independent model of both as sets of individual actions
 
-/// The names and ports of a small world, with some that no policy names.
+/// The host names and ports of the model, including some that no policy names.
 const NAMES: [&str; 7] = ["a.com", "x.a.com", "other.a.com", "y.x.a.com", "ba.com", "b.org", "other.net"];
 const PORTS: [&str; 3] = ["80", "443", "other"];
 const PATTERNS: [&str; 12] = [
@@ -68,7 +68,7 @@ fn files(files: Files) -> usize {
     [Files::None, Files::Read, Files::Write].iter().position(|known| *known == files).unwrap()
 }
 
-/// What goes too far, as the first words of the lines that say so.
+/// Returns the excess effects, as the first words of the lines that report them.
 fn too_far(effects: &Effects, limits: &EffectLimits) -> Vec<&'static str> {
     let mut found = Vec::new();
     if limits.read_only && !effects.read_only {
@@ -175,7 +175,7 @@ proptest! {
     }
 }
 
-// ---- the texts and the cases with names
+// ---- messages, and cases with host names
 
 #[test]
 fn web_fetch_is_refused_without_network() {
@@ -253,7 +253,7 @@ fn tools() -> Vec<ToolSpec> {
 
 #[test]
 fn deny_takes_precedence_and_include_closes_the_set() {
-    // Inclusions, exclusions, and what is left.
+    // Inclusions, exclusions, and the tools that remain.
     type Case<'a> = (Option<&'a [&'static str]>, &'a [&'static str], &'a [&'a str]);
     let cases: [Case<'_>; 12] = [
         (None, &[], &["read_file", "write_file", "shell", "web_fetch"]),
@@ -316,11 +316,11 @@ fn invalid_rules_are_all_reported() {
         .unwrap_err();
     let expected = "\
 rule ' ': it is empty
-rule 'read.file': no name of a tool has a '.'; `*` and `?` are wildcards
-rule 'scope:x': 'scope:' is unknown; there are 'category:', 'effect:', and names without a colon
-rule 'effect:harmless': there is no effect 'harmless', only read_only, mutating, destructive, idempotent, \
+rule 'read.file': a tool name cannot contain '.'; `*` and `?` are wildcards
+rule 'scope:x': unknown condition 'scope:'; use 'category:', 'effect:' or a name without a colon
+rule 'effect:harmless': unknown effect 'harmless'; use one of read_only, mutating, destructive, idempotent, \
 open_world, network, files_read, files_write, spawns, undeclared
-rule 'category:': 'category:' names no category";
+rule 'category:': the category after 'category:' is missing";
     assert_eq!(error.to_string(), expected);
     assert_eq!(error.problems[3].problem, RuleProblem::Effect("harmless".into()));
 }

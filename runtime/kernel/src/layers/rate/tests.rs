@@ -10,7 +10,7 @@ fn tool(name: &'static str) -> Text {
     Text::Static(name)
 }
 
-/// How many of this many calls are let through.
+/// Returns how many of `calls` calls are allowed.
 fn burst(limit: &WindowLimit, who: &Principal, name: &'static str, calls: usize) -> usize {
     (0..calls).filter(|_| limit.admit(who, &tool(name))).count()
 }
@@ -21,7 +21,7 @@ async fn default_limits_are_60_per_tool_and_100_per_minute() {
     assert_eq!(burst(&limit, &who, "x", 200), 60);
     assert_eq!(burst(&limit, &who, "y", 200), 40);
     assert_eq!(burst(&limit, &who, "z", 200), 0);
-    // Another one has calls of its own.
+    // Another principal has its own counts.
     assert_eq!(burst(&limit, &Principal::new("b"), "x", 200), 60);
     advance(SECOND * 59).await;
     assert_eq!(burst(&limit, &who, "x", 1), 0);
@@ -61,7 +61,7 @@ async fn memory_is_bounded_and_idle_principals_are_forgotten() {
     };
     let (callers, parts) = counted(&limit);
     assert!(callers <= 3 && parts <= Some(65), "{callers} {parts:?}");
-    // Those who do not call give their places away.
+    // Idle principals are removed to make room.
     assert!(limit.admit(&named(7), &tool("x")) && limit.admit(&named(8), &tool("x")));
     assert!(!limit.admit(&named(9), &tool("x")));
     advance(SECOND * 200).await;
@@ -69,7 +69,7 @@ async fn memory_is_bounded_and_idle_principals_are_forgotten() {
     assert_eq!(counted(&limit), (1, Some(1)));
 }
 
-/// A call after this many milliseconds, of one of three tools.
+/// Calls of one of three tools, each after some milliseconds.
 fn calls() -> impl Strategy<Value = Vec<(u64, usize)>> {
     proptest::collection::vec((0_u64..400, 0_usize..3), 1..120)
 }
@@ -98,7 +98,7 @@ proptest! {
                     let same = recent.iter().filter(|(_, tool)| *tool == which).count();
                     (recent.len() as u32) < max && (same as u32) < per_tool
                 };
-                // The oracle keeps every call. It must agree but for the part that counts longer.
+                // The oracle keeps every call. It must agree, except for the part that counts longer.
                 let (strict, lenient) = (since(window + 2 * window / PARTS + 1), since(window));
                 let response = limit.admit(&who, &tool(["x", "y", "z"][which]));
                 prop_assert!(!response || lenient, "too many at {}", now);
@@ -141,7 +141,7 @@ async fn panicking_limit_refuses() {
     }
 }
 
-/// A limit somewhere else, which does not answer.
+/// A remote limit that does not respond.
 struct Silent;
 
 impl RateLimit for Silent {

@@ -1,8 +1,8 @@
-//! What those who approve a call see: everything that runs, and the lengths of its secrets.
+//! Redaction for approvers: everything that runs is shown, with the lengths of its secrets.
 //!
 //! A model writes the arguments, and wants them approved. So nothing is hidden because of the words around it, which
-//! the model chooses, and no list or object because of its name: only texts that a tool declares secret, that are under
-//! a telling name, or that are nothing but a token.
+//! the model chooses, and no array or object because of its name. Only strings are hidden: those that a tool declares
+//! secret, those under a secret key, and those that consist only of a token.
 
 use serde_json::Value;
 
@@ -10,18 +10,18 @@ use super::rules::RedactionRules;
 use super::scan;
 use super::{REDACTED, Redactor, Secrets, ToolRedactor};
 
-/// How deeply the arguments that people approve may be nested.
+/// Maximum depth of the arguments that people approve.
 const MAX_DEPTH: usize = 64;
 
-/// How many bytes of JSON people may be shown.
+/// Maximum size of the JSON that people are shown, in bytes.
 const MAX_JSON_BYTES: usize = 1024 * 1024;
 
 impl ToolRedactor {
-    /// Returns the arguments as those who approve a call see them.
+    /// Returns the arguments as approvers see them.
     ///
     /// # Errors
     ///
-    /// Why they cannot be shown whole, as part of a sentence.
+    /// Returns why they cannot be shown in full, as part of a sentence.
     pub(crate) fn for_approval(&self, arguments: &Value) -> Result<Value, String> {
         if !is_within(arguments, MAX_DEPTH) {
             return Err(format!("its arguments are nested more than {MAX_DEPTH} levels deep"));
@@ -35,18 +35,17 @@ impl ToolRedactor {
         }
         match visible.to_string().len() {
             0..=MAX_JSON_BYTES => Ok(visible),
-            length => Err(format!("its arguments are {length} bytes long, of at most {MAX_JSON_BYTES}")),
+            length => Err(format!("its arguments are {length} bytes long; the maximum is {MAX_JSON_BYTES}")),
         }
     }
 }
 
 impl Redactor {
-    /// Returns a reason for an approval without the secrets that the shown arguments do not hold: what people see in
-    /// the arguments is not hidden in the reason.
+    /// Returns a reason for an approval without secrets, except for those that are visible in the shown arguments.
     ///
     /// # Errors
     ///
-    /// The reason why that cannot be shown, as part of a sentence.
+    /// Returns why it cannot be shown, as part of a sentence.
     pub(crate) fn reason(&self, reason: &str, visible: &Value, secrets: &Secrets) -> Result<String, String> {
         let Some(rules) = self.applied() else { return Ok(reason.to_owned()) };
         if secrets.are_too_many() {
@@ -61,7 +60,7 @@ impl Redactor {
 }
 
 impl RedactionRules {
-    /// Hides texts under telling keys, and tokens in all other texts.
+    /// Hides strings under secret keys, and tokens in all other strings.
     fn hide_texts(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
@@ -84,10 +83,10 @@ impl RedactionRules {
     }
 }
 
-/// Hides every text in a value, and nothing else.
+/// Hides every string in a value, and nothing else.
 fn hide_texts_in(value: &mut Value) {
     match value {
-        // Declared as a secret, too.
+        // Already hidden because it is declared as a secret.
         Value::String(text) if text == REDACTED => {}
         Value::String(text) => *text = scan::hidden(text),
         Value::Array(items) => items.iter_mut().for_each(hide_texts_in),
@@ -96,7 +95,7 @@ fn hide_texts_in(value: &mut Value) {
     }
 }
 
-/// Whether a value is nested no deeper than this.
+/// Whether a value is nested at most `depth` levels deep.
 fn is_within(value: &Value, depth: usize) -> bool {
     match value {
         Value::Array(_) | Value::Object(_) if depth == 0 => false,

@@ -1,10 +1,10 @@
-//! Bytes in results, which records usually leave out.
+//! Binary content of results, which records usually omit.
 
 use serde_json::Value;
 
 use crate::call::result::{Content, ResourceData, ToolResult};
 
-/// Returns a copy of the result in which the bytes of images, audio and files are replaced by their length.
+/// Returns a copy of the result in which images, audio and files are replaced by their length.
 pub fn without_bytes(result: &ToolResult) -> ToolResult {
     let length = |data: &String| match data.starts_with('[') {
         // Already replaced: this is not base64.
@@ -34,7 +34,7 @@ pub fn without_bytes(result: &ToolResult) -> ToolResult {
     }
 }
 
-/// Puts the bytes of a result back into its written content.
+/// Puts the binary content of a result back into its recorded content.
 pub(super) fn put_back(result: &ToolResult, written: &mut Value) {
     for (index, content) in result.content.iter().enumerate() {
         let (pointer, data) = match content {

@@ -14,17 +14,17 @@ use crate::schema::shape::{Def, Schema, Shape, find_def};
 
 /// The secret parts of a schema.
 ///
-/// A schema often says what a value *may* be. A part is hidden if any branch declares it as secret: which branch
+/// A schema often describes alternatives. A part is hidden if any branch declares it as secret: the branch that
 /// applies is decided elsewhere, and a wrong guess would be a leak. So a value is walked with the set of all nodes
-/// that may describe it, which also bounds the work by nodes times values.
+/// that may describe it, which also limits the work to the number of nodes times the number of values.
 #[derive(Clone, Debug)]
 pub(super) struct Declared {
     nodes: Vec<Node>,
-    /// Whether values that the schema does not ask for are hidden, too.
+    /// Whether values that the schema does not describe are also hidden.
     strict: bool,
 }
 
-/// What one schema says, with other nodes by index. The root is the first.
+/// The contents of one schema, with other nodes by index. The root is the first.
 #[derive(Clone, Debug, Default)]
 struct Node {
     secret: bool,
@@ -32,7 +32,7 @@ struct Node {
     closed: bool,
     /// Whether the value may be an object with keys that the schema does not name.
     open: bool,
-    /// Whether one of the keys is that of a secret.
+    /// Whether one of the keys is a secret key.
     telling: bool,
     /// Nodes that describe the same value.
     also: Vec<usize>,
@@ -42,9 +42,9 @@ struct Node {
     rest: Vec<usize>,
     /// Nodes that describe the value of any key.
     any: Vec<usize>,
-    /// Nodes that describe the first values of a list.
+    /// Nodes that describe the first items of an array.
     first: Vec<usize>,
-    /// Nodes that describe the other values of a list.
+    /// Nodes that describe the other items of an array.
     items: Vec<usize>,
 }
 
@@ -67,7 +67,7 @@ impl Declared {
     }
 
     /// Returns the secret parts of arguments, and whether valid arguments may hold secrets at all: declared ones, or
-    /// ones under secret keys. Arguments that a closed schema does not ask for are secret, too, since a model may have
+    /// ones under secret keys. Arguments that a closed schema does not describe are secret, because a model may have
     /// misspelled the name of a secret.
     pub(super) fn of_arguments(schema: &Schema, defs: &List<Def>, keys: &Keys) -> (Option<Declared>, bool) {
         let nodes = match Declared::read(schema, defs, keys) {
@@ -120,7 +120,7 @@ impl Declared {
         if nodes.is_empty() || value.is_null() {
             return;
         }
-        // A decoder may accept a single value for a list of one.
+        // A decoder may accept a single value as an array with one item.
         let scalar = !value.is_object() && !value.is_array();
         let wrapped = || all().flat_map(|node| node.first.iter().chain(&node.items));
         let listed = || self.with_others(wrapped().copied().collect());
@@ -156,7 +156,7 @@ impl Declared {
                     for node in all() {
                         inner.extend(node.first.get(index).into_iter().chain(&node.items));
                     }
-                    // A decoder may accept a list of one for the object in it.
+                    // A decoder may accept an array with one item as the object in it.
                     if value.is_object() {
                         inner.extend(&nodes);
                     }
@@ -168,7 +168,7 @@ impl Declared {
         }
     }
 
-    /// Walks a text that contains a list or an object: models send those, and a decoder accepts them.
+    /// Walks a string that contains an array or an object: models send those, and a decoder accepts them.
     fn text(&self, nodes: &[usize], text: &mut String, found: &mut Secrets, depth: usize) {
         if !text.trim_start().starts_with(['{', '[']) {
             return;
@@ -185,7 +185,7 @@ impl Declared {
         }
     }
 
-    /// Hides the texts and numbers in secret parts, and nothing else: the values around them stay visible.
+    /// Hides the strings and numbers in secret parts, and nothing else: the values around them stay visible.
     pub(super) fn hide_leaves(&self, value: &mut Value) {
         self.walk_leaves(vec![0], value);
     }
@@ -212,7 +212,7 @@ impl Declared {
                     for node in all() {
                         inner.extend(node.first.get(index).into_iter().chain(&node.items));
                     }
-                    // A decoder may accept a list of one for the object in it.
+                    // A decoder may accept an array with one item as the object in it.
                     if value.is_object() {
                         inner.extend(&nodes);
                     }
@@ -253,17 +253,17 @@ impl Node {
     }
 }
 
-/// Returns a key without the differences in spelling that people and models make.
+/// Normalizes the spelling of a key, which people and models vary.
 fn spelling(key: &str) -> String {
     key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Returns whether a schema allows objects, as far as its own keywords say.
+/// Returns whether the keywords of a schema itself allow objects.
 fn may_be_object(schema: &Map<String, Value>) -> bool {
     match schema.get("type") {
         Some(Value::String(kind)) => kind == "object",
         Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
-        // What another schema says of the same value is read there.
+        // Other schemas that describe the same value are checked separately.
         _ => !["enum", "const", "$ref", "x-raw"]
             .into_iter()
             .chain(SAME_VALUE.iter().copied())
@@ -291,7 +291,7 @@ impl Reader<'_> {
         self.text(&canonical(shape))
     }
 
-    /// Reads a schema from its text. A text that cannot be read may declare anything as secret.
+    /// Reads a schema from its JSON. A schema that cannot be parsed may declare anything as secret.
     fn text(&mut self, text: &str) -> usize {
         match serde_json::from_str(text) {
             Ok(schema) => self.schema(&schema),
@@ -372,7 +372,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a reference. An unknown one is treated as a reference to the whole.
+    /// Reads a reference. An unknown one is treated as a reference to the root.
     fn reference(&mut self, reference: &str) -> usize {
         let Some(name) = referenced(reference) else { return 0 };
         if let Some(index) = self.named_schemas.get(&name) {

@@ -9,8 +9,8 @@ use super::{FAILED_MASK, REDACTED, Secrets, TOO_DEEP_MASK};
 use crate::base::future::contained;
 use crate::base::secret_names::Keys;
 
-/// A rule of the program: takes the key of a text (empty if it has none) and the text, and returns the replacement,
-/// or `None` to leave the text as it is.
+/// A rule of the program: takes the key of a string (empty if there is no key) and the string, and returns the
+/// replacement, or `None` to leave the string unchanged.
 type Rule = Box<dyn Fn(&str, &str) -> Option<String> + Send + Sync>;
 
 pub(super) struct RedactionRules {
@@ -27,7 +27,7 @@ impl RedactionRules {
             Value::Object(_) | Value::Array(_) if depth == 0 => *value = Value::from(TOO_DEEP_MASK),
             Value::Object(fields) => {
                 for (key, value) in fields {
-                    // Whether there is a secret is not itself secret.
+                    // The presence of a secret is not itself secret.
                     let tells = !value.is_null() && !value.is_boolean();
                     if tells && self.keys.holds(key) {
                         found.collect(value, depth);
@@ -42,7 +42,7 @@ impl RedactionRules {
         }
     }
 
-    /// Hides secrets in all texts of a value and in its keys, and numbers that are secrets.
+    /// Hides secrets in all strings of a value and in its keys, and numbers that are secrets.
     pub(super) fn clean(&self, key: &str, value: &mut Value, secrets: &Secrets, depth: usize) {
         match value {
             Value::String(text) => {
@@ -88,7 +88,7 @@ impl RedactionRules {
         clean
     }
 
-    /// Redacts a text that is a JSON document. `None` if nothing in it is to be hidden.
+    /// Redacts a string that is a JSON document. `None` if nothing in it has to be hidden.
     fn inner(&self, text: &str, secrets: &Secrets, depth: usize) -> Option<String> {
         if depth == 0 || !text.trim_start().starts_with(['{', '[']) {
             return None;
@@ -100,7 +100,7 @@ impl RedactionRules {
         (clean != whole).then(|| clean.to_string())
     }
 
-    /// Returns the text without known secrets and without text that looks like a secret.
+    /// Returns the string without known secrets and without parts that look like a secret.
     fn redact_known<'t>(&self, text: &'t str, secrets: &Secrets) -> Option<Cow<'t, str>> {
         let without = secrets.replace(text);
         let named = scan::assignments(without.as_deref().unwrap_or(text), &self.keys).or(without);
@@ -108,7 +108,7 @@ impl RedactionRules {
     }
 }
 
-/// Hides every text and every number. Values that are nested too deeply are already gone.
+/// Hides every string and every number. Values that are nested too deeply were already dropped.
 pub(super) fn hide_all(value: &mut Value) {
     match value {
         Value::String(_) | Value::Number(_) => *value = Value::from(REDACTED),

@@ -1,6 +1,6 @@
-//! Finds secrets that are recognisable by their form, in one pass over a text.
+//! Finds secrets that are recognizable by their form, in one pass over a string.
 //!
-//! Every scanner only moves forward, so the time is linear in the length of the text, whatever it contains.
+//! Every scanner only moves forward, so the time is linear in the length of the string for any content.
 
 mod assigned;
 
@@ -33,7 +33,7 @@ fn token68(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/' | b'=')
 }
 
-/// The documented token forms of large issuers.
+/// The documented token formats of large issuers.
 const PREFIXES: &[(&str, usize, Class)] = &[
     ("sk-", 16, word),
     ("sk_live_", 10, word),
@@ -84,12 +84,12 @@ pub(super) fn assignments(text: &str, keys: &Keys) -> Option<String> {
 }
 
 /// Replaces every whole token of a known issuer with its [`hidden`] form. `None` if there is none. Nothing else is
-/// replaced, whatever a text claims: a token has no blanks and no characters that mean something to a shell.
+/// replaced, regardless of the surrounding text: a token has no blanks and no shell metacharacters.
 pub(super) fn issued_tokens(text: &str, prefixes: &[Prefix]) -> Option<String> {
     replace_by(text, |text, at| issued_at(text, at, prefixes), hidden)
 }
 
-/// Returns what people who have to know how much is hidden see in place of a text.
+/// Returns the mask of a string for people who must know how much is hidden.
 pub(super) fn hidden(text: &str) -> String {
     let (count, plural) = match text.chars().count() {
         1 => (1, ""),
@@ -176,7 +176,7 @@ fn token_at(text: &[u8], at: usize, prefixes: &[Prefix]) -> ScanMatch {
     ScanMatch::Skip(at + 1)
 }
 
-/// Whether a word goes on at a position.
+/// Whether a word continues at a position.
 fn in_word(text: &[u8], at: usize) -> bool {
     at.checked_sub(1).and_then(|before| text.get(before)).is_some_and(u8::is_ascii_alphanumeric)
 }
@@ -194,7 +194,7 @@ fn token_of_issuer(text: &[u8], at: usize, prefixes: &[Prefix]) -> Option<ScanMa
     starts(text, at, "eyJ").then(|| json_web_token(text, at))
 }
 
-/// Finds what is a token by itself, whatever surrounds it.
+/// Finds a token that is recognizable by itself, regardless of its surroundings.
 fn issued_at(text: &[u8], at: usize, prefixes: &[Prefix]) -> ScanMatch {
     if starts(text, at, "-----BEGIN ") {
         return whole_private_key(text, at);
@@ -205,8 +205,8 @@ fn issued_at(text: &[u8], at: usize, prefixes: &[Prefix]) -> ScanMatch {
     token_of_issuer(text, at, prefixes).unwrap_or(ScanMatch::Skip(at + 1))
 }
 
-/// Finds a complete PEM block of a private key that holds a key and not a command: lines of Base64, equally long
-/// except for the last, which begin as keys do.
+/// Finds a complete PEM block of a private key that holds a key and not a command: lines of Base64, all of the same
+/// length except for the last, which begin as keys do.
 fn whole_private_key(text: &[u8], at: usize) -> ScanMatch {
     let ScanMatch::Hide(_, end) = private_key(text, at) else { return ScanMatch::Skip(at + 1) };
     let block = String::from_utf8_lossy(text.get(at..end).unwrap_or_default()).replace("\\n", "\n");
@@ -225,7 +225,7 @@ fn is_key(lines: &[&str]) -> bool {
         let is_whole = line.len().is_multiple_of(4) && line.len() <= first.len().min(76);
         is_whole && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
     };
-    // The name of a program is of one kind of letters, as a rule, and no line of a key is.
+    // The name of a program usually has letters of one case, unlike a line of a key.
     let holds = |line: &str, kind: fn(&u8) -> bool| line.as_bytes().iter().any(kind);
     let mixed = |line: &str| holds(line, u8::is_ascii_uppercase) && holds(line, u8::is_ascii_lowercase);
     (first.starts_with('M') || first.starts_with("b3BlbnNzaC1rZXkt"))
@@ -234,10 +234,10 @@ fn is_key(lines: &[&str]) -> bool {
         && (mixed(last) || last.ends_with('='))
 }
 
-/// Addresses whose path is a credential.
+/// Webhook URLs whose path is a credential.
 const WEBHOOKS: [&str; 4] =
     ["hooks.slack.com/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/", "api.telegram.org/bot"];
-/// Schemes of databases and queues, in whose URLs passwords are often not encoded, even with slashes.
+/// Schemes of databases and queues. Passwords in their URLs are often not encoded, and may contain slashes.
 const STORES: [&str; 12] = [
     "postgres",
     "postgresql",
@@ -253,7 +253,7 @@ const STORES: [&str; 12] = [
     "clickhouse",
 ];
 
-/// Finds what is secret in a URL whose `://` is at a position.
+/// Finds the secret in a URL whose `://` is at a position.
 fn in_url(text: &[u8], at: usize) -> ScanMatch {
     let from = at + 3;
     let ends = |byte: u8| {
@@ -283,7 +283,7 @@ fn userinfo(text: &[u8], from: usize, stop: impl Fn(u8) -> bool) -> ScanMatch {
     }
 }
 
-/// Finds a PEM block whose label says that it is a private key, up to its end or the end of the text.
+/// Finds a PEM block whose label marks it as a private key, up to its end or the end of the string.
 fn private_key(text: &[u8], at: usize) -> ScanMatch {
     const MAX_LABEL_BYTES: usize = 64;
     let label = at + "-----BEGIN ".len();
@@ -300,7 +300,7 @@ fn private_key(text: &[u8], at: usize) -> ScanMatch {
     ScanMatch::Hide(at, run(text, line, |byte| byte == b'-'))
 }
 
-/// Finds three parts of base64url separated by points; the last may be empty.
+/// Finds three parts of base64url separated by dots; the last may be empty.
 fn json_web_token(text: &[u8], at: usize) -> ScanMatch {
     let header = run(text, at, word);
     if text.get(header) != Some(&b'.') {
@@ -326,7 +326,7 @@ fn scheme(text: &[u8], from: usize, is_token: impl Fn(&[u8]) -> bool) -> ScanMat
     }
 }
 
-/// Returns whether a token is Base64 and not just a word of prose.
+/// Returns whether a token is Base64 and not an ordinary word.
 fn is_basic(token: &[u8]) -> bool {
     let prose = token.iter().skip(1).all(u8::is_ascii_lowercase);
     token.len() >= 8 && token.len().is_multiple_of(4) && !prose

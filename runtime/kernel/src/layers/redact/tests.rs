@@ -9,7 +9,7 @@ use crate::spec::ToolName;
 use crate::{Def, Schema};
 use toolgen_test_support::cpu_time;
 
-/// Credentials that do not exist, put together so that no scanner takes this file for a leak.
+/// Nonexistent credentials, assembled at run time so that no scanner reports this file as a leak.
 fn fake(prefix: &str) -> String {
     format!("{prefix}{}", "A1b2C3d4E5f6G7h8J9k0L1m2N3p4Q5r6S7t8")
 }
@@ -52,7 +52,7 @@ fn declared_secrets_are_redacted_at_every_schema_location() {
     let none = json!({});
     let r = "[REDACTED]";
     let cases = [
-        // Directly, nested, in lists, tuples and maps.
+        // Directly, nested, in arrays, tuples and maps.
         (object(json!({"a": secret()})), json!({"a": "v"}), json!({"a": r})),
         (
             object(json!({"o": holder})),
@@ -79,7 +79,7 @@ fn declared_secrets_are_redacted_at_every_schema_location() {
             json!({"x1": "v"}),
             json!({"x1": r}),
         ),
-        // Whichever branch is meant.
+        // Regardless of the branch.
         (
             object(json!({"u": {"oneOf": [plain, holder]}})),
             json!({"u": {"pin": "v", "name": "n"}}),
@@ -92,13 +92,13 @@ fn declared_secrets_are_redacted_at_every_schema_location() {
             json!({"pin": "v", "k": 1}),
             json!({"pin": r, "k": 1}),
         ),
-        // Write-only is secret, whatever its type.
+        // Write-only is secret, regardless of the type.
         (
             object(json!({"w": {"type": "object", "writeOnly": true}, "n": text})),
             json!({"w": {"deep": ["v"]}, "n": "n"}),
             json!({"w": r, "n": "n"}),
         ),
-        // Not of the type that was asked for.
+        // A value of another type than declared.
         (object(json!({"a": secret()})), json!({"a": {"is": "v"}}), json!({"a": r})),
         (object(json!({"l": {"type": "array", "items": secret()}})), json!({"l": "v"}), json!({"l": r})),
         (object(json!({"o": holder})), json!({"o": [{"pin": "v"}]}), json!({"o": [{"pin": r}]})),
@@ -108,7 +108,7 @@ fn declared_secrets_are_redacted_at_every_schema_location() {
             json!({"o": "{\"pin\":\"[REDACTED]\"}"}),
         ),
         (object(json!({"o": holder})), json!({"o": "{\"pin\":\"v"}), json!({"o": r})),
-        // Nothing there.
+        // No value.
         (object(json!({"a": secret()})), json!({"a": null}), json!({"a": null})),
     ];
     for (schema, given, wanted) in cases {
@@ -206,7 +206,7 @@ fn argument_secrets_are_redacted_in_all_messages_of_the_call() {
         ("body {\\\"p\\\":\\\"hun\\\"ter/2\\\"}", "body {\\\"p\\\":\\\"[REDACTED]\\\"}"),
         ("GET /?p=hun%22ter%2F2&x=1", "GET /?p=[REDACTED]&x=1"),
         ("code 123456 and k-4711", "code [REDACTED] and [REDACTED]"),
-        ("abc is too short to be told from a word", "abc is too short to be told from a word"),
+        ("abc is too short to differ from a word", "abc is too short to differ from a word"),
         ("not \"correct horse battery sta…\"", "not \"[REDACTED]…\""),
     ];
     for (text, wanted) in cases {
@@ -232,7 +232,7 @@ fn json_in_a_string_is_redacted_as_json() {
         redactor.text(r#" {"n": 1.50, "auth": {"user": "me"}, "inner": "{\"token\":\"x\"}"}"#),
         r#"{"n":1.5,"auth":"[REDACTED]","inner":"{\"token\":\"[REDACTED]\"}"}"#
     );
-    // And stays as it is if nothing is secret.
+    // A string without secrets is unchanged.
     assert!(matches!(redactor.text("[1,  2]"), Cow::Borrowed("[1,  2]")));
 }
 
@@ -385,7 +385,7 @@ fn messages_about_a_secret_argument_lose_only_values() {
                 /url: expected a number, got the text \"https://x/?token=[REDACTED]\"";
     assert_eq!(redactor.error(&reason, &Secrets::default()), described);
     assert_eq!(redactor.message(&reason, &Secrets::default()), described);
-    // What a tool itself says is not known to hold no value.
+    // The tool's own message may contain a value.
     let own = ToolError::invalid_args("password: hunter22 is too short");
     assert_eq!(
         redactor.error(&own, &Secrets::default()),

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use serde_json::{Number, Value};
 
-/// Hashes with a random key, so that no client can construct two calls that look the same to a guard.
+/// Hashes with a random key, so that no client can construct two calls with the same fingerprint.
 #[derive(Clone, Debug)]
 pub(super) struct Fingerprints(RandomState);
 
@@ -23,7 +23,7 @@ impl Fingerprints {
         self.0.hash_one((owner, tool, params))
     }
 
-    /// Returns the fingerprint of a text.
+    /// Returns the fingerprint of a string.
     pub(super) fn text(&self, text: &str) -> u64 {
         self.0.hash_one(text)
     }
@@ -56,7 +56,7 @@ impl Fingerprints {
     }
 }
 
-/// Returns the number as an integer, if it is one, in whatever notation.
+/// Returns the value of a number as an integer, in any notation; `None` if it is not an integer.
 fn to_i128(number: &Number) -> Option<i128> {
     if let Some(number) = number.as_i64() {
         return Some(number.into());
@@ -64,7 +64,7 @@ fn to_i128(number: &Number) -> Option<i128> {
     if let Some(number) = number.as_u64() {
         return Some(number.into());
     }
-    // Up to here a float represents every integer exactly; above, two integers may be one float.
+    // Up to here a float represents every integer exactly; above, two integers may have the same float.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let number = number.as_f64()?;
     #[allow(clippy::cast_possible_truncation, reason = "it is whole and within the range")]

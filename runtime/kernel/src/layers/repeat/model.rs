@@ -39,7 +39,7 @@ fn concurrent_success_and_failure_are_ordered() {
         let guard = guard(2, 4);
         failing(&guard);
         together(&guard, failing, |guard| assert!(!guard.record("t", &json!({ "a": 1 }), None)));
-        // Before: one failure is left. After: none. Never two.
+        // Before the success: one failure is left. After it: none. Never two.
         assert!(guard.check("t", &json!({ "a": 1 })).is_ok());
         failing(&guard);
         failing(&guard);

@@ -21,15 +21,15 @@ use crate::layers::breaker::SERVICE_UNAVAILABLE;
 use crate::layers::layer::{Invocation, Layer, Outcome, Stage};
 use crate::spec::ToolSpec;
 
-/// How long failures are remembered in a store where this process never forgets them.
+/// How long a store remembers failures if this process never forgets them.
 const FOREVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// The guards of a toolbox: one per session, and one for calls that have none but are known by principal or agent.
+/// The guards of a toolbox: one per session, and one for calls without a session that have a principal or an agent.
 #[derive(Clone)]
 pub(crate) struct Repeats {
     limit: Option<NonZeroU32>,
     local: Arc<RepeatGuard>,
-    /// The store in which other processes count, too.
+    /// The store that shares the counts with other processes.
     shared: Option<Failures>,
 }
 
@@ -50,7 +50,7 @@ struct Counted {
     here: CallKey,
     /// Its key in the store, if it is counted there.
     there: Option<String>,
-    /// Its failures there.
+    /// Its failures in the store.
     failed: FailedCall,
 }
 
@@ -59,29 +59,29 @@ impl Repeats {
         Repeats { limit, local: Arc::new(guard(limit)), shared: None }
     }
 
-    /// Sets the limit, and forgets what was counted.
+    /// Sets the limit, and resets all counts.
     pub(crate) fn set_limit(&mut self, limit: Option<NonZeroU32>) {
         (self.limit, self.local) = (limit, Arc::new(guard(limit)));
     }
 
-    /// Sets the store in which other processes count, too.
+    /// Sets the store that shares the counts with other processes.
     pub(crate) fn share(&mut self, store: Arc<dyn Store>) {
         self.shared = Some(Failures(store));
     }
 
-    /// Returns the guard that counts failures of a call. `None` if nothing is counted, because that is not wanted, or
-    /// because nothing says which calls belong together.
+    /// Returns the guard that counts failures of a call. `None` if nothing is counted, because counting is disabled,
+    /// or because no principal, agent or session groups the calls.
     fn guard<'a>(&'a self, ctx: &'a ToolContext) -> Option<Guard<'a>> {
         self.limit?;
         let (principal, agent) = (ctx.principal().map(|principal| principal.id.as_str()), ctx.agent_id());
         let known = principal.is_some() || agent.is_some();
-        // A model repeats itself turn after turn: a session of one turn is too short to notice.
+        // A model repeats itself across turns: a session of one turn is too short to detect that.
         let rows = match ctx.session().filter(|session| !(known && session.is_of_turn())) {
             Some(session) => Arc::clone(&session.state_or(|| OfSession(Arc::new(guard(self.limit)))).0),
             None if known => Arc::clone(&self.local),
             None => return None,
         };
-        // Nobody elsewhere can go on in a session that ends with a loop of this process.
+        // Another process cannot continue a session that ends with a loop of this process.
         let is_elsewhere = known || ctx.session().is_some_and(|session| !session.is_passing());
         let shared = self.shared.as_ref().filter(|_| is_elsewhere);
         Some(Guard { rows, principal, agent, shared, ctx })
@@ -89,14 +89,14 @@ impl Repeats {
 }
 
 impl<'a> Guard<'a> {
-    /// Returns whether no call failed recently, so that none is refused, whatever its arguments.
+    /// Returns whether no call failed recently, so that no call is refused, regardless of its arguments.
     fn remembers_nothing(&self) -> bool {
         self.shared.is_none() && self.rows.remembers_nothing()
     }
 
     fn counted(&self, tool: &str, params: &Value) -> Counted {
         let here = self.rows.key_of((self.principal, self.agent), tool, params);
-        // A digest of few possible secrets would tell which one it is.
+        // A digest of a secret with few possible values would reveal it.
         let is_secret = || self.ctx.secrets().is_some_and(|secrets| !secrets.is_empty());
         let there = self.shared.filter(|_| !is_secret()).map(|_| {
             let session = self.ctx.session().filter(|session| !session.is_passing()).map(Session::id);
@@ -106,10 +106,10 @@ impl<'a> Guard<'a> {
         Counted { here, there, failed: FailedCall::default() }
     }
 
-    /// Refuses a call that other processes saw fail too often.
+    /// Refuses a call that failed too many times, across all processes.
     async fn check_there(&self, tool: &str, counted: &mut Counted) -> Result<(), ToolError> {
         let (Some(shared), Some(call)) = (self.shared, &counted.there) else { return Ok(()) };
-        // Where nobody can tell, what this process saw counts.
+        // If the store cannot be reached, the counts of this process apply.
         let Ok(failed) = shared.of(call).await else { return Ok(()) };
         if failed.count >= self.rows.limit.get() {
             return Err(refusal(tool, failed.count, &failed.shown));
@@ -118,8 +118,8 @@ impl<'a> Guard<'a> {
         Ok(())
     }
 
-    /// Notes how a call ended, unless it was refused or abandoned: then the tool is not to blame. Returns what is
-    /// still to be awaited: that other processes learn of it.
+    /// Records the outcome of a call, unless the call was refused or abandoned, which is not the fault of the tool.
+    /// Returns a future that publishes the outcome to other processes, if there is anything to publish.
     fn note(self, counted: Counted, outcome: &Outcome) -> Option<BoxFuture<'a, ()>> {
         let mut error = match outcome {
             Ok(result) => result.is_error().then(|| result.to_text()),
@@ -133,7 +133,7 @@ impl<'a> Guard<'a> {
             ) => Some(reason.to_string()),
             Err(_) => return None,
         };
-        // Later, when it is cut, nothing would recognise what is left of a secret.
+        // After the message is cut, the remainder of a secret could no longer be recognized.
         if let (Some(error), Some(secrets)) = (&mut error, self.ctx.secrets()) {
             secrets.hide_in_text(error);
         }
@@ -144,7 +144,7 @@ impl<'a> Guard<'a> {
         let memory = self.rows.memory.unwrap_or(FOREVER);
         is_news.then(|| -> BoxFuture<'a, ()> {
             Box::pin(async move {
-                // The call has run: if others cannot be told, this process still counts.
+                // The call has run: if the store cannot be reached, this process still counts it.
                 let _ = match error {
                     Some(error) => shared.failed(&call, failed, &error, memory).await,
                     None => shared.succeeded(&call).await,
@@ -198,7 +198,7 @@ impl Layer for Repeats {
         }
         let guard = self.guard(call.ctx())?;
         let counted = counted.or_else(|| {
-            // Nothing had failed when the call began, so nobody read its arguments.
+            // No failure was recorded when the call began, so its arguments were not read.
             let sent = parsed(call.sent().clone()).ok()?;
             Some(guard.counted(call.name(), &read(call.spec(), &sent).unwrap_or(sent)))
         });
@@ -220,7 +220,7 @@ fn guard(limit: Option<NonZeroU32>) -> RepeatGuard {
     }
 }
 
-/// Returns whether a call succeeded, so that nothing counts against it.
+/// Returns whether a call succeeded, so that it does not count as a failure.
 fn succeeded(outcome: &Outcome) -> bool {
     outcome.as_ref().is_ok_and(|result| !result.is_error())
 }

@@ -1,4 +1,4 @@
-//! Failures that processes count together.
+//! Failure counts that several processes share through a store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use crate::call::store::{Expected, Row, Store, StoreError};
 
 const TABLE: &str = "repeats";
 
-/// How often a failure is counted again because another process was faster.
+/// Maximum number of attempts to count a failure while other processes change the same row.
 const TRIES: u32 = 100;
 
-/// Counts failures where other processes see them, in addition to the memory of this one.
+/// Counts failures in a store that other processes read, in addition to the counts of this process.
 ///
-/// The key of a call stands for the caller, the session, the tool and the arguments: it is a digest.
+/// The key of a call is a digest of the caller, the session, the tool and the arguments.
 #[derive(Clone, Debug)]
 pub(super) struct Failures(pub(super) Arc<dyn Store>);
 
@@ -25,7 +25,7 @@ pub(super) struct Failures(pub(super) Arc<dyn Store>);
 pub(super) struct FailedCall {
     /// The version of the row; `None` if there is none.
     version: Option<u64>,
-    /// How often it failed; 0 if its last run did not, or that is forgotten.
+    /// Number of consecutive failures; 0 if the last run succeeded, or the count has expired.
     pub(super) count: u32,
     /// The digest of the error.
     error: String,
@@ -46,7 +46,7 @@ impl FailedCall {
                 shown: members.take("shown")?,
             })
         };
-        // What cannot be read counts for nothing, and is replaced.
+        // An unreadable row counts as zero, and is replaced.
         FailedCall { version: Some(row.version), ..read().unwrap_or_default() }
     }
 }
@@ -57,7 +57,7 @@ impl Failures {
         self.0.get(TABLE, call).await.map(FailedCall::of)
     }
 
-    /// Counts a failure, starting again from one if the error differs from the last one, and remembers it for a time.
+    /// Counts a failure, restarting from one if the error differs from the last one, and stores it for a limited time.
     pub(super) async fn failed(
         &self,
         call: &str,

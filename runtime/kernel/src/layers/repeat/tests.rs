@@ -254,7 +254,7 @@ fn oldest_call_is_evicted_at_capacity() {
     let call = |at: usize| json!({ "at": at });
     fail(&guard, "t", &call(1), "no", 1);
     fail(&guard, "t", &call(2), "no", 1);
-    // Failing again, the first is the younger one.
+    // After it fails again, the first call is the more recent one.
     fail(&guard, "t", &call(1), "no", 1);
     fail(&guard, "t", &call(3), "no", 1);
     assert_eq!(guard.len(), 2);

@@ -20,18 +20,18 @@ use crate::layers::layer::Outcome;
 use crate::layers::observer::{Called, Observer};
 use crate::layers::redact::ToolRedactor;
 
-/// The span of a call that runs. If it is dropped without an outcome, the call was abandoned.
+/// The span of a running call. If it is dropped without an outcome, the call was abandoned.
 pub(super) struct TraceSpan {
     span: Span,
     trace: Trace,
     name: Text,
-    /// Shows the result, if content is shown.
+    /// Redacts the result, if content is included.
     redactor: Option<ToolRedactor>,
     ended: bool,
 }
 
 impl TraceSpan {
-    /// Begins the span of a call, if there is one to see it.
+    /// Starts the span of a call, if a subscriber is interested in it.
     pub(super) fn begin(trace: &Trace, called: &Called<'_>, ctx: &ToolContext) -> Option<TraceSpan> {
         let (call, span) = (called.call(), span(called, ctx));
         if span.is_disabled() {
@@ -48,14 +48,14 @@ impl TraceSpan {
         span.in_scope(|| {
             info!(target: TARGET, "Executing {}: {}", trace.noun, call.name);
             for key in ctx.values().shadowed() {
-                // The key is one of the program's own; the value is not shown.
+                // The key is chosen by the program; the value is not logged.
                 warn!(target: TARGET, "A client's value of {key:?} was ignored: the program set it");
             }
         });
         Some(TraceSpan { span, trace: trace.clone(), name: call.name.clone(), redactor, ended: false })
     }
 
-    /// Records how the call ended.
+    /// Records the outcome of the call.
     fn end(&self, outcome: &Outcome, secrets: &Secrets) {
         let code = match outcome {
             Ok(result) if !result.is_error() => None,
@@ -72,7 +72,7 @@ impl TraceSpan {
                 failed(&self.span, code);
                 match about {
                     Some(text) => warn!(target: TARGET, "{noun} {name} failed: {code}: {text}"),
-                    // Not the text, which may contain anything.
+                    // Without the message, which may contain anything.
                     None => warn!(target: TARGET, "{noun} {name} failed: {code}"),
                 }
             }
@@ -137,7 +137,7 @@ fn span(called: &Called<'_>, ctx: &ToolContext) -> Span {
     span
 }
 
-/// Returns what operators read of a failure that they alone can mend: which credential is missing or refused.
+/// Returns the operator message of a failure that only operators can fix: a credential that is missing or rejected.
 fn about_credential(outcome: &Outcome) -> Option<Cow<'_, str>> {
     match outcome {
         Ok(result) => result.operator_text().map(Cow::Borrowed),

@@ -1,4 +1,4 @@
-//! Records from lines of JSON.
+//! Records from JSON lines.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,19 +10,19 @@ use serde_json::Value;
 
 use super::{AuditError, AuditIntent, AuditLog, AuditOutcome, AuditRecord};
 
-/// A file of lines that grows.
+/// A file of JSON lines that grows.
 #[derive(Debug)]
 pub(super) struct Lines {
     path: PathBuf,
     file: BufReader<File>,
     /// The start of the first line that was not read.
     next: u64,
-    /// The calls, by what identifies them.
+    /// The calls, by their ID.
     calls: BTreeMap<String, LineOffsets>,
     unreadable: u64,
 }
 
-/// Where the lines of a call start.
+/// The offsets of the lines of a call.
 #[derive(Debug, Default)]
 struct LineOffsets {
     /// Its number among all calls, in the order in which they were first seen.
@@ -31,7 +31,7 @@ struct LineOffsets {
     outcome: Option<u64>,
 }
 
-/// A line that says something about a call.
+/// A line with the intent or the outcome of a call.
 struct Line {
     id: String,
     is_outcome: bool,
@@ -44,7 +44,7 @@ impl Lines {
         Ok(Lines { path: path.to_owned(), file, next: 0, calls: BTreeMap::new(), unreadable: 0 })
     }
 
-    /// Returns what a line that was read earlier says, and goes on where this was called.
+    /// Returns the record of a line that was read earlier, and restores the read position.
     fn reread_record(&mut self, intent: Option<u64>) -> Result<Option<AuditRecord>, AuditError> {
         let Some(intent) = intent else { return Ok(None) };
         let line = self.line(intent)?;
@@ -66,13 +66,13 @@ impl AuditLog for Lines {
             return Err(AuditError::new("the file was replaced by a shorter one; open it again"));
         }
         self.file.seek(SeekFrom::Start(self.next))?;
-        // Most calls have both lines here; what they say is joined before it is handed over.
+        // Most calls have both lines here; they are merged before the record is passed on.
         let mut changed: BTreeMap<usize, AuditRecord> = BTreeMap::new();
         let mut text = Vec::new();
         loop {
             text.clear();
             let read = self.file.read_until(b'\n', &mut text)?;
-            // The last line may not be whole yet.
+            // The last line may be incomplete.
             if text.last() != Some(&b'\n') {
                 break;
             }
@@ -138,7 +138,7 @@ impl Line {
         Some(Line { id: message.get("call")?.as_str()?.to_owned(), is_outcome, json: message })
     }
 
-    /// Returns the record, given what is known of it from the other line of the call, usually the previous one.
+    /// Returns the record, given the data from the other line of the call, usually the previous one.
     fn record(self, known: Option<AuditRecord>) -> Option<AuditRecord> {
         let Line { id, is_outcome, json: mut text } = self;
         let outcome = match (is_outcome, known) {

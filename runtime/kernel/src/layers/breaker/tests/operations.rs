@@ -1,4 +1,4 @@
-//! Operations that run through a breaker by hand.
+//! Operations that use a breaker directly.
 
 use super::*;
 

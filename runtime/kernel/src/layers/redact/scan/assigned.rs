@@ -1,4 +1,4 @@
-//! Values that are assigned to telling names, however they are written.
+//! Values that are assigned to secret keys, in any notation.
 
 use super::{ScanMatch, run, word};
 use crate::base::secret_names::Keys;
@@ -9,7 +9,7 @@ fn in_name(byte: u8) -> bool {
 
 /// Finds the password of `curl -u user:password`.
 fn of_curl(text: &[u8], name: &str, name_end: usize) -> Option<(usize, usize)> {
-    // The most that is read before the name and behind it, which keeps the time linear.
+    // The maximum number of bytes read before and after the name, which keeps the time linear.
     const NEAR: usize = 256;
     if !matches!(name, "-u" | "--user" | "-U" | "--proxy-user") {
         return None;
@@ -27,7 +27,7 @@ fn of_curl(text: &[u8], name: &str, name_end: usize) -> Option<(usize, usize)> {
 }
 
 pub(super) fn assignment_at(text: &[u8], at: usize, keys: &Keys) -> ScanMatch {
-    // `%3Ftoken%3D`: the digits of an escape are no part of a name.
+    // `%3Ftoken%3D`: the digits of an escape are not part of a name.
     if escape(text, at).is_some() {
         return ScanMatch::Skip(at + 3);
     }
@@ -61,7 +61,7 @@ fn escape(text: &[u8], at: usize) -> Option<u8> {
     u8::try_from(digit(0)? * 16 + digit(1)?).ok()
 }
 
-/// Returns the end of a percent-encoded value, whose delimiter is encoded, too.
+/// Returns the end of a percent-encoded value, whose delimiter is also encoded.
 fn encoded_end(text: &[u8], start: usize) -> usize {
     let ends = |byte: u8| byte.is_ascii_whitespace() || b"&;,\"'<>)]}#".contains(&byte);
     let at =
@@ -69,13 +69,13 @@ fn encoded_end(text: &[u8], start: usize) -> usize {
     (start..text.len()).find(at).unwrap_or(text.len())
 }
 
-/// Returns where the value of a name starts, if it has one.
+/// Returns where the value of a name starts, if there is a value.
 fn value_start(text: &[u8], name: &str, name_end: usize) -> Option<usize> {
     if matches!(escape(text, name_end), Some(b'=' | b':')) {
         return Some(name_end + 3);
     }
     let blank = |byte: u8| matches!(byte, b' ' | b'\t');
-    // A closing quote, after a backslash if this is text within text.
+    // A closing quote, after a backslash if this is a string within a string.
     let quoted = run(text, name_end, |byte| matches!(byte, b'\\' | b'"' | b'\'')).min(name_end + 4);
     let sign = run(text, quoted, blank);
     match text.get(sign) {
@@ -86,7 +86,7 @@ fn value_start(text: &[u8], name: &str, name_end: usize) -> Option<usize> {
     }
 }
 
-/// Returns the bounds of the value: a quoted text, a list or an object, or up to the end of a bare value.
+/// Returns the bounds of the value: a quoted string, an array or an object, or up to the end of a bare value.
 fn value_bounds(text: &[u8], start: usize, name: &str) -> (usize, usize) {
     let open = run(text, start, |byte| byte == b'\\').min(start + 3);
     match text.get(open) {
@@ -106,14 +106,14 @@ fn value_bounds(text: &[u8], start: usize, name: &str) -> (usize, usize) {
     }
 }
 
-/// Returns the position of the quote that ends a text, or the end. In text within text (`escaped`), the quote has a
-/// backslash.
+/// Returns the position of the quote that ends a string, or the end. In a string within a string (`escaped`), the
+/// quote has a backslash.
 fn closing_quote(text: &[u8], from: usize, quote: u8, escaped: bool) -> usize {
     let mut at = from;
     while let Some(byte) = text.get(at) {
         match byte {
             b'\\' if escaped && text.get(at + 1) == Some(&quote) => return at,
-            // A backslash of the inner text, with the character it escapes.
+            // A backslash of the inner string, with the character that it escapes.
             b'\\' if escaped && text.get(at + 1) == Some(&b'\\') => {
                 at += if text.get(at + 2) == Some(&b'\\') { 4 } else { 3 };
             }
@@ -125,7 +125,7 @@ fn closing_quote(text: &[u8], from: usize, quote: u8, escaped: bool) -> usize {
     text.len()
 }
 
-/// Returns the end of a list or an object, or of the text if it is cut off.
+/// Returns the end of an array or an object, or of the input if it is cut off.
 fn closing_bracket(text: &[u8], from: usize) -> usize {
     let (mut at, mut depth) = (from, 0_usize);
     while let Some(byte) = text.get(at) {

@@ -1,4 +1,4 @@
-//! Secrets that a text shows by their form.
+//! Secrets that are recognizable by their form.
 
 use serde_json::json;
 
