@@ -34,7 +34,7 @@
 //!
 //! # const TEXT: &str = "toolgen: 1\ntools: {now: {description: Tells the time., function: {}}}";
 //! let functions = FunctionTable::new().with("now", |_, _: ToolContext| async { Ok("noon") });
-//! let loaded = Loader::from_str(TEXT)?.tools_by(&Engines::new().with(functions))?;
+//! let loaded = Loader::from_str(TEXT)?.tools_with_engines(&Engines::new().with(functions))?;
 //! assert_eq!(loaded.tools.len(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -15,7 +15,7 @@
 //! ```
 //! use serde_json::json;
 //! use toolgen_runtime::builtin::{self, Bash};
-//! use toolgen_runtime::{Limits, ToolboxContext, Registry, ToolCall, ToolContext, toolset};
+//! use toolgen_runtime::{EffectLimits, ToolboxContext, Registry, ToolCall, ToolContext, toolset};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -32,7 +32,7 @@
 //! assert_eq!(toolbox.call(call, &turn).await.text(), "a/b.txt:2:two\n(1 matches)");
 //!
 //! // An agent that plans can read, but not write.
-//! let planner = registry.toolbox(context.with_limits(Limits::PLANNING));
+//! let planner = registry.toolbox(context.with_limits(EffectLimits::PLANNING));
 //! let call = ToolCall::new("3", "write_file", json!({"path": "a/b.txt", "content": ""}));
 //! assert!(planner.call(call, &turn).await.is_error());
 //! # std::fs::remove_dir_all(&directory)?;

@@ -36,7 +36,7 @@
 //! assert_eq!(toolbox.call(call("Ulm"), &turn).await.text(), "It rains in Ulm.");
 //! replay.finish()?;
 //!
-//! let replay = replay.again();
+//! let replay = replay.restarted();
 //! let toolbox = Toolbox::builder(&registry).layer(replay.clone()).build()?;
 //! toolbox.call(call("Rom"), &turn).await;
 //! let why = replay.finish().unwrap_err().to_string();

@@ -26,8 +26,8 @@
 //! let toolbox = Toolbox::builder(registry)
 //!     .rate_limit(WindowLimit::new().shared(store.clone()).on_failure(OnFailure::Degrade))
 //!     .breaker(CircuitBreaker::new().shared(store.clone()).start()?)
-//!     .pages(Pages::new(ResultLimit::DEFAULT).shared(store.clone()))
-//!     .repeat_store(store.clone())
+//!     .paging(Pages::new(ResultLimit::DEFAULT).shared(store.clone()))
+//!     .failure_store(store.clone())
 //!     .approval_key(key)
 //!     .approval_queue(Approvals::on(store.clone()))
 //!     .build()?;

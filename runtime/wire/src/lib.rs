@@ -18,11 +18,11 @@
 //!         {"type": "tool_use", "id": "toolu_1", "name": "clock", "input": {}},
 //!     ],
 //! });
-//! let calls = format.calls(&message)?;
+//! let calls = format.tool_calls(&message)?;
 //! let responses: Vec<_> =
 //!     calls.iter().map(|call| ToolResponse::new(call, Ok(ToolResult::text("noon")))).collect();
 //! assert_eq!(
-//!     format.answers(&responses),
+//!     format.tool_results(&responses),
 //!     [json!({"role": "user", "content": [
 //!         {"type": "tool_result", "tool_use_id": "toolu_1", "content": "noon"},
 //!     ]})]

@@ -230,7 +230,7 @@ impl<'m, E: Send + 'm> Model for WireModel<'m, E> {
 ///
 /// ```
 /// # use serde_json::{Value, json};
-/// use toolgen_runtime::agent::agent_loop::Loop;
+/// use toolgen_runtime::agent::agent_loop::AgentLoop;
 /// use toolgen_runtime::wire::WireFormat;
 /// use toolgen_runtime::{Registry, tool, toolset};
 ///
@@ -251,7 +251,7 @@ impl<'m, E: Send + 'm> Model for WireModel<'m, E> {
 ///         Some(sum) => json!({ "content": [{ "type": "text", "text": format!("It is {sum}.") }] }),
 ///     })
 /// };
-/// let mut agent = Loop::new(&toolbox, WireFormat::Anthropic, send)?.with_model("claude-sonnet-5-5");
+/// let mut agent = AgentLoop::new(&toolbox, WireFormat::Anthropic, send)?.with_model("claude-sonnet-5-5");
 /// assert_eq!(agent.run("1 + 2?").await.text()?, "It is 3.");
 /// # Ok(())
 /// # }

@@ -11,12 +11,12 @@ use crate::spec::limits::EffectLimits;
 ///
 /// ```
 /// use toolgen_runtime::registry::toolsets::Toolset;
-/// use toolgen_runtime::{Limits, List, Text};
+/// use toolgen_runtime::{EffectLimits, List, Text};
 ///
 /// static PLANNING: Toolset = Toolset {
 ///     name: Text::Static("planning"),
 ///     members: List::Static(&[Text::Static("shell"), Text::Static("submit_plan")]),
-///     overlay: Limits::PLANNING,
+///     overlay: EffectLimits::PLANNING,
 ///     ..Toolset::EMPTY
 /// };
 /// let registry = toolgen_runtime::Registry::builder().seal()?;

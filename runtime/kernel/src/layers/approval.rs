@@ -9,7 +9,7 @@
 //! use serde_json::json;
 //! use toolgen_runtime::call::store::MemoryStore;
 //! use toolgen_runtime::layers::approval::Approvals;
-//! use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
+//! use toolgen_runtime::layers::middleware::{MiddlewareDecision, ToolRequest};
 //! use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, tool, toolset};
 //!
 //! # /// Pays a person.
@@ -19,7 +19,7 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let approvals = Approvals::on(MemoryStore::new()); // across processes: `SqliteStore`, and an `approval_key`
 //! let toolbox = Toolbox::builder(&Registry::new(toolset![pay])?)
-//!     .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("It costs money.".to_owned()))
+//!     .middleware(|_: &ToolRequest<'_>| MiddlewareDecision::NeedApproval("It costs money.".to_owned()))
 //!     .approval_queue(approvals.clone())
 //!     .build()?;
 //! let turn = ToolContext::new("turn-1", "");
@@ -27,7 +27,7 @@
 //!
 //! // A person decides,
 //! for entry in approvals.list(&[toolgen_runtime::layers::approval::ApprovalState::Waiting]).await? {
-//!     assert_eq!((entry.tool.as_str(), &entry.shown), ("pay", &json!({"to": "Ada"})));
+//!     assert_eq!((entry.tool.as_str(), &entry.redacted_arguments), ("pay", &json!({"to": "Ada"})));
 //!     approvals.grant(&entry.id, "Grace", "").await?;
 //! }
 //! // and a worker runs it, for the same caller.

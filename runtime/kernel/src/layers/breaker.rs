@@ -127,7 +127,7 @@ impl CircuitBreaker {
     ///
     /// ```
     /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
-    /// use toolgen_runtime::layers::breaker::{CircuitBreaker, Trouble};
+    /// use toolgen_runtime::layers::breaker::{CircuitBreaker, GuardedError};
     /// use toolgen_runtime::ToolError;
     ///
     /// let breaker = CircuitBreaker::new();
@@ -135,9 +135,9 @@ impl CircuitBreaker {
     ///     "prices",
     ///     async || Err(ToolError::failed_with("refused", "connection refused")),
     ///     async |trouble| match trouble {
-    ///         Trouble::Refused(_) => Ok(41),
-    ///         Trouble::Failed(error) if error.code() == "refused" => Ok(42),
-    ///         Trouble::Failed(error) => Err(error),
+    ///         GuardedError::Refused(_) => Ok(41),
+    ///         GuardedError::Failed(error) if error.code() == "refused" => Ok(42),
+    ///         GuardedError::Failed(error) => Err(error),
     ///     },
     /// );
     /// assert_eq!(price.await, Ok(42));

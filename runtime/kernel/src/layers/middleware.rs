@@ -34,7 +34,7 @@
 //! approver.
 //!
 //! ```
-//! use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Decision, ToolRequest};
+//! use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, MiddlewareDecision, ToolRequest};
 //! use toolgen_runtime::{Toolbox, Registry, ToolContext, tool, toolset};
 //!
 //! # /// Pays a person.
@@ -42,8 +42,8 @@
 //! # fn pay(to: &str, amount: u32) -> String { format!("paid {amount} to {to}") }
 //! let toolbox = Toolbox::builder(&Registry::new(toolset![pay])?)
 //!     .middleware(|request: &ToolRequest<'_>| match (request.name(), request.arguments["amount"].as_u64()) {
-//!         ("pay", Some(amount)) if amount >= 50 => Decision::NeedApproval(format!("It costs {amount}.")),
-//!         _ => Decision::Allow,
+//!         ("pay", Some(amount)) if amount >= 50 => MiddlewareDecision::NeedApproval(format!("It costs {amount}.")),
+//!         _ => MiddlewareDecision::Allow,
 //!     })
 //!     .approver(|request: &ApprovalRequest, _: &ToolContext| match request.arguments["amount"].as_u64() {
 //!         Some(amount) if amount < 1_000 => Approval::Approved,
@@ -61,7 +61,7 @@
 //!
 //! ```
 //! # use serde_json::json;
-//! use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Approver, Decision, ToolRequest};
+//! use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Approver, MiddlewareDecision, ToolRequest};
 //! use toolgen_runtime::{BoxFuture, Toolbox, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
 //!
 //! /// Pays a person.
@@ -92,8 +92,8 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // A function that needs only the request is middleware, and can also be an approver.
 //! let large_sums = |request: &ToolRequest<'_>| match request.arguments["amount"].as_u64() {
-//!     Some(amount) if amount >= 50 => Decision::NeedApproval(format!("It costs {amount}.")),
-//!     _ => Decision::Allow,
+//!     Some(amount) if amount >= 50 => MiddlewareDecision::NeedApproval(format!("It costs {amount}.")),
+//!     _ => MiddlewareDecision::Allow,
 //! };
 //!
 //! let toolbox = Toolbox::builder(&Registry::new(toolset![pay])?)

@@ -4,8 +4,8 @@
 //! policy can report the tools that it would refuse before any model sees them.
 //!
 //! ```
-//! use toolgen_runtime::call::limits::Limits;
-//! use toolgen_runtime::layers::policy::{Policy, Rules};
+//! use toolgen_runtime::call::limits::EffectLimits;
+//! use toolgen_runtime::layers::policy::{Policy, PolicyRules};
 //! use toolgen_runtime::{Effects, ToolName, ToolSpec, spec::Network};
 //!
 //! let fetch = ToolSpec {
@@ -13,15 +13,15 @@
 //!     effects: Effects { network: Network::Any, open_world: true, ..Effects::NONE },
 //!     ..ToolSpec::EMPTY
 //! };
-//! let offline = Policy::new(Limits { network: Network::None, ..Limits::ANY });
+//! let offline = Policy::new(EffectLimits { network: Network::None, ..EffectLimits::ANY });
 //! let error = offline.check(&fetch).unwrap_err();
 //! assert_eq!(
 //!     error.to_string(),
 //!     "Permission denied: tool 'web_fetch' may do more than this context allows:\n\
 //!      - network: it may reach any host (allowed: none)"
 //! );
-//! let rules = Rules::builder().include(["web_*"]).exclude(["effect:destructive"]).build()?;
-//! assert!(Policy::new(Limits::ANY).with_rules(rules).check(&fetch).is_ok());
+//! let rules = PolicyRules::builder().include(["web_*"]).exclude(["effect:destructive"]).build()?;
+//! assert!(Policy::new(EffectLimits::ANY).with_rules(rules).check(&fetch).is_ok());
 //! # Ok::<(), toolgen_runtime::layers::policy::RulesError>(())
 //! ```
 

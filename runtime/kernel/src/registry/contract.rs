@@ -109,8 +109,8 @@ macro_rules! export {
 /// # fn main() {
 /// assert_contract!("toolgen.lock", toolset![add]);
 ///
-/// use toolgen_runtime::spec::drift::Class;
-/// assert_contract!("toolgen.lock", toolset![add], Class::Breaking);
+/// use toolgen_runtime::spec::drift::ChangeClass;
+/// assert_contract!("toolgen.lock", toolset![add], ChangeClass::Breaking);
 /// # }
 /// ```
 ///

@@ -102,9 +102,9 @@ impl OneShotOutput {
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let toolbox = Registry::new(toolset![add])?.toolbox(ToolboxContext::new());
 /// let turn = ToolContext::new("one-shot", "");
-/// let answer = one_shot::answer(&toolbox, "add", br#"{"a": 1, "b": 2}"#, &turn).await;
+/// let answer = one_shot::run_call(&toolbox, "add", br#"{"a": 1, "b": 2}"#, &turn).await;
 /// assert_eq!((answer.json(), answer.status()), (&json!({"result": 3}), 0));
-/// let answer = one_shot::answer(&toolbox, "add", br#"{"a": 1}"#, &turn).await;
+/// let answer = one_shot::run_call(&toolbox, "add", br#"{"a": 1}"#, &turn).await;
 /// assert_eq!(answer.json()["error"], "b is required");
 /// assert_eq!(answer.json()["code"], "MISSING_PARAMETER");
 /// # Ok(())

@@ -118,12 +118,12 @@ pub trait AuditLog: fmt::Debug + Send {
 /// auditor.flush().await?;
 ///
 /// let mut reader = AuditReader::open(&path)?;
-/// reader.changes(&mut |record| assert_eq!(record.status(), AuditStatus::Started))?;
+/// reader.for_each_change(&mut |record| assert_eq!(record.status(), AuditStatus::Started))?;
 ///
 /// record.finish(&Ok(ToolResult::text("2"))).await;
 /// auditor.flush().await?;
 /// let mut seen = Vec::new();
-/// reader.changes(&mut |record| seen.push((record.intent.tool_name.to_string(), record.status())))?;
+/// reader.for_each_change(&mut |record| seen.push((record.intent.tool_name.to_string(), record.status())))?;
 /// assert_eq!(seen, [("add".to_owned(), AuditStatus::Ok)]);
 /// # std::fs::remove_file(&path)?;
 /// # Ok(())

@@ -48,11 +48,11 @@ pub const LAUNCHER_PROGRAMS: &[&str] = &[
 /// [`LAUNCHER_PROGRAMS`], or better, disable the network.
 ///
 /// ```
-/// use toolgen_runtime::engine::executor::{BANNED, GuardedExecutor, ScriptedExecutor};
-/// use toolgen_runtime::call::limits::Limits;
+/// use toolgen_runtime::engine::executor::{BANNED_PROGRAMS, GuardedExecutor, ScriptedExecutor};
+/// use toolgen_runtime::call::limits::EffectLimits;
 ///
 /// let inner = ScriptedExecutor::default();
-/// let executor = GuardedExecutor::new(inner).ban(BANNED).within(&Limits::PLANNING);
+/// let executor = GuardedExecutor::new(inner).ban(BANNED_PROGRAMS).restricted_to(&EffectLimits::PLANNING);
 /// # drop(executor);
 /// ```
 #[derive(Clone)]

@@ -22,7 +22,7 @@ use crate::base::sync::unpoisoned;
 /// let argv = ["cat", "a.txt"].map(String::from);
 /// let output = executor.run(&argv, &ExecOptions::default(), &CancellationToken::new()).await?;
 /// assert_eq!(output.exit_code, 1);
-/// assert_eq!(executor.asked()[0].0, ["cat", "a.txt"]);
+/// assert_eq!(executor.commands()[0].0, ["cat", "a.txt"]);
 /// # Ok(())
 /// # }
 /// ```

@@ -24,7 +24,7 @@ pub const MAX_INPUT_ROUNDS: usize = 8;
 ///
 /// ```
 /// use serde_json::json;
-/// use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
+/// use toolgen_runtime::layers::control::{InputReply, InputHandler, InputQuestion};
 /// use toolgen_runtime::{BoxFuture, ToolContext, ToolError};
 ///
 /// struct AlwaysSure;
@@ -34,10 +34,10 @@ pub const MAX_INPUT_ROUNDS: usize = 8;
 ///         &'a self,
 ///         question: InputQuestion<'a>,
 ///         _ctx: &'a ToolContext,
-///     ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
+///     ) -> BoxFuture<'a, Result<InputReply, ToolError>> {
 ///         let first = question.attempt == 1;
 ///         Box::pin(async move {
-///             Ok(if first { InputAnswer::Given(json!({"sure": true})) } else { InputAnswer::Declined })
+///             Ok(if first { InputReply::Given(json!({"sure": true})) } else { InputReply::Declined })
 ///         })
 ///     }
 /// }

@@ -42,7 +42,7 @@ pub const ASK_QUESTION: &str = "ask_question";
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let registry = Registry::builder().add(AskQuestion).seal()?;
-/// let toolbox = Toolbox::builder(&registry).questions(Architect).build()?;
+/// let toolbox = Toolbox::builder(&registry).answerer(Architect).build()?;
 /// let call = ToolCall::new("call-1", "ask_question", json!({"question": "Which database?"}));
 /// let answer = toolbox.call(call, &ToolContext::new("turn-1", "")).await;
 /// assert_eq!(answer.text(), "Question: Which database?\nAnswer: SQLite");

@@ -33,7 +33,7 @@ where
 /// # async fn ask(question: String) -> bool { question.is_empty() }
 ///
 /// let by_chat = approver(|request, _ctx| async move {
-///     match ask(format!("May {} run with {}?", request.name, request.shown)).await {
+///     match ask(format!("May {} run with {}?", request.name, request.redacted_arguments)).await {
 ///         true => Approval::ApprovedBy("the team".into()),
 ///         false => Approval::Rejected("The team said no.".to_owned()),
 ///     }

@@ -58,7 +58,7 @@ enum Request {
 ///
 /// fn toolbox() -> Result<Toolbox, ToolboxError> {
 ///     let registry = Registry::new(toolset![add]).map_err(ToolboxError::NotSealed)?;
-///     Toolbox::builder(&registry).without_pages().build()
+///     Toolbox::builder(&registry).without_paging().build()
 /// }
 ///
 /// fn main() -> ExitCode {
