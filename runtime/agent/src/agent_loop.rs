@@ -1,6 +1,6 @@
 //! A small agent loop: it calls the model, runs the tool calls, and repeats until the model is done.
 //!
-//! The model is a function or a [`Model`]; your program decides how to reach it. A [`Loop`] needs only a function
+//! The model is a function or a [`Model`]; your program decides how to reach it. A [`AgentLoop`] needs only a function
 //! that sends JSON to a vendor; a [`Transcript`] renders itself in the message format of each vendor. All calls of a
 //! turn go through the toolbox, and every call gets a result, even if a call of the turn completes the loop, fails,
 //! or was truncated. Only then does the loop act on the results.
@@ -51,8 +51,8 @@ pub struct LoopRun<E> {
 }
 
 impl<E> LoopRun<E> {
-    /// Why the model stopped in its last turn: its text may be complete, truncated or refused. [`Stop::Failed`] if
-    /// the request failed, [`Stop::Unknown`] if the model was not called.
+    /// Why the model stopped in its last turn: its text may be complete, truncated or refused. [`StopReason::Failed`] if
+    /// the request failed, [`StopReason::Unknown`] if the model was not called.
     #[must_use]
     pub fn stop(&self) -> StopReason {
         if matches!(self.outcome, Err(LoopError::Model(_))) {

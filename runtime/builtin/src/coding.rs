@@ -25,7 +25,7 @@ use super::work_dir::refused;
 /// Returns the tools `LS`, `GlobTool`, `GrepTool`, `View`, `Edit`, `Replace` and `Bash`, whose names many models
 /// know. Their paths are absolute.
 ///
-/// `Bash` rejects the programs of [`BANNED`](toolgen_exec::BANNED), anywhere in a command. This prevents accidents,
+/// `Bash` rejects the programs of [`BANNED_PROGRAMS`](toolgen_exec::BANNED_PROGRAMS), anywhere in a command. This prevents accidents,
 /// but not deliberate use.
 #[must_use]
 pub fn coding() -> Vec<Arc<dyn AgentTool>> {

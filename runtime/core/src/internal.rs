@@ -56,7 +56,7 @@ pub mod hosts {
 /// `toolgen` would not compile there, or would change its meaning.
 pub const CONTRACT: u32 = 4;
 
-/// A [`Call`] for crates that have the same version and must handle every kind: unlike the original, it can be matched
+/// A [`ExecutionPlan`] for crates that have the same version and must handle every kind: unlike the original, it can be matched
 /// exhaustively.
 #[derive(Clone, Copy, Debug)]
 pub enum CallKind<'a> {

@@ -191,21 +191,21 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Sets the limit on the response text that a model gets, in bytes, in place of [`MAX_BYTES`].
+    /// Sets the limit on the response text that a model gets, in bytes, in place of [`DEFAULT_MAX_TEXT_BYTES`].
     #[must_use]
     pub fn max_bytes(mut self, max_bytes: usize) -> Self {
         self.max_bytes = max_bytes;
         self
     }
 
-    /// Sets the size limit of an image or a sound, in bytes, in place of [`MAX_MEDIA_BYTES`].
+    /// Sets the size limit of an image or a sound, in bytes, in place of [`DEFAULT_MAX_MEDIA_BYTES`].
     #[must_use]
     pub fn max_media_bytes(mut self, max_bytes: usize) -> Self {
         self.max_media_bytes = max_bytes;
         self
     }
 
-    /// Sets the size limit of the response of a typed call, in bytes, in place of [`MAX_TYPED_BYTES`].
+    /// Sets the size limit of the response of a typed call, in bytes, in place of [`DEFAULT_MAX_TYPED_BYTES`].
     #[must_use]
     pub fn max_typed_bytes(mut self, max_bytes: usize) -> Self {
         self.max_typed_bytes = max_bytes;
@@ -358,7 +358,7 @@ impl HttpEngineBuilder {
 
     /// Sets whether requests name their trace, in the headers `traceparent` and `tracestate`, by the propagator that
     /// the program sets for OpenTelemetry; the default is yes. Its other headers are sent only if
-    /// [`pass_on_also`](Self::pass_on_also) names them. If a request has such a header as an argument or a credential,
+    /// [`propagate_header`](Self::propagate_header) names them. If a request has such a header as an argument or a credential,
     /// or by [`header`](Self::header), that one is sent. Another origin, to which a redirect or the link of a page
     /// leads, never gets them.
     #[must_use]
@@ -383,7 +383,7 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Sets how often and for how long requests are repeated, in place of [`Retries::default`].
+    /// Sets how often and for how long requests are repeated, in place of [`RetryPolicy::default`].
     #[must_use]
     pub fn retries(mut self, retries: RetryPolicy) -> Self {
         self.retries = retries;

@@ -43,7 +43,7 @@ impl fmt::Debug for UrlText {
 
 impl Fetch {
     /// Creates a request for the document at a URL: no headers, the engine's time limit, at most
-    /// [`MAX_DOCUMENT_BYTES`].
+    /// [`DEFAULT_MAX_DOCUMENT_BYTES`].
     #[must_use]
     pub fn new(url: impl Into<String>) -> Fetch {
         Fetch {
@@ -68,7 +68,7 @@ impl Fetch {
         self
     }
 
-    /// Sets the size limit of the document, in bytes, in place of [`MAX_DOCUMENT_BYTES`].
+    /// Sets the size limit of the document, in bytes, in place of [`DEFAULT_MAX_DOCUMENT_BYTES`].
     #[must_use]
     pub fn max_bytes(mut self, max_bytes: usize) -> Fetch {
         self.max_bytes = max_bytes;

@@ -39,7 +39,7 @@ pub trait Files: fmt::Debug + Send + Sync {
     }
 }
 
-/// A file that is being written. One that is dropped before it is [kept](NewFile::keep) leaves nothing behind.
+/// A file that is being written. One that is dropped before it is [kept](NewFile::commit) leaves nothing behind.
 pub trait NewFile: fmt::Debug + Send {
     /// Adds bytes.
     ///

@@ -148,7 +148,7 @@ impl PagedItems {
 }
 
 impl<T> PagedItems<T> {
-    /// Sets how far the list is read, in place of [`PageBounds::default`].
+    /// Sets how far the list is read, in place of [`PageLimits::default`].
     pub fn bounds(mut self, bounds: PageLimits) -> PagedItems<T> {
         self.bounds = bounds;
         self

@@ -38,8 +38,8 @@
 //!
 //! # Repetitions and pages
 //!
-//! A request is repeated if its tool declares that a second one changes nothing more; see [`Retries`]. A list that
-//! comes in pages is read as [`Items`], or as one result if the tool lets a model ask for that.
+//! A request is repeated if its tool declares that a second one changes nothing more; see [`RetryPolicy`]. A list that
+//! comes in pages is read as [`PagedItems`], or as one result if the tool lets a model ask for that.
 
 mod address;
 mod body;

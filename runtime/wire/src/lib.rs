@@ -202,7 +202,7 @@ impl WireFormat {
         self.tool_results_with(responses, &ToolResultOptions::default())
     }
 
-    /// As [`answers`](Self::answers), with options.
+    /// As [`tool_results`](Self::tool_results), with options.
     #[must_use]
     pub fn tool_results_with(
         self,

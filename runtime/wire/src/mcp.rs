@@ -107,7 +107,7 @@ pub fn refusal(response: &ToolResponse) -> Option<String> {
 /// an object, or the `result` of one if the document declares something else.
 ///
 /// Responses of a [`Toolbox`](toolgen_kernel::Toolbox) carry what the tool declares; for others, set
-/// [`specs`](AnswerOptions::specs).
+/// [`specs`](ToolResultOptions::specs).
 #[must_use]
 pub fn result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value {
     let mut content: Vec<Value> = if options.text_only {

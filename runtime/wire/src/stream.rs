@@ -162,7 +162,7 @@ impl WireFormat {
 }
 
 impl Stream {
-    /// Sets how many bytes are taken: [`MAX_STREAM`] by default.
+    /// Sets how many bytes are taken: [`DEFAULT_MAX_STREAM_BYTES`] by default.
     #[must_use]
     pub fn with_limit(mut self, bytes: usize) -> Stream {
         (self.remaining_bytes, self.limit) = (bytes, bytes);
@@ -215,7 +215,7 @@ impl Stream {
 
     /// Returns the turn.
     ///
-    /// If the stream ended before the turn did, the reason of its end is [`Stop::Interrupted`](super::Stop), and the
+    /// If the stream ended before the turn did, the reason of its end is [`Stop::Interrupted`](super::StopReason), and the
     /// last call is blocked as cut off, as are those whose arguments are incomplete.
     ///
     /// # Errors

@@ -66,7 +66,7 @@ impl Deferred {
 
     /// Lets this tool search in place of the provider's own search if the format supports that: Anthropic. It must be
     /// among the tools, and is loaded; its answers become references by
-    /// [`AnswerOptions::found_by`](super::AnswerOptions::found_by). `search_tools` of a
+    /// [`AnswerOptions::found_by`](super::ToolResultOptions::found_by). `search_tools` of a
     /// [`discovery`](toolgen_kernel::registry::discovery) is such a tool.
     pub fn searched_by(mut self, tool: impl Into<Text>) -> Deferred {
         self.search = Some(tool.into());

@@ -141,7 +141,7 @@ impl WireFormat {
     /// Reads a whole turn of a model from a response: its text, its calls, its cost, why it stopped, and the messages by
     /// which it goes back into the conversation.
     ///
-    /// Accepts the same values as [`calls`](Self::calls), and reads the calls in the same way.
+    /// Accepts the same values as [`calls`](Self::tool_calls), and reads the calls in the same way.
     ///
     /// # Errors
     ///

@@ -49,7 +49,7 @@ impl Transcript {
     ///
     /// A turn from the same format is rendered verbatim, with its reasoning and signatures in their order. A turn
     /// from another format is rendered as its text and its calls. Their IDs become nine letters and digits, which
-    /// every vendor accepts. Other content of such a turn is reported in [`lost`](Rendered::lost).
+    /// every vendor accepts. Other content of such a turn is reported in [`lost`](RenderedTranscript::lost).
     ///
     /// ```
     /// use serde_json::json;

@@ -21,7 +21,7 @@ type Ask<'a, E> = Box<dyn FnMut(Value) -> BoxFuture<'a, Result<Turn, ModelError<
 /// A model that is called through a function that sends JSON.
 ///
 /// It builds complete requests from a [`Transcript`] and parses the replies. Pass it to [`run_loop`](super::run_loop)
-/// or to sub-agents, which offer it their tools unless it has its own. A [`Loop`] combines a `WireModel` with a
+/// or to sub-agents, which offer it their tools unless it has its own. A [`AgentLoop`] combines a `WireModel` with a
 /// toolbox.
 pub struct WireModel<'a, E> {
     format: WireFormat,

@@ -27,7 +27,7 @@ pub struct EffectLimits {
     pub spawns: bool,
 }
 
-/// An effect of a tool that exceeds the [`Limits`] of its context.
+/// An effect of a tool that exceeds the [`EffectLimits`] of its context.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum LimitViolation {

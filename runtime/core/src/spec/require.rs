@@ -99,7 +99,7 @@ impl Requirement {
     }
 
     /// Returns why a tool of this name cannot be built without a service that it requires: the requirement's own
-    /// message, or `{tool} tool requires an executor`. For other kinds, as [`told`](Self::told).
+    /// message, or `{tool} tool requires an executor`. For other kinds, as [`told`](Self::message_or_default).
     #[must_use]
     pub fn told_by(&self, tool: &str) -> Cow<'_, str> {
         if self.kind != RequirementKind::Service || !self.message.is_empty() {

@@ -140,7 +140,7 @@ impl McpOptions {
 
     /// Sets whether calls propagate the trace context in `_meta`, as `traceparent` and `tracestate`, with the global
     /// OpenTelemetry propagator. Default: yes. Other fields of the propagator are sent only if
-    /// [`pass_on_also`](Self::pass_on_also) names them.
+    /// [`propagate_meta`](Self::propagate_meta) names them.
     #[must_use]
     pub fn propagate_trace(mut self, passed_on: bool) -> McpOptions {
         self.passes_on = passed_on;

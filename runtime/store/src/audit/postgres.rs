@@ -38,7 +38,7 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 ///
 /// A separate thread writes the records, as many at once as there are. A commit is on disk before it is answered. When
 /// the connection breaks, or the server stops, it is made again, and records in flight are written again: a record that
-/// was already written stays as it is. While that takes longer than the [`patience`](PostgresSinkBuilder::patience),
+/// was already written stays as it is. While that takes longer than the [`wait_timeout`](PostgresSinkBuilder::wait_timeout),
 /// records are kept in memory, up to a limit. A durable call does not wait for that: it is refused.
 ///
 /// The URL says how the database is reached, as for PostgreSQL's own programs:
@@ -138,7 +138,7 @@ impl PostgresSinkBuilder {
     ///
     /// # Errors
     ///
-    /// If the URL is not one, the database cannot be reached or written within the [`patience`](Self::patience), its
+    /// If the URL is not one, the database cannot be reached or written within the [`wait_timeout`](Self::wait_timeout), its
     /// tables are newer than this program, or another program has the name. No error contains the password.
     pub fn open(self) -> Result<PostgresSink, AuditError> {
         let PostgresSinkBuilder { url, name, lease, wait_timeout: patience, retention, max_buffered: kept } =

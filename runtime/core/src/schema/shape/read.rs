@@ -4,7 +4,7 @@
 //!
 //! 1. **Normal form** ([`normal_form`]): a schema as its author wrote it becomes JSON Schema 2020-12 with known
 //!    keywords and values of the right kind. All tolerance is here, and so are the rules of the formats that schemas
-//!    come in ([`Rules`]). Malformed parts are left out with a [`ReadProblem`].
+//!    come in ([`SchemaVersion`]). Malformed parts are left out with a [`ReadProblem`].
 //! 2. **Shape** ([`read_normal_form`]): the normal form becomes the tree. The canonical text that generated code holds
 //!    is in normal form, too.
 //!
@@ -20,7 +20,7 @@
 //! - `title` is kept next to the shape ([`Title`](super::Title)): it may name the type of the values, and is not shown.
 //! - `x-enum-varnames` and the like are kept as [`Choices`](super::Choices), and what values mean is said in the
 //!   description.
-//! - Descriptions lose hidden characters; those of OpenAPI documents become plain Markdown, too ([`plain()`]).
+//! - Descriptions lose hidden characters; those of OpenAPI documents become plain Markdown, too ([`description()`]).
 //! - `$schema`, `$id`, `$comment`, `xml`, unknown keywords and `x-…` are ignored, except `x-wire` and `x-aliases`,
 //!   see [`Field`](super::Field).
 

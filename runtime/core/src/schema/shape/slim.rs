@@ -77,7 +77,7 @@ impl Slim {
         ceiling: None,
     };
 
-    /// Only tools above the default [`CEILING`] are trimmed.
+    /// Only tools above the default [`DEFAULT_CEILING_BYTES`] are trimmed.
     pub const DEFAULT: Slim = Slim { ceiling: Some(DEFAULT_CEILING_BYTES), ..Slim::NONE };
 
     /// The smallest form in which every argument stays callable: names, types, required arguments, allowed values and

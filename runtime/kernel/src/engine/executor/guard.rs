@@ -85,7 +85,7 @@ impl GuardedExecutor {
         self
     }
 
-    /// Restricts commands to what a context allows, see [`ExecOptions::within`].
+    /// Restricts commands to what a context allows, see [`ExecOptions::restricted_to`].
     #[must_use]
     pub fn restricted_to(mut self, limits: &EffectLimits) -> GuardedExecutor {
         self.within = self.within.and(limits);
