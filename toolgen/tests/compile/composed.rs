@@ -214,7 +214,7 @@ tools:
         ("\\a", "it is absolute; write it relative to the directory, without the `\\` at its start"),
         ("C:x", "it begins with a drive; write a path relative to the directory"),
         ("~/a", "`~` does not stand for a home directory here; write a path relative to the directory"),
-        ("a\0", "it contains a NUL character; leave it out"),
+        ("a\0", "it contains a NUL character; remove it"),
     ] {
         let message = call(json!({ "file": wrong })).await;
         assert_eq!(

@@ -140,7 +140,7 @@ pub enum Patterns {
 pub struct SchemaLimits {
     /// The number of properties of all objects together.
     pub properties: Option<usize>,
-    /// The number of levels of objects and lists; the root and each named schema are counted separately.
+    /// The number of levels of objects and arrays; the root and each named schema are counted separately.
     pub depth: Option<usize>,
     /// The number of listed values of all enumerations together.
     pub enum_values: Option<usize>,

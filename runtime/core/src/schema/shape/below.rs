@@ -18,7 +18,7 @@ pub fn fault(path: &str) -> Option<&'static str> {
 #[must_use]
 pub fn climbs(path: &str) -> Option<&'static str> {
     if path.contains('\0') {
-        return Some("it contains a NUL character; leave it out");
+        return Some("it contains a NUL character; remove it");
     }
     let climbs = path.split(['/', '\\']).any(|part| part == "..");
     climbs.then_some("it goes up by `..`; write the path from the directory down, without `..`")

@@ -105,11 +105,13 @@ impl Trigger<'_> {
     pub(super) fn reason_suffix(&self, value: &Value) -> String {
         let of = subject(value);
         match self {
-            Trigger::If { schema, holds: true } => format!("; asked because {of} {}", fits(schema)),
-            Trigger::If { schema, holds: false } => {
-                format!("; asked because it is not so that {of} {}", fits(schema))
+            Trigger::If { schema, holds: true } => {
+                format!("; this rule applies because {of} {}", fits(schema))
             }
-            Trigger::Key(key) => format!("; asked because `{}` is given", cut(key, MAX_SCHEMA)),
+            Trigger::If { schema, holds: false } => {
+                format!("; this rule applies unless {of} {}", fits(schema))
+            }
+            Trigger::Key(key) => format!("; this rule applies because `{}` is set", cut(key, MAX_SCHEMA)),
         }
     }
 }
@@ -117,18 +119,18 @@ impl Trigger<'_> {
 /// Says what is wrong with a value that fits a schema that it must not fit, and what to do about it.
 pub(super) fn forbidden(schema: &Value, value: &Value) -> (String, String) {
     let help = match only_keys(schema).as_deref() {
-        Some([_]) => "; leave it out",
-        Some([_, _, ..]) => "; leave one of them out",
-        _ => "; send something else",
+        Some([_]) => "; omit it",
+        Some([_, _, ..]) => "; omit one of them",
+        _ => "; send another value",
     };
-    (format!("must not be so that {} {}", subject(value), fits(schema)), help.to_owned())
+    (format!("not allowed: {} {}", subject(value), fits(schema)), help.to_owned())
 }
 
 /// Says that a key is missing because another is given, and what to do about it.
 pub(super) fn required(key: &str) -> (String, String) {
     let key = cut(key, MAX_SCHEMA);
-    let help = format!("; give both or leave `{key}` out");
-    (format!("missing: asked because `{key}` is given"), help)
+    let help = format!("; set both or omit `{key}`");
+    (format!("missing, but required because `{key}` is set"), help)
 }
 
 /// Says that too few items are of a kind.
@@ -149,7 +151,7 @@ pub(super) fn wrong_key(problem: &str) -> (String, String) {
 fn subject(value: &Value) -> &'static str {
     match value {
         Value::Object(_) => "the object",
-        Value::Array(_) => "the list",
+        Value::Array(_) => "the array",
         _ => "the value",
     }
 }
@@ -168,13 +170,12 @@ fn sentences(raw: &Map<String, Value>) -> Option<String> {
     let mut clauses: Vec<String> = Vec::new();
     for (keyword, value) in raw {
         match keyword.as_str() {
-            "not" => clauses.push(format!("must not be one that {}", fits(value))),
+            "not" => clauses.push(format!("must not be a value that {}", fits(value))),
             "if" => {
                 let then =
                     raw.get("then").map(|then| format!("if it {}, it also {}", fits(value), fits(then)));
-                let otherwise = raw
-                    .get("else")
-                    .map(|other| format!("if it is not one that {}, it {}", fits(value), fits(other)));
+                let otherwise =
+                    raw.get("else").map(|other| format!("unless it {}, it {}", fits(value), fits(other)));
                 clauses.extend(then.into_iter().chain(otherwise));
             }
             "contains" => {
@@ -187,7 +188,7 @@ fn sentences(raw: &Map<String, Value>) -> Option<String> {
             "dependentRequired" | "dependentSchemas" | "dependencies" => {
                 clauses.extend(value.as_object()?.iter().map(|(key, rule)| dependency(key, rule)));
             }
-            "uniqueItems" => clauses.push("no item twice".to_owned()),
+            "uniqueItems" => clauses.push("no duplicate items".to_owned()),
             "then" | "else" | "minContains" | "maxContains" => {}
             _ => return None,
         }
@@ -200,7 +201,7 @@ fn dependency(key: &str, rule: &Value) -> String {
         Value::Array(others) => {
             let others: Vec<String> =
                 others.iter().filter_map(Value::as_str).map(|other| format!("`{other}`")).collect();
-            format!("`{key}` is given only together with {}", others.join(" and "))
+            format!("`{key}` requires {}", others.join(" and "))
         }
         schema => format!("if it has `{key}`, it also {}", fits(schema)),
     }
@@ -208,7 +209,7 @@ fn dependency(key: &str, rule: &Value) -> String {
 
 fn items(schema: &Value, count: u64) -> String {
     let plural = if count == 1 { "" } else { "s" };
-    format!("{count} item{plural} of which each {}", fits(schema))
+    format!("{count} item{plural}, where each {}", fits(schema))
 }
 
 /// Describes what a schema says about a value, as the rest of a sentence about it.
@@ -275,11 +276,11 @@ fn words(schema: &Value, depth: usize) -> Option<String> {
 fn typed(name: &Value) -> Option<String> {
     Some(
         match name.as_str()? {
-            "string" => "is a text",
+            "string" => "is a string",
             "integer" => "is an integer",
             "number" => "is a number",
             "boolean" => "is true or false",
-            "array" => "is a list",
+            "array" => "is an array",
             "object" => "is an object",
             "null" => "is null",
             _ => return None,
@@ -314,7 +315,7 @@ fn members(known: &Map<String, Value>, depth: usize) -> Option<String> {
             (true, false) => {}
             (false, needed) => {
                 let says = words(field, depth + 1)?;
-                let or_none = if needed { "" } else { " or is left out" };
+                let or_none = if needed { "" } else { " or is absent" };
                 messages.push(format!("has `{key}` that {says}{or_none}"));
             }
         }

@@ -74,7 +74,9 @@ impl<'a> Never<'a> {
                     first.get_or_insert(reason);
                 }
                 Some(match (first, rules.variants.len()) {
-                    (Some(reason), 2..) => format!("none of its forms can be given; of the first, {reason}"),
+                    (Some(reason), 2..) => {
+                        format!("none of its variants is possible; reason for the first: {reason}")
+                    }
                     (reason, _) => reason.unwrap_or_else(|| NOTHING.to_owned()),
                 })
             }
@@ -134,7 +136,7 @@ impl<'a> Never<'a> {
                     let [one, two] = [part, other].map(|part| describe::expected(part, self.defs));
                     return Some(match one == two {
                         true => "its parts have no value in common".to_owned(),
-                        false => format!("it must be {one} and {two} at once"),
+                        false => format!("it must be both {one} and {two}"),
                     });
                 }
             }

@@ -126,12 +126,11 @@ pub(super) struct Checker<'a> {
 }
 
 /// The message for an integer that may have been changed by those who read it.
-pub(super) const INTEGER_TOO_LARGE: &str =
-    "the integer does not fit 64 bits and would be changed; send a smaller one";
+pub(super) const INTEGER_TOO_LARGE: &str = "the integer is outside the 64-bit range; send a smaller one";
 
 /// The message for a large integer that is not written as one.
 const MAYBE_ROUNDED: &str =
-    "the integer is written as a fraction or a power, and may have been changed; send its digits";
+    "the integer is written with a fraction or an exponent and may have lost precision; send all its digits";
 
 /// 2^53: a whole number beyond it that was read as a float may have been a different one.
 const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
@@ -239,9 +238,8 @@ impl<'a> Checker<'a> {
     /// Notes that a text passes though nothing is known about it.
     fn pass(&mut self, what: &str, pattern: &str) {
         let pattern = truncate::cut(pattern, SHOWN);
-        let message = format!(
-            "{what}passed without being held against the pattern {pattern}: that takes too many steps"
-        );
+        let message =
+            format!("{what}passed without a check against the pattern {pattern}: it takes too many steps");
         let kind = ArgumentProblemKind::Value;
         let passed = ArgumentProblem { pointer: self.path.clone(), kind, message };
         if self.untried.len() < MAX_PROBLEMS && !self.untried.contains(&passed) {
@@ -442,7 +440,7 @@ impl<'a> Checker<'a> {
             if !seen.insert(comparable(item)) {
                 let given = describe::describe_value(item);
                 self.at(&index.to_string(), |checker| {
-                    checker.value(format!("no item may occur twice, got {given} again"));
+                    checker.value(format!("items must be unique, got {given} again"));
                 });
             }
         }

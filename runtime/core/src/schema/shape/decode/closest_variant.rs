@@ -66,8 +66,9 @@ impl Checker<'_> {
         let texts = self.texts(union);
         if let Value::Object(given) = value {
             let text = given.keys().find(|key| texts.contains(&key.as_str()));
-            return text
-                .map_or_else(String::new, |text| format!("; send the text {}", Value::from(text.as_str())));
+            return text.map_or_else(String::new, |text| {
+                format!("; send the string {}", Value::from(text.as_str()))
+            });
         }
         let Value::String(given) = value else { return String::new() };
         let every: Vec<usize> = (0..union.variants.len()).collect();

@@ -17,7 +17,7 @@ const MAX_LISTED: usize = 30;
 /// The maximum number of variants of a union listed that are neither values nor told apart by a field.
 const MAX_FORMS: usize = 5;
 
-/// Describes what was given: `the text "abc"`.
+/// Describes the value that was given: `the string "abc"`.
 pub(in crate::schema::shape) fn describe_value(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
@@ -26,10 +26,11 @@ pub(in crate::schema::shape) fn describe_value(value: &Value) -> String {
         // As JSON, so that quotes and line breaks are distinct from the message.
         Value::String(text) => {
             let cut = truncate::cut(text, MAX_GIVEN);
-            format!("the text {}", Value::from(cut))
+            format!("the string {}", Value::from(cut))
         }
-        Value::Array(items) if items.is_empty() => "an empty list".into(),
-        Value::Array(items) => format!("a list of {}", items.len()),
+        Value::Array(items) if items.is_empty() => "an empty array".into(),
+        Value::Array(items) if items.len() == 1 => "an array of 1 item".into(),
+        Value::Array(items) => format!("an array of {} items", items.len()),
         Value::Object(fields) if fields.is_empty() => "an empty object".into(),
         Value::Object(_) => "an object".into(),
     }
@@ -47,9 +48,9 @@ pub(in crate::schema::shape) fn expected(shape: &Shape, defs: &List<Def>) -> Str
         Kind::Boolean => "true or false".into(),
         Kind::Integer(_) => "an integer".into(),
         Kind::Number(_) => "a number".into(),
-        Kind::String(_) => "a text".into(),
+        Kind::String(_) => "a string".into(),
         Kind::Enum(values) => listed(values),
-        Kind::Array(_) | Kind::Tuple(_) => "a list".into(),
+        Kind::Array(_) | Kind::Tuple(_) => "an array".into(),
         Kind::Object(_) => "an object".into(),
         Kind::Union(rules) => either(rules, defs),
         Kind::All(parts) => parts.first().map_or_else(|| "a value".into(), |part| expected(part, defs)),
@@ -96,8 +97,8 @@ fn either(rules: &UnionRules, defs: &List<Def>) -> String {
     }
     match more {
         0 => {}
-        1 => parts.push("another form".to_owned()),
-        _ => parts.push(format!("one of {more} other forms")),
+        1 => parts.push("another variant".to_owned()),
+        _ => parts.push(format!("one of {more} other variants")),
     }
     parts.join(" or ")
 }

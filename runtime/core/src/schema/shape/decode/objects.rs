@@ -38,10 +38,10 @@ impl Checker<'_> {
                 self.at(key, |checker| checker.check(value, &field.shape));
                 let is_optional = !field.required && !self.is_result;
                 let text = match value {
-                    Value::Null if is_optional => "; leave it out instead".to_owned(),
+                    Value::Null if is_optional => "; omit it instead".to_owned(),
                     // All that is missing in it must be there only if it is given.
                     Value::Object(given) if given.is_empty() && is_optional => {
-                        format!(", or leave {} out", describe::names(&[key]))
+                        format!(", or omit {}", describe::names(&[key]))
                     }
                     _ => String::new(),
                 };

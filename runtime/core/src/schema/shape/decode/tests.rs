@@ -120,15 +120,15 @@ fn result_problems_give_the_model_no_advice() {
     assert_eq!(
         messages,
         [
-            "/count: expected an integer, got the text \"7\"",
+            "/count: expected an integer, got the string \"7\"",
             "/nmae: unknown field `nmae`; known: `count`, `name`, `note`, `sort`, `either`, `deep`",
-            "/note: expected a text, got null",
-            "/sort: expected one of \"ascending\", \"descending\", got the text \"ascendign\"",
-            "/either: expected one of \"all\", \"none\" or an integer, got the text \"nnoe\"",
+            "/note: expected a string, got null",
+            "/sort: expected one of \"ascending\", \"descending\", got the string \"ascendign\"",
+            "/either: expected one of \"all\", \"none\" or an integer, got the string \"nnoe\"",
             "/deep/txet: unknown field `txet`; known: `text`",
-            "/name: missing: expected a text",
+            "/name: missing: expected a string",
         ]
     );
     let whole = super::result_problems(&json!([1]), &shape, &defs);
-    assert_eq!(whole[0].of_result(), "the result: expected an object, got a list of 1");
+    assert_eq!(whole[0].of_result(), "the result: expected an object, got an array of 1 item");
 }

@@ -46,7 +46,7 @@ impl Checker<'_> {
             return self.wrong_choice(value, by, union);
         }
         if fitting > 1 && union.mode == UnionMode::One && self.exact {
-            return self.value("fits several forms, of which exactly one is meant");
+            return self.value("matches more than one variant, but must match exactly one");
         }
         // What fits several is right: alternatives overlap in most documents that say `oneOf`, and no service minds.
         if fitting > 0 {

@@ -132,7 +132,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             Value::Bool(false) => Value::Bool(false),
             Value::Object(_) if self.depth >= MAX_DEPTH => {
                 let message =
-                    format!("schemas are nested more than {MAX_DEPTH} deep; this one is taken as any value");
+                    format!("schemas are nested more than {MAX_DEPTH} deep; any value is allowed here");
                 self.problem(ReadProblemKind::Depth, message);
                 json!({})
             }
@@ -143,7 +143,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                 schema
             }
             _ => {
-                let message = "a schema must be an object; this one is taken as any value";
+                let message = "a schema must be an object; any value is allowed here";
                 self.problem(ReadProblemKind::NotASchema, message);
                 json!({})
             }
@@ -156,7 +156,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
         let reference = object.get("$ref").and_then(Value::as_str);
         if reference.is_none() && object.contains_key("$ref") {
-            self.at("$ref", |reader| reader.malformed("`$ref` must be a text; it is ignored"));
+            self.at("$ref", |reader| reader.malformed("`$ref` must be a string; it is ignored"));
         }
         let whole = match reference.or_else(|| object.get("$dynamicRef")?.as_str()) {
             Some(text) => self.reference(text, object),
@@ -309,7 +309,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     /// A list of schemas, unless it is empty.
     fn list(&mut self, keyword: &str, value: &'a Value) -> Option<Value> {
         let Value::Array(schemas) = value else {
-            self.malformed(format!("`{keyword}` must be a list of schemas; it is ignored"));
+            self.malformed(format!("`{keyword}` must be an array of schemas; it is ignored"));
             return None;
         };
         let read = |(index, schema): (usize, _)| self.at(&index.to_string(), |reader| reader.schema(schema));
@@ -353,7 +353,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     /// A text, unless it is empty.
     fn text(&mut self, keyword: &str, value: &Value) -> Option<Value> {
         let Value::String(text) = value else {
-            self.malformed(format!("`{keyword}` must be a text; it is left out"));
+            self.malformed(format!("`{keyword}` must be a string; it is left out"));
             return None;
         };
         let text = match keyword {
@@ -376,7 +376,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Reads a reference to a schema under `$defs`. Any other reference is kept, and visible as such.
     fn plain_reference(&mut self, value: &Value) -> Option<Value> {
         let Value::String(reference) = value else {
-            self.malformed("`$ref` must be a text; it is ignored");
+            self.malformed("`$ref` must be a string; it is ignored");
             return None;
         };
         if let Some(name) = pointer::referenced(reference) {

@@ -23,14 +23,14 @@ pub(super) fn check(schema: &Value, limits: &SchemaLimits, title: &str, refusals
     measure(schema, 1, &mut size);
     let counted = [
         ("properties", size.properties, limits.properties),
-        ("levels of objects and lists", size.depth, limits.depth),
+        ("levels of objects and arrays", size.depth, limits.depth),
         ("listed values", size.enum_values, limits.enum_values),
         ("characters in names and listed values", size.characters, limits.characters),
     ];
     for (what, found, limit) in counted {
         if let Some(limit) = limit.filter(|limit| found > *limit) {
             let reason = format!(
-                "{title} takes at most {limit} {what}, the schema has {found}; split the tool or leave strict mode off"
+                "{title} takes at most {limit} {what}, the schema has {found}; split the tool or disable strict mode"
             );
             refusals.push(Refusal { pointer: String::new(), reason });
         }

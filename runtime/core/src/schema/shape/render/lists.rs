@@ -34,7 +34,7 @@ impl Renderer<'_> {
             return;
         }
         // Only texts may be listed here, and perhaps no empty one.
-        self.lose("enum", true, "the dialect lists only texts, and perhaps no empty one");
+        self.lose("enum", true, "the dialect lists only strings, and possibly not the empty string");
         node.notes.push(prose::listed(values));
         match types.as_slice() {
             [only] => named(node, only),
@@ -74,7 +74,7 @@ impl Renderer<'_> {
 
     /// Renders a tuple as a list of any of its members, with the positions described in prose.
     fn loose_tuple(&mut self, rules: &TupleRules, node: &mut Node) {
-        self.lose("prefixItems", true, "the dialect has no lists whose places have schemas of their own");
+        self.lose("prefixItems", true, "the dialect cannot give each position of an array its own schema");
         let mut members: Vec<Value> = Vec::new();
         let mut places: Vec<String> = Vec::new();
         for shape in &rules.items {

@@ -44,20 +44,21 @@ impl Renderer<'_> {
                 if rules.extra == Extra::Open {
                     self.lose("additionalProperties", false, NO_OTHER_KEYS);
                 }
-                self.lose("uniqueItems", true, "a list does not say that each key is in it once");
+                self.lose("uniqueItems", true, "an array cannot express that each key occurs once");
                 let list = codec::pairs(rules, value);
                 let notes = vec![String::from(
-                    "an object, written as a list of its keys with their values, each key once",
+                    "an object, written as an array of its keys with their values, each key once",
                 )];
                 self.instead(&list, notes, shape, or_null)
             }
             (Form::Places(fields), Kind::Tuple(rules)) => {
                 if rules.rest == Extra::Open {
-                    self.lose("items", false, "lists end after their last place in the dialect");
+                    self.lose("items", false, "arrays end after their last position in the dialect");
                 }
                 let fields = fields.into();
                 let object = ObjectRules { fields, extra: Extra::Closed, ..ObjectRules::ANY };
-                let notes = vec![String::from("a list, written as an object with a field for each place")];
+                let notes =
+                    vec![String::from("an array, written as an object with a field for each position")];
                 self.instead(&Shape::of(Kind::Object(object)), notes, shape, or_null)
             }
             (_, Kind::Ref(name)) if !self.dialect.accepts("$ref") => self.inline(name, shape, or_null),
@@ -217,7 +218,7 @@ impl Renderer<'_> {
         if self.dialect.accepts("not") {
             node.map.insert("not".into(), Value::Object(Object::new()));
         } else {
-            self.refuse("no value is allowed here; leave the field out");
+            self.refuse("no value is allowed here; omit the field");
         }
     }
 

@@ -23,7 +23,7 @@ impl Renderer<'_> {
         }
         let taken = self.dialect.root_composition && KEYWORDS.iter().all(|word| self.dialect.accepts(word));
         if !(root && taken) {
-            self.lose(relations::KEYWORD, true, "no keywords say the rules between fields here");
+            self.lose(relations::KEYWORD, true, "no keyword can express rules between fields here");
             return;
         }
         let mut messages: Vec<Value> =

@@ -142,9 +142,9 @@ impl Renderer<'_> {
         if let Some(name) = &discriminator.default_variant {
             notes.push(format!("anything else for {name}"));
         }
-        self.lose("discriminator", true, "no JSON Schema has the keyword");
+        self.lose("discriminator", true, "the keyword is not part of JSON Schema");
         node.notes.push(match notes.as_slice() {
-            [] => format!("`{property}` tells which one it is"),
+            [] => format!("`{property}` selects the variant"),
             _ => format!("`{property}` is {}", notes.join(", ")),
         });
     }

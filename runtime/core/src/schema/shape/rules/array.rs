@@ -58,7 +58,9 @@ impl ArrayRules {
     /// Returns the rules that are set, apart from the shape of the values.
     pub(crate) fn stated(&self) -> Vec<Stated> {
         let ArrayRules { items: _, min_items, max_items, unique } = self;
-        counts(*min_items, *max_items).chain(Stated::flag("uniqueItems", *unique, "no item twice")).collect()
+        counts(*min_items, *max_items)
+            .chain(Stated::flag("uniqueItems", *unique, "no duplicate items"))
+            .collect()
     }
 
     /// Returns what is wrong with the number of values. That no value may occur twice is checked with the values.

@@ -148,7 +148,7 @@ impl StringRules {
         let tried = trial(pattern, given);
         if tried.found == Some(false) {
             let given = Value::from(truncate::cut(given, MAX_GIVEN));
-            problems.push(format!("must match the pattern {pattern}, got the text {given}"));
+            problems.push(format!("must match the pattern {pattern}, got the string {given}"));
         }
         let (denied, refusal) = refusal(self, given);
         problems.extend(refusal);
@@ -203,9 +203,11 @@ fn refusal(rules: &StringRules, text: &str) -> (Trial, Option<String>) {
     let message = match tried.found {
         _ if deny.is_empty() => None,
         // A text that cannot be matched counts as a match.
-        _ if !is_pattern(deny) => Some(format!("cannot be held against {deny}, which is not a pattern")),
+        _ if !is_pattern(deny) => {
+            Some(format!("cannot be checked against {deny}, which is not a valid pattern"))
+        }
         None => {
-            Some(format!("takes too many steps to be held against the pattern {deny}; send a shorter text"))
+            Some(format!("takes too many steps to check against the pattern {deny}; send a shorter string"))
         }
         Some(false) => None,
         Some(true) if deny_message.is_empty() => Some(format!("must not match the pattern {deny}")),
@@ -234,7 +236,7 @@ mod tests {
             ("rm -rf /", "cd x;rm -rf /".to_owned(), "must not match the pattern rm -rf /"),
             ("rm -rf /", "a".repeat(16 << 20), "takes too many steps"),
             (r"^(a+)(a+)(a+)\1\2\3b", "a".repeat(3_000), "takes too many steps"),
-            ("(", "a".to_owned(), "which is not a pattern"),
+            ("(", "a".to_owned(), "which is not a valid pattern"),
         ];
         for (deny, text, message) in cases {
             assert!(refused(deny, &text).is_some_and(|reason| reason.contains(message)), "{deny}");

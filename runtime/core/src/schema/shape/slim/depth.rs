@@ -161,11 +161,11 @@ fn outline(shape: &Shape, defs: &List<Def>, level: usize) -> String {
             if lines.is_empty() { "object".to_owned() } else { format!("{{{}}}", lines.join(", ")) }
         }
         Kind::Array(rules) => match named(&rules.items) {
-            items if items == ANY => "list".to_owned(),
+            items if items == ANY => "array".to_owned(),
             items if items.contains(' ') && is_choice(&rules.items, defs) => format!("({items})[]"),
             items => format!("{items}[]"),
         },
-        Kind::Tuple(_) => "list".to_owned(),
+        Kind::Tuple(_) => "array".to_owned(),
         Kind::Boolean => "boolean".to_owned(),
         Kind::Integer(_) => "integer".to_owned(),
         Kind::Number(_) => "number".to_owned(),

@@ -88,7 +88,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         let texts = match given {
             Value::Array(given) => in_order(given, values),
             Value::Object(given) => by_value(given, values),
-            _ => Err("must be a list or a map of texts".to_owned()),
+            _ => Err("must be an array or an object of strings".to_owned()),
         };
         let texts = texts.and_then(|texts| if names { distinct(texts) } else { Ok(texts) });
         match texts {
@@ -126,7 +126,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
 fn in_order(given: &[Value], values: &[Value]) -> Result<Texts, String> {
     let without_null = values.iter().filter(|value| !value.is_null()).count();
     if given.len() != values.len() && given.len() != without_null {
-        return Err(format!("has {} texts for {} values", given.len(), values.len()));
+        return Err(format!("has {} strings for {} values", given.len(), values.len()));
     }
     let all = given.len() == values.len();
     let mut given = given.iter();
@@ -135,7 +135,7 @@ fn in_order(given: &[Value], values: &[Value]) -> Result<Texts, String> {
         _ => match given.next() {
             Some(Value::String(text)) => Ok(text.trim().to_owned()),
             Some(Value::Null) | None => Ok(String::new()),
-            Some(other) => Err(format!("must be texts, not {other}")),
+            Some(other) => Err(format!("must be strings, not {other}")),
         },
     };
     values.iter().map(text).collect()
@@ -148,7 +148,7 @@ fn by_value(given: &Object, values: &[Value]) -> Result<Texts, String> {
     let text = |value: &Value| match given.get(&as_map_key(value)) {
         Some(Value::String(text)) => Ok(text.trim().to_owned()),
         Some(Value::Null) | None => Ok(String::new()),
-        Some(other) => Err(format!("must be texts, not {other}")),
+        Some(other) => Err(format!("must be strings, not {other}")),
     };
     values.iter().map(text).collect()
 }

@@ -20,7 +20,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         let mut required = self.required(object);
         let count = fields.map_or(0, Object::len).max(required.len());
         if count > MOST_KEYS {
-            let message = format!("names {count} keys, of which only the first {MOST_KEYS} are read");
+            let message = format!("names {count} keys; only the first {MOST_KEYS} are read");
             self.at("properties", |reader| reader.malformed(message));
             required.truncate(MOST_KEYS);
         }
@@ -67,20 +67,20 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         if let Some(flag) = flag(object) {
             // That of a parameter, or of a property; `false` is harmless.
             let is_known = self.rules.is_openapi() || self.flagged == std::ptr::from_ref(object).addr();
-            message = (flag && !is_known).then(|| "must be a list of keys; it is ignored".to_owned());
+            message = (flag && !is_known).then(|| "must be an array of keys; it is ignored".to_owned());
         }
         match object.get("required").filter(|_| flag(object).is_none()) {
             None | Some(Value::Null) => {}
             Some(Value::String(name)) if self.rules.is_openapi() => {
-                message = Some(format!("must be a list of keys; `{name}` is read as the only one"));
+                message = Some(format!("must be an array of keys; `{name}` is read as the only one"));
                 names.push(name);
             }
             Some(Value::Array(listed)) => {
                 let other = listed.iter().find(|key| !key.is_string());
-                message = other.map(|key| format!("lists {key}, which is no key; it is left out"));
+                message = other.map(|key| format!("lists {key}, which is not a key; it is left out"));
                 names.extend(listed.iter().filter_map(Value::as_str).filter(|name| seen.insert(*name)));
             }
-            Some(_) => message = Some("must be a list of keys; it is ignored".to_owned()),
+            Some(_) => message = Some("must be an array of keys; it is ignored".to_owned()),
         }
         if let Some(what) = message {
             self.at("required", |reader| reader.malformed(format!("`required` {what}")));

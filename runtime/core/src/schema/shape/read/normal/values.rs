@@ -23,7 +23,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Reads `enum`.
     pub(super) fn listed(&mut self, value: &Value, types: &Types, out: &mut Object) -> Option<Value> {
         let Some(values) = value.as_array().filter(|values| !values.is_empty()) else {
-            self.malformed("`enum` must be a list with values; it is ignored");
+            self.malformed("`enum` must be an array with values; it is ignored");
             return None;
         };
         let values = self.literals(values, types);
@@ -53,9 +53,9 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             Value::Object(items) if !says_more.iter().any(|keyword| items.contains_key(*keyword)) => {
                 let values = self.at("enum", |reader| reader.literals(&values, &types::stated(items)));
                 items.insert("enum".to_owned(), Value::Array(values));
-                "lists values that are not lists, read as those of `items`"
+                "lists values that are not arrays, read as those of `items`"
             }
-            _ => "lists values that are not lists; they are left out, since `items` says what there is",
+            _ => "lists values that are not arrays; they are left out, since `items` lists the values",
         };
         self.at("enum", |reader| reader.problem(ReadProblemKind::Values, message));
     }
@@ -175,7 +175,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                 .get("examples")
                 .is_some_and(|given| !matches!(given, Value::Array(_) | Value::Object(_) | Value::Null))
             {
-                reader.malformed("`examples` must be a list; it is left out");
+                reader.malformed("`examples` must be an array; it is left out");
             }
             let mut kept = Vec::new();
             for (index, value) in given {
