@@ -1,5 +1,5 @@
-//! Rules that ask whether a value fits another schema, which the tree keeps as text, and the words for them: for a model
-//! that reads a description, and for one that has to correct a call.
+//! Rules that refer to another schema (`not`, `if`, `contains` and similar). The tree keeps them as text. This module
+//! parses them and describes them: in descriptions, and in messages about arguments.
 
 use serde_json::{Map, Value};
 
@@ -7,16 +7,16 @@ use super::read::read_condition;
 use super::{Literal, Shape, prose};
 use crate::base::truncate::cut;
 
-/// The length at which a schema without words for it is cut, in characters.
+/// Maximum length of a schema that is shown as JSON, in characters.
 const MAX_SCHEMA: usize = 200;
-/// How deep words go into a schema.
+/// Maximum nesting of schemas that are described.
 const MAX_DEPTH: usize = 3;
 
-/// The rules of one text.
+/// The rules of one [`Kind::Raw`](super::Kind::Raw) text.
 #[derive(Default)]
 pub(super) struct Conditions {
     pub(super) rules: Vec<Condition>,
-    /// Whether there is another rule that is not followed.
+    /// Whether there is another rule that is not checked.
     pub(super) open: bool,
 }
 
@@ -67,7 +67,7 @@ impl Conditions {
             "propertyNames" => self.rules.push(Condition::Keys(read_condition(value))),
             "dependentRequired" | "dependentSchemas" | "dependencies" => self.dependencies(value),
             "uniqueItems" if *value == Value::Bool(true) => self.rules.push(Condition::Unique),
-            // Read with their neighbours, or words about a value.
+            // Read with the keywords that they belong to, or annotations.
             "then" | "else" | "minContains" | "maxContains" | "uniqueItems" | "contentSchema" => {}
             _ => self.open = true,
         }
@@ -89,14 +89,14 @@ impl Conditions {
 
 /// Why a schema applies to a value.
 pub(super) enum Trigger<'a> {
-    /// The value fits, or does not fit, a schema.
+    /// The value matches a schema, or does not match it.
     If {
         /// The schema.
         schema: &'a Value,
-        /// Whether the value fits it.
+        /// Whether the value matches it.
         holds: bool,
     },
-    /// A key is given.
+    /// A key is present.
     Key(&'a str),
 }
 
@@ -116,7 +116,7 @@ impl Trigger<'_> {
     }
 }
 
-/// Says what is wrong with a value that fits a schema that it must not fit, and what to do about it.
+/// Describes a value that matches a forbidden schema, and the help.
 pub(super) fn forbidden(schema: &Value, value: &Value) -> (String, String) {
     let help = match only_keys(schema).as_deref() {
         Some([_]) => "; omit it",
@@ -126,24 +126,24 @@ pub(super) fn forbidden(schema: &Value, value: &Value) -> (String, String) {
     (format!("not allowed: {} {}", subject(value), fits(schema)), help.to_owned())
 }
 
-/// Says that a key is missing because another is given, and what to do about it.
+/// Describes a key that is missing although another key requires it, and the help.
 pub(super) fn required(key: &str) -> (String, String) {
     let key = cut(key, MAX_SCHEMA);
     let help = format!("; set both or omit `{key}`");
     (format!("missing, but required because `{key}` is set"), help)
 }
 
-/// Says that too few items are of a kind.
+/// Describes that too few items match a schema.
 pub(super) fn too_few(schema: &Value, least: u64, got: u64) -> String {
     format!("must have at least {}, got {got}", items(schema, least))
 }
 
-/// Says that too many items are of a kind.
+/// Describes that too many items match a schema.
 pub(super) fn too_many(schema: &Value, max: u64, got: u64) -> String {
     format!("must have at most {}, got {got}", items(schema, max))
 }
 
-/// Says what is wrong with a key, and what to do about it.
+/// Describes an invalid key, and the help.
 pub(super) fn wrong_key(problem: &str) -> (String, String) {
     (format!("the key is not allowed: {problem}"), "; use another key".to_owned())
 }
@@ -156,7 +156,7 @@ fn subject(value: &Value) -> &'static str {
     }
 }
 
-/// Describes the rules of a text to a model that does not see them in its schema.
+/// Describes the rules of a raw schema to a model that does not see them in its schema.
 pub(super) fn describe_rules(text: &str) -> String {
     let sentences = match serde_json::from_str(text) {
         Ok(Value::Object(raw)) => sentences(&raw),
@@ -165,7 +165,7 @@ pub(super) fn describe_rules(text: &str) -> String {
     sentences.unwrap_or_else(|| format!("must also fit the JSON Schema {}", cut(text, MAX_SCHEMA)))
 }
 
-/// Describes the rules of a schema, if there are words for all of them.
+/// Describes the rules of a schema, if all of them can be described.
 fn sentences(raw: &Map<String, Value>) -> Option<String> {
     let mut clauses: Vec<String> = Vec::new();
     for (keyword, value) in raw {
@@ -212,20 +212,20 @@ fn items(schema: &Value, count: u64) -> String {
     format!("{count} item{plural}, where each {}", fits(schema))
 }
 
-/// Describes what a schema says about a value, as the rest of a sentence about it.
+/// Describes the rules of a schema as the predicate of a sentence about a value.
 fn fits(schema: &Value) -> String {
     words(schema, 0)
         .unwrap_or_else(|| format!("fits the JSON Schema {}", cut(&schema.to_string(), MAX_SCHEMA)))
 }
 
-/// Returns the keywords of a schema, without words for readers.
+/// Returns the keywords of a schema, without annotations.
 fn keywords(schema: &Value) -> Option<Map<String, Value>> {
     const REMARKS: [&str; 6] = ["description", "title", "examples", "default", "deprecated", "x-wire"];
     let kept = schema.as_object()?.iter().filter(|(keyword, _)| !REMARKS.contains(&keyword.as_str()));
     Some(kept.map(|(keyword, value)| (keyword.clone(), value.clone())).collect())
 }
 
-/// Returns the keys that a schema requires, if it says nothing else.
+/// Returns the keys that a schema requires, if it has no other rule.
 fn only_keys(schema: &Value) -> Option<Vec<String>> {
     let keywords = keywords(schema)?;
     let plain = keywords.iter().all(|(keyword, value)| match keyword.as_str() {
