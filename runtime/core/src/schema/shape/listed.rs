@@ -89,7 +89,7 @@ pub(super) fn common(parts: &[Shape], defs: &List<Def>) -> Option<Shape> {
     Some(Shape::of(Kind::All([whole].into_iter().chain(rest).collect())))
 }
 
-/// Returns the variants of a union, without values that an earlier variant lists. `None` if there are none.
+/// Returns the variants of a union with each enumerated value in only one of them. `None` if nothing changes.
 pub(super) fn each_once(union: &UnionRules, defs: &List<Def>) -> Option<List<Shape>> {
     let is_list = |variant: &&Shape| matches!(variant.kind, Kind::Enum(_));
     if !union.variants.iter().any(|variant| is_list(&variant)) || union.variants.len() < 2 {

@@ -66,7 +66,7 @@ fn cyclic_and_multiplied_unions_terminate() {
     let circle = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {
         "A": {"anyOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}]}, "B": {"allOf": [{"$ref": "#/$defs/A"}, {"type": "string"}]}}});
     let _ = decoded(&circle, &json!({"a": 5}), &JSON_SCHEMA);
-    // Without remembering, two to the power of the depth.
+    // Without the cache, the work would be two to the power of the depth.
     let list = json!({"type": "array", "items": {"$ref": "#/$defs/A"}});
     let doubled = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}},
         "$defs": {"A": {"anyOf": [list, {"type": "array", "minItems": 0, "items": {"$ref": "#/$defs/A"}}, {"type": "string"}]}}});
@@ -76,7 +76,7 @@ fn cyclic_and_multiplied_unions_terminate() {
     }
     let (outcome, spent) = cpu_time(|| decoded(&doubled, &json!({ "a": deep }), &JSON_SCHEMA));
     assert!(outcome.is_err() && spent.as_secs() < 5, "{spent:?}");
-    // Deeper than any JSON reader gives it.
+    // Deeper than any JSON parser allows.
     for _ in 0..400 {
         deep = Value::Array(vec![deep]);
     }

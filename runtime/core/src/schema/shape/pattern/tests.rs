@@ -1,4 +1,4 @@
-//! What patterns match, and what that may take.
+//! Tests of what patterns match, and of the cost.
 
 pub(crate) mod corpus;
 
