@@ -203,7 +203,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a shape without enumerated values allows the type of a value.
+/// Whether a shape that is neither a union nor a reference allows the type of a value.
 fn takes_type(value: &Value, leaf: &Shape) -> bool {
     match (&leaf.kind, value) {
         (_, Value::Null) => leaf.nullable || leaf.kind == Kind::Null,

@@ -14,7 +14,7 @@ struct Size {
     characters: usize,
 }
 
-/// Refuses a schema that is larger than a dialect accepts.
+/// Rejects a schema that is larger than a dialect accepts.
 pub(super) fn check(schema: &Value, limits: &SchemaLimits, title: &str, refusals: &mut Vec<Refusal>) {
     if *limits == SchemaLimits::NONE {
         return;
@@ -37,7 +37,7 @@ pub(super) fn check(schema: &Value, limits: &SchemaLimits, title: &str, refusals
     }
 }
 
-/// Names the schemas that are nested more deeply than a dialect takes: a named schema is counted on its own.
+/// Moves schemas that are nested too deeply for a dialect into named schemas, which are counted separately.
 pub(super) fn hoist(schema: &mut Value, dialect: &Dialect) {
     let Some(limit) = dialect.limits.depth.filter(|_| dialect.accepts("$ref")) else { return };
     let Some(Value::Object(mut by_name)) =
@@ -110,7 +110,7 @@ impl Hoisted<'_> {
     }
 }
 
-/// Measures a schema. Each named schema counts on its own: references are not followed.
+/// Measures a schema. Each named schema is measured separately: references are not followed.
 fn measure(schema: &Value, level: usize, size: &mut Size) {
     let Value::Object(schema) = schema else { return };
     size.depth = size.depth.max(level);
@@ -143,7 +143,7 @@ fn measure(schema: &Value, level: usize, size: &mut Size) {
     }
 }
 
-/// Measures the parts of a schema; only objects and lists are levels.
+/// Measures the parts of a schema. Only objects and arrays are levels.
 fn measure_below(schema: &Value, level: usize, size: &mut Size) {
     measure(schema, if nests(schema) { level + 1 } else { level }, size);
 }

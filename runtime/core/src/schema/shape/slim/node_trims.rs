@@ -1,4 +1,4 @@
-//! The parts of a single shape: its texts, its examples, its foreign rules.
+//! Trims a single shape: its strings, its examples, its raw rules.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::{Slimmer, TrimKind};
 use crate::base::frozen::{List, Text};
 use crate::schema::shape::{Kind, Shape};
 
-/// The longest default that is kept without examples, as JSON, in bytes.
+/// Maximum length of a default that is kept if examples are dropped, as JSON, in bytes.
 const MAX_DEFAULT: usize = 100;
 impl Slimmer<'_> {
     pub(super) fn annotations(&mut self, shape: &mut Shape, level: usize) {
@@ -33,7 +33,8 @@ impl Slimmer<'_> {
         }
     }
 
-    /// Keeps a foreign rule and what it refers to, unless that changes: a rule may forbid what a looser shape accepts.
+    /// Keeps a raw rule with the shapes that it references, unless these change: a rule may forbid what a less strict
+    /// shape accepts.
     pub(super) fn raw(&mut self, text: &Text, level: usize) -> Kind {
         let mut names = Vec::new();
         if let Ok(value) = serde_json::from_str(text) {
@@ -48,7 +49,7 @@ impl Slimmer<'_> {
     }
 }
 
-/// Collects the named shapes that a schema refers to.
+/// Collects the named shapes that a schema references.
 pub(super) fn referred(schema: &Value, names: &mut Vec<String>) {
     match schema {
         Value::Array(items) => items.iter().for_each(|item| referred(item, names)),
@@ -62,7 +63,7 @@ pub(super) fn referred(schema: &Value, names: &mut Vec<String>) {
     }
 }
 
-/// Says what became of a description: `shortened from 300 to 80 characters`.
+/// Describes how a description was changed: `shortened from 300 to 80 characters`.
 pub(crate) fn shortened(text: &str, kept: &str) -> String {
     let (before, after) = (text.chars().count(), kept.chars().count());
     if after == 0 {

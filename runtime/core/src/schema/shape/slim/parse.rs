@@ -1,4 +1,4 @@
-//! Levers as text: `compact, parameters=80, ceiling=off`.
+//! The text form of levers: `compact, parameters=80, ceiling=off`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use serde_core::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::{DEFAULT_CEILING_BYTES, DescriptionLimit, Slim};
 use crate::base::frozen::{List, Text};
 
-/// Why a text is not a list of levers.
+/// An invalid list of levers.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SlimError(String);
 
@@ -25,7 +25,7 @@ impl std::error::Error for SlimError {}
 const LEVERS: &str = "`none`, `default`, `compact`, `description=`, `parameters=`, `nested=`, `examples=`, \
                       `closed=`, `optional=`, `depth=`, `inline=`, `ceiling=`";
 
-/// Reads levers that are separated by commas, on top of [`Slim::DEFAULT`]; later ones win.
+/// Parses levers that are separated by commas, based on [`Slim::DEFAULT`]; later ones win.
 ///
 /// | lever | value |
 /// |---|---|
@@ -110,7 +110,8 @@ fn optional(value: &str) -> Option<List<Text>> {
     }
 }
 
-/// Writes the levers that differ from [`Slim::DEFAULT`], so that reading them gives the same; `default` if none does.
+/// Writes the levers that differ from [`Slim::DEFAULT`]; `default` if none does. Parsing the result gives the same
+/// value.
 impl fmt::Display for Slim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let flag = |yes: bool, names: [&'static str; 2]| names[usize::from(!yes)].to_owned();

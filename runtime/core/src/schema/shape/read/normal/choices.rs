@@ -1,5 +1,4 @@
-//! The names of the values of a list: `x-enum-varnames`, `x-enumNames`, `x-enum-descriptions`, `x-ms-enum` and the
-//! like.
+//! The names of enumerated values: `x-enum-varnames`, `x-enumNames`, `x-enum-descriptions`, `x-ms-enum` and similar.
 
 use std::collections::BTreeSet;
 
@@ -8,18 +7,18 @@ use serde_json::{Value, json};
 use super::{Object, Reader};
 use crate::schema::shape::read::{CHOICES, ReadProblemKind, SchemaLocation, Source, plain_markdown};
 
-/// The longest text that is a name.
+/// Maximum length of a name, in characters.
 const MAX_NAME: usize = 64;
 
-/// The keywords that name values, and those that say what they mean. The first that is usable counts.
+/// The keywords for names of values, and those for their descriptions. The first usable one applies.
 const NAMES: [&str; 3] = ["x-enum-varnames", "x-enumNames", "x-enum-names"];
 const MEANINGS: [&str; 2] = ["x-enum-descriptions", "x-enumDescriptions"];
 
-/// The texts for the values of a list, in its order; empty if there is none.
+/// The strings for enumerated values, in their order; empty if there is none.
 type Texts = Vec<String>;
 
-/// Names the values of a schema in normal form by what is next to it, such as the `x-ms-enum` of a parameter, unless
-/// the schema names them itself. Problems are reported to the source.
+/// Names the values of a schema in normal form with the keywords next to it, such as the `x-ms-enum` of a parameter,
+/// unless the schema names them itself. Problems are reported to the source.
 pub fn name_values<'a, S: Source<'a>>(
     schema: &mut Value,
     beside: &'a Value,
@@ -37,8 +36,8 @@ pub fn name_values<'a, S: Source<'a>>(
 }
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
-    /// Keeps the names that a document gives the values of a list under a key of its own. They may stand next to the
-    /// schema in what holds it.
+    /// Keeps the names that a document gives to enumerated values under a separate key. They may be next to the
+    /// schema, in its parent.
     pub(super) fn name_values(&mut self, schema: &mut Object, source: &'a Object) {
         let given = |keyword: &&str| source.get(*keyword).is_some_and(|value| !value.is_null());
         if !NAMES.iter().chain(&MEANINGS).chain(&["x-ms-enum"]).any(given) {
@@ -46,7 +45,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
         let own = schema.get("enum");
         let Some(Value::Array(listed)) = source.get("enum").or(own) else { return };
-        // A value may be read as one of the type that the schema names.
+        // A value may have been converted to the type that the schema names.
         let read = own.and_then(Value::as_array).filter(|read| read.len() == listed.len());
         let values = read.unwrap_or(listed).clone();
         let mut names = NAMES.iter().find_map(|keyword| self.texts(keyword, source, &values, true));
@@ -82,7 +81,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
     }
 
-    /// Reads texts for values: a list in their order, in which `null` need not have one, or a map by values.
+    /// Reads strings for values: an array in their order, in which `null` may be missing, or a map by values.
     fn texts(&mut self, keyword: &str, source: &Object, values: &[Value], names: bool) -> Option<Texts> {
         let given = source.get(keyword).filter(|given| !given.is_null())?;
         let texts = match given {
@@ -100,7 +99,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
     }
 
-    /// Reads the members of `x-ms-enum`: names, unless they are unusable, and meanings.
+    /// Reads the members of `x-ms-enum`: names, unless they are unusable, and descriptions.
     fn members(&mut self, members: &Value, values: &[Value]) -> Option<(Option<Texts>, Texts)> {
         let (mut names, mut meanings) =
             (vec![String::new(); values.len()], vec![String::new(); values.len()]);
@@ -153,7 +152,7 @@ fn by_value(given: &Object, values: &[Value]) -> Result<Texts, String> {
     values.iter().map(text).collect()
 }
 
-/// Returns names, if all are usable and no two differ only in case and signs.
+/// Returns names, if all are usable and no two differ only in case or punctuation.
 fn distinct(names: Texts) -> Result<Texts, String> {
     let mut seen = BTreeSet::new();
     for name in names.iter().filter(|name| !name.is_empty()) {
@@ -169,7 +168,7 @@ fn distinct(names: Texts) -> Result<Texts, String> {
     Ok(names)
 }
 
-/// Whether a text can name a variant or a type.
+/// Whether a string can name a variant or a type.
 fn is_name(text: &str) -> bool {
     text.len() <= MAX_NAME && text.is_ascii() && text.contains(|c: char| c.is_ascii_alphabetic())
 }
@@ -179,7 +178,7 @@ fn described(texts: &[String]) -> Texts {
     texts.iter().map(line).collect()
 }
 
-/// Returns a value in the form of a map's key.
+/// Returns a value in the form of a map key.
 fn as_map_key(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
