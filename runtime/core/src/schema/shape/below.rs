@@ -33,7 +33,7 @@ pub fn begins_elsewhere(path: &str) -> Option<&'static str> {
             Some("it is absolute; write it relative to the directory, without the `/` at its start")
         }
         [b'\\', b'\\', ..] => {
-            Some("it begins with the name of a computer (`\\\\`); write a path relative to the directory")
+            Some("it begins with a host name (`\\\\`); write a path relative to the directory")
         }
         [b'\\', ..] => {
             Some("it is absolute; write it relative to the directory, without the `\\` at its start")
@@ -58,7 +58,7 @@ mod tests {
         for (path, message) in [
             ("/etc/passwd", "without the `/`"),
             ("\\etc", "without the `\\`"),
-            ("\\\\host\\x", "the name of a computer"),
+            ("\\\\host\\x", "a host name"),
             ("C:\\x", "begins with a drive"),
             ("c:x", "begins with a drive"),
             ("~", "home directory"),

@@ -92,7 +92,7 @@ impl<'a> Never<'a> {
         if let Some(index) = self.open.iter().position(|open| *open == name) {
             self.depends_on = self.depends_on.min(index);
             return Some(format!(
-                "`{name}` requires a value of itself within each of its values, without end"
+                "each value of `{name}` must contain another value of `{name}`, without end"
             ));
         }
         let index = self.open.len();

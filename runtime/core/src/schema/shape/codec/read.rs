@@ -368,7 +368,7 @@ impl<'a> Reader<'a> {
                     let is_field = |field: &Field| field.access != self.codec.hidden && field.name == *name;
                     if rules.fields.iter().any(is_field) {
                         let name = Value::from(name);
-                        self.problem(&[], format!("{name} is a field of its own; give it there"));
+                        self.problem(&[], format!("{name} is a separate field; set it there"));
                     } else {
                         out.insert(name, value);
                     }

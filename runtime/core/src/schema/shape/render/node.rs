@@ -12,7 +12,7 @@ use crate::schema::shape::rules::Stated;
 use crate::schema::shape::{Extra, Kind, Literal, ObjectRules, Shape, StringRules, decode, pointer, prose};
 
 /// The reason for losing a schema that the dialect cannot express.
-pub(super) const NO_PLACE: &str = "the dialect has no place for the schema";
+pub(super) const NO_PLACE: &str = "the dialect cannot express the schema";
 
 /// The reason for losing keys other than fields.
 pub(super) const NO_OTHER_KEYS: &str = "objects have no other keys than their fields in the dialect";
@@ -98,11 +98,11 @@ impl Renderer<'_> {
             Kind::Ref(name) => {
                 self.lose("$ref", true, "a schema cannot contain itself in the dialect, or not so deeply");
                 let enclosing = self.enclosing.iter().any(|known| *known == **name);
-                let what = if enclosing { "the same form as the enclosing" } else { article(name) };
+                let what = if enclosing { "the same schema as the enclosing" } else { article(name) };
                 written(&mut node, &format!("{what} {name}"));
             }
             kind => {
-                self.lose("type", true, "the dialect wants one type for every value");
+                self.lose("type", true, "the dialect requires one type for every value");
                 match kind {
                     Kind::Raw(text) => self.lose_raw(text, &mut node.notes),
                     Kind::Union(_) | Kind::All(_) => {

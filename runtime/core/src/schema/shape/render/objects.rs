@@ -11,7 +11,7 @@ use crate::schema::shape::schema::takes_null;
 use crate::schema::shape::{Extra, Field, Kind, Literal, ObjectRules, PatternField, Relation, Shape, prose};
 
 /// The reason for losing `null` of an optional field.
-const NO_NULL: &str = "a model writes `null` for a field that it leaves out, so `null` itself cannot be sent";
+const NO_NULL: &str = "`null` means that a field is absent, so `null` itself cannot be sent";
 
 impl Renderer<'_> {
     /// Renders an object. `root`: the arguments of a tool, which must always have their fields.
@@ -108,7 +108,7 @@ impl Renderer<'_> {
             if field.shape.default != Some(Literal::Null) {
                 self.lose("nullable", false, NO_NULL);
             }
-            notes.push(String::from("null leaves it out"));
+            notes.push(String::from("null to omit"));
         }
         if notes.is_empty() {
             return self.node(&field.shape, optional);

@@ -46,7 +46,7 @@ fn inlined(root: &Shape, defs: &Shapes, trims: &mut Vec<Trim>) -> (Shape, Shapes
         }
     }
     let gone = defs.keys().filter(|name| once.contains(name.as_str()) && !left.contains_key(*name));
-    trims.extend(gone.map(|name| trim(name, TrimKind::Inline, "written where it is used")));
+    trims.extend(gone.map(|name| trim(name, TrimKind::Inline, "inlined")));
     (root, left)
 }
 

@@ -23,12 +23,12 @@ impl Slimmer<'_> {
             return;
         }
         if !shape.examples.is_empty() {
-            let what = format!("{} of its values left out", plural(shape.examples.len(), "example"));
+            let what = format!("{} of its values omitted", plural(shape.examples.len(), "example"));
             self.trim(TrimKind::Examples, what);
             shape.examples = List::EMPTY;
         }
         if shape.default.as_ref().is_some_and(|value| value.to_json().to_string().len() > MAX_DEFAULT) {
-            self.trim(TrimKind::Examples, "its long default is left out");
+            self.trim(TrimKind::Examples, "its long default is omitted");
             shape.default = None;
         }
     }
@@ -41,7 +41,7 @@ impl Slimmer<'_> {
             referred(&value, &mut names);
         }
         if self.loosens() && !names.is_empty() {
-            self.trim(TrimKind::Depth, "a rule that refers to named shapes is left out");
+            self.trim(TrimKind::Depth, "a rule that refers to named shapes is omitted");
             return Kind::Any;
         }
         self.waiting.extend(names.into_iter().map(|name| (level, name)));
@@ -67,7 +67,7 @@ pub(super) fn referred(schema: &Value, names: &mut Vec<String>) {
 pub(crate) fn shortened(text: &str, kept: &str) -> String {
     let (before, after) = (text.chars().count(), kept.chars().count());
     if after == 0 {
-        return format!("the description of {} is left out", plural(before, "character"));
+        return format!("the description of {} is omitted", plural(before, "character"));
     }
     format!("the description is shortened from {before} to {}", plural(after, "character"))
 }

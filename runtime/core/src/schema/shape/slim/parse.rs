@@ -48,7 +48,7 @@ impl FromStr for Slim {
                     "none" => Slim::NONE,
                     "default" => Slim::DEFAULT,
                     "compact" => Slim::COMPACT,
-                    _ => return Err(SlimError(format!("there is no lever `{word}`; there are {LEVERS}"))),
+                    _ => return Err(SlimError(format!("unknown lever `{word}`; expected one of {LEVERS}"))),
                 };
                 continue;
             };
@@ -63,7 +63,7 @@ impl FromStr for Slim {
                 "inline" => slim.inline = flag(word, value, ["on", "off"])?,
                 "ceiling" if value == "on" => slim.ceiling = Some(DEFAULT_CEILING_BYTES),
                 "ceiling" => slim.ceiling = number(word, value)?,
-                _ => return Err(SlimError(format!("there is no lever `{lever}`; there are {LEVERS}"))),
+                _ => return Err(SlimError(format!("unknown lever `{lever}`; expected one of {LEVERS}"))),
             }
         }
         Ok(slim)

@@ -67,9 +67,9 @@ impl Trim {
                 TrimKind::Description => ("description shortened", "descriptions shortened"),
                 TrimKind::Examples => ("place without its examples", "places without their examples"),
                 TrimKind::Closed => ("object shown as open", "objects shown as open"),
-                TrimKind::Optional => ("optional argument left out", "optional arguments left out"),
+                TrimKind::Optional => ("optional argument omitted", "optional arguments omitted"),
                 TrimKind::Depth => ("deep part only outlined", "deep parts only outlined"),
-                TrimKind::Inline => ("named shape written in place", "named shapes written in place"),
+                TrimKind::Inline => ("named shape inlined", "named shapes inlined"),
                 TrimKind::Ceiling => ("tool still above the ceiling", "tools still above the ceiling"),
             };
             format!("{count} {}", if count == 1 { one } else { several })

@@ -106,7 +106,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         for member in members.as_array().into_iter().flatten() {
             let value = member.get("value").unwrap_or_default();
             let Some(at) = values.iter().position(|own| as_map_key(own) == as_map_key(value)) else {
-                self.unusable(&format!("names {value}, which is none of the values"));
+                self.unusable(&format!("names {value}, which is not one of the values"));
                 return None;
             };
             let text =
@@ -142,7 +142,7 @@ fn in_order(given: &[Value], values: &[Value]) -> Result<Texts, String> {
 
 fn by_value(given: &Object, values: &[Value]) -> Result<Texts, String> {
     if let Some(other) = given.keys().find(|key| !values.iter().any(|value| as_map_key(value) == **key)) {
-        return Err(format!("names `{other}`, which is none of the values"));
+        return Err(format!("names `{other}`, which is not one of the values"));
     }
     let text = |value: &Value| match given.get(&as_map_key(value)) {
         Some(Value::String(text)) => Ok(text.trim().to_owned()),
