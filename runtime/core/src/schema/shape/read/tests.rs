@@ -144,6 +144,6 @@ fn excess_keys_are_dropped() {
         let Kind::Object(rules) = read(&schema, &mut problems).kind else { panic!("no object") };
         assert_eq!(rules.fields.len(), 20_000);
         let [problem] = problems.as_slice() else { panic!("{problems:?}") };
-        assert_eq!(problem.message, "names 30000 keys; only the first 20000 are read");
+        assert_eq!(problem.message, "names 30000 keys, but only the first 20000 are read");
     }
 }

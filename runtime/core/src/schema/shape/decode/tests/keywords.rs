@@ -48,7 +48,7 @@ fn cases() -> Vec<Case> {
         "oneOf", {"oneOf": [{"type": "integer"}, {"type": "string"}]}, [2, "a"], [true, null];
         "not", {"not": {"type": "string"}}, [1, null], ["a"];
         "not of values", {"type": "string", "not": {"enum": ["a", "b"]}}, ["c"], ["a"];
-        "not of texts", {"type": "string", "not": {"pattern": "^a"}}, ["c"], ["ab"];
+        "not with a pattern", {"type": "string", "not": {"pattern": "^a"}}, ["c"], ["ab"];
         "not of not", {"not": {"not": {"type": "integer"}}}, [1], ["a"];
         "$ref in not", {"not": {"$ref": "#/$defs/Named"}}, ["other", 1], ["name"];
     };

@@ -20,7 +20,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         let mut required = self.required(object);
         let count = fields.map_or(0, Object::len).max(required.len());
         if count > MOST_KEYS {
-            let message = format!("names {count} keys; only the first {MOST_KEYS} are read");
+            let message = format!("names {count} keys, but only the first {MOST_KEYS} are read");
             self.at("properties", |reader| reader.malformed(message));
             required.truncate(MOST_KEYS);
         }
