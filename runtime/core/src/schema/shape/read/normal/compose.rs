@@ -63,7 +63,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 }
 
-/// Returns the only variant of a union other than `null`. References stay, since they must not be read yet.
+/// Returns the only variant of a union other than `null`. References stay, since they might not be read yet.
 fn only_variant(variants: &[Value]) -> Option<Value> {
     let null = json!({"type": "null"});
     match variants {
