@@ -56,7 +56,7 @@ pub mod hosts {
 /// `toolgen` would no longer compile, or would change its meaning.
 pub const CONTRACT: u32 = 4;
 
-/// A [`Call`] for crates of the same version that must handle every kind. Unlike [`Call`], it can be matched
+/// An [`ExecutionPlan`] for crates of the same version that must handle every kind. Unlike the original, it can be matched
 /// exhaustively.
 #[derive(Clone, Copy, Debug)]
 pub enum CallKind<'a> {

@@ -16,7 +16,7 @@
 //! The problems of a value of a union are those of the intended variant: the one selected by its tag, its key or its
 //! JSON type, or else the one that has most of the keys. If none is selected, the message lists all variants.
 //!
-//! Arguments that are sent as strings are parsed first, by `texts`.
+//! Arguments that are sent as strings are parsed first, by `string_coercion`.
 //!
 //! A value may match several variants of `oneOf`: it is rendered as `anyOf` unless the variants are disjoint.
 

@@ -22,7 +22,7 @@
 //!   shown.
 //! - `x-enum-varnames` and similar are kept as [`Choices`](super::Choices), and the description states the meanings
 //!   of the values.
-//! - Hidden characters are removed from descriptions; those of OpenAPI documents become plain Markdown ([`plain()`]).
+//! - Hidden characters are removed from descriptions; those of OpenAPI documents become plain Markdown ([`plain_markdown`]).
 //! - `$schema`, `$id`, `$comment`, `xml`, unknown keywords and `x-…` are ignored, except `x-wire` and `x-aliases`,
 //!   see [`Field`](super::Field).
 

@@ -15,11 +15,11 @@ use crate::base::invisible::InvisibleChar;
 /// links and paragraphs are kept, and presentation is dropped.
 ///
 /// ```
-/// use toolgen_runtime::schema::shape::read::plain;
+/// use toolgen_runtime::schema::shape::read::plain_markdown;
 ///
-/// assert_eq!(plain("<p>Returns <code>null</code> if a &lt; b.</p><ul><li>one<li>two</ul>"),
+/// assert_eq!(plain_markdown("<p>Returns <code>null</code> if a &lt; b.</p><ul><li>one<li>two</ul>"),
 ///     "Returns `null` if a < b.\n\n- one\n- two");
-/// assert_eq!(plain("The **id**, as `<kind>:<id>`."), "The **id**, as `<kind>:<id>`.");
+/// assert_eq!(plain_markdown("The **id**, as `<kind>:<id>`."), "The **id**, as `<kind>:<id>`.");
 /// ```
 #[must_use]
 pub fn plain_markdown(text: &str) -> Cow<'_, str> {

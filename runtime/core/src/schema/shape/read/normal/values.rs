@@ -315,7 +315,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 }
 
-/// Like [`fitting::misfit`]. The targets of references are not known yet.
+/// Like [`coercion::misfit`]. The targets of references are not known yet.
 fn misfit(value: &Value, shape: &Shape) -> Option<String> {
     coercion::misfit(value, shape, &List::EMPTY)
 }
