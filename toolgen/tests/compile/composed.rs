@@ -203,7 +203,7 @@ tools:
         let message = call(json!({"file": fine, "others": [fine], "branch": "a-b"})).await;
         assert!(!message.starts_with("Invalid"), "{fine}: {message}");
     }
-    let up = "it goes up by `..`; write the path from the directory down, without `..`";
+    let up = "it contains `..`; write a path inside the directory, without `..`";
     for (wrong, reason) in [
         ("..", up),
         ("../a", up),

@@ -21,7 +21,7 @@ pub fn climbs(path: &str) -> Option<&'static str> {
         return Some("it contains a NUL character; remove it");
     }
     let climbs = path.split(['/', '\\']).any(|part| part == "..");
-    climbs.then_some("it goes up by `..`; write the path from the directory down, without `..`")
+    climbs.then_some("it contains `..`; write a path inside the directory, without `..`")
 }
 
 /// The part of [`fault`] that concerns the start of the path.
@@ -64,10 +64,10 @@ mod tests {
             ("~", "home directory"),
             ("~/x", "home directory"),
             ("~\\x", "home directory"),
-            ("..", "goes up by `..`"),
-            ("a/../../b", "goes up by `..`"),
-            ("a\\..\\b", "goes up by `..`"),
-            ("/a/..", "goes up by `..`"),
+            ("..", "contains `..`"),
+            ("a/../../b", "contains `..`"),
+            ("a\\..\\b", "contains `..`"),
+            ("/a/..", "contains `..`"),
             ("a\0b", "NUL"),
         ] {
             let reason = fault(path).unwrap_or_default();

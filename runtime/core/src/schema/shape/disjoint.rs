@@ -126,7 +126,7 @@ mod tests {
         assert!(are_apart(&[json!({"enum": [1, "a"]}), json!({"enum": [2, "b"]}), json!({"type": "array"})]));
         assert!(!are_apart(&[json!({"type": "integer"}), json!({"type": "number"})]));
         assert!(!are_apart(&[tagged("a"), tagged("a")]));
-        assert!(!are_apart(&[tagged("a"), untagged]), "the tag may be left out");
+        assert!(!are_apart(&[tagged("a"), untagged]), "the tag is optional");
         let closed = |key: &str| json!({"type": "object", "required": [key], "properties": {key: {}}, "additionalProperties": false});
         let open = json!({"type": "object", "required": ["c"], "properties": {"a": {}}});
         assert!(are_apart(&[closed("a"), closed("b"), open.clone()]));

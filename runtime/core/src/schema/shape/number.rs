@@ -93,7 +93,7 @@ fn compare_mixed(int: i128, float: f64) -> Ordering {
     if float < -(2f64.powi(127)) {
         return Ordering::Greater;
     }
-    #[expect(clippy::cast_possible_truncation, reason = "in range; the fraction is compared apart")]
+    #[expect(clippy::cast_possible_truncation, reason = "in range; the fraction is compared separately")]
     let whole = float.trunc() as i128;
     int.cmp(&whole).then_with(|| 0.0_f64.partial_cmp(&float.fract()).unwrap_or(Ordering::Equal))
 }

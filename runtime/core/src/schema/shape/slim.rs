@@ -285,7 +285,7 @@ impl<'a> Slimmer<'a> {
                     rules.fields.iter().filter(|field| field.access != Access::ReadOnly).cloned().collect();
                 if self.slim.drop_closed && rules.extra == Extra::Closed && !rules.fields.is_empty() {
                     rules.extra = Extra::Open;
-                    self.trim(TrimKind::Closed, "no longer says that it takes no other keys");
+                    self.trim(TrimKind::Closed, "shown as open");
                 }
             }
             _ => {}

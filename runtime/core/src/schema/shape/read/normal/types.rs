@@ -65,7 +65,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         if name.is_empty() {
             return self.type_problem(text, "any value is allowed");
         }
-        self.type_problem(text, &format!("`{name}` is meant"));
+        self.type_problem(text, &format!("it is read as `{name}`"));
         types.push(name);
         if !format.is_empty() {
             out.insert("format".to_owned(), Value::from(format));
