@@ -102,10 +102,8 @@ pub(crate) fn read(
         errors.at(&signature.ident, format!("{problem}; give another by `#[tool(name = \"…\")]`"));
     }
     if let (Some(blocking), Some(_)) = (&attr.blocking, &signature.asyncness) {
-        errors.at(
-            blocking,
-            "an `async` function must not block; make it a plain function, or leave `blocking` out",
-        );
+        errors
+            .at(blocking, "an `async` function must not block; make it a plain function, or omit `blocking`");
     }
     if let (Some(timeout), None, None) = (&attr.timeout, &attr.blocking, &signature.asyncness) {
         errors.at(

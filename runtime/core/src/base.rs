@@ -1,4 +1,4 @@
-//! The foundation: helpers independent of tools.
+//! Helpers that know nothing about tools.
 
 pub mod canonical;
 pub(crate) mod check;

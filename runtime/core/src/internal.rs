@@ -1,5 +1,5 @@
-//! Items that `toolgen-runtime` and the compiler need from this crate and programs do not. Not part of the public
-//! interface: they change with any version, which all crates of the workspace share.
+//! Items that `toolgen-runtime` and the compiler need from this crate, and programs do not. They are not part of the
+//! public API and change with any version. All crates of the workspace have the same version.
 
 use crate::schema::shape::Number;
 use crate::spec::plan::{
@@ -40,7 +40,7 @@ pub mod pointer {
     pub use crate::schema::shape::pointer::{push, referenced, token_of};
 }
 
-/// Relative paths that stay below where they start.
+/// Relative paths that stay within their base directory.
 pub mod below {
     pub use crate::schema::shape::below::{LEADS_OUT, REFUSED, begins_elsewhere, climbs, fault};
 }
@@ -53,28 +53,28 @@ pub mod hosts {
 }
 
 /// The version of the contract between generated code and `toolgen-runtime`. It is raised when code from an older
-/// `toolgen` would not compile there, or would change its meaning.
+/// `toolgen` would no longer compile, or would change its meaning.
 pub const CONTRACT: u32 = 4;
 
-/// A [`ExecutionPlan`] for crates that have the same version and must handle every kind: unlike the original, it can be matched
+/// An [`ExecutionPlan`] for crates of the same version that must handle every kind. Unlike the original, it can be matched
 /// exhaustively.
 #[derive(Clone, Copy, Debug)]
 pub enum CallKind<'a> {
-    /// By an HTTP request.
+    /// An HTTP request.
     Http(&'a RequestPlan),
-    /// By starting a program.
+    /// A command.
     Command(&'a CommandPlan),
-    /// By calls of other tools.
+    /// Calls of other tools.
     Compose(&'a ComposePlan),
-    /// By a tool of an MCP server.
+    /// A call of a tool of an MCP server.
     Mcp(&'a McpPlan),
-    /// By ending the loop of the agent.
+    /// The end of the agent loop.
     Complete(&'a CompletePlan),
-    /// By requesting an effect.
+    /// A request for an effect.
     Effect(&'a EffectPlan),
-    /// By another agent.
+    /// A run of another agent.
     Agent(&'a AgentPlan),
-    /// By a function that the program implements.
+    /// A call of a Rust function.
     Function,
 }
 
@@ -95,7 +95,7 @@ pub fn kind_of_call(call: &ExecutionPlan) -> CallKind<'_> {
 
 #[doc(hidden)]
 impl<T: ?Sized> Frozen<T> {
-    /// Returns what is part of the program, which is all that constants hold.
+    /// Returns the static value. Constants hold no other.
     #[expect(clippy::panic, reason = "constants hold nothing that is made at run time")]
     #[must_use]
     pub const fn program(&self) -> &'static T {
@@ -105,14 +105,14 @@ impl<T: ?Sized> Frozen<T> {
         }
     }
 
-    /// Copies a borrow in a constant.
+    /// Copies a static value in a constant.
     #[must_use]
     pub const fn borrowed(&self) -> Frozen<T> {
         Frozen::Static(self.program())
     }
 }
 
-/// Returns a number as a floating-point one, in a constant.
+/// Converts a number to a float, in a constant.
 #[must_use]
 pub const fn float(number: Number) -> f64 {
     number.float()

@@ -1,10 +1,12 @@
-//! What an LLM tool is, as data: the part of `toolgen-runtime` that needs no runtime, shared with its compiler.
+//! The definition of an LLM tool, as data. `toolgen-runtime` and its compiler share this crate, which needs no async
+//! runtime.
 //!
-//! Programs use `toolgen-runtime`, which re-exports all of this under the same paths.
+//! Programs use `toolgen-runtime`, which re-exports all items under the same paths.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-/// Implements `Debug` by `Display`: a `main` that returns an error prints it with `{:?}`, and so does `unwrap`.
+/// Implements `Debug` with the output of `Display`: `unwrap`, and a `main` that returns an error, print it with
+/// `{:?}`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __readable_debug {

@@ -1,4 +1,4 @@
-//! Schemas: the tree that says which values are arguments, and the dialects in which LLM providers read it.
+//! Schemas of arguments and results, and the dialects of JSON Schema that LLM providers accept.
 
 pub mod dialect;
 pub mod shape;

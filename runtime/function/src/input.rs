@@ -218,8 +218,8 @@ pub fn problem(expected: &str, given: &Value) -> ArgumentProblem {
         Value::Bool(value) => value.to_string(),
         Value::Number(value) => value.to_string(),
         Value::String(text) if text.chars().count() <= 40 => format!("{text:?}"),
-        Value::String(_) => "a text".to_owned(),
-        Value::Array(_) => "a list".to_owned(),
+        Value::String(_) => "a string".to_owned(),
+        Value::Array(_) => "an array".to_owned(),
         Value::Object(_) => "an object".to_owned(),
     };
     ArgumentProblem {

@@ -5,7 +5,7 @@
 /// The error for a path that escapes the directory of its tool.
 macro_rules! led_out {
     ($argument:literal, up) => {
-        led_out!(@ $argument, "it goes up by `..`; write the path from the directory down, without `..`")
+        led_out!(@ $argument, "it contains `..`; write a path inside the directory, without `..`")
     };
     ($argument:literal, link) => {
         led_out!(@ $argument, "it contains a link out of the directory; use the real path below the directory")

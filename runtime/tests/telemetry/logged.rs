@@ -249,7 +249,7 @@ async fn unchecked_pattern_is_logged_for_operators() {
         assert_eq!(
             lines[1..],
             [
-                r"1 WARN /key of `look_up`: passed without being held against the pattern ^(a+)(a+)(a+)\1\2\3b: that takes too many steps",
+                r"1 WARN /key of `look_up`: passed without a check against the pattern ^(a+)(a+)(a+)\1\2\3b: it takes too many steps",
                 "1 INFO Tool look_up executed successfully",
             ]
         );

@@ -87,8 +87,8 @@ async fn manifest_commands_run_as_declared() {
         (
             "where",
             json!({"dir": "../sub"}),
-            "Invalid arguments: /dir: path traversal not allowed: it goes up by `..`; write the path from the directory \
-             down, without `..`",
+            "Invalid arguments: /dir: path traversal not allowed: it contains `..`; write a path inside the directory, \
+             without `..`",
         ),
     ] {
         assert_eq!(call(&toolbox, name, arguments.clone()).await.text(), expected, "{name} {arguments}");

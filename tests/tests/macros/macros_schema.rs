@@ -257,13 +257,13 @@ fn enum_problem_refers_to_the_intended_variant() {
     let cases = rows! {
         {"e": {"next_day": {"before": 300}}}, "/e/next_day/before: must be from 0 to 255, got 300";
         {"e": {"next_day": {}}}, "/e/next_day/before: missing: expected an integer";
-        {"e": {"courier": 5}}, "/e/courier: expected a text, got the number 5";
-        {"e": "next_day"}, (all.to_owned() + "got the text \"next_day\"; send the object {\"next_day\": …}");
-        {"way": {"type": "gold"}}, "/way/type: expected one of \"cash\", \"card\", \"bank\", got the text \"gold\"";
-        {"count": null}, "/count: expected an integer, got null; leave it out instead";
-        {"way": {"type": "bank"}}, "/way/iban: missing: expected a text";
+        {"e": {"courier": 5}}, "/e/courier: expected a string, got the number 5";
+        {"e": "next_day"}, (all.to_owned() + "got the string \"next_day\"; send the object {\"next_day\": …}");
+        {"way": {"type": "gold"}}, "/way/type: expected one of \"cash\", \"card\", \"bank\", got the string \"gold\"";
+        {"count": null}, "/count: expected an integer, got null; omit it instead";
+        {"way": {"type": "bank"}}, "/way/iban: missing: expected a string";
         {"sign": {"t": "spede", "c": 5}},
-            "/sign/t: expected one of \"stop\", \"speed\", got the text \"spede\"; did you mean \"speed\"?";
+            "/sign/t: expected one of \"stop\", \"speed\", got the string \"spede\"; did you mean \"speed\"?";
         {"sign": {"t": "speed", "c": 300}}, "/sign/c: must be from 0 to 255, got 300";
     };
     for (arguments, expected) in cases {

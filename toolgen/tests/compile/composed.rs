@@ -203,7 +203,7 @@ tools:
         let message = call(json!({"file": fine, "others": [fine], "branch": "a-b"})).await;
         assert!(!message.starts_with("Invalid"), "{fine}: {message}");
     }
-    let up = "it goes up by `..`; write the path from the directory down, without `..`";
+    let up = "it contains `..`; write a path inside the directory, without `..`";
     for (wrong, reason) in [
         ("..", up),
         ("../a", up),
@@ -214,7 +214,7 @@ tools:
         ("\\a", "it is absolute; write it relative to the directory, without the `\\` at its start"),
         ("C:x", "it begins with a drive; write a path relative to the directory"),
         ("~/a", "`~` does not stand for a home directory here; write a path relative to the directory"),
-        ("a\0", "it contains a NUL character; leave it out"),
+        ("a\0", "it contains a NUL character; remove it"),
     ] {
         let message = call(json!({ "file": wrong })).await;
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Canonical JSON (RFC 8785), and digests of it.
+//! Canonical JSON (RFC 8785) and its digest.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,11 @@ use serde_json::{Number, Value};
 
 use super::sha256::sha256;
 
-/// Returns a value as canonical JSON (RFC 8785): no white space, keys in the order of their UTF-16 code units, numbers
-/// as ECMAScript writes them, no unnecessary escapes.
+/// Returns a value as canonical JSON (RFC 8785): no whitespace, keys ordered by UTF-16 code units, numbers formatted
+/// as in ECMAScript, no unnecessary escapes.
 ///
-/// Integers that a float cannot hold are outside the RFC. They keep all their digits, so that no two of them become one.
+/// The RFC does not cover integers that a float cannot represent. They keep all their digits, so that different
+/// integers stay different.
 #[must_use]
 pub fn canonical(value: &Value) -> String {
     let mut out = String::new();
@@ -17,7 +18,7 @@ pub fn canonical(value: &Value) -> String {
     out
 }
 
-/// Returns the SHA-256 of the canonical JSON of a value, in hexadecimal.
+/// Returns the SHA-256 of a value's canonical JSON, in hexadecimal.
 #[must_use]
 pub fn digest(value: &Value) -> String {
     sha256(canonical(value).as_bytes())
@@ -49,21 +50,22 @@ fn write(value: &Value, out: &mut String) {
             out.push('}');
         }
         Value::Number(number) => write_number(number, out),
-        // `serde_json` escapes texts as the RFC does.
+        // `serde_json` escapes strings as the RFC does.
         other => {
             let _ = write!(out, "{other}");
         }
     }
 }
 
-/// Writes a number as `Number::toString` of ECMAScript does.
+/// Writes a number like `Number::toString` of ECMAScript.
 fn write_number(number: &Number, out: &mut String) {
     let text = number.to_string();
     if !number.is_f64() {
         out.push_str(&text);
         return;
     }
-    // `serde_json` has the digits of ECMAScript, the fewest that give the float back, and another way to place the point.
+    // `serde_json` writes the same digits as ECMAScript, the shortest that round-trip, but places the point
+    // differently.
     let (sign, text) = text.strip_prefix('-').map_or(("", &*text), |rest| ("-", rest));
     let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -77,7 +79,7 @@ fn write_number(number: &Number, out: &mut String) {
     }
     out.push_str(sign);
     let signed = |length: usize| i32::try_from(length).unwrap_or(i32::MAX);
-    // The number is `0.digits` times ten to the power of `point`.
+    // The number is `0.digits` × 10^`point`.
     let point = signed(whole.len()) - signed(skipped) + exponent.parse::<i32>().unwrap_or_default();
     place_point(digits, point, signed(digits.len()), out);
 }
@@ -162,7 +164,7 @@ mod tests {
         );
     }
 
-    /// RFC 8785, section 3.2.3: by UTF-16, a smiley comes before a Hebrew presentation form.
+    /// RFC 8785, section 3.2.3: in UTF-16, an emoji sorts before a Hebrew presentation form.
     #[test]
     fn keys_are_sorted_as_in_rfc_8785() {
         let value = json!({

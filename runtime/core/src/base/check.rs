@@ -1,12 +1,12 @@
-//! Checks whose subject or error is a type of a crate above this one.
+//! Checks whose subject or error type is defined in a higher crate.
 
-/// A check of a subject. A type of this crate has a method `check` for it, and the crate above implements it
-/// once, so that the compiler finds the types of the subject and of the error.
+/// A check of a subject. A type of this crate has a method `check`, and the higher crate implements this trait once
+/// for it, so that the compiler infers the types of the subject and the error.
 pub trait Check<Subject, Error> {
     /// Checks the subject.
     ///
     /// # Errors
     ///
-    /// What is wrong with the subject.
+    /// Returns the problem of the subject.
     fn checked(&self, subject: &Subject) -> Result<(), Error>;
 }

@@ -1,6 +1,6 @@
-//! Texts in constants, for errors at compile time.
+//! Strings that are built in constants, for error messages at compile time.
 
-/// A text of up to `N` bytes that is built in a constant. Text that does not fit is left out.
+/// A string of at most `N` bytes that is built in a constant. What does not fit is cut off.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstText<const N: usize> {
     bytes: [u8; N],
@@ -8,16 +8,16 @@ pub struct ConstText<const N: usize> {
 }
 
 impl<const N: usize> ConstText<N> {
-    /// The empty text.
+    /// The empty string.
     pub const EMPTY: ConstText<N> = ConstText { bytes: [0; N], length: 0 };
 
-    /// Returns the text with another after it.
+    /// Appends a string.
     pub const fn and(mut self, text: &str) -> ConstText<N> {
         let text = text.as_bytes();
         let mut index = 0;
         while index < text.len() && self.length < N {
             let start = index;
-            // All bytes of a character, or none: a truncated one would not be valid text.
+            // Whole characters only: part of one would not be valid UTF-8.
             index += 1;
             while index < text.len() && text[index] & 0xC0 == 0x80 {
                 index += 1;
@@ -35,7 +35,7 @@ impl<const N: usize> ConstText<N> {
         self
     }
 
-    /// Returns the text with an integer after it.
+    /// Appends an integer.
     pub const fn int(self, value: i128) -> ConstText<N> {
         let mut digits = [0; 40];
         let mut start = digits.len();
@@ -52,7 +52,7 @@ impl<const N: usize> ConstText<N> {
         }
     }
 
-    /// Returns the text as a string slice.
+    /// Returns the string as a slice.
     pub const fn as_str(&self) -> &str {
         match core::str::from_utf8(self.bytes.split_at(self.length).0) {
             Ok(text) => text,
@@ -61,7 +61,7 @@ impl<const N: usize> ConstText<N> {
     }
 }
 
-/// Whether two texts are the same.
+/// Whether two strings are equal.
 pub const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut index = 0;

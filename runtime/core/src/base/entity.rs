@@ -1,6 +1,6 @@
-//! Characters that HTML writes by their names.
+//! HTML character references.
 
-/// The longest name of a character, with its `&` and `;`.
+/// Maximum length of a character reference, in bytes, with its `&` and `;`.
 const LONGEST: usize = 12;
 
 const NAMED: [(&str, char); 48] = [
@@ -54,8 +54,8 @@ const NAMED: [(&str, char); 48] = [
     ("yen", '¥'),
 ];
 
-/// Reads the character that a text names at its start, `&lt;` or `&#60;` or `&#x3c;`. Returns it and the length of its
-/// name.
+/// Parses the character reference at the start of a string: `&lt;`, `&#60;` or `&#x3c;`. Returns the character and
+/// the length of the reference.
 #[must_use]
 pub fn character(text: &str) -> Option<(char, usize)> {
     let end = text.bytes().take(LONGEST).position(|byte| byte == b';')?;

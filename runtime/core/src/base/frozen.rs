@@ -1,8 +1,8 @@
 //! Data that is either compiled into the program or shared at run time.
 //!
-//! A tool is the same value in both cases: generated code writes it as a `static`, the dynamic loaders build it in
-//! memory. [`Frozen`] is the one pointer type that makes this possible. Unlike `Cow` it is cheap to clone, and it may
-//! hold a recursive type such as a schema.
+//! A tool is the same value in both cases: generated code contains it as a `static`, and dynamic loaders build it in
+//! memory. [`Frozen`] is the pointer type of both. Unlike `Cow`, it is cheap to clone and can hold a recursive type
+//! such as a schema.
 
 use std::fmt;
 use std::ops::Deref;
@@ -10,25 +10,25 @@ use std::sync::Arc;
 
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// An immutable value: borrowed from the program, or shared.
+/// An immutable value that is either `'static` or shared.
 pub enum Frozen<T: ?Sized + 'static> {
-    /// Part of the program.
+    /// A static value.
     Static(&'static T),
-    /// Built at run time; clones share it.
+    /// A value built at run time. Clones share it.
     Shared(Arc<T>),
 }
 
-/// Text of a tool: `Frozen::Static("…")` in generated code, `"…".into()` elsewhere.
+/// A string of a tool: `Frozen::Static("…")` in generated code, `"…".into()` elsewhere.
 pub type Text = Frozen<str>;
 
 /// A list of a tool: `Frozen::Static(&[…])` in generated code, `vec![…].into()` elsewhere.
 pub type List<T> = Frozen<[T]>;
 
 impl Text {
-    /// The empty text, which means "not given" where a text is optional.
+    /// The empty string. It means “not set” where a string is optional.
     pub const EMPTY: Text = Frozen::Static("");
 
-    /// Returns the text as a `&str`.
+    /// Returns the string as a `&str`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self
@@ -106,7 +106,7 @@ impl From<String> for Text {
 }
 
 impl Text {
-    /// Copies a text.
+    /// Copies a string in a constant.
     #[must_use]
     pub fn copy_of(text: &str) -> Text {
         if text.is_empty() { Text::EMPTY } else { Frozen::Shared(text.into()) }

@@ -1,30 +1,29 @@
-//! Invisible characters: the one table of them.
+//! The table of invisible characters.
 //!
-//! Readers of documents remove them, printers of code escape them, checks of texts report them, and writers to a
-//! terminal replace those that it would obey.
+//! Readers of documents remove these characters, code printers escape them, lints report them, and terminal output
+//! replaces the ones that a terminal would interpret.
 
-/// The function of a character that is not visible as itself.
+/// The function of an invisible character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvisibleChar {
-    /// It starts an escape sequence of terminals.
+    /// Starts a terminal escape sequence.
     Escape,
-    /// It is another control character: a line end, a tab, a bell.
+    /// Any other control character, such as a line end, a tab or a bell.
     Control,
-    /// It turns the direction of the text around it.
+    /// Changes the direction of the text around it.
     Direction,
-    /// It joins or parts the letters next to it: emoji and scripts such as Devanagari and Persian need it.
+    /// Joins or separates adjacent letters. Emoji and scripts such as Devanagari and Persian need it.
     Joiner,
-    /// It selects a form of the character before it, as emoji do.
+    /// Selects a variant of the character before it, as in emoji.
     Selector,
-    /// It has no width: soft hyphens, zero widths, fillers, tags.
+    /// Has no width: soft hyphens, zero-width characters, fillers, tags.
     Invisible,
-    /// It has no meaning but a private one.
+    /// A private-use character, without a public meaning.
     Private,
 }
 
 impl InvisibleChar {
-    /// Returns the function of a character that is not visible as itself; `None` for visible characters, and for
-    /// spaces.
+    /// Returns the function of an invisible character; `None` for visible characters and spaces.
     #[must_use]
     pub const fn of(char: char) -> Option<InvisibleChar> {
         Some(match char {
@@ -58,16 +57,16 @@ impl InvisibleChar {
         })
     }
 
-    /// Whether the character shows nothing to a reader. Line ends and tabs are among these; characters of private use
-    /// are not, since a font may show them.
+    /// Whether the character is invisible to a reader. Line ends and tabs are; private-use characters are not, since
+    /// a font may draw them.
     #[must_use]
     pub const fn is_invisible(char: char) -> bool {
         !matches!(InvisibleChar::of(char), None | Some(InvisibleChar::Private))
     }
 
-    /// Returns what is hidden in a text, as the end of a sentence that starts with "the text": the first character that
-    /// an honest text does not need. Line ends, tabs, and joiners and selectors as scripts and emoji use them do not
-    /// count.
+    /// Returns what is hidden in a string, as the end of a sentence that starts with “the text”. It names the first
+    /// character that harmless text does not need. Line ends and tabs are ignored, and so are joiners and selectors
+    /// where scripts and emoji use them.
     #[must_use]
     pub fn describe_first(text: &str) -> Option<String> {
         if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r')) {
@@ -79,10 +78,10 @@ impl InvisibleChar {
             let after = chars.peek().copied().unwrap_or(' ');
             let what = match InvisibleChar::of(char) {
                 None => None,
-                Some(InvisibleChar::Escape) => Some("an escape sequence of terminals"),
+                Some(InvisibleChar::Escape) => Some("a terminal escape sequence"),
                 Some(InvisibleChar::Control) if matches!(char, '\t' | '\n' | '\r') => None,
                 Some(InvisibleChar::Control) => Some("a control character"),
-                Some(InvisibleChar::Direction) => Some("a character that turns the direction of the text"),
+                Some(InvisibleChar::Direction) => Some("a character that changes the text direction"),
                 Some(InvisibleChar::Joiner) => {
                     (before.is_ascii() || after.is_ascii()).then_some("a hidden character")
                 }
@@ -92,7 +91,7 @@ impl InvisibleChar {
                     follows.then_some("a hidden character")
                 }
                 Some(InvisibleChar::Invisible) => Some("a hidden character"),
-                Some(InvisibleChar::Private) => Some("a character without a meaning"),
+                Some(InvisibleChar::Private) => Some("a private-use character"),
             };
             if let Some(what) = what {
                 return Some(format!("has {what}, U+{:04X}", u32::from(char)));
@@ -123,7 +122,7 @@ mod tests {
         }
     }
 
-    /// Whether the character is a filler of Hangul, which counts as a letter but has no shape.
+    /// Whether the character is a Hangul filler, which counts as a letter but is not drawn.
     fn is_filler(char: char) -> bool {
         matches!(char, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}')
     }

@@ -1,19 +1,19 @@
-//! JSON values.
+//! Helpers for JSON values.
 
 use std::io::{self, Write};
 
 use serde_core::Serialize;
 use serde_json::Value;
 
-/// Returns the bytes of a value or a text as compact JSON.
+/// Returns the size of a value as compact JSON, in bytes.
 pub fn json_bytes<T: Serialize + ?Sized>(value: &T) -> usize {
     let mut count = Count(0);
-    // Counting does not fail, and neither does a value that has no foreign keys.
+    // Neither can fail: the writer only counts, and the values have string keys.
     let _ = serde_json::to_writer(&mut count, value);
     count.0
 }
 
-/// Counts what is written.
+/// Counts the bytes that are written.
 struct Count(usize);
 
 impl Write for Count {
@@ -27,7 +27,7 @@ impl Write for Count {
     }
 }
 
-/// Returns a number that is whole as an integer, if every integer of its size is exact as a float: `5.0` is 5.
+/// Returns a whole number as an integer if floats represent all integers of its magnitude exactly: `5.0` becomes 5.
 pub fn to_integer(number: f64) -> Option<i64> {
     let exact = number.fract() == 0.0 && number.abs() <= 2f64.powi(53);
     #[expect(clippy::cast_possible_truncation, reason = "checked to be integral and in range")]

@@ -1,12 +1,12 @@
-//! Texts that are safe to show on a terminal.
+//! Strings that are safe to print on a terminal.
 
 use std::borrow::Cow;
 
 use crate::base::invisible::InvisibleChar;
 
-/// Returns a text without what a terminal would obey, and without what hides or turns the text around it: each such
-/// character except line breaks and tabs becomes a space. Texts of documents, services and models may contain
-/// anything.
+/// Returns a string without terminal escape sequences and without characters that hide or reorder the text around
+/// them. Each such character, except for line breaks and tabs, becomes a space. Strings of documents, services and
+/// models can contain anything.
 ///
 /// ```
 /// assert_eq!(toolgen_runtime::printable("a\u{1b}[31mb\u{202e}c\n"), "a [31mb c\n");
@@ -14,15 +14,15 @@ use crate::base::invisible::InvisibleChar;
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
     let obeyed = |char: char| match InvisibleChar::of(char) {
-        // Scripts such as Persian, and emoji, are written with these.
+        // Scripts such as Persian need these, and so do emoji.
         None | Some(InvisibleChar::Joiner | InvisibleChar::Selector | InvisibleChar::Private) => false,
         Some(_) => !matches!(char, '\n' | '\t'),
     };
     if text.contains(obeyed) { Cow::Owned(text.replace(obeyed, " ")) } else { Cow::Borrowed(text) }
 }
 
-/// Returns a text in which nothing is hidden, for people who decide about it: each character that is not visible as
-/// itself, except line breaks and tabs, is written as `\u{…}`. An approver thus reads exactly what a call holds.
+/// Returns a string with all invisible characters, except for line breaks and tabs, written as `\u{…}`. An approver
+/// thus reads exactly what a call contains.
 ///
 /// ```
 /// assert_eq!(toolgen_runtime::visible("rm a\u{202e}b\u{200b}\n"), "rm a\\u{202e}b\\u{200b}\n");
@@ -40,7 +40,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a text is a token of HTTP, such as the name of a header (RFC 9110, 5.6.2).
+/// Whether a string is an HTTP token, such as the name of a header (RFC 9110, section 5.6.2).
 #[must_use]
 pub fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))

@@ -1,4 +1,4 @@
-//! Cuts texts.
+//! Truncates strings.
 
 use std::borrow::Cow;
 
@@ -10,9 +10,9 @@ pub fn floor(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// Returns the bytes of a text without a partial character at their end.
+/// Returns bytes without an incomplete UTF-8 character at their end.
 pub fn trim_partial_char(bytes: &[u8]) -> &[u8] {
-    // A character has at most four bytes, so at most three of them can be left.
+    // A character has at most four bytes, so an incomplete one has at most three.
     let tail = bytes.len().saturating_sub(3);
     let start = bytes[tail..].iter().rposition(|byte| *byte >= 0xc0).map(|at| tail + at);
     match start {
@@ -24,7 +24,7 @@ pub fn trim_partial_char(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Cuts a text to a number of characters, with `…` in place of the rest.
+/// Truncates a string to a number of characters. `…` replaces the rest.
 pub fn cut(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         None => text.to_owned(),
@@ -32,8 +32,8 @@ pub fn cut(text: &str, limit: usize) -> String {
     }
 }
 
-/// Cuts a prose text to a number of characters: after a sentence, a line or at least a word, with ` …` in place of the
-/// rest. A cut goes neither through code in a fence nor after a heading.
+/// Truncates prose to a number of characters: after a sentence, after a line, or at least after a word. ` …` replaces
+/// the rest. The cut is never inside a fenced code block or directly after a heading.
 pub fn cut_at_sentence(text: &str, limit: usize) -> Cow<'_, str> {
     const MARK: &str = " …";
     if text.len() <= limit || text.chars().nth(limit).is_none() {
@@ -45,7 +45,7 @@ pub fn cut_at_sentence(text: &str, limit: usize) -> Cow<'_, str> {
     if kept.matches("```").count() % 2 == 1 {
         kept = kept.rfind("```").map_or(kept, |fence| &kept[..fence]);
     }
-    // What is far before the end costs more than a broken sentence.
+    // A boundary far before the end would lose more than a broken sentence.
     let near = |at: &usize| *at > end / 3;
     let at = sentence_end(kept, &text[kept.len()..]).filter(near);
     let at = at.or_else(|| kept.rfind(char::is_whitespace).filter(near)).unwrap_or(kept.len());
@@ -56,7 +56,7 @@ pub fn cut_at_sentence(text: &str, limit: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{kept}{MARK}"))
 }
 
-/// Returns the place after the last whole sentence or line of a text that goes on with `rest`.
+/// Returns the end of the last complete sentence or line of `text`, which `rest` follows.
 fn sentence_end(text: &str, rest: &str) -> Option<usize> {
     text.char_indices().rev().find_map(|(at, char)| {
         let after = at + char.len_utf8();
@@ -67,8 +67,8 @@ fn sentence_end(text: &str, rest: &str) -> Option<usize> {
     })
 }
 
-/// Returns what stands between a text and a sentence that follows it: a full stop, too, if the text lacks one, as a
-/// summary or a name does.
+/// Returns the separator between a text and the sentence that follows it. It contains a full stop if the text lacks
+/// one, as a summary or a name does.
 #[must_use]
 pub fn before_next(text: &str) -> &'static str {
     match text.trim_end().chars().next_back() {
@@ -80,13 +80,13 @@ pub fn before_next(text: &str) -> &'static str {
     }
 }
 
-/// Whether a text ends with the end of a sentence within quotes or brackets: `(It is old.)`.
+/// Whether a text ends with a complete sentence in quotes or brackets: `(It is old.)`.
 fn is_quoted_end(text: &str) -> bool {
     let inner = text.trim_end().trim_end_matches([')', ']', '}', '\'', '"', '`', '*', '_', '’', '”', '»']);
     inner.ends_with(['.', '!', '?', '…'])
 }
 
-/// Returns the first sentence of a text, or its first line if that ends before.
+/// Returns the first sentence of a text, or its first line if that is shorter.
 pub fn first_sentence(text: &str) -> &str {
     let line = text.trim().lines().next().unwrap_or_default().trim_end();
     let end = line.char_indices().find_map(|(at, char)| {
@@ -96,7 +96,7 @@ pub fn first_sentence(text: &str) -> &str {
     &line[..end.unwrap_or(line.len())]
 }
 
-/// Whether a character between two texts ends a sentence.
+/// Whether the character between `before` and `after` ends a sentence.
 fn ends_sentence(before: &str, char: char, after: &str, rest: &str) -> bool {
     let shortened = || {
         let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();

@@ -1,8 +1,8 @@
-//! The rules of each LLM provider for tools, one row per provider and mode, one file per vendor.
+//! The rules of each LLM provider for tools: one row per provider and mode, one file per vendor.
 //!
-//! The rows are data: when a rule changes, a row changes. They record what the providers' documentation, the source of
-//! their SDKs and reports of refused requests say; each row names its sources and the day they were checked. If the
-//! sources leave a question open, the row takes the careful answer, and its sources say so.
+//! The rows are data: when a rule changes, a row changes. They are based on the providers' documentation, the source
+//! of their SDKs, and reports of rejected requests. Each row names its sources and the day they were checked. If the
+//! sources leave a question open, the row has the conservative answer, and its sources say so.
 
 mod anthropic;
 mod bedrock;
@@ -33,86 +33,87 @@ pub use xai::XAI;
 /// The rules of one provider, in one of its modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
-    /// The name, as the command line takes it, such as `json-schema`, `openai-strict` or `gemini`.
+    /// The name, as on the command line: `json-schema`, `openai-strict`, `gemini`.
     pub name: &'static str,
     /// The name shown to people.
     pub title: &'static str,
-    /// The day the row was compared with its sources.
+    /// The day on which the row was compared with its sources.
     pub checked_on: &'static str,
-    /// Where the rules come from.
+    /// The sources of the rules.
     pub sources: &'static [&'static str],
-    /// The names that a tool may have.
+    /// The allowed names of tools.
     pub tool_names: KeyRule,
-    /// The longest description of a tool, in characters; `None` means that no limit is known.
+    /// Maximum length of a tool's description, in characters; `None` if no limit is known.
     pub tool_description_length: Option<usize>,
-    /// The keys that an object may have. A field with another key is sent under a key that is allowed.
+    /// The allowed keys of objects. A field with another key is renamed to an allowed one.
     pub keys: KeyRule,
-    /// The keywords that are accepted, apart from those every dialect accepts (`type`, `description`, `properties`,
-    /// `required`, `items`, `enum` of texts, `anyOf`). Others move into descriptions.
+    /// The accepted keywords, in addition to those that every dialect accepts (`type`, `description`, `properties`,
+    /// `required`, `items`, `enum` of strings, `anyOf`). Other keywords move into descriptions.
     pub keywords: &'static [&'static str],
-    /// The values of `format` that are accepted for texts; `None` means all of them.
+    /// The accepted values of `format` for strings; `None` accepts all.
     pub formats: Option<&'static [&'static str]>,
-    /// The regular expressions that `pattern` may hold, if it is accepted.
+    /// The regular expressions that `pattern` accepts, if the dialect has the keyword.
     pub patterns: Patterns,
-    /// The engine that compiles them; in case of doubt, one that takes less.
+    /// The engine that compiles them. If that is uncertain, one that accepts less.
     pub engine: Engine,
-    /// The largest value that `minItems` may have; `None` means any.
+    /// Maximum value of `minItems`; `None` if there is no maximum.
     pub min_items: Option<u64>,
-    /// How the dialect says that `null` is allowed.
+    /// How the dialect allows `null`.
     pub nulls: Nulls,
     /// Whether `anyOf`, `oneOf` and `allOf` may occur at the root.
     pub root_composition: bool,
-    /// Whether `anyOf` allows no other keywords next to it.
+    /// Whether `anyOf` forbids other keywords next to it.
     pub any_of_alone: bool,
-    /// Whether `$ref` allows no other keywords next to it.
+    /// Whether `$ref` forbids other keywords next to it.
     pub ref_alone: bool,
-    /// Whether a named schema may contain itself. If not, the inner one is written as JSON text, which decoding reads.
+    /// Whether a named schema may contain itself. If not, the inner value is written as JSON text, which decoding
+    /// parses.
     pub recursion: bool,
-    /// Whether an object may have no properties. If not, such objects, maps and any values are written as JSON text, which
-    /// decoding reads.
+    /// Whether an object may have no properties. If not, such objects, maps and values of any type are written as
+    /// JSON text, which decoding parses.
     pub empty_objects: bool,
-    /// Whether an object may have keys other than its properties, by `additionalProperties` or `patternProperties`. If
-    /// not, such keys are a list of pairs of a key and a value, which decoding reads.
+    /// Whether an object may have other keys than its properties, with `additionalProperties` or `patternProperties`.
+    /// If not, these keys are written as an array of key-value pairs, which decoding reads.
     pub open_objects: bool,
-    /// Whether an object that does not say otherwise has no keys but its properties, contrary to JSON Schema.
+    /// Whether an object without `additionalProperties` is closed, contrary to JSON Schema.
     pub closed_by_default: bool,
-    /// Whether a schema may leave the type open. If not, any value is written as JSON text, which decoding reads.
+    /// Whether a schema may omit `type`. If not, a value of any type is written as JSON text, which decoding parses.
     pub untyped: bool,
-    /// Whether listed values stand next to their `type`.
+    /// Whether `enum` needs a `type` next to it.
     pub typed_values: bool,
-    /// Whether listed values may be the empty text.
+    /// Whether `enum` may contain the empty string.
     pub empty_values: bool,
-    /// Whether a field may be left out. If not, every field is required, and `null` stands for an optional one that is
-    /// left out.
+    /// Whether a field may be omitted. If not, every field is required, and `null` means that an optional field is
+    /// absent.
     pub optional_fields: bool,
-    /// Whether the provider holds the model to the schema, so that the request asks for it if there is a flag.
+    /// Whether the provider enforces the schema (strict mode). If the API has a flag for it, requests set the flag.
     pub strict: bool,
-    /// The dialect in which a tool of the same request may be shown instead, if this one refuses it or its limits leave no
-    /// room; `None` if all tools of a request are shown in this one.
+    /// The dialect to use instead for a tool of the same request, if this dialect rejects the tool or its limits are
+    /// exhausted; `None` if all tools of a request use this one.
     pub fallback: Option<&'static Dialect>,
-    /// The limits on the size of a schema.
+    /// The size limits of one schema.
     pub limits: SchemaLimits,
-    /// The limits on all tools of a request together.
+    /// The limits of all tools of a request together.
     pub requests: RequestLimits,
 }
 
-/// The keys that an object may have, or the names of tools.
+/// The allowed keys of objects, or names of tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyRule {
     /// Any key.
     Any,
-    /// ASCII letters, digits and these characters, up to a length.
+    /// ASCII letters, digits and the characters in `also`, up to a length.
     Ascii {
-        /// The characters allowed besides letters and digits.
+        /// The allowed characters other than letters and digits.
         also: &'static str,
         /// Whether the first character must be a letter or `_`.
         starts_with_letter: bool,
-        /// The maximum length of a key, in characters.
+        /// Maximum length of a key, in characters.
         length: usize,
     },
 }
 
-/// How a dialect says that `null` is allowed.
+/// How a dialect allows `null`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nulls {
     /// `type: [T, "null"]`, or a variant of `anyOf`.
@@ -123,58 +124,58 @@ pub enum Nulls {
     Keyword,
 }
 
-/// The regular expressions that a dialect takes.
+/// The regular expressions that a dialect accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patterns {
     /// All of ECMA-262.
     All,
-    /// Those without assertions about the surrounding text (`(?=`, `(?!`, `(?<=`, `(?<!`, `\b`) and back references:
-    /// those that an automaton can decide.
+    /// Without assertions about the surrounding text (`(?=`, `(?!`, `(?<=`, `(?<!`, `\b`) and without back
+    /// references: those that a finite automaton can decide.
     Regular,
-    /// As [`Patterns::Regular`], from `^` to `$`.
+    /// Like [`Patterns::Regular`], and anchored: from `^` to `$`.
     Anchored,
 }
 
-/// The limits on the size of a schema; `None` means that no limit is known.
+/// The size limits of one schema; `None` if no limit is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SchemaLimits {
-    /// The number of properties of all objects together.
+    /// Maximum number of properties of all objects together.
     pub properties: Option<usize>,
-    /// The number of levels of objects and lists; the root and each named schema are counted separately.
+    /// Maximum number of levels of objects and arrays. The root and each named schema are counted separately.
     pub depth: Option<usize>,
-    /// The number of listed values of all enumerations together.
+    /// Maximum number of `enum` values of all enumerations together.
     pub enum_values: Option<usize>,
-    /// The number of characters of all names of properties and named schemas and of all listed values together.
+    /// Maximum number of characters of all property names, schema names and `enum` values together.
     pub characters: Option<usize>,
 }
 
 impl SchemaLimits {
-    /// No known limit.
+    /// No known limits.
     pub const NONE: SchemaLimits =
         SchemaLimits { properties: None, depth: None, enum_values: None, characters: None };
 }
 
-/// The limits on all tools of a request together; `None` means that no limit is known.
+/// The limits of all tools of a request together; `None` if no limit is known.
 ///
-/// Fields of named schemas are not counted, however often they are referred to.
+/// Fields of named schemas are not counted, regardless of how many references they have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestLimits {
-    /// The number of tools.
+    /// Maximum number of tools.
     pub tools: Option<usize>,
-    /// The number of tools with a strict schema.
+    /// Maximum number of tools with a strict schema.
     pub strict_tools: Option<usize>,
-    /// The number of fields of all strict tools.
+    /// Maximum number of fields of all strict tools.
     pub fields: Option<usize>,
-    /// The number of fields of all strict tools that may be left out.
+    /// Maximum number of optional fields of all strict tools.
     pub optional_fields: Option<usize>,
-    /// The number of fields of all strict tools with several types: a list of types, or `anyOf`.
+    /// Maximum number of fields with several types (an array of types, or `anyOf`) of all strict tools.
     pub union_fields: Option<usize>,
-    /// The number of fields of a single strict tool that may be left out: the grammar of more is too large to be compiled.
+    /// Maximum number of optional fields of one strict tool. The grammar of a larger tool cannot be compiled.
     pub optional_fields_of_tool: Option<usize>,
 }
 
 impl RequestLimits {
-    /// No known limit.
+    /// No known limits.
     pub const NONE: RequestLimits = RequestLimits {
         tools: None,
         strict_tools: None,
@@ -230,7 +231,7 @@ const ALL_KEYWORDS: &[&str] = &[
     "uniqueItems",
 ];
 
-/// The names of tools that OpenAI and the interfaces that follow it accept.
+/// The names of tools that OpenAI and compatible APIs accept.
 const OPENAI_NAMES: KeyRule = KeyRule::Ascii { also: "_-", starts_with_letter: false, length: 64 };
 
 impl Dialect {
@@ -257,13 +258,13 @@ impl Dialect {
         LLAMA_CPP,
     ];
 
-    /// Returns the dialect of this name.
+    /// Returns the dialect with this name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<&'static Dialect> {
         Dialect::ALL.iter().find(|dialect| dialect.name == name)
     }
 
-    /// Whether every value is written as it is, so that decoding has nothing to convert back.
+    /// Whether every value is written unchanged, so that decoding has nothing to convert back.
     #[must_use]
     pub(crate) fn is_plain(&self) -> bool {
         let forms = self.optional_fields && self.empty_objects && self.open_objects && self.untyped;
@@ -276,7 +277,7 @@ impl Dialect {
         self.keywords.contains(&keyword)
     }
 
-    /// Whether a value of `format` is accepted for a text.
+    /// Whether a value of `format` is accepted for strings.
     #[must_use]
     pub fn accepts_format(&self, format: &str) -> bool {
         self.accepts("format") && self.formats.is_none_or(|formats| formats.contains(&format))
@@ -284,7 +285,7 @@ impl Dialect {
 }
 
 impl Patterns {
-    /// Whether a regular expression is one of them.
+    /// Whether a regular expression is accepted.
     #[must_use]
     pub fn accepts(self, pattern: &str) -> bool {
         let regular = || {

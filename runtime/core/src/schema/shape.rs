@@ -1,15 +1,16 @@
-//! The schema of a value: a closed tree that keeps the meaning of JSON Schema 2020-12.
+//! The schema of a value: a tree that keeps the meaning of JSON Schema 2020-12.
 //!
-//! One tree serves four uses: it is [`read`] from JSON Schema, [`render`]ed for each LLM provider, used to [`decode`]
-//! a model's arguments, and turned into Rust types by `toolgen`. What the tree cannot model is kept as raw JSON Schema
-//! text in [`Kind::Raw`], so nothing is dropped silently; only dialects that must refuse it drop it.
+//! One tree has four uses: it is [`read`] from JSON Schema, [`render`]ed for each LLM provider, used to [`decode`] a
+//! model's arguments, and translated to Rust types by `toolgen`. Keywords that the tree cannot model are kept as raw
+//! JSON Schema text in [`Kind::Raw`], so nothing is dropped silently. Only dialects that cannot express them drop
+//! them.
 //!
 //! # Two forms of one value
 //!
-//! [`Schema`] is a shape either as a [`Schema::Tree`] or as its canonical JSON Schema text, which is read on first
-//! use. Generated code holds the text: it is what a reviewer wants to see, and it costs the compiler a hundredth of
-//! what the same tree costs as a nested constant (measured: 63,000 nodes take rustc 16 s and 1 GB as nested literals).
-//! Both forms are equal by `PartialEq` if their trees are.
+//! [`Schema`] is a shape either as a [`Schema::Tree`] or as its canonical JSON Schema text, which is parsed on first
+//! use. Generated code contains the text: it is easier to review, and it costs the compiler a hundredth of the same
+//! tree as a nested constant (measured: rustc needs 16 s and 1 GB for 63,000 nodes as nested literals). Both forms
+//! are equal by `PartialEq` if their trees are.
 
 pub(crate) mod belong;
 pub(crate) mod below;
@@ -66,26 +67,26 @@ pub use title::Title;
 /// Write a literal with `..Shape::ANY`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
-    /// The values that are allowed.
+    /// The allowed values.
     pub kind: Kind,
     /// Whether `null` is also allowed.
     pub nullable: bool,
-    /// What the value means; empty if not stated.
+    /// The description; empty if there is none.
     pub description: Text,
-    /// The value that is used when none is given.
+    /// The value that is used if none is given.
     pub default: Option<Literal>,
-    /// Allowed values to imitate.
+    /// Example values.
     pub examples: List<Literal>,
-    /// Whether the value should no longer be used.
+    /// Whether the value is deprecated.
     pub deprecated: bool,
-    /// The title, which may name the Rust type of its values.
+    /// The title, from which the Rust type of the values may get its name.
     pub title: Title,
-    /// The names of the values that it lists.
+    /// The names of the enumerated values.
     pub choices: Choices,
 }
 
 impl Shape {
-    /// Every value.
+    /// Any value.
     pub const ANY: Shape = Shape {
         kind: Kind::Any,
         nullable: false,
@@ -97,7 +98,7 @@ impl Shape {
         choices: Choices::NONE,
     };
 
-    /// The arguments of a tool that takes none: an object without fields.
+    /// The arguments of a tool that has none: an object without fields.
     pub const NO_ARGUMENTS: Shape =
         Shape { kind: Kind::Object(ObjectRules { extra: Extra::Closed, ..ObjectRules::ANY }), ..Shape::ANY };
 
@@ -107,7 +108,7 @@ impl Shape {
         Shape { kind, ..Shape::ANY }
     }
 
-    /// Takes the annotations of another shape that this one does not have.
+    /// Takes over the annotations of another shape that this one lacks.
     fn adopt(&mut self, other: &Shape) {
         if self.description.is_empty() {
             self.description = other.description.clone();
@@ -131,7 +132,7 @@ impl Shape {
 /// The values that a [`Shape`] allows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// Every value.
+    /// Any value.
     Any,
     /// No value.
     Never,
@@ -139,49 +140,49 @@ pub enum Kind {
     Null,
     /// `true` or `false`.
     Boolean,
-    /// A number without a fractional part; `5.0` is one.
+    /// A number without a fractional part; `5.0` is an integer.
     Integer(NumberRules),
     /// A number.
     Number(NumberRules),
-    /// A text.
+    /// A string.
     String(StringRules),
-    /// One of these values. A single value is JSON Schema's `const`.
+    /// One of these values. A single value is `const` in JSON Schema.
     Enum(List<Literal>),
-    /// A list of values of one shape.
+    /// An array whose items have the same shape.
     Array(ArrayRules),
-    /// A list whose first values have their own shapes.
+    /// An array whose first items have their own shapes.
     Tuple(TupleRules),
-    /// An object: fields, a map, or both.
+    /// An object with fields, a map, or both.
     Object(ObjectRules),
     /// One of several shapes.
     Union(UnionRules),
-    /// All of several shapes at once.
+    /// All of several shapes.
     All(List<Shape>),
-    /// The shape of this name in the tool's `defs`.
+    /// A reference to the shape with this name in the tool's `defs`.
     Ref(Text),
-    /// JSON Schema keywords that the tree has no form for, as the compact text of one schema object. Its references
-    /// are `#/$defs/NAME`.
+    /// JSON Schema keywords that the tree cannot represent, as the compact text of one schema object. References in
+    /// it have the form `#/$defs/NAME`.
     Raw(Text),
 }
 
 /// One of several shapes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnionRules {
-    /// How many variants are meant.
+    /// How many variants must match.
     pub mode: UnionMode,
-    /// The shapes.
+    /// The variants.
     pub variants: List<Shape>,
     /// The property that identifies the variant.
     pub discriminator: Option<Discriminator>,
 }
 
-/// How many variants of a union are meant.
+/// How many variants of a union must match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnionMode {
     /// At least one (`anyOf`).
     Any,
-    /// Exactly one (`oneOf`). A value that fits several is accepted all the same: documents say `oneOf` of
-    /// alternatives that overlap, such as a date and a time, or an integer and a number.
+    /// Exactly one (`oneOf`). A value that matches several is accepted nevertheless: documents use `oneOf` for
+    /// variants that overlap, such as a date and a time, or an integer and a number.
     One,
 }
 
@@ -190,9 +191,9 @@ pub enum UnionMode {
 pub struct Discriminator {
     /// The name of the property.
     pub property: Text,
-    /// The property's value for each variant that is a [`Kind::Ref`]: the value and the name of the shape.
+    /// The property's values for the variants that are a [`Kind::Ref`]: the value and the name of the shape.
     pub mapping: List<(Text, Text)>,
-    /// The name of the variant that is meant by any other value, or by a missing one (OpenAPI's `defaultMapping`).
+    /// The name of the variant for any other value, or for a missing property (OpenAPI's `defaultMapping`).
     pub default_variant: Option<Text>,
 }
 

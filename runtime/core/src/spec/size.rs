@@ -302,7 +302,7 @@ fn lost(losses: &[Loss], dialect: &Dialect) -> Vec<Refusal> {
     let refusal = |loss: &Loss| Refusal {
         pointer: loss.pointer.clone(),
         reason: format!(
-            "the tool is `exact`, and in {} {}; change the schema, or leave `exact` out",
+            "the tool is `exact`, and in {} {}; change the schema, or omit `exact`",
             dialect.title,
             Loss { pointer: String::new(), ..loss.clone() }
         ),

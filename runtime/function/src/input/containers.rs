@@ -80,7 +80,7 @@ const fn list(items: &'static Shape, unique: bool, length: Option<u64>) -> Shape
 
 /// Decodes the values of a list.
 fn each<T: ToolInput, C: FromIterator<T>>(given: BorrowedValue<'_>) -> Result<C, ArgumentProblem> {
-    let items = given.into_list().map_err(|other| problem("a list", &other))?;
+    let items = given.into_list().map_err(|other| problem("an array", &other))?;
     let mut problem = None;
     let taken = UntilError { items: items.into_iter().enumerate(), problem: &mut problem, made: PhantomData };
     let all = taken.collect();
@@ -118,7 +118,7 @@ impl<T: ToolInput> Iterator for UntilError<'_, '_, T> {
 fn exactly<T: ToolInput, const N: usize>(given: BorrowedValue<'_>) -> Result<[T; N], ArgumentProblem> {
     let items: Vec<T> = each(given)?;
     let count = items.len();
-    items.try_into().map_err(|_| problem(&format!("a list of {N} values"), &Value::from(count)))
+    items.try_into().map_err(|_| problem(&format!("an array of {N} items"), &Value::from(count)))
 }
 
 const fn map(values: &'static Shape) -> Shape {

@@ -319,7 +319,7 @@ pub struct Items<'t>(std::iter::Enumerate<std::vec::IntoIter<BorrowedValue<'t>>>
 impl<'t> Items<'t> {
     /// Reads a list of exactly `count` items.
     pub fn new(given: BorrowedValue<'t>, count: usize) -> Result<Items<'t>, ArgumentProblem> {
-        let wrong = |other: &Value| problem(&format!("a list of {count} values"), other);
+        let wrong = |other: &Value| problem(&format!("an array of {count} items"), other);
         let items = given.into_list().map_err(|other| wrong(&other))?;
         if items.len() == count {
             Ok(Items(items.into_iter().enumerate()))

@@ -181,7 +181,7 @@ impl ToolInput for String {
     fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
         match given {
             BorrowedValue::Text(text) => Ok(text.into_owned()),
-            other => Err(problem("a text", &other.into_value())),
+            other => Err(problem("a string", &other.into_value())),
         }
     }
 }

@@ -216,7 +216,7 @@ fn exact_tool_is_rejected_unless_all_rules_are_keywords() {
         "{message}"
     );
     let message = WireFormat::Gemini.tools([&denied]).unwrap_err().to_string();
-    assert!(message.contains("change the schema, or leave `exact` out"), "{message}");
+    assert!(message.contains("change the schema, or omit `exact`"), "{message}");
 }
 
 #[test]

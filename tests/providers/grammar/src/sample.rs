@@ -252,7 +252,7 @@ fn all(problems: &[toolgen_runtime::schema::shape::decode::ArgumentProblem]) -> 
 
 /// Whether a number is beyond what its type holds, such as 65535: such bounds are checked and deliberately not told.
 fn is_bound_of_type(message: &str) -> bool {
-    if message.starts_with("the integer does not fit 64 bits") {
+    if message.starts_with("the integer is outside the 64-bit range") {
         return true;
     }
     let power = |number: u128| number.is_power_of_two() || (number + 1).is_power_of_two();

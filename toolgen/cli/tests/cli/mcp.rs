@@ -208,9 +208,9 @@ fn changes_are_reported_with_their_class() {
     let expected = "locks/shop.lock.json: verified 3 tools of `shop` (2025-11-25), 2 security, 1 breaking, 1 added\n  \
         breaking: `cancel` at /inputSchema/required: `required` was [\"id\"] and is [\"id\",\"why\"]\n  \
         security: `find` at /annotations/readOnlyHint: the promise `readOnlyHint` was true and is false\n  \
-        security: `find` at /description: the text now has an escape sequence of terminals, U+001B\n  \
+        security: `find` at /description: the text now has a terminal escape sequence, U+001B\n  \
         added: `new`: the tool is new, and not called before it is locked\n  \
-        look at `find`/description: the text has an escape sequence of terminals, U+001B\n  look at `find`/description: the text gives instructions: “not tell the user”\n";
+        look at `find`/description: the text has a terminal escape sequence, U+001B\n  look at `find`/description: the text gives instructions: “not tell the user”\n";
     assert_eq!(message, expected);
     let message = dir.run("mcp verify locks/shop.lock.json shop.yaml --format json").exits(1).json();
     let classes: Vec<&Value> =

@@ -50,7 +50,7 @@ fn arguments_are_passed_by_name() {
     }
     for (words, code, message) in [
         ("greet", 1, "/name: missing"),
-        ("greet name=Ada times=often", 1, "/times: expected an integer, got the text \"often\""),
+        ("greet name=Ada times=often", 1, "/times: expected an integer, got the string \"often\""),
         ("greet nam=Ada", 1, "did you mean `name`?"),
         ("greet name=Ada loud", 2, "`loud` is neither a JSON object nor of the form NAME=VALUE"),
         ("greet name=Ada name=Bob", 2, "`name` is given twice"),

@@ -172,7 +172,7 @@ impl Parser {
     }
 
     fn quoted(&mut self) -> Parsed<String> {
-        let Some(quote) = self.peek() else { return self.wrong("expected a text") };
+        let Some(quote) = self.peek() else { return self.wrong("expected a string") };
         self.at += 1;
         let mut text = String::new();
         loop {

@@ -54,7 +54,7 @@ operations are missing.
         post: { operationId: addPet }
 ";
     TOO_DEEP = "E0107", "The document is nested too deep", "
-More than 512 levels of objects and lists do not describe an interface, and readers that follow them run out of stack.
+More than 512 levels of objects and arrays do not describe an interface, and readers that follow them run out of stack.
 Nothing is compiled.
 
 Name parts of the document under `components` and refer to them with `$ref`.

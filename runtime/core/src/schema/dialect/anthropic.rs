@@ -14,7 +14,7 @@ pub const ANTHROPIC: Dialect = Dialect {
         "anthropics/claude-code#5319",
         // Keys: `^[a-zA-Z0-9_.-]{1,64}$`.
         "freee/freee-mcp#15",
-        // Patterns are not compiled: the vendor's own client sends `\p{…}` and looks ahead.
+        // Patterns are not compiled: the vendor's own client sends `\p{…}` and lookaheads.
         "pleaseai/shunt#488",
         // Names: 128 characters, 64 on Bedrock and in tool references.
         "anthropics/claude-code#96152",
@@ -33,17 +33,17 @@ pub const ANTHROPIC_STRICT: Dialect = Dialect {
     title: "Anthropic strict",
     checked_on: "2026-11-22",
     sources: &[
-        // Closed objects, the formats, `minItems` of 0 and 1, and `$ref` and listed values alone: a schema that the SDK
-        // would not change. A `pattern` is moved into the description there, and so it is here.
+        // Closed objects, the formats, `minItems` of 0 and 1, `$ref` and `enum` without neighbours: schemas that the
+        // SDK would not change. The SDK moves `pattern` into the description, and so does this dialect.
         "anthropic-sdk-python 2.12.0, lib/_parse/_transform.py",
-        // No recursion, no limits of numbers and lengths.
+        // No recursion, no limits on numbers and lengths.
         "https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations",
         // 20 strict tools, 24 optional fields, 16 fields with a union.
         "pydantic-ai 2.68.0, models/_anthropic_schema_limits.py",
         "camel-ai/camel#4171",
-        // Grammars with more than 10 optional fields are not compiled in time.
+        // Grammars with more than 10 optional fields do not compile in time.
         "@ai-sdk/anthropic 3.0.138, supports-native-structured-output-schema",
-        // Keys and names, as without strict mode.
+        // Keys and names: as without strict mode.
         "freee/freee-mcp#15",
         "anthropics/claude-code#20830",
     ],

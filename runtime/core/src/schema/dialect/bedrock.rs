@@ -8,11 +8,11 @@ pub const BEDROCK: Dialect = Dialect {
     title: "Amazon Bedrock",
     checked_on: "2026-11-22",
     sources: &[
-        // Names: `[a-zA-Z0-9_-]+`, 1 to 64 characters; a description is not empty.
+        // Names: `[a-zA-Z0-9_-]+`, 1 to 64 characters. A description must not be empty.
         "botocore 1.44.5, bedrock-runtime service-2.json, ToolName and ToolSpecification",
         // The root is an object, without `oneOf`, `anyOf` and `allOf`.
         "kirodotdev/Kiro#11026",
-        // Each model has its own rules for schemas; those of Anthropic's are the narrowest known without strict mode.
+        // Each model has its own rules for schemas. Anthropic's are the most restrictive known without strict mode.
         "freee/freee-mcp#15",
     ],
     ..ANTHROPIC
@@ -26,9 +26,9 @@ pub const BEDROCK_STRICT: Dialect = Dialect {
     sources: &[
         // The flag, and the names of tools.
         "botocore 1.44.5, bedrock-runtime service-2.json, ToolSpecification",
-        // No limits of numbers, `minItems` of at most 1, no `maxItems`, patterns without looking around and back.
+        // No limits on numbers, `minItems` at most 1, no `maxItems`, patterns without lookaround and back references.
         "pydantic-ai 2.68.0, providers/bedrock.py",
-        // Everything else as Anthropic's strict mode, which is the narrowest of the models that have one.
+        // The rest: like Anthropic's strict mode, the most restrictive of the models that have one.
         "anthropic-sdk-python 2.12.0, lib/_parse/_transform.py",
     ],
     keywords: &["$ref", "additionalProperties", "const", "enum", "format", "minItems", "pattern"],

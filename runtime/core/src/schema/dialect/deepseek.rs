@@ -10,24 +10,25 @@ pub const DEEPSEEK: Dialect = Dialect {
     sources: &[
         // Names: `^[a-zA-Z0-9_-]{1,64}$`.
         "ida-pro-mcp#129",
-        // The envelope of OpenAI; the schema is a hint. The keywords of OpenAI are taken.
+        // The envelope of OpenAI. The schema is a hint. The keywords are assumed to be those of OpenAI.
         "https://api-docs.deepseek.com/guides/tool_calls",
     ],
     tool_description_length: None,
     ..OPENAI
 };
 
-/// DeepSeek function calling in strict mode, which is a beta at another address (`/beta`).
+/// DeepSeek function calling in strict mode, a beta at another base URL (`/beta`).
 pub const DEEPSEEK_STRICT: Dialect = Dialect {
     name: "deepseek-strict",
     title: "DeepSeek strict",
     checked_on: "2026-11-22",
     sources: &[
         "https://api-docs.deepseek.com/guides/tool_calls",
-        // Closed objects with all properties required and at least one; no tuples, maps and untyped values; lists of
-        // types only of plain ones, no reference inside `anyOf`, so none at all here; the formats.
+        // Closed objects with at least one property, all required; the formats. No tuples, maps or untyped values.
+        // Arrays of types contain only simple types. No reference inside `anyOf`, so this dialect has no references
+        // at all.
         "rig-core 0.46.0, providers/deepseek.rs",
-        // Whether patterns and limits of numbers and lists are taken is contested: they move into descriptions.
+        // Sources disagree on patterns and limits of numbers and arrays, so these move into descriptions.
     ],
     tool_description_length: None,
     keywords: &["additionalProperties", "const", "enum", "format"],
@@ -36,7 +37,7 @@ pub const DEEPSEEK_STRICT: Dialect = Dialect {
     empty_objects: false,
     limits: SchemaLimits::NONE,
     requests: RequestLimits { tools: Some(128), ..RequestLimits::NONE },
-    // The mode is for all tools of a request.
+    // The mode applies to all tools of a request.
     fallback: None,
     ..OPENAI_STRICT
 };

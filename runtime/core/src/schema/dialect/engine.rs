@@ -1,7 +1,8 @@
-//! Regular expressions as the engines of providers read them.
+//! Translates regular expressions for the engines of providers.
 //!
-//! A provider that compiles the patterns of its tools refuses the whole request for one that its engine does not know.
-//! What has another form there is written in it; what has none is left to the description.
+//! A provider that compiles the patterns of tools rejects the whole request if its engine does not support one of
+//! them. Syntax that the engine writes differently is translated; a pattern that cannot be translated is only stated
+//! in the description.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,20 +13,20 @@ use crate::schema::shape::syntax::{Anchor, Capture, Member, Node, Set, Syntax};
 /// The engine that compiles the regular expressions of a dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
-    /// ECMA-262, as JSON Schema has it.
+    /// ECMA-262, as in JSON Schema.
     EcmaScript,
     /// Python's `re`.
     Python,
-    /// RE2, and those that decide as it does by an automaton.
+    /// RE2 and other engines based on automata.
     Re2,
 }
 
-/// The most repetitions that RE2 takes, of all nested ones together.
+/// Maximum number of repetitions that RE2 accepts, nested ones multiplied.
 const MOST_IN_RE2: u64 = 1_000;
 
 impl Dialect {
-    /// Returns a regular expression of ECMA-262 as the dialect's engine reads it; `None` if it takes none that means
-    /// the same.
+    /// Returns a regular expression of ECMA-262 in the syntax of the dialect's engine; `None` if the engine has no
+    /// equivalent.
     #[must_use]
     pub fn pattern<'p>(&self, pattern: &'p str) -> Option<Cow<'p, str>> {
         if !self.patterns.accepts(pattern) {
@@ -36,7 +37,7 @@ impl Dialect {
         }
         let mut writer = Writer {
             engine: self.engine,
-            // Compilers of grammars take less than engines do.
+            // Grammar compilers accept less than engines.
             names: self.engine == Engine::Python || self.patterns == Patterns::All,
             properties: self.patterns == Patterns::All,
             out: String::new(),
@@ -48,21 +49,21 @@ impl Dialect {
     }
 }
 
-/// Writes a pattern for an engine. Each function returns `None` for what the engine has no form for.
+/// Writes a pattern for an engine. Each function returns `None` for syntax that has no equivalent in the engine.
 struct Writer {
     engine: Engine,
     /// Whether groups may have names.
     names: bool,
-    /// Whether properties of Unicode may be named, if the engine has them.
+    /// Whether Unicode properties may be used, if the engine has them.
     properties: bool,
     out: String,
     names_written: BTreeSet<String>,
-    /// The groups that are complete.
+    /// The groups that are closed.
     closed: BTreeSet<usize>,
 }
 
 impl Writer {
-    /// Writes a part. `rounds` is how often it is repeated by those around it.
+    /// Writes a node. `rounds` is how many times the repetitions around it repeat it.
     fn node(&mut self, node: &Node, rounds: u64) -> Option<()> {
         match node {
             Node::Set(set) => self.set(set)?,
@@ -74,7 +75,7 @@ impl Writer {
             }),
             Node::Sequence(nodes) => {
                 for (index, node) in nodes.iter().enumerate() {
-                    // In Python `{,2}` is a repetition.
+                    // In Python, `{,2}` is a repetition.
                     if self.engine == Engine::Python
                         && is(node, '{')
                         && nodes.get(index + 1).is_some_and(|next| is(next, ','))
@@ -141,7 +142,7 @@ impl Writer {
     }
 
     fn look(&mut self, node: &Node, ahead: bool, wanted: bool, rounds: u64) -> Option<()> {
-        // Python looks back by a number of characters that it knows beforehand.
+        // Python requires a fixed width for lookbehind.
         if self.engine == Engine::Re2 || !ahead && width(node).is_none() {
             return None;
         }
@@ -168,7 +169,7 @@ impl Writer {
                 (index.checked_sub(1).and_then(|at| set.members.get(at)), set.members.get(index + 1));
             let inner = before.is_some() && after.is_some();
             match member {
-                // Elsewhere it would be a range that begins or ends in a class, and a bracket the start of a class in the class.
+                // Elsewhere the dash would form a range with a class, and the bracket would open a nested class.
                 Member::Char(0x2D, source)
                     if source == "-"
                         && inner
@@ -194,7 +195,7 @@ impl Writer {
             }
             Member::Letter('.') => self.out.push('.'),
             Member::Letter(letter) => self.out.extend(['\\', *letter]),
-            // General categories are all that several engines name alike.
+            // Only general categories have the same names in several engines.
             Member::Property(source)
                 if self.properties && self.engine == Engine::Re2 && source.len() <= r"\p{Lu}".len() =>
             {
@@ -205,7 +206,7 @@ impl Writer {
         Some(())
     }
 
-    /// Writes a character as it is written, if the engine takes that.
+    /// Writes a character as in the source, if the engine accepts that.
     fn char(&mut self, code: u32, source: &str, in_class: bool) -> Option<()> {
         let is_python = self.engine == Engine::Python;
         let taken = match source.strip_prefix('\\') {
@@ -227,20 +228,20 @@ impl Writer {
             _ if is_python && code < 0x1_0000 => self.out.push_str(&format!(r"\u{code:04X}")),
             _ if is_python => self.out.push_str(&format!(r"\U{code:08X}")),
             Some(_) => self.out.push_str(&format!(r"\x{{{code:X}}}")),
-            // Half of a pair.
+            // Half of a surrogate pair.
             None => return None,
         }
         Some(())
     }
 }
 
-/// Whether a part is this character, written as it is.
+/// Whether a node is this character, unescaped.
 fn is(node: &Node, char: char) -> bool {
     let Node::Set(Set { is_class: false, members, .. }) = node else { return false };
     matches!(members.as_slice(), [Member::Char(_, source)] if source.chars().eq([char]))
 }
 
-/// Returns how many characters a part takes, if that is always the same number.
+/// Returns the width of a node in characters, if it is fixed.
 fn width(node: &Node) -> Option<u64> {
     match node {
         Node::Set(_) => Some(1),

@@ -1,17 +1,17 @@
-//! Google Gemini: the two fields of a function declaration that hold a schema.
+//! Google Gemini: the two fields of a function declaration that contain a schema.
 
 use super::{Dialect, Engine, JSON_SCHEMA, KeyRule, Nulls, RequestLimits};
 
-/// Google Gemini, the `parameters` of a function declaration: a subset of OpenAPI 3.0 schemas.
+/// The `parameters` of a Google Gemini function declaration: a subset of OpenAPI 3.0 schemas.
 ///
-/// A tool without arguments is declared without `parameters`: Gemini refuses an object without properties. Maps and any
-/// values are JSON text for the same reason.
+/// A tool without arguments is declared without `parameters`, since Gemini rejects an object without properties. For
+/// the same reason, maps and values of any type are JSON text.
 pub const GEMINI: Dialect = Dialect {
     name: "gemini",
     title: "Google Gemini",
     checked_on: "2026-11-27",
     sources: &[
-        // The fields of `Schema`; enumerations hold texts; references are for Vertex only.
+        // The fields of `Schema`. `enum` contains strings. References are for Vertex only.
         "google-genai 3.4.0, types.Schema and types.FunctionDeclaration",
         // `Unknown name "additionalProperties"`, `"const"`, `"exclusiveMinimum"`.
         "promptfoo/promptfoo#6902",
@@ -26,9 +26,9 @@ pub const GEMINI: Dialect = Dialect {
         // `enum[0]: cannot be empty`.
         "sbroenne/mcp-server-excel#607",
         "langchain-ai/langchainjs#9875",
-        // Not known: whether patterns are compiled. The engine of the vendor's own services takes the least.
+        // Unknown: whether patterns are compiled. RE2, the engine of the vendor's own services, accepts the least.
         "https://github.com/google/re2/wiki/Syntax",
-        // Names: 128 characters by the SDK, 64 by errors of 2025; at most 512 functions.
+        // Names: 128 characters in the SDK, 64 in errors of 2025. At most 512 functions.
         "google-gemini/gemini-cli#6704",
         "google-gemini/gemini-cli#19083",
     ],
@@ -59,18 +59,18 @@ pub const GEMINI: Dialect = Dialect {
     ..JSON_SCHEMA
 };
 
-/// Google Gemini, the `parametersJsonSchema` of a function declaration: a subset of JSON Schema.
+/// The `parametersJsonSchema` of a Google Gemini function declaration: a subset of JSON Schema.
 pub const GEMINI_JSON_SCHEMA: Dialect = Dialect {
     name: "gemini-json-schema",
     title: "Google Gemini (JSON Schema)",
     checked_on: "2026-11-22",
     sources: &[
-        // The keywords, lists of types, maps, tuples and references without neighbours.
+        // The keywords, arrays of types, maps, tuples, and references without neighbours.
         "https://ai.google.dev/gemini-api/docs/structured-output#json_schema_support",
         "google-genai 3.4.0, types.FunctionDeclaration",
-        // No exclusive limits and no `const`; the format of a text moves into the description.
+        // No exclusive limits and no `const`. The format of a string moves into the description.
         "pydantic-ai 2.68.0, profiles/google.py",
-        // Not known: the keys and whether listed values may be empty. Taken as for `parameters`.
+        // Unknown: the keys, and whether `enum` may contain the empty string. Assumed as for `parameters`.
         "sbroenne/mcp-server-excel#607",
     ],
     keywords: &[

@@ -2,7 +2,7 @@
 
 use super::{Dialect, OPENAI};
 
-/// Groq tool use. Its strict mode is for replies, not for tools.
+/// Groq tool use. Groq's strict mode applies to replies, not to tools.
 pub const GROQ: Dialect = Dialect {
     name: "groq",
     title: "Groq",

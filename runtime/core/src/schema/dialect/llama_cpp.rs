@@ -8,12 +8,12 @@ pub const LLAMA_CPP: Dialect = Dialect {
     title: "llama.cpp",
     checked_on: "2026-11-22",
     sources: &[
-        // Objects are closed unless they say otherwise; formats; limits of integers alone; what is not known is skipped.
+        // Objects are closed by default; formats; limits on integers only. Unknown keywords are skipped.
         "llama.cpp, grammars/README.md and examples/json_schema_to_grammar.py",
-        // Patterns go from `^` to `$`, and do not look around: one of them costs all tools.
+        // Patterns must be anchored with `^` and `$`, without lookaround: one unsupported pattern fails all tools.
         "containers/kubernetes-mcp-server#758",
         "email-mcp#58",
-        // A large `maxLength` makes a large grammar.
+        // A large `maxLength` creates a large grammar.
         "firecrawl/firecrawl#4512",
     ],
     tool_description_length: None,
@@ -38,14 +38,14 @@ pub const LLAMA_CPP: Dialect = Dialect {
     ..OPENAI
 };
 
-/// Ollama, which reads of a schema what the templates of models show.
+/// Ollama, which reads only the parts of a schema that the models' templates show.
 pub const OLLAMA: Dialect = Dialect {
     name: "ollama",
     title: "Ollama",
     checked_on: "2026-11-22",
     sources: &[
-        // `type`, `items`, `description`, `enum`, `properties`, `required` and `anyOf`; its struct has no place for others,
-        // and none for references below the root.
+        // `type`, `items`, `description`, `enum`, `properties`, `required` and `anyOf`. Its struct has no fields for
+        // other keywords, and none for references below the root.
         "ollama/ollama, api/types.go, ToolProperty (an older version; the present one was not found)",
         "ollama-python 0.6.3, ollama/_utils.py",
     ],

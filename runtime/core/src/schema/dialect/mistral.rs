@@ -10,7 +10,7 @@ pub const MISTRAL: Dialect = Dialect {
     sources: &[
         // Names: letters, digits, `_` and `-`, at most 64.
         "kopiloto/witsy#164",
-        // The envelope of OpenAI. The keywords are not documented: those of OpenAI are taken.
+        // The envelope of OpenAI. The keywords are not documented; those of OpenAI are assumed.
         "mistralai 3.7.0, models/function.py",
     ],
     tool_description_length: None,
@@ -24,7 +24,7 @@ pub const MISTRAL_STRICT: Dialect = Dialect {
     title: "Mistral strict",
     checked_on: "2026-11-22",
     sources: &[
-        // The flag. What it takes is not documented: the narrow subset of OpenAI is.
+        // The flag. The accepted schemas are not documented; the strict subset of OpenAI is assumed.
         "mistralai 3.7.0, models/function.py",
     ],
     tool_description_length: None,

@@ -1,4 +1,4 @@
-//! OpenAI: Chat Completions and Responses, whose schemas are the same.
+//! OpenAI: Chat Completions and Responses, which accept the same schemas.
 
 use super::{Dialect, Engine, JSON_SCHEMA, KeyRule, OPENAI_NAMES, Patterns, RequestLimits, SchemaLimits};
 
@@ -12,17 +12,17 @@ pub const OPENAI: Dialect = Dialect {
         "openai-python 3.54.0, types/shared_params/function_definition.py",
         // The root is an object without `oneOf`, `anyOf`, `allOf`, `enum` and `not`.
         "https://platform.openai.com/docs/guides/function-calling",
-        // `array schema missing items`: lists have `items`, also without strict mode; a tuple has none.
+        // `array schema missing items`: arrays need `items`, also without strict mode, and a tuple has none.
         "digitalocean-labs/mcp-digitalocean#265",
         "spacelift-io/spacectl#402",
         // `'oneOf' is not permitted`, from Responses.
         "akitaonrails/ai-memory#30",
         // Descriptions of tools: `string too long. Expected a string with maximum length 1024`, from older models and
-        // Azure; not documented.
+        // from Azure. Not documented.
         "modelcontextprotocol/servers#799",
         "getsentry/sentry-mcp#106",
-        // `… is not a 'regex'`, strict or not: Python's `re` compiles each pattern, and each key of `patternProperties`;
-        // `\p{…}`, `(?<name>…)`, `\u{…}` and `\z` are refused, and looking ahead is not.
+        // `… is not a 'regex'`, with and without strict mode: Python's `re` compiles each pattern and each key of
+        // `patternProperties`. It rejects `\p{…}`, `(?<name>…)`, `\u{…}` and `\z`, and accepts lookahead.
         "BerriAI/litellm#40485",
         "pleaseai/shunt#488",
         "lidge-jun/opencodex#4072",
@@ -72,24 +72,24 @@ pub const OPENAI_STRICT: Dialect = Dialect {
     title: "OpenAI strict",
     checked_on: "2026-11-27",
     sources: &[
-        // Closed objects, all properties required, the keywords, formats and limits.
+        // Closed objects, all properties required; the keywords, formats and limits.
         "https://platform.openai.com/docs/guides/structured-outputs#supported-schemas",
-        // Which keywords are refused, and that OpenAI itself accepts text lengths.
+        // The rejected keywords. OpenAI itself accepts string lengths.
         "openai-node 6.49.0, lib/transform.ts",
         "pydantic-ai 2.68.0, profiles/openai.py",
-        // The root and each named schema are counted apart, and references are not followed.
+        // The root and each named schema are counted separately. References are not followed.
         "pydantic-ai 2.68.0, _exceeds_strict_size_limits",
-        // `$ref` cannot have keywords; `oneOf` is not permitted; `uri` is not a valid format.
+        // `$ref` cannot have neighbours; `oneOf` is not permitted; `uri` is not a valid format.
         "GREsau/schemars#473",
         "akitaonrails/ai-memory#30",
         "BuilderIO/agent-native#3085",
         // `regex lookaround is not supported`; the engine, as without strict mode.
         "Dokploy/mcp#45",
         "BerriAI/litellm#40485",
-        // Descriptions of tools, as without strict mode.
+        // Descriptions of tools: as without strict mode.
         "modelcontextprotocol/servers#799",
     ],
-    // Lengths of texts are left to descriptions: hosts that imitate the interface refuse the keywords.
+    // String lengths stay in descriptions: hosts with a compatible API reject these keywords.
     keywords: &[
         "$ref",
         "additionalProperties",

@@ -1,4 +1,4 @@
-//! What the rows have in common, and the rules of keys.
+//! Tests of the invariants of all rows, and of the rules for keys.
 
 use super::*;
 

@@ -2,14 +2,14 @@
 
 use super::{Dialect, OPENAI, Patterns, RequestLimits};
 
-/// xAI function calling, which always holds the model to the schema, without a flag.
+/// xAI function calling, which is always strict, without a flag.
 pub const XAI: Dialect = Dialect {
     name: "xai",
     title: "xAI",
     checked_on: "2026-11-23",
     sources: &[
-        // Tools are always strict. Types, listed values, `anyOf`, references that are no circle; an object is closed unless
-        // it says otherwise; the formats. Other keywords move into descriptions, and any value is JSON text.
+        // Tools are always strict. Types, `enum`, `anyOf`, acyclic references; objects are closed by default; the
+        // formats. Other keywords move into descriptions, and a value of any type is JSON text.
         "https://docs.x.ai/developers/model-capabilities/text/structured-outputs",
         // At most 200 tools.
         "anomalyco/opencode#28911",

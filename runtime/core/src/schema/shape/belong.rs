@@ -1,8 +1,9 @@
-//! Properties that stand beside alternatives, and belong to each of them; and values that several parts list.
+//! Completes closed variants of a union with the properties next to the union, and merges several `enum`s of one
+//! value.
 //!
-//! A closed alternative has no other keys than its own: to the letter it refuses the property that tells which one it is,
-//! and every property that stands beside the union, so that nothing fits. What is meant is that each alternative has them.
-//! Of values, see [`listed`].
+//! A closed variant allows only its own keys. Taken literally, it forbids the discriminating property and every
+//! property next to the union, so that no value matches. The intended meaning is that each variant has these
+//! properties. For enumerated values, see [`listed`].
 
 use std::collections::BTreeMap;
 
@@ -13,11 +14,11 @@ use super::{
 };
 use crate::base::frozen::List;
 
-/// Shapes nested deeper than this are left as they are.
+/// Maximum nesting of shapes that are changed.
 const MAX_DEPTH: usize = 64;
 
-/// Returns the shape with closed alternatives that take what stands beside them, and with one list of values in place of
-/// several. `None` if there are none.
+/// Returns the shape with closed variants that include the properties next to the union, and with one list of
+/// enumerated values instead of several. `None` if nothing changes.
 #[must_use]
 pub(crate) fn with_what_belongs(shape: &Shape, defs: &List<Def>) -> Option<Shape> {
     concerns(shape, defs, 0).then(|| completed(shape, defs, 0))
@@ -38,7 +39,7 @@ pub fn complete_all(by_name: &mut BTreeMap<String, Shape>) -> List<Def> {
     if changed { by_name.iter().map(def).collect() } else { defs }
 }
 
-/// Whether there are closed alternatives in a shape that lack something, or several lists of values in place of one.
+/// Whether a shape contains closed variants that lack properties, or several lists of enumerated values.
 fn concerns(shape: &Shape, defs: &List<Def>, depth: usize) -> bool {
     let own = match &shape.kind {
         _ if depth > MAX_DEPTH => return false,
@@ -102,7 +103,7 @@ fn completed(shape: &Shape, defs: &List<Def>, depth: usize) -> Shape {
     whole
 }
 
-/// Returns the fields of the objects among parts that all apply.
+/// Returns the fields of the objects in a conjunction.
 fn beside(parts: &[Shape]) -> Vec<Field> {
     let of = |part: &Shape| match &part.kind {
         Kind::Object(rules) => rules.fields.to_vec(),
@@ -121,7 +122,8 @@ fn unions(parts: &[Shape]) -> Vec<&UnionRules> {
     found
 }
 
-/// Returns what alternatives require and a closed object beside them does not know. Nothing would fit both.
+/// Returns the fields that variants require and that a closed object next to the union does not have. No value would
+/// match both.
 fn asked(parts: &[Shape], union: &UnionRules, defs: &List<Def>) -> Vec<Field> {
     let closed: Vec<&ObjectRules> = parts.iter().filter_map(|part| closed(part, defs)).collect();
     let mut fields: Vec<Field> = Vec::new();
@@ -143,7 +145,7 @@ fn asked(parts: &[Shape], union: &UnionRules, defs: &List<Def>) -> Vec<Field> {
     fields
 }
 
-/// Returns the rules of an object without other keys than its own.
+/// Returns the rules of an object without additional keys.
 fn closed<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Option<&'a ObjectRules> {
     match &resolved(shape, defs)?.kind {
         Kind::Object(rules) if rules.extra != Extra::Open && rules.patterns.is_empty() => Some(rules),
@@ -159,11 +161,11 @@ fn lacks(union: &UnionRules, beside: &[Field], defs: &List<Def>) -> bool {
     union.variants.iter().any(|variant| whole(variant, union, beside, defs).is_some())
 }
 
-/// Writes out the alternatives that lack something.
+/// Replaces references to variants that lack fields by complete copies.
 fn complete(union: &mut UnionRules, beside: &[Field], defs: &List<Def>) {
     let variant = |variant: &Shape| whole(variant, union, beside, defs).unwrap_or_else(|| variant.clone());
     union.variants = union.variants.iter().map(variant).collect();
-    // Those that are written out say themselves by which value they are meant.
+    // Copied variants contain the values of the discriminating property themselves.
     let is_named =
         |name: &str| union.variants.iter().any(|one| matches!(&one.kind, Kind::Ref(of) if *of == *name));
     let any_named = union.variants.iter().any(|variant| matches!(variant.kind, Kind::Ref(_)));
@@ -173,8 +175,8 @@ fn complete(union: &mut UnionRules, beside: &[Field], defs: &List<Def>) {
     });
 }
 
-/// Returns a closed alternative with the property that tells which one it is, and those beside the union. `None` if it
-/// lacks none of them.
+/// Returns a closed variant with the discriminating property and the fields next to the union. `None` if it lacks
+/// none of them.
 fn whole(variant: &Shape, union: &UnionRules, beside: &[Field], defs: &List<Def>) -> Option<Shape> {
     let rules = closed(variant, defs)?;
     let name = if let Kind::Ref(name) = &variant.kind { Some(name) } else { None };
@@ -204,7 +206,7 @@ fn whole(variant: &Shape, union: &UnionRules, beside: &[Field], defs: &List<Def>
     Some(shape)
 }
 
-/// Returns the property of a discriminator with the values that mean the named alternative.
+/// Returns the discriminating property, with the values that select the named variant.
 fn tag(by: &Discriminator, name: &str, union: &UnionRules, defs: &List<Def>) -> Field {
     let known = union.variants.iter().filter_map(|variant| closed(variant, defs));
     let known = known.flat_map(|rules| &rules.fields).find(|field| field.name == by.property);

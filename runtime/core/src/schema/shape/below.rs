@@ -1,30 +1,30 @@
-//! Relative paths that stay below where they start.
+//! Relative paths that stay within their base directory.
 
-/// The pattern of texts that are no such paths on some system, for [`StringRules::deny`](super::StringRules::deny): those
-/// of which [`fault`] says why.
+/// The pattern of strings that are not such paths on some operating system, for
+/// [`StringRules::deny`](super::StringRules::deny). [`fault`] gives the reason for each.
 pub const LEADS_OUT: &str = r"(^|[/\\])\.\.([/\\]|$)|^[/\\]|^[A-Za-z]:|^~([/\\]|$)|\x00";
 
-/// What refusals of paths begin with; a reason follows.
+/// The start of messages about rejected paths; a reason follows.
 pub const REFUSED: &str = "path traversal not allowed";
 
-/// Returns why a text is not a relative path that stays below where it starts, and what to write instead. The rules are
-/// those of all systems, wherever this one runs.
+/// Returns why a string is not a relative path that stays within its base directory, and what to write instead. It
+/// applies the rules of all operating systems, regardless of the current one.
 #[must_use]
 pub fn fault(path: &str) -> Option<&'static str> {
     climbs(path).or_else(|| begins_elsewhere(path))
 }
 
-/// [`fault`], as far as it is about what follows the beginning of the path.
+/// The part of [`fault`] that concerns everything after the start of the path.
 #[must_use]
 pub fn climbs(path: &str) -> Option<&'static str> {
     if path.contains('\0') {
-        return Some("it contains a NUL character; leave it out");
+        return Some("it contains a NUL character; remove it");
     }
     let climbs = path.split(['/', '\\']).any(|part| part == "..");
-    climbs.then_some("it goes up by `..`; write the path from the directory down, without `..`")
+    climbs.then_some("it contains `..`; write a path inside the directory, without `..`")
 }
 
-/// [`fault`], as far as it is about the beginning of the path.
+/// The part of [`fault`] that concerns the start of the path.
 #[must_use]
 pub fn begins_elsewhere(path: &str) -> Option<&'static str> {
     let bytes = path.as_bytes();
@@ -33,7 +33,7 @@ pub fn begins_elsewhere(path: &str) -> Option<&'static str> {
             Some("it is absolute; write it relative to the directory, without the `/` at its start")
         }
         [b'\\', b'\\', ..] => {
-            Some("it begins with the name of a computer (`\\\\`); write a path relative to the directory")
+            Some("it begins with a host name (`\\\\`); write a path relative to the directory")
         }
         [b'\\', ..] => {
             Some("it is absolute; write it relative to the directory, without the `\\` at its start")
@@ -58,16 +58,16 @@ mod tests {
         for (path, message) in [
             ("/etc/passwd", "without the `/`"),
             ("\\etc", "without the `\\`"),
-            ("\\\\host\\x", "the name of a computer"),
+            ("\\\\host\\x", "a host name"),
             ("C:\\x", "begins with a drive"),
             ("c:x", "begins with a drive"),
             ("~", "home directory"),
             ("~/x", "home directory"),
             ("~\\x", "home directory"),
-            ("..", "goes up by `..`"),
-            ("a/../../b", "goes up by `..`"),
-            ("a\\..\\b", "goes up by `..`"),
-            ("/a/..", "goes up by `..`"),
+            ("..", "contains `..`"),
+            ("a/../../b", "contains `..`"),
+            ("a\\..\\b", "contains `..`"),
+            ("/a/..", "contains `..`"),
             ("a\0b", "NUL"),
         ] {
             let reason = fault(path).unwrap_or_default();

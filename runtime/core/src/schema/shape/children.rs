@@ -1,15 +1,15 @@
-//! The shapes that a shape is made of.
+//! The child shapes of a shape.
 
 use super::{Extra, Field, Kind, PatternField, Shape, UnionMode};
 use crate::base::frozen::{Frozen, List};
 
-/// The place of a shape in the one around it.
+/// The location of a shape in its parent.
 pub(super) struct Child<'a> {
     /// The reference tokens of its JSON pointer.
     pub(super) tokens: [&'a str; 2],
-    /// The name of the field it is the value of; empty for others.
+    /// The name of the field whose value it is; empty for others.
     pub(super) name: &'a str,
-    /// Whether it is a value of an object, so one level deeper.
+    /// Whether it is the value of an object's key, and so one level deeper.
     pub(super) is_member: bool,
     /// Whether it is the value of a required field.
     pub(super) is_required: bool,
@@ -30,7 +30,7 @@ impl<'a> Child<'a> {
     }
 }
 
-/// Visits the shapes that a kind is made of, in the order of [`mapped`].
+/// Visits the child shapes of a kind, in the order of [`mapped`].
 pub(super) fn each<'a>(kind: &'a Kind, visit: &mut dyn FnMut(Child<'_>, &'a Shape)) {
     let mut all = |keyword: &str, shapes: &'a [Shape]| {
         for (index, shape) in shapes.iter().enumerate() {
@@ -66,7 +66,7 @@ fn variants(mode: UnionMode) -> &'static str {
 
 type Visit<'f> = dyn FnMut(Child<'_>, &Shape) -> Shape + 'f;
 
-/// Returns a kind with other shapes in it.
+/// Returns a kind with other child shapes.
 pub(super) fn mapped(kind: &Kind, visit: &mut Visit<'_>) -> Kind {
     let mut kind = kind.clone();
     match &mut kind {

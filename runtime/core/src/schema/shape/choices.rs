@@ -1,4 +1,4 @@
-//! The names of values to choose from, and their meanings.
+//! Names and descriptions of enumerated values.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use super::Literal;
 
-/// The names that a document gives the values that a schema lists: they name the type of the values in Rust and its
-/// variants.
-///
-/// Like a [`Title`](super::Title) it says nothing about what is allowed, so shapes that differ in it alone are equal,
-/// and it is not part of canonical text. The meanings of the values are also in the description, where a model reads
+/// The names that a document gives to enumerated values. The Rust type of the values and its variants are named after
 /// them.
+///
+/// Like a [`Title`](super::Title), they do not affect what is allowed. Shapes that differ only in names are equal,
+/// and names are not part of canonical text. The meanings of the values are also in the description, for the model.
 #[derive(Clone, Default)]
 pub struct Choices(Option<Arc<NamedChoices>>);
 
@@ -19,18 +18,18 @@ pub struct Choices(Option<Arc<NamedChoices>>);
 struct NamedChoices {
     type_name: String,
     choices: Vec<Choice>,
-    /// The place of each value, by its JSON text: lists may have tens of thousands.
+    /// The index of each value, by its JSON text: there may be tens of thousands of values.
     places: BTreeMap<String, usize>,
 }
 
-/// The name of one value in a document, and its meaning.
+/// The name and the meaning of one value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     /// The value.
     pub value: Literal,
-    /// Its name; empty if it has none.
+    /// Its name; empty if there is none.
     pub name: String,
-    /// What it means, as plain Markdown; empty if not stated.
+    /// Its meaning, as plain Markdown; empty if there is none.
     pub description: String,
 }
 
@@ -38,19 +37,19 @@ impl Choices {
     /// No names.
     pub const NONE: Choices = Choices(None);
 
-    /// Creates the names of a type and of its values; an empty name of the type stands for no name.
+    /// Creates the names of a type and its values. An empty name means that the type has none.
     #[must_use]
     pub fn new(type_name: &str, choices: Vec<Choice>) -> Choices {
         let is_empty = type_name.is_empty() && choices.is_empty();
         Choices((!is_empty).then(|| {
-            // The first counts where a value is listed twice.
+            // If a value occurs twice, the first name applies.
             let places =
                 choices.iter().enumerate().rev().map(|(at, choice)| (key(&choice.value), at)).collect();
             Arc::new(NamedChoices { type_name: type_name.to_owned(), choices, places })
         }))
     }
 
-    /// Whether nothing has a name or a meaning.
+    /// Whether there are neither names nor meanings.
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.0.is_none()
@@ -75,8 +74,8 @@ impl Choices {
         self.all().iter().any(|choice| !choice.name.is_empty())
     }
 
-    /// Returns a description with the meanings of the values, one per line, unless it gives them itself. The name of a
-    /// number is its meaning; a text already says what its name would say.
+    /// Returns a description with the meanings of the values, one per line, unless it already contains them. The
+    /// meaning of a number is its name; a string needs no name.
     #[must_use]
     pub fn explain(&self, description: &str) -> String {
         let mut text = description.to_owned();
@@ -107,7 +106,7 @@ impl Choices {
     }
 }
 
-/// Returns the JSON text of a value, which differs for each value.
+/// Returns the JSON text of a value, which is unique.
 fn key(value: &Literal) -> String {
     value.to_json().to_string()
 }

@@ -1,9 +1,9 @@
-//! How a model writes the values of a shape in a dialect that has no plain form for them.
+//! The form in which a model writes the values of a shape, in dialects that cannot express the shape directly.
 //!
-//! Not every dialect has maps, tuples, any values, recursion or every key. A value without a plain form has another
-//! form there: a map is a list of pairs, a tuple an object with a field for each place, a key is changed, and
-//! everything else is JSON text. [`Codec::form`] alone decides the form; rendering, encoding and decoding ask it.
-//! Nothing is stored.
+//! Not every dialect has maps, tuples, untyped values, recursion or arbitrary keys. A value that the dialect cannot
+//! express is written in another form: a map as an array of key-value pairs, a tuple as an object with a field for
+//! each position, a key under another name, and everything else as JSON text. [`Codec::form`] alone decides the form;
+//! rendering, encoding and decoding call it. The decision is not stored.
 
 mod ambiguous_unions;
 pub(super) mod encode;
@@ -21,44 +21,44 @@ use super::{
 use crate::base::frozen::List;
 use crate::schema::dialect::{Dialect, KeyRule};
 
-/// The only argument of a tool whose arguments have no names of their own.
+/// The only argument of a tool whose arguments have no names.
 pub(super) const ROOT_KEY: &str = "arguments";
 /// The field with the pairs of an object that also has fields.
 const EXTRA_PAIRS_KEY: &str = "additional_properties";
 /// The fields of a pair.
 pub(super) const KEY: &str = "key";
 pub(super) const VALUE: &str = "value";
-/// The field with the items after the places of a tuple.
+/// The field with the items after the fixed positions of a tuple.
 const REST_ITEMS_KEY: &str = "more_items";
 
 /// The form in which a value is written.
 #[derive(Debug)]
 pub(super) enum Form {
-    /// As it is.
+    /// Unchanged.
     Plain,
     /// As JSON text.
     Text,
-    /// As a list of pairs of a key and a value of this shape.
+    /// As an array of pairs of a key and a value of this shape.
     Pairs(Shape),
-    /// As an object with these fields, one for each place of a list.
+    /// As an object with these fields, one for each position of an array.
     Places(Vec<Field>),
-    /// As a value of this shape, which allows the same values except for a number of schemas that were lost.
+    /// As a value of this shape, which allows the same values. The number is that of schemas whose rules were lost.
     As(Shape, usize),
 }
 
-/// The named shapes around a place, the innermost last.
+/// The named shapes around a location, the innermost last.
 pub(super) type EnclosingDefs = Vec<String>;
 
 /// A member of an object as it is written.
 pub(super) struct Member<'s> {
     /// The key.
     pub(super) key: Cow<'s, str>,
-    /// Whether it is always present.
+    /// Whether the key is always present.
     pub(super) required: bool,
     pub(super) of: MemberKind<'s>,
 }
 
-/// What a member stands for.
+/// The meaning of a member.
 pub(super) enum MemberKind<'s> {
     /// A field.
     Field(&'s Field),
@@ -70,13 +70,13 @@ pub(super) enum MemberKind<'s> {
 pub(super) struct Codec<'a> {
     pub(super) defs: &'a List<Def>,
     pub(super) dialect: &'a Dialect,
-    /// Fields with this access do not count.
+    /// Fields with this access are ignored.
     pub(super) hidden: Access,
-    /// The named shapes that each named shape leads to.
+    /// The named shapes that each named shape reaches.
     reach: OnceCell<BTreeMap<&'a str, BTreeSet<&'a str>>>,
-    /// How many more shapes are compared to find out whether a union is mixed.
+    /// The remaining comparisons of shapes for the question whether a union is mixed.
     compared: Cell<usize>,
-    /// How many pairs of shapes were merged so far.
+    /// The number of pairs of shapes that were merged.
     pairs: Cell<usize>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Codec<'a> {
         Codec { defs, dialect, hidden, reach: OnceCell::new(), compared: Cell::new(0), pairs: Cell::new(0) }
     }
 
-    /// Returns the form in which values of a shape are written at a place.
+    /// Returns the form in which values of a shape are written at a location.
     pub(super) fn form(&self, shape: &Shape, around: &[String]) -> Form {
         match &shape.kind {
             Kind::Any | Kind::Raw(_) if self.has_no_any() => Form::Text,
@@ -110,7 +110,7 @@ impl<'a> Codec<'a> {
         }
     }
 
-    /// Whether any value is written as JSON text.
+    /// Whether untyped values are written as JSON text.
     fn has_no_any(&self) -> bool {
         !self.dialect.untyped || !self.dialect.empty_objects
     }
@@ -129,12 +129,12 @@ impl<'a> Codec<'a> {
         }
     }
 
-    /// Whether an object has no field that is rendered.
+    /// Whether an object has no rendered field.
     fn has_no_field(&self, rules: &ObjectRules) -> bool {
         rules.fields.iter().all(|field| !self.shows(field))
     }
 
-    /// Whether a field is rendered: one that must be absent has no schema in a dialect without `not`.
+    /// Whether a field is rendered. A field that must be absent has no schema in a dialect without `not`.
     fn shows(&self, field: &Field) -> bool {
         let is_never = |target: &Shape| target.kind == Kind::Never && !target.nullable;
         let absent = !field.required
@@ -171,12 +171,12 @@ impl<'a> Codec<'a> {
         members
     }
 
-    /// Returns the named shape; one without a definition allows every value.
+    /// Returns the named shape. A name without a definition allows any value.
     pub(super) fn target(&self, name: &str) -> &'a Shape {
         find_def(self.defs, name).unwrap_or(&Shape::ANY)
     }
 
-    /// Whether the named shape is written as JSON text at a place, because it would contain itself.
+    /// Whether the named shape is written as JSON text at a location, because it would contain itself.
     fn is_cut(&self, name: &str, around: &[String]) -> bool {
         if !self.dialect.accepts("$ref") {
             return around.iter().any(|known| known == name);
@@ -193,7 +193,7 @@ impl<'a> Codec<'a> {
         within
     }
 
-    /// Returns one shape with the values that fit all of the parts, if there is one and no rule is left over.
+    /// Returns one shape for the values that match all parts, if it exists and no rule is left over.
     fn merged(&self, parts: &[Shape]) -> Option<(Shape, usize)> {
         let mut merger = Merger::new(self.defs, self.hidden);
         let merged = merger.all(parts, 0);
@@ -224,12 +224,12 @@ impl<'a> Codec<'a> {
     }
 }
 
-/// What a description says about a schema that has no other place.
+/// Describes a schema that the dialect cannot express.
 pub(super) fn raw_note(text: &str) -> String {
     condition_messages::describe_rules(text)
 }
 
-/// Returns a shape with the annotations of the one that stands for it.
+/// Returns a shape with the annotations of the shape that it replaces.
 pub(super) fn under(inner: &Shape, outer: &Shape) -> Shape {
     let nullable = inner.nullable || outer.nullable;
     let mut shape = Shape { kind: inner.kind.clone(), nullable, ..outer.clone() };
@@ -241,7 +241,7 @@ fn is_composite(value: &Literal) -> bool {
     matches!(value, Literal::Json(_))
 }
 
-/// Returns the shape of the values under keys that are not fields, if there are any and it is known.
+/// Returns the shape of the values of additional keys, if they are allowed and their shape is known.
 fn other_value(rules: &ObjectRules) -> Option<Shape> {
     let mut shapes: Vec<Shape> = Vec::new();
     let extra = if let Extra::Of(shape) = &rules.extra { Some(&**shape) } else { None };
@@ -260,7 +260,7 @@ fn other_value(rules: &ObjectRules) -> Option<Shape> {
     }
 }
 
-/// Returns the list of pairs that stands for a map.
+/// Returns the array of pairs that represents a map.
 pub(super) fn pairs(rules: &ObjectRules, value: Shape) -> Shape {
     let key = match (&*rules.patterns, &rules.extra) {
         ([only], Extra::Closed) => StringRules { pattern: only.pattern.clone(), ..StringRules::ANY },
@@ -285,7 +285,7 @@ fn no_items() -> Shape {
     Shape::of(Kind::Array(ArrayRules { max_items: Some(0), ..ArrayRules::ANY }))
 }
 
-/// Returns the form of a tuple: an object, or a list if no place has a shape of its own.
+/// Returns the form of a tuple: an object, or an array if no position has its own shape.
 fn places(rules: &TupleRules) -> Form {
     let least = usize::try_from(rules.min_items.unwrap_or(0)).unwrap_or(usize::MAX);
     let rest = |items: &Shape| {
@@ -321,7 +321,7 @@ fn places(rules: &TupleRules) -> Form {
     Form::Places(fields)
 }
 
-/// Returns the keys under which fields are written, each one once. A key that the dialect accepts stays.
+/// Returns the keys of fields as they are written, without duplicates. A key that the dialect accepts is unchanged.
 fn written<'s>(fields: &[&'s Field], rule: KeyRule) -> Vec<Cow<'s, str>> {
     let KeyRule::Ascii { also, starts_with_letter, length } = rule else {
         return fields.iter().map(|field| Cow::Borrowed(field.name.as_str())).collect();
@@ -355,7 +355,7 @@ fn written<'s>(fields: &[&'s Field], rule: KeyRule) -> Vec<Cow<'s, str>> {
     keys
 }
 
-/// Returns the names of the shapes that each named shape leads to, over any number of steps.
+/// Returns the names of the shapes that each named shape reaches, directly or indirectly.
 fn all(defs: &List<Def>) -> BTreeMap<&str, BTreeSet<&str>> {
     let mut direct: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for def in defs {

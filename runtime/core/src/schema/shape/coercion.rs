@@ -1,5 +1,5 @@
-//! Defaults and examples that do not fit their own shape, once the targets of its references are known: they are read as what
-//! they stand for, or left out.
+//! Coerces defaults and examples that are invalid under their own schema, or drops them. The targets of references
+//! must be known.
 
 use serde_json::Value;
 
@@ -9,10 +9,11 @@ use super::decode::{ArgumentProblem, fits, problems_as};
 use super::{Access, Def, Kind, Literal, Shape, prose, resolved};
 use crate::base::frozen::List;
 
-/// Shapes nested deeper than this are left as they are.
+/// Maximum nesting of shapes that are changed.
 const MAX_DEPTH: usize = 64;
 
-/// Returns the shape with the defaults and examples that fit, and what the others were. `None` if all fit as they are written.
+/// Returns the shape with valid defaults and examples, and the problems of the others. `None` if all are valid as
+/// written.
 #[must_use]
 pub fn with_valid_values(shape: &Shape, defs: &List<Def>) -> Option<(Shape, Vec<String>)> {
     let mut misfits = InvalidValues::default();
@@ -20,7 +21,7 @@ pub fn with_valid_values(shape: &Shape, defs: &List<Def>) -> Option<(Shape, Vec<
     (misfits.any_read || !misfits.problems.is_empty()).then_some((left, misfits.problems))
 }
 
-/// Returns the arguments of a call, those that do not fit read as what they stand for.
+/// Returns the arguments of a call, with invalid ones coerced.
 #[must_use]
 pub fn coerce_arguments(arguments: &Value, input: &Shape, defs: &List<Def>) -> Value {
     let mut suggestion = arguments.clone();
@@ -39,8 +40,9 @@ pub fn coerce_arguments(arguments: &Value, input: &Shape, defs: &List<Def>) -> V
     suggestion
 }
 
-/// Returns what a default or an example stands for that does not fit as it is written: the value of which it is the text, the
-/// items of a list with commas between them, one item of a list, or the text of a number. `None` if none of them fits.
+/// Coerces a default or an example that is invalid as written. A string is read as the JSON value that it contains,
+/// or as array items that are separated by commas; a single item becomes an array; a number becomes a string. `None`
+/// if no result is valid.
 pub(in crate::schema::shape) fn coerce_value(
     value: &Value,
     shape: &Shape,
@@ -56,8 +58,8 @@ pub(in crate::schema::shape) fn coerce_value(
     readings.into_iter().flatten().find(|read| misfit(read, shape, defs).is_none())
 }
 
-/// Returns why a value that a document shows fits neither in a request nor in a response: either may have what the other
-/// may not.
+/// Returns why a value in a document is valid neither in a request nor in a response: each of them may have fields
+/// that the other must not have.
 pub(in crate::schema::shape) fn misfit(value: &Value, shape: &Shape, defs: &List<Def>) -> Option<String> {
     if fits(value, shape, defs) {
         return None;
@@ -67,12 +69,12 @@ pub(in crate::schema::shape) fn misfit(value: &Value, shape: &Shape, defs: &List
     Some(if pointer.is_empty() { message } else { format!("at {pointer}, {message}") })
 }
 
-/// What was found in a shape.
+/// The result of a pass over a shape.
 #[derive(Default)]
 struct InvalidValues {
-    /// What did not fit, and why.
+    /// The invalid values, with reasons.
     problems: Vec<String>,
-    /// Whether a value was read as what it stands for.
+    /// Whether a value was coerced.
     any_read: bool,
 }
 
@@ -90,7 +92,7 @@ impl InvalidValues {
 
     fn read(&mut self, what: &str, literal: &Literal, shape: &Shape, defs: &List<Def>) -> Option<Literal> {
         let value = literal.to_json();
-        // `null` says that there is no default.
+        // `null` means that there is no default.
         let is_none = what == "default" && value.is_null();
         let Some(reason) = misfit(&value, shape, defs).filter(|_| !is_none) else {
             return Some(literal.clone());

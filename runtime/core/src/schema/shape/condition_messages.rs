@@ -1,5 +1,5 @@
-//! Rules that ask whether a value fits another schema, which the tree keeps as text, and the words for them: for a model
-//! that reads a description, and for one that has to correct a call.
+//! Rules that refer to another schema (`not`, `if`, `contains` and similar). The tree keeps them as text. This module
+//! parses them and describes them: in descriptions, and in messages about arguments.
 
 use serde_json::{Map, Value};
 
@@ -7,16 +7,16 @@ use super::read::read_condition;
 use super::{Literal, Shape, prose};
 use crate::base::truncate::cut;
 
-/// The length at which a schema without words for it is cut, in characters.
+/// Maximum length of a schema that is shown as JSON, in characters.
 const MAX_SCHEMA: usize = 200;
-/// How deep words go into a schema.
+/// Maximum nesting of schemas that are described.
 const MAX_DEPTH: usize = 3;
 
-/// The rules of one text.
+/// The rules of one [`Kind::Raw`](super::Kind::Raw) text.
 #[derive(Default)]
 pub(super) struct Conditions {
     pub(super) rules: Vec<Condition>,
-    /// Whether there is another rule that is not followed.
+    /// Whether there is another rule that is not checked.
     pub(super) open: bool,
 }
 
@@ -67,7 +67,7 @@ impl Conditions {
             "propertyNames" => self.rules.push(Condition::Keys(read_condition(value))),
             "dependentRequired" | "dependentSchemas" | "dependencies" => self.dependencies(value),
             "uniqueItems" if *value == Value::Bool(true) => self.rules.push(Condition::Unique),
-            // Read with their neighbours, or words about a value.
+            // Read with the keywords that they belong to, or annotations.
             "then" | "else" | "minContains" | "maxContains" | "uniqueItems" | "contentSchema" => {}
             _ => self.open = true,
         }
@@ -89,14 +89,14 @@ impl Conditions {
 
 /// Why a schema applies to a value.
 pub(super) enum Trigger<'a> {
-    /// The value fits, or does not fit, a schema.
+    /// The value matches a schema, or does not match it.
     If {
         /// The schema.
         schema: &'a Value,
-        /// Whether the value fits it.
+        /// Whether the value matches it.
         holds: bool,
     },
-    /// A key is given.
+    /// A key is present.
     Key(&'a str),
 }
 
@@ -105,43 +105,45 @@ impl Trigger<'_> {
     pub(super) fn reason_suffix(&self, value: &Value) -> String {
         let of = subject(value);
         match self {
-            Trigger::If { schema, holds: true } => format!("; asked because {of} {}", fits(schema)),
-            Trigger::If { schema, holds: false } => {
-                format!("; asked because it is not so that {of} {}", fits(schema))
+            Trigger::If { schema, holds: true } => {
+                format!("; this rule applies because {of} {}", fits(schema))
             }
-            Trigger::Key(key) => format!("; asked because `{}` is given", cut(key, MAX_SCHEMA)),
+            Trigger::If { schema, holds: false } => {
+                format!("; this rule applies unless {of} {}", fits(schema))
+            }
+            Trigger::Key(key) => format!("; this rule applies because `{}` is set", cut(key, MAX_SCHEMA)),
         }
     }
 }
 
-/// Says what is wrong with a value that fits a schema that it must not fit, and what to do about it.
+/// Describes a value that matches a forbidden schema, and the help.
 pub(super) fn forbidden(schema: &Value, value: &Value) -> (String, String) {
     let help = match only_keys(schema).as_deref() {
-        Some([_]) => "; leave it out",
-        Some([_, _, ..]) => "; leave one of them out",
-        _ => "; send something else",
+        Some([_]) => "; omit it",
+        Some([_, _, ..]) => "; omit one of them",
+        _ => "; send another value",
     };
-    (format!("must not be so that {} {}", subject(value), fits(schema)), help.to_owned())
+    (format!("not allowed: {} {}", subject(value), fits(schema)), help.to_owned())
 }
 
-/// Says that a key is missing because another is given, and what to do about it.
+/// Describes a key that is missing although another key requires it, and the help.
 pub(super) fn required(key: &str) -> (String, String) {
     let key = cut(key, MAX_SCHEMA);
-    let help = format!("; give both or leave `{key}` out");
-    (format!("missing: asked because `{key}` is given"), help)
+    let help = format!("; set both or omit `{key}`");
+    (format!("missing, but required because `{key}` is set"), help)
 }
 
-/// Says that too few items are of a kind.
+/// Describes that too few items match a schema.
 pub(super) fn too_few(schema: &Value, least: u64, got: u64) -> String {
     format!("must have at least {}, got {got}", items(schema, least))
 }
 
-/// Says that too many items are of a kind.
+/// Describes that too many items match a schema.
 pub(super) fn too_many(schema: &Value, max: u64, got: u64) -> String {
     format!("must have at most {}, got {got}", items(schema, max))
 }
 
-/// Says what is wrong with a key, and what to do about it.
+/// Describes an invalid key, and the help.
 pub(super) fn wrong_key(problem: &str) -> (String, String) {
     (format!("the key is not allowed: {problem}"), "; use another key".to_owned())
 }
@@ -149,12 +151,12 @@ pub(super) fn wrong_key(problem: &str) -> (String, String) {
 fn subject(value: &Value) -> &'static str {
     match value {
         Value::Object(_) => "the object",
-        Value::Array(_) => "the list",
+        Value::Array(_) => "the array",
         _ => "the value",
     }
 }
 
-/// Describes the rules of a text to a model that does not see them in its schema.
+/// Describes the rules of a raw schema to a model that does not see them in its schema.
 pub(super) fn describe_rules(text: &str) -> String {
     let sentences = match serde_json::from_str(text) {
         Ok(Value::Object(raw)) => sentences(&raw),
@@ -163,18 +165,17 @@ pub(super) fn describe_rules(text: &str) -> String {
     sentences.unwrap_or_else(|| format!("must also fit the JSON Schema {}", cut(text, MAX_SCHEMA)))
 }
 
-/// Describes the rules of a schema, if there are words for all of them.
+/// Describes the rules of a schema, if all of them can be described.
 fn sentences(raw: &Map<String, Value>) -> Option<String> {
     let mut clauses: Vec<String> = Vec::new();
     for (keyword, value) in raw {
         match keyword.as_str() {
-            "not" => clauses.push(format!("must not be one that {}", fits(value))),
+            "not" => clauses.push(format!("must not be a value that {}", fits(value))),
             "if" => {
                 let then =
                     raw.get("then").map(|then| format!("if it {}, it also {}", fits(value), fits(then)));
-                let otherwise = raw
-                    .get("else")
-                    .map(|other| format!("if it is not one that {}, it {}", fits(value), fits(other)));
+                let otherwise =
+                    raw.get("else").map(|other| format!("unless it {}, it {}", fits(value), fits(other)));
                 clauses.extend(then.into_iter().chain(otherwise));
             }
             "contains" => {
@@ -187,7 +188,7 @@ fn sentences(raw: &Map<String, Value>) -> Option<String> {
             "dependentRequired" | "dependentSchemas" | "dependencies" => {
                 clauses.extend(value.as_object()?.iter().map(|(key, rule)| dependency(key, rule)));
             }
-            "uniqueItems" => clauses.push("no item twice".to_owned()),
+            "uniqueItems" => clauses.push("no duplicate items".to_owned()),
             "then" | "else" | "minContains" | "maxContains" => {}
             _ => return None,
         }
@@ -200,7 +201,7 @@ fn dependency(key: &str, rule: &Value) -> String {
         Value::Array(others) => {
             let others: Vec<String> =
                 others.iter().filter_map(Value::as_str).map(|other| format!("`{other}`")).collect();
-            format!("`{key}` is given only together with {}", others.join(" and "))
+            format!("`{key}` requires {}", others.join(" and "))
         }
         schema => format!("if it has `{key}`, it also {}", fits(schema)),
     }
@@ -208,23 +209,23 @@ fn dependency(key: &str, rule: &Value) -> String {
 
 fn items(schema: &Value, count: u64) -> String {
     let plural = if count == 1 { "" } else { "s" };
-    format!("{count} item{plural} of which each {}", fits(schema))
+    format!("{count} item{plural}, where each {}", fits(schema))
 }
 
-/// Describes what a schema says about a value, as the rest of a sentence about it.
+/// Describes the rules of a schema as the predicate of a sentence about a value.
 fn fits(schema: &Value) -> String {
     words(schema, 0)
         .unwrap_or_else(|| format!("fits the JSON Schema {}", cut(&schema.to_string(), MAX_SCHEMA)))
 }
 
-/// Returns the keywords of a schema, without words for readers.
+/// Returns the keywords of a schema, without annotations.
 fn keywords(schema: &Value) -> Option<Map<String, Value>> {
     const REMARKS: [&str; 6] = ["description", "title", "examples", "default", "deprecated", "x-wire"];
     let kept = schema.as_object()?.iter().filter(|(keyword, _)| !REMARKS.contains(&keyword.as_str()));
     Some(kept.map(|(keyword, value)| (keyword.clone(), value.clone())).collect())
 }
 
-/// Returns the keys that a schema requires, if it says nothing else.
+/// Returns the keys that a schema requires, if it has no other rule.
 fn only_keys(schema: &Value) -> Option<Vec<String>> {
     let keywords = keywords(schema)?;
     let plain = keywords.iter().all(|(keyword, value)| match keyword.as_str() {
@@ -275,11 +276,11 @@ fn words(schema: &Value, depth: usize) -> Option<String> {
 fn typed(name: &Value) -> Option<String> {
     Some(
         match name.as_str()? {
-            "string" => "is a text",
+            "string" => "is a string",
             "integer" => "is an integer",
             "number" => "is a number",
             "boolean" => "is true or false",
-            "array" => "is a list",
+            "array" => "is an array",
             "object" => "is an object",
             "null" => "is null",
             _ => return None,
@@ -314,7 +315,7 @@ fn members(known: &Map<String, Value>, depth: usize) -> Option<String> {
             (true, false) => {}
             (false, needed) => {
                 let says = words(field, depth + 1)?;
-                let or_none = if needed { "" } else { " or is left out" };
+                let or_none = if needed { "" } else { " or is absent" };
                 messages.push(format!("has `{key}` that {says}{or_none}"));
             }
         }

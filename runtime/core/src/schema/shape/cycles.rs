@@ -1,11 +1,12 @@
-//! Removes direct cycles of named shapes: `A: {anyOf: [{$ref: A}, …]}`. A reader of values would loop forever, and
-//! such a part adds nothing.
+//! Removes direct cycles of named shapes: `A: {anyOf: [{$ref: A}, …]}`. Such a reference adds nothing, and a reader
+//! of values would loop forever.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Kind, Shape, UnionRules};
 
-/// Removes the parts that lead back to their own shape. Returns the names of the changed shapes.
+/// Removes references that lead back to their own shape without a value in between. Returns the names of the changed
+/// shapes.
 #[must_use]
 pub fn cut(shapes: &mut BTreeMap<String, Shape>) -> Vec<String> {
     let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -25,7 +26,7 @@ pub fn cut(shapes: &mut BTreeMap<String, Shape>) -> Vec<String> {
     back.into_keys().collect()
 }
 
-/// Returns the edges that close a cycle when the shapes are visited in the order of their names.
+/// Returns the edges that close a cycle when shapes are visited in the order of their names.
 fn back_edges(edges: &BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, BTreeSet<String>> {
     let mut back: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut finished: BTreeSet<&str> = BTreeSet::new();
@@ -53,7 +54,7 @@ fn targets_of<'e>(edges: &'e BTreeMap<String, BTreeSet<String>>, name: &str) -> 
     edges.get(name).into_iter().flatten().rev().map(String::as_str).collect()
 }
 
-/// Returns the parts that describe the same value as the whole.
+/// Returns the children that apply to the same value as the shape.
 fn same_value(shape: &Shape) -> &[Shape] {
     match &shape.kind {
         Kind::All(parts) => parts,
@@ -62,7 +63,7 @@ fn same_value(shape: &Shape) -> &[Shape] {
     }
 }
 
-/// Collects the shapes that a shape refers to for the same value.
+/// Collects the shapes that a shape references for the same value.
 fn direct(shape: &Shape, targets: &mut BTreeSet<String>) {
     if let Kind::Ref(name) = &shape.kind {
         targets.insert(name.to_string());

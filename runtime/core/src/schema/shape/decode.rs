@@ -1,24 +1,24 @@
-//! Checks and decodes a model's arguments against a [`Shape`].
+//! Validates and decodes a model's arguments against a [`Shape`].
 //!
-//! Arguments are checked first, and then converted to the form the tool takes. Both steps agree with JSON Schema
-//! 2020-12 on the plain rendering of the shape, with these deliberate differences:
+//! Arguments are validated first, and then converted to the form that the tool takes. Both steps agree with JSON
+//! Schema 2020-12 on the plain rendering of the shape, with these deliberate differences:
 //!
-//! - `format` is checked for the ranges of integers (`int32`, `uint64` and the like), and is otherwise an annotation.
-//!   An integer beyond 64 bits is refused, since no [`Value`] holds it as it is. Of the rules in
-//!   [`Kind::Raw`](super::Kind::Raw), references that the tree does not follow are not checked, nor are conditions
-//!   whose answer is not known for sure.
-//! - Patterns that do not parse are ignored, and a text that takes too many steps to be held against one
-//!   [passes](decode_owned). A value that takes too many steps to be checked as a whole is refused.
-//! - `multipleOf` with decimals such as `0.1` allows for the error of floating point numbers.
+//! - `format` is checked only for the ranges of integers (`int32`, `uint64` and similar) and is otherwise an
+//!   annotation. An integer beyond 64 bits is rejected, since a [`Value`] cannot represent it. Of the rules in
+//!   [`Kind::Raw`](super::Kind::Raw), unresolved references are not checked, nor are conditions whose result is
+//!   uncertain.
+//! - Patterns that do not parse are ignored, and a string that takes too many steps to match [is
+//!   accepted](decode_owned). A value that takes too many steps to check as a whole is rejected.
+//! - `multipleOf` with decimals such as `0.1` tolerates the error of floating point numbers.
 //! - Fields are also accepted under their wire names and aliases; read-only fields are unknown.
-//! - With a discriminator, only the variant it names is tried.
+//! - With a discriminator, only the variant that it names is tried.
 //!
-//! What is wrong with a value of a union is reported for the variant that was meant: the one with its tag, its key or
-//! its JSON type, then the one that knows most of its keys. If none was meant, all are reported.
+//! The problems of a value of a union are those of the intended variant: the one selected by its tag, its key or its
+//! JSON type, or else the one that has most of the keys. If none is selected, the message lists all variants.
 //!
-//! Arguments that are sent as texts are read first, by `texts`.
+//! Arguments that are sent as strings are parsed first, by `string_coercion`.
 //!
-//! A value may fit several variants of `oneOf`: it is rendered as `anyOf` unless no value can.
+//! A value may match several variants of `oneOf`: it is rendered as `anyOf` unless the variants are disjoint.
 
 pub(crate) mod borrowed;
 pub(crate) mod check;
@@ -46,14 +46,14 @@ pub(crate) use check::fits;
 pub use check::{ArgumentProblem, ArgumentProblemKind};
 pub(super) use check::{fits_as, named_variant, problems_as};
 
-/// Checks arguments and returns them in the form the tool takes: fields under their wire names, `5.0` as `5` for an
-/// integer, without each `null` that the dialect makes a model send for an optional field, and with values that it
-/// makes a model write in another form (as JSON text, as pairs, under another key) converted back. Nothing else is
-/// changed and no default is filled in. Problems are at the places where the model wrote the values.
+/// Validates arguments and returns them in the form that the tool takes: with fields under their wire names, `5.0` as
+/// `5` for an integer, and without each `null` that the dialect requires for an absent optional field. Values that
+/// the dialect requires in another form (as JSON text, as pairs, under another key) are converted back. Nothing else
+/// is changed, and no default is filled in. Problems have the location at which the model wrote the value.
 ///
 /// # Errors
 ///
-/// Returns every problem at once, in the order of the arguments, but no more than the first hundred.
+/// Returns all problems together, in the order of the arguments, but at most 100.
 pub fn decode(
     arguments: &Value,
     shape: &Shape,
@@ -92,13 +92,13 @@ fn decode_telling(
     if problems.is_empty() { checker.transformed(&read.value, shape) } else { Err(problems) }
 }
 
-/// As [`decode`], for owned arguments: those that need no change are returned untouched. Adds to `untried` each text and
-/// each key that passed though nothing is known about it, since holding it against its pattern takes too many steps; the
-/// operator of the tool should read of it.
+/// Like [`decode`], for owned arguments: arguments that need no change are returned untouched. Adds to `untried` each
+/// string and each key that was accepted without a check, because matching it against its pattern takes too many
+/// steps. The operator of the tool should be informed of these.
 ///
 /// # Errors
 ///
-/// As [`decode`].
+/// Like [`decode`].
 pub fn decode_owned(
     arguments: Value,
     shape: &Shape,
@@ -112,7 +112,7 @@ pub fn decode_owned(
     decode_telling(&arguments, shape, defs, dialect, untried)
 }
 
-/// Returns every problem with a result of a tool, in the sense of JSON Schema: write-only fields are unknown.
+/// Returns all problems of a tool's result, in the sense of JSON Schema: write-only fields are unknown.
 #[must_use]
 pub fn result_problems(result: &Value, shape: &Shape, defs: &List<Def>) -> Vec<ArgumentProblem> {
     match fast_path::is_exact_result(result, shape, defs) {
@@ -121,7 +121,7 @@ pub fn result_problems(result: &Value, shape: &Shape, defs: &List<Def>) -> Vec<A
     }
 }
 
-/// The same the long way, which tells.
+/// The slow path, which reports problems.
 fn all_result_problems(result: &Value, shape: &Shape, defs: &List<Def>) -> Vec<ArgumentProblem> {
     let mut checker = Checker::new(defs, &JSON_SCHEMA);
     (checker.hidden, checker.is_result) = (Access::WriteOnly, true);

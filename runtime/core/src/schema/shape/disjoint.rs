@@ -1,17 +1,17 @@
-//! Shapes that have no value in common.
+//! Proves that shapes are disjoint: no value matches two of them.
 
 use super::{Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, resolved};
 use crate::base::frozen::{List, Text};
 
-/// Shapes nested deeper than this are not compared: they may be cyclic.
+/// Maximum nesting of shapes that are compared: deeper ones may be cyclic.
 const MAX_DEPTH: usize = 6;
 
-/// Whether no two of these shapes have a value in common, as far as types, listed values, required fields and
-/// objects without other keys show it.
+/// Whether these shapes are pairwise disjoint. The proof uses types, enumerated values, required fields and closed
+/// objects; `false` means “not proven”.
 pub(super) fn pairwise_disjoint(shapes: &[Shape], defs: &List<Def>) -> bool {
     let pairs =
         shapes.iter().enumerate().flat_map(|(index, a)| shapes[index + 1..].iter().map(move |b| (a, b)));
-    // Long unions are compared only as far as it is worth it.
+    // Unions of more variants are not compared: the number of pairs would be too large.
     shapes.len() <= 64 && pairs.into_iter().all(|(a, b)| are_disjoint(a, b, defs, MAX_DEPTH))
 }
 
@@ -43,12 +43,12 @@ fn are_disjoint(a: &Shape, b: &Shape, defs: &List<Def>, depth: usize) -> bool {
     }
 }
 
-/// Returns the fields that each value has, whether it is an argument or a result.
+/// Returns the fields that are always present, in arguments and in results.
 fn required(rules: &ObjectRules) -> impl Iterator<Item = &Field> {
     rules.fields.iter().filter(|field| field.required && field.access == Access::Both)
 }
 
-/// Whether an object takes no key that another requires.
+/// Whether a closed object forbids a key that another object requires.
 fn refuses(closed: &ObjectRules, other: &ObjectRules) -> bool {
     let names = |field: &Field| -> Vec<Text> {
         [&field.name, &field.wire].into_iter().chain(&field.aliases).cloned().collect()
@@ -67,14 +67,14 @@ fn refuses(closed: &ObjectRules, other: &ObjectRules) -> bool {
         && required(other).any(|field| !takes(&names(field)))
 }
 
-/// Returns a shape behind references, and whether it takes `null`.
+/// Returns the target of a shape, and whether it allows `null`.
 fn null_of<'s>(shape: &Shape, target: &'s Shape) -> (&'s Shape, bool) {
     (target, shape.nullable || target.nullable || types(&target.kind) & NULL != 0)
 }
 
 const NULL: u8 = 1;
 
-/// Returns the types of the values of a shape, one bit each.
+/// Returns the JSON types of a shape's values, one bit each.
 fn types(kind: &Kind) -> u8 {
     match kind {
         Kind::Never => 0,
@@ -126,7 +126,7 @@ mod tests {
         assert!(are_apart(&[json!({"enum": [1, "a"]}), json!({"enum": [2, "b"]}), json!({"type": "array"})]));
         assert!(!are_apart(&[json!({"type": "integer"}), json!({"type": "number"})]));
         assert!(!are_apart(&[tagged("a"), tagged("a")]));
-        assert!(!are_apart(&[tagged("a"), untagged]), "the tag may be left out");
+        assert!(!are_apart(&[tagged("a"), untagged]), "the tag is optional");
         let closed = |key: &str| json!({"type": "object", "required": [key], "properties": {key: {}}, "additionalProperties": false});
         let open = json!({"type": "object", "required": ["c"], "properties": {"a": {}}});
         assert!(are_apart(&[closed("a"), closed("b"), open.clone()]));

@@ -1,6 +1,6 @@
-//! Values that several parts of a schema list: only those that all parts list are allowed, and no value is listed twice.
+//! Merges values that several parts of a schema enumerate: only the common values are allowed, and none occurs twice.
 //!
-//! `{enum: [a], allOf: [{$ref: Kind}]}`, where `Kind` is a `oneOf` of constants, is `a`.
+//! `{enum: [a], allOf: [{$ref: Kind}]}`, where `Kind` is a `oneOf` of constants, becomes `a`.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -9,10 +9,10 @@ use super::number::ByValue;
 use super::{Def, Kind, Literal, Shape, UnionRules, resolved};
 use crate::base::frozen::List;
 
-/// The depth to which references and unions are followed to their values.
+/// Maximum depth to which references and unions are followed.
 const MAX_DEPTH: usize = 8;
 
-/// Distinct values. Lists may be long, so values are not compared pairwise.
+/// A set of values. There may be many, so they are not compared pairwise.
 #[derive(Default)]
 pub(super) struct Values<'v> {
     texts: BTreeSet<&'v str>,
@@ -30,7 +30,7 @@ impl<'v> Values<'v> {
         all
     }
 
-    /// Adds a value. Returns false if it is there already.
+    /// Adds a value. Returns false if it is already present.
     pub(super) fn insert(&mut self, value: &'v Literal) -> bool {
         match value {
             Literal::String(text) => self.texts.insert(text),
@@ -52,8 +52,8 @@ impl<'v> Values<'v> {
     }
 }
 
-/// Returns parts that all apply, with one list of the values that all lists among them have. `None` if no more than one
-/// lists values, or if they have none in common.
+/// Returns the parts of a conjunction with one list of the values that all its lists have in common. `None` if at
+/// most one part lists values, or if no value is common.
 pub(super) fn common(parts: &[Shape], defs: &List<Def>) -> Option<Shape> {
     let lists: Vec<_> = parts.iter().map(|part| values(part, defs)).collect();
     let mut listed = parts.iter().zip(&lists).filter_map(|(part, list)| Some((part, list.as_ref()?)));
@@ -89,7 +89,7 @@ pub(super) fn common(parts: &[Shape], defs: &List<Def>) -> Option<Shape> {
     Some(Shape::of(Kind::All([whole].into_iter().chain(rest).collect())))
 }
 
-/// Returns the alternatives of a union without the values that another one lists, too. `None` if there are none.
+/// Returns the variants of a union with each enumerated value in only one of them. `None` if nothing changes.
 pub(super) fn each_once(union: &UnionRules, defs: &List<Def>) -> Option<List<Shape>> {
     let is_list = |variant: &&Shape| matches!(variant.kind, Kind::Enum(_));
     if !union.variants.iter().any(|variant| is_list(&variant)) || union.variants.len() < 2 {
@@ -121,7 +121,7 @@ pub(super) fn each_once(union: &UnionRules, defs: &List<Def>) -> Option<List<Sha
     changed.then(|| variants.into())
 }
 
-/// Returns the values of a shape that lists all of them but `null`, each once: also behind references and in unions.
+/// Returns the distinct values of a shape that enumerates all of them except `null`. Follows references and unions.
 pub(super) fn values<'s>(shape: &'s Shape, defs: &'s List<Def>) -> Option<Cow<'s, [Literal]>> {
     within(shape, defs, MAX_DEPTH)
 }

@@ -1,4 +1,4 @@
-//! Values in schemas.
+//! Literal values in schemas.
 
 use serde_json::Value;
 
@@ -14,14 +14,14 @@ pub enum Literal {
     Bool(bool),
     /// A number.
     Number(Number),
-    /// A text.
+    /// A string.
     String(Text),
-    /// A list or an object, as compact JSON text.
+    /// An array or an object, as compact JSON text.
     Json(Text),
 }
 
 impl Literal {
-    /// Returns a JSON value as a literal.
+    /// Converts a JSON value to a literal.
     #[must_use]
     pub fn of(value: &Value) -> Literal {
         match value {
@@ -33,7 +33,7 @@ impl Literal {
         }
     }
 
-    /// Returns the value as JSON.
+    /// Converts the literal to JSON.
     #[must_use]
     pub fn to_json(&self) -> Value {
         match self {
@@ -45,7 +45,7 @@ impl Literal {
         }
     }
 
-    /// Returns the narrowest type of JSON Schema that the value is written as.
+    /// Returns the most specific JSON Schema type of the value.
     pub(crate) fn type_name(&self) -> &'static str {
         match self {
             Literal::Null => "null",
@@ -58,7 +58,7 @@ impl Literal {
         }
     }
 
-    /// Whether two values are equal as JSON Schema understands it: `1` and `1.0` are the same number.
+    /// Whether two values are equal in JSON Schema: `1` and `1.0` are the same number.
     pub(crate) fn same(&self, other: &Literal) -> bool {
         match (self, other) {
             (Literal::Number(a), Literal::Number(b)) => same_number(*a, *b),

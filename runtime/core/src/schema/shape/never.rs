@@ -1,4 +1,4 @@
-//! Shapes that no value fits.
+//! Finds shapes that no value matches.
 
 use std::collections::BTreeMap;
 
@@ -7,26 +7,26 @@ use super::render::merge::Merger;
 use super::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, disjoint, find_def, prose};
 use crate::base::frozen::List;
 
-/// The maximum number of shapes that are looked at for one.
+/// Maximum number of shapes that one search visits.
 const MAX_SEEN: usize = 2_000;
 
 const NOTHING: &str = "its schema allows nothing";
 
-/// Looks for shapes that no argument fits, among shapes with the same names.
+/// Searches for shapes that no argument matches. All searched shapes share one list of named shapes.
 #[derive(Debug)]
 pub struct Never<'a> {
     defs: &'a List<Def>,
-    /// What was found for named shapes.
+    /// The results for named shapes.
     known: BTreeMap<&'a str, Option<String>>,
-    /// The named shapes that are being looked at, the outermost first. A value of one holds no further value of it
-    /// without end, so meanwhile no value fits them.
+    /// The named shapes that are being visited, the outermost first. A finite value cannot contain itself, so until a
+    /// shape is finished, no value matches it.
     open: Vec<&'a str>,
-    /// The outermost of them that what was found last depends on, by its place.
+    /// The index of the outermost open shape that the last result depends on.
     depends_on: usize,
     left: usize,
 }
 
-/// What is found depends on no shape that is being looked at.
+/// The result depends on no open shape.
 const NONE: usize = usize::MAX;
 
 impl<'a> Never<'a> {
@@ -36,13 +36,13 @@ impl<'a> Never<'a> {
         Never { defs, known: BTreeMap::new(), open: Vec::new(), depends_on: NONE, left: 0 }
     }
 
-    /// Whether the search is among the shapes of this list.
+    /// Whether the search uses this list of named shapes.
     #[must_use]
     pub fn is_among(&self, defs: &List<Def>) -> bool {
         self.defs.as_ptr() == defs.as_ptr() && self.defs.len() == defs.len()
     }
 
-    /// Returns why no value fits a shape, as a part of a sentence. `None` if one may.
+    /// Returns why no value matches a shape, as part of a sentence. `None` if a value may match.
     pub fn why(&mut self, shape: &'a Shape) -> Option<String> {
         self.left = MAX_SEEN;
         self.depends_on = NONE;
@@ -74,7 +74,9 @@ impl<'a> Never<'a> {
                     first.get_or_insert(reason);
                 }
                 Some(match (first, rules.variants.len()) {
-                    (Some(reason), 2..) => format!("none of its forms can be given; of the first, {reason}"),
+                    (Some(reason), 2..) => {
+                        format!("none of its variants is possible; reason for the first: {reason}")
+                    }
                     (reason, _) => reason.unwrap_or_else(|| NOTHING.to_owned()),
                 })
             }
@@ -90,7 +92,7 @@ impl<'a> Never<'a> {
         if let Some(index) = self.open.iter().position(|open| *open == name) {
             self.depends_on = self.depends_on.min(index);
             return Some(format!(
-                "`{name}` requires a value of itself within each of its values, without end"
+                "each value of `{name}` must contain another value of `{name}`, without end"
             ));
         }
         let index = self.open.len();
@@ -98,8 +100,8 @@ impl<'a> Never<'a> {
         self.open.push(name);
         let reason = find_def(self.defs, name).and_then(|shape| self.of(shape));
         self.open.pop();
-        // If a value fits, one does whatever fits the outer shapes. If none fits because none fits an outer shape so
-        // far, that is not known before the outer shape is.
+        // If a value matches, it does so independently of the outer shapes. If none matches only because of an open
+        // outer shape, the result is not final until that shape is finished.
         if reason.is_none() || self.depends_on >= index {
             self.known.insert(name, reason.clone());
             self.depends_on = NONE;
@@ -115,7 +117,7 @@ impl<'a> Never<'a> {
                 return Some(format!("`{}` must be given, and no value fits it: {reason}", field.name));
             }
         }
-        // One key at least, of which each has a value that fits.
+        // At least one key must exist whose value can match.
         let least = rules.min_properties.filter(|least| *least > 0)?;
         let Extra::Of(extra) = &rules.extra else { return None };
         let by_name = rules.fields.iter().filter(given).map(|field| &field.shape);
@@ -134,7 +136,7 @@ impl<'a> Never<'a> {
                     let [one, two] = [part, other].map(|part| describe::expected(part, self.defs));
                     return Some(match one == two {
                         true => "its parts have no value in common".to_owned(),
-                        false => format!("it must be {one} and {two} at once"),
+                        false => format!("it must be both {one} and {two}"),
                     });
                 }
             }
@@ -147,7 +149,7 @@ impl<'a> Never<'a> {
     }
 }
 
-/// Returns why no value fits a shape by the rules that it has itself.
+/// Returns why no value matches a shape, by the shape's own rules alone.
 fn plain(shape: &Shape) -> Option<String> {
     let contradictory = match &shape.kind {
         Kind::Never => return Some(NOTHING.to_owned()),

@@ -1,10 +1,10 @@
-//! Numbers of schemas.
+//! Numbers in schemas.
 
 use std::cmp::Ordering;
 
 use serde_json::Value;
 
-/// A number of a schema, exact for every integer up to 128 bits.
+/// A number in a schema, exact for all integers up to 128 bits.
 #[derive(Clone, Copy, Debug)]
 pub enum Number {
     /// An integer.
@@ -25,7 +25,7 @@ impl PartialEq for Number {
 }
 
 impl Number {
-    /// Returns a JSON number as written: integers stay integers, all others are floats.
+    /// Reads a JSON number as written: integers stay integers, all others are floats.
     pub(crate) fn of(number: &serde_json::Number) -> Option<Number> {
         if let Some(int) = number.as_i64() {
             return Some(Number::Int(int.into()));
@@ -36,7 +36,7 @@ impl Number {
         number.as_f64().filter(|float| float.is_finite()).map(Number::Float)
     }
 
-    /// Returns the number with `3.0` and `1e3` as integers, exact up to 2^126.
+    /// Returns the number, with `3.0` and `1e3` as integers. Exact up to 2^126.
     pub(crate) fn integral(self) -> Number {
         match self {
             // Within these limits the conversion of an integral float is exact.
@@ -58,7 +58,7 @@ impl Number {
         }
     }
 
-    /// Returns the number as JSON. What JSON cannot hold becomes `null`.
+    /// Converts the number to JSON. A number that JSON cannot represent becomes `null`.
     pub(crate) fn to_json(self) -> Value {
         match self {
             Number::Int(int) => match (i64::try_from(int), u64::try_from(int)) {
@@ -93,12 +93,12 @@ fn compare_mixed(int: i128, float: f64) -> Ordering {
     if float < -(2f64.powi(127)) {
         return Ordering::Greater;
     }
-    #[expect(clippy::cast_possible_truncation, reason = "in range; the fraction is compared apart")]
+    #[expect(clippy::cast_possible_truncation, reason = "in range; the fraction is compared separately")]
     let whole = float.trunc() as i128;
     int.cmp(&whole).then_with(|| 0.0_f64.partial_cmp(&float.fract()).unwrap_or(Ordering::Equal))
 }
 
-/// A number in an order of values, in which `1` and `1.0` are equal.
+/// A number with a total order, in which `1` and `1.0` are equal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByValue(pub(crate) Number);
 
@@ -127,8 +127,8 @@ pub(crate) fn same_number(a: Number, b: Number) -> bool {
     compare(a, b) == Ordering::Equal
 }
 
-/// Whether a number is an integer multiple of a step. Exact for integers; for decimals such as `0.1`, which floats
-/// only approximate, within the error of the division.
+/// Whether a number is an integer multiple of a step. Exact for integers. For decimals such as `0.1`, which floats
+/// only approximate, the error of the division is tolerated.
 pub(crate) fn is_multiple(value: Number, step: Number) -> bool {
     match (value.integral(), step.integral()) {
         (Number::Int(value), Number::Int(step)) => step == 0 || value % step == 0,
@@ -141,7 +141,7 @@ pub(crate) fn is_multiple(value: Number, step: Number) -> bool {
             if !quotient.is_finite() {
                 return value % step == 0.0;
             }
-            // Of a step that is larger than a value, only zero is a multiple.
+            // If the step is larger than the value, only zero is a multiple.
             if quotient.abs() < 0.5 {
                 return value == 0.0;
             }

@@ -1,4 +1,4 @@
-//! JSON pointers (RFC 6901), and references made of them.
+//! JSON pointers (RFC 6901) and references.
 
 use std::fmt::Write as _;
 
@@ -17,19 +17,19 @@ pub fn push(pointer: &mut String, token: &str) {
     pointer.push_str(rest);
 }
 
-/// Returns the pointer to a member of what a JSON pointer leads to.
+/// Returns the pointer to a member of the value at a JSON pointer.
 pub(crate) fn child(pointer: &str, token: &str) -> String {
     let mut child = pointer.to_owned();
     push(&mut child, token);
     child
 }
 
-/// The longest part of a given key that is shown, in characters.
+/// Maximum length of a key in a message, in characters.
 const MAX_KEY: usize = 100;
-/// The length of a pointer, in bytes, after which no more keys are shown.
+/// Maximum length of a pointer in a message, in bytes; further keys are omitted.
 const MAX_POINTER_BYTES: usize = 2_000;
 
-/// Adds a given key to a JSON pointer for a message, cut so that no key makes it long.
+/// Adds a key of a value to a JSON pointer in a message. Long keys are cut.
 pub(crate) fn push_given(pointer: &mut String, key: &str) {
     let limit = if pointer.len() < MAX_POINTER_BYTES { MAX_KEY } else { 0 };
     if key.len() <= limit { push(pointer, key) } else { push(pointer, &truncate::cut(key, limit)) }
@@ -51,7 +51,7 @@ pub(crate) fn reference(name: &str) -> String {
     reference
 }
 
-/// Returns the name in `#/$defs/NAME` or `#/definitions/NAME`.
+/// Returns `NAME` of `#/$defs/NAME` or `#/definitions/NAME`.
 pub fn referenced(reference: &str) -> Option<String> {
     let token = reference.strip_prefix("#/$defs/").or_else(|| reference.strip_prefix("#/definitions/"))?;
     if token.is_empty() || token.contains('/') {
@@ -60,12 +60,12 @@ pub fn referenced(reference: &str) -> Option<String> {
     Some(token_of(&percent_decode(token)?))
 }
 
-/// Returns the key that a reference token stands for.
+/// Returns the key that a reference token encodes.
 pub fn token_of(token: &str) -> String {
     token.replace("~1", "/").replace("~0", "~")
 }
 
-/// Returns the text of a URI fragment; `None` if it does not encode a text.
+/// Decodes a URI fragment; `None` if the result is not valid UTF-8.
 pub(crate) fn percent_decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

@@ -6,14 +6,14 @@ use crate::base::truncate::cut;
 use crate::schema::shape::rules::Stated;
 use crate::schema::shape::{Kind, Literal, Relation, Shape, relations};
 
-/// The length at which values are cut in prose, in characters.
+/// Maximum length of a value in prose, in characters.
 const MAX_VALUE: usize = 80;
-/// The maximum number of values listed as examples.
+/// Maximum number of values listed as examples.
 const MAX_EXAMPLES: usize = 3;
-/// The maximum number of values listed if they are all that is allowed.
+/// Maximum number of values listed if no others are allowed.
 const MAX_LISTED: usize = 50;
 
-/// Returns a value as a model may send it, cut if it is long.
+/// Returns a value as JSON, cut if it is long.
 pub(crate) fn value(literal: &Literal) -> String {
     cut(&literal.to_json().to_string(), MAX_VALUE)
 }
@@ -28,7 +28,7 @@ pub(crate) fn listed(values: &[Literal]) -> String {
     }
 }
 
-/// Whether a description says this default, in the words after the word `default`: `Defaults to 5`, `Default: "asc"`.
+/// Whether a description states this default, after the word `default`: `Defaults to 5`, `Default: "asc"`.
 pub(crate) fn states_default(description: &str, default: &Literal) -> bool {
     const NEAR: usize = 6;
     let json = default.to_json();
@@ -59,7 +59,7 @@ pub(crate) fn examples(values: &[Literal]) -> String {
     format!("for example {}", displayed.join(", "))
 }
 
-/// Describes a schema in a few words, for values that have no place of their own in a dialect.
+/// Describes a schema briefly, for dialects in which its values cannot have a schema.
 pub(crate) fn schema(schema: &Value) -> String {
     match schema.get("type").and_then(Value::as_str) {
         Some(name) => name.to_owned(),
@@ -67,7 +67,7 @@ pub(crate) fn schema(schema: &Value) -> String {
     }
 }
 
-/// Returns a description with what the schema cannot express.
+/// Appends notes about rules that the schema cannot express to a description.
 pub(crate) fn describe(description: &str, notes: &[String]) -> String {
     let description = description.trim();
     if notes.is_empty() {
@@ -77,7 +77,7 @@ pub(crate) fn describe(description: &str, notes: &[String]) -> String {
     if description.is_empty() { format!("({notes})") } else { format!("{description} ({notes})") }
 }
 
-/// Returns the rule of a keyword for a shape's own values, as part of a sentence.
+/// Returns the rule of a keyword for the shape itself, as part of a sentence.
 pub(crate) fn rule(shape: &Shape, keyword: &str) -> Option<String> {
     let prose = match (keyword, &shape.kind) {
         ("enum" | "const", Kind::Enum(values)) => listed(values),
@@ -97,7 +97,7 @@ pub(crate) fn rule(shape: &Shape, keyword: &str) -> Option<String> {
     (!prose.is_empty()).then_some(prose)
 }
 
-/// Whether a text says that something is deprecated.
+/// Whether a description states that something is deprecated.
 pub(crate) fn states_deprecated(text: &str) -> bool {
     text.to_lowercase().contains("deprecated")
 }
@@ -113,7 +113,7 @@ fn stated(shape: &Shape) -> Vec<Stated> {
     }
 }
 
-/// Returns the rules of a shape's own values, each as part of a sentence. Annotations and contents are left out.
+/// Returns the rules of the shape itself, each as part of a sentence. Annotations and contents are omitted.
 pub(crate) fn rules(shape: &Shape) -> Vec<String> {
     let stated = stated(shape);
     let rules = stated.into_iter().filter(|rule| rule.keyword != "contentMediaType").map(|rule| rule.prose);

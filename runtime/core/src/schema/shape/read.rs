@@ -1,26 +1,28 @@
 //! Reads JSON Schema into a [`Shape`].
 //!
-//! Reading has two steps, each with one job:
+//! Reading has two steps:
 //!
 //! 1. **Normal form** ([`normal_form`]): a schema as its author wrote it becomes JSON Schema 2020-12 with known
-//!    keywords and values of the right kind. All tolerance is here, and so are the rules of the formats that schemas
-//!    come in ([`SchemaVersion`]). Malformed parts are left out with a [`ReadProblem`].
-//! 2. **Shape** ([`read_normal_form`]): the normal form becomes the tree. The canonical text that generated code holds
-//!    is in normal form, too.
+//!    keywords and well-formed values. All tolerance is in this step, and so are the rules of document formats
+//!    ([`SchemaVersion`]). Malformed parts are dropped with a [`ReadProblem`].
+//! 2. **Shape** ([`read_normal_form`]): the normal form becomes the tree. The canonical text in generated code is
+//!    also in normal form.
 //!
-//! Rules worth knowing:
+//! Details:
 //!
-//! - `type` lists, `anyOf [X, null]`, `null` in `enum` and OpenAPI's `nullable: true` all become [`Shape::nullable`].
-//! - What authors plainly mean counts as written: `properties` without `type` describe an object, `minLength` a text,
-//!   and so on.
+//! - `type` arrays, `anyOf [X, null]`, `null` in `enum` and OpenAPI's `nullable: true` all become
+//!   [`Shape::nullable`].
+//! - Obvious intentions count: `properties` without `type` describe an object, `minLength` a string, and so on.
 //! - Annotations next to `$ref`, `allOf` and unions belong to the shape as a whole; rules next to them become
-//!   [`Kind::All`](super::Kind::All). A keyword the tree has no form for is kept as [`Kind::Raw`](super::Kind::Raw).
-//! - `title` stands in for a missing `description` if it is more than one word and not merely the name of the field;
-//!   most titles are generated and say nothing.
-//! - `title` is kept next to the shape ([`Title`](super::Title)): it may name the type of the values, and is not shown.
-//! - `x-enum-varnames` and the like are kept as [`Choices`](super::Choices), and what values mean is said in the
-//!   description.
-//! - Descriptions lose hidden characters; those of OpenAPI documents become plain Markdown, too ([`description()`]).
+//!   [`Kind::All`](super::Kind::All). A keyword that the tree cannot represent is kept as
+//!   [`Kind::Raw`](super::Kind::Raw).
+//! - `title` replaces a missing `description` if it has more than one word and is not just the name of the field;
+//!   most titles are generated and add nothing.
+//! - `title` is also kept in the shape ([`Title`](super::Title)): it may name the type of the values, and is not
+//!   shown.
+//! - `x-enum-varnames` and similar are kept as [`Choices`](super::Choices), and the description states the meanings
+//!   of the values.
+//! - Hidden characters are removed from descriptions; those of OpenAPI documents become plain Markdown ([`plain_markdown`]).
 //! - `$schema`, `$id`, `$comment`, `xml`, unknown keywords and `x-…` are ignored, except `x-wire` and `x-aliases`,
 //!   see [`Field`](super::Field).
 
@@ -39,25 +41,25 @@ pub use source::{Nesting, SchemaLocation, SchemaVersion, Source};
 use super::{Def, Shape};
 use crate::base::frozen::List;
 
-/// The key of a title in the normal form of OpenAPI documents, whose titles describe nothing but variants.
+/// The key of a title in the normal form of OpenAPI documents. Titles describe only variants there.
 const TITLE: &str = "x-title";
 
 /// The key of the names of values in the normal form of OpenAPI documents:
 /// `{name, values: [{value, name, description}]}`.
 const CHOICES: &str = "x-choices";
 
-/// The maximum nesting, both of schemas and of values in a schema. No document in use comes near it, and the canonical
-/// text of a shape must stay within the 128 levels that JSON readers allow.
+/// Maximum nesting of schemas, and of values in a schema. No document in use comes near it, and the canonical text of
+/// a shape must stay within the 128 levels of JSON parsers.
 const MAX_DEPTH: usize = 40;
 
-/// A problem found while reading a schema.
+/// A problem in a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadProblem {
-    /// The place, as a JSON pointer to the malformed keyword, if there is one.
+    /// The JSON pointer to the malformed keyword.
     pub pointer: String,
     /// The kind of problem.
     pub kind: ReadProblemKind,
-    /// What is wrong and what was done about it.
+    /// What is wrong, and how the schema is read.
     pub message: String,
 }
 
@@ -65,35 +67,36 @@ pub struct ReadProblem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReadProblemKind {
-    /// A value that is not a schema is in the place of one.
+    /// A value is in the place of a schema and is not a schema.
     NotASchema,
-    /// A keyword has a value it cannot have, or one that cannot be followed.
+    /// A keyword has an invalid or unsupported value.
     Keyword,
-    /// A keyword has the form of an earlier draft, and is read as it is meant there.
+    /// A keyword has the form of an earlier draft, and is read accordingly.
     Draft,
     /// `type` names an unknown type.
     Type,
-    /// A pattern is not a regular expression, and is left out.
+    /// A pattern is not a regular expression, and is dropped.
     Pattern,
-    /// A pattern is a regular expression of a dialect other than ECMA-262: it is shown, but not checked.
+    /// A pattern is a regular expression of another dialect than ECMA-262. It is shown, but not checked.
     PatternDialect,
-    /// A pattern repeats too much to be tried on texts: it is shown, but not checked.
+    /// A pattern repeats too much to be matched. It is shown, but not checked.
     PatternUntried,
-    /// A default is not a value the schema allows.
+    /// A default is invalid under its schema.
     Default,
     /// A reference does not name a schema under `$defs`.
     Reference,
-    /// Listed values and the rules next to them contradict one another.
+    /// Enumerated values and the rules next to them contradict each other.
     Values,
-    /// The names or meanings of values do not fit the values; the values' own names are used.
+    /// Names or meanings do not match the enumerated values. They are ignored.
     Names,
     /// Schemas or values are nested too deep.
     Depth,
 }
 
-/// Reads a JSON Schema 2020-12 whose references are `#/$defs/NAME` (`#/definitions/NAME` is understood too).
+/// Reads a JSON Schema 2020-12 whose references are `#/$defs/NAME` (`#/definitions/NAME` is also accepted).
 ///
-/// Never fails: malformed parts are ignored with a problem, unknown rules are kept as [`Kind::Raw`](super::Kind::Raw).
+/// Never fails: malformed parts are ignored with a problem, and unknown rules are kept as
+/// [`Kind::Raw`](super::Kind::Raw).
 #[must_use]
 pub fn read(schema: &Value, problems: &mut Vec<ReadProblem>) -> Shape {
     read_at(schema, String::new(), problems)
@@ -105,8 +108,8 @@ fn read_at(schema: &Value, pointer: String, problems: &mut Vec<ReadProblem>) -> 
     build::shape(&normal, location.pointer, "", problems)
 }
 
-/// Reads a whole document: a schema and the named schemas in its `$defs` and `definitions`, sorted by name.
-/// A name in both is read from `$defs`.
+/// Reads a whole document: a schema, and the named schemas in its `$defs` and `definitions`, sorted by name. If both
+/// contain a name, the schema in `$defs` is used.
 #[must_use]
 pub fn read_document(schema: &Value, problems: &mut Vec<ReadProblem>) -> (Shape, List<Def>) {
     let shape = read(schema, problems);
@@ -125,35 +128,35 @@ pub fn read_document(schema: &Value, problems: &mut Vec<ReadProblem>) -> (Shape,
     (shape, defs.into())
 }
 
-/// Builds the shape of a schema in normal form, as [`normal_form`] returns it. `name` is that of the field it
-/// describes, or empty. Remaining problems come from combining schemas: values that no part allows, and nesting that
-/// became too deep.
+/// Builds the shape of a schema in normal form, as [`normal_form`] returns it. `name` is the name of the field that
+/// it describes, or empty. The remaining problems result from combining schemas: values that no part allows, and
+/// nesting that became too deep.
 #[must_use]
 pub fn read_normal_form(schema: &Value, name: &str, problems: &mut Vec<ReadProblem>) -> Shape {
     build::shape(schema, String::new(), name, problems)
 }
 
 /// Returns the shape of the values that at least one of the shapes allows, in its simplest form: `null` is not a
-/// variant, and a single shape is itself. `None` without shapes.
+/// variant, and a single shape is not a union. `None` if there are no shapes.
 #[must_use]
 pub fn any_of(shapes: Vec<Shape>) -> Option<Shape> {
     build::union(super::UnionMode::Any, shapes, None)
 }
 
-/// Reads the text form that generated code holds, as [`canonical`](super::render::canonical) writes it.
+/// Reads the canonical text that generated code contains and [`canonical`](super::render::canonical) writes.
 #[must_use]
 pub fn read_canonical(schema: &Value) -> Shape {
     build::canonical(schema)
 }
 
-/// Reads a schema of a [`Kind::Raw`](super::Kind::Raw), to the letter: without `type` it allows values of every type
-/// that its other keywords do not apply to.
+/// Reads a schema of a [`Kind::Raw`](super::Kind::Raw) literally: without `type`, it allows values of every type that
+/// its keywords do not apply to.
 #[must_use]
 pub(super) fn read_condition(schema: &Value) -> Shape {
     build::condition(schema)
 }
 
-/// Whether a value is nested no deeper than a limit.
+/// Whether a value is nested at most as deep as a limit.
 fn within_depth(value: &Value, limit: usize) -> bool {
     match value {
         Value::Array(items) => limit > 0 && items.iter().all(|item| within_depth(item, limit - 1)),

@@ -1,14 +1,14 @@
-//! Rules between fields of an object: as canonical text, in prose, and checked on values.
+//! Rules between fields of an object: in canonical text, in prose, and in validation.
 
 use serde_json::{Map, Value};
 
 use crate::base::frozen::{List, Text};
 
-/// A rule between fields of an object. A field that is `null` counts as not given.
+/// A rule between fields of an object. A field that is `null` counts as absent.
 ///
-/// Models ignore the JSON Schema for it (`oneOf`, `dependentRequired`) and several providers refuse that at the root,
-/// so every dialect states it in the description, and those that accept the keywords also use them. Decoding enforces
-/// it.
+/// Models ignore the JSON Schema for such a rule (`oneOf`, `dependentRequired`), and several providers reject these
+/// keywords at the root. Every dialect therefore states the rule in the description, and the dialects that accept the
+/// keywords also use them. Decoding enforces the rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relation {
     /// The kind of rule.
@@ -20,11 +20,11 @@ pub struct Relation {
 /// The kinds of [`Relation`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelationKind {
-    /// Exactly one of the fields must be given.
+    /// Exactly one of the fields must be set.
     ExactlyOne,
-    /// No two of the fields may be given.
+    /// At most one of the fields may be set.
     AtMostOne,
-    /// If the first field is given, all others must be.
+    /// If the first field is set, all others must be set.
     Requires,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn write(relations: &[Relation]) -> Value {
     relations.iter().map(rule).collect()
 }
 
-/// Reads the rules of a schema that [`write`] wrote. Anything else is ignored.
+/// Reads the rules that [`write`] wrote. Anything else is ignored.
 pub(crate) fn read(schema: &Map<String, Value>) -> List<Relation> {
     let rules = schema.get(KEYWORD).and_then(Value::as_array).into_iter().flatten();
     let rule = |rule: &Value| {
@@ -60,7 +60,7 @@ pub(crate) fn read(schema: &Map<String, Value>) -> List<Relation> {
 }
 
 impl Relation {
-    /// Returns the rule as a sentence without its full stop.
+    /// Returns the rule as a sentence without a full stop.
     pub(crate) fn prose(&self) -> String {
         let names: Vec<String> = self.fields.iter().map(|name| format!("`{name}`")).collect();
         match (self.kind, names.as_slice()) {
@@ -73,7 +73,7 @@ impl Relation {
         }
     }
 
-    /// Returns the problem of the given fields, if any.
+    /// Returns the problem with the fields that are set, if any.
     pub(crate) fn problem(&self, is_given: impl Fn(&str) -> bool) -> Option<String> {
         let given: Vec<&str> = self.fields.iter().map(Text::as_str).filter(|name| is_given(name)).collect();
         let broken = match self.kind {

@@ -1,8 +1,8 @@
 //! Renders a [`Shape`] as JSON Schema, for each dialect.
 //!
-//! What a dialect cannot express moves into descriptions, so that a model still reads it, and is recorded as a
-//! [`Loss`]. Decoding checks the shape itself: whatever a rendering lost, a call with wrong arguments is still
-//! refused.
+//! Rules that a dialect cannot express move into descriptions, so that the model still reads them, and are recorded
+//! as [`Loss`]es. Decoding validates against the shape itself: a call with invalid arguments is rejected, regardless
+//! of losses.
 
 pub(crate) mod canonical;
 mod limits;
@@ -28,31 +28,31 @@ pub use canonical::canonical;
 pub(super) use root::unite;
 pub use unions::overlaps;
 
-/// A schema for a provider, and what it no longer expresses.
+/// A schema for a provider, and its losses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rendered {
     /// The schema.
     pub schema: Value,
-    /// What the dialect could not express, and where it went.
+    /// The rules that the dialect cannot express.
     pub losses: Vec<Loss>,
 }
 
-/// Something a dialect could not express.
+/// A rule that a dialect cannot express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// The place in the rendered schema, as a JSON pointer.
+    /// The location in the rendered schema, as a JSON pointer.
     pub pointer: String,
     /// The keyword.
     pub keyword: &'static str,
-    /// Whether the description states it instead, so that the model still reads it.
+    /// Whether the description states the rule, so that the model still reads it.
     pub in_prose: bool,
-    /// Why the schema cannot say it.
+    /// Why the dialect cannot express the rule.
     pub reason: &'static str,
 }
 
 impl Loss {
-    /// Whether the provider no longer holds the model to what the keyword says. Words about a value (`default`,
-    /// `examples`, `deprecated`) are not binding: the model reads them in the description as well.
+    /// Whether the provider no longer enforces the keyword. Annotations (`default`, `examples`, `deprecated`) are not
+    /// binding: it makes no difference whether the model reads them in the description.
     #[must_use]
     pub fn weakens(&self) -> bool {
         !(self.in_prose && matches!(self.keyword, "default" | "examples" | "deprecated"))
@@ -60,7 +60,8 @@ impl Loss {
 }
 
 impl Loss {
-    /// Whether a value that the tool takes cannot be sent: a strict dialect has no other form for it, and a lax one has.
+    /// Whether a value that the tool accepts cannot be sent in this dialect. A strict dialect cannot express the value;
+    /// a lax one can.
     #[must_use]
     pub fn withholds(&self) -> bool {
         self.keyword == "nullable"
@@ -76,32 +77,32 @@ impl fmt::Display for Loss {
     }
 }
 
-/// A reason why a dialect cannot accept a schema at all.
+/// A reason why a dialect rejects a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The place in the schema, as a JSON pointer.
+    /// The location in the schema, as a JSON pointer.
     pub pointer: String,
-    /// The reason, and what would help.
+    /// The reason, and a fix.
     pub reason: String,
 }
 
-/// Renders the schema of the arguments for a provider: read-only fields are left out, and reached named shapes are
-/// under `$defs`. The root is always an object.
+/// Renders the schema of the arguments for a provider, without read-only fields. Referenced named shapes are under
+/// `$defs`. The root is always an object.
 ///
 /// # Errors
 ///
-/// Returns all reasons why the dialect cannot accept it.
+/// Returns all reasons why the dialect rejects the schema.
 pub fn render_input(shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Result<Rendered, Vec<Refusal>> {
     let mut renderer = Renderer::new(defs, dialect, Access::ReadOnly);
     let schema = renderer.root(shape);
     renderer.finish(schema)
 }
 
-/// Renders the schema of the result for a provider: write-only fields are left out. The root may be any value.
+/// Renders the schema of the result for a provider, without write-only fields. The root may be any value.
 ///
 /// # Errors
 ///
-/// Returns all reasons why the dialect cannot accept it.
+/// Returns all reasons why the dialect rejects the schema.
 pub fn render_output(shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Result<Rendered, Vec<Refusal>> {
     let mut renderer = Renderer::new(defs, dialect, Access::WriteOnly);
     let schema = renderer.node(shape, false);
@@ -114,24 +115,24 @@ struct Renderer<'a> {
     defs: &'a List<Def>,
     dialect: &'a Dialect,
     codec: Codec<'a>,
-    /// Fields with this access are left out.
+    /// Fields with this access are omitted.
     hidden: Access,
     path: String,
     losses: Vec<Loss>,
     refusals: Vec<Refusal>,
-    /// Named shapes that were referred to.
+    /// The named shapes that are referenced.
     reached: BTreeSet<String>,
-    /// Those of them that are not rendered yet.
+    /// The referenced shapes that are not rendered yet.
     waiting: BTreeSet<String>,
-    /// The named shapes around the place.
+    /// The named shapes around the location.
     enclosing: EnclosingDefs,
-    /// How many more shapes may be inlined: references used twice per level would double at each level.
+    /// How many more shapes may be inlined. References that occur twice per level would double at each level.
     budget: usize,
-    /// How many shapes are inlined around the current one.
+    /// The number of shapes that are inlined around the current one.
     inlined: usize,
 }
 
-/// The maximum number of shapes inlined where references are not accepted.
+/// Maximum number of shapes that are inlined if references are not accepted.
 const MAX_INLINED: usize = 2_000;
 
 impl<'a> Renderer<'a> {
@@ -152,7 +153,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// Adds the named shapes that were reached and checks the result.
+    /// Adds the referenced named shapes and checks the result.
     fn finish(mut self, schema: Value) -> Result<Rendered, Vec<Refusal>> {
         let defs = self.render_defs();
         let mut schema = schema;
@@ -168,14 +169,14 @@ impl<'a> Renderer<'a> {
         Err(self.refusals)
     }
 
-    /// Records that a named shape was referred to.
+    /// Records a reference to a named shape.
     fn refer(&mut self, name: String) {
         if self.reached.insert(name.clone()) {
             self.waiting.insert(name);
         }
     }
 
-    /// Renders named shapes until no new one is reached.
+    /// Renders named shapes until no new one is referenced.
     fn render_defs(&mut self) -> Object {
         let mut rendered = BTreeMap::new();
         while let Some(name) = self.waiting.pop_first() {
@@ -215,7 +216,7 @@ impl<'a> Renderer<'a> {
         result
     }
 
-    /// Renders the shapes in a list under a keyword.
+    /// Renders the shapes of an array under a keyword.
     fn list(&mut self, keyword: &str, shapes: &[Shape]) -> Vec<Value> {
         let node = |(index, shape): (usize, &Shape)| {
             self.at(&[keyword, &index.to_string()], |renderer| renderer.node(shape, false))

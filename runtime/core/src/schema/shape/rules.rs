@@ -1,9 +1,9 @@
-//! The rules of numbers, texts, lists and objects, each kind in its own file.
+//! The rules of numbers, strings, arrays and objects, one file per type.
 //!
-//! Such a file holds everything about a rule: its field, its keyword and how two schemas with that keyword are
-//! merged, how it is written and reported, how two sets of rules are merged, how it is copied in a constant, and what
-//! is wrong with a value. Everything else asks these files. Each place takes the struct apart or builds it field by
-//! field, so a new field compiles only when every place knows what to do with it.
+//! Each file contains everything about a rule: its field, its keyword and how the keywords of two schemas are merged,
+//! how it is rendered and described, how two sets of rules are merged, how it is copied in a constant, and how a
+//! value is checked against it. All other modules call these files. Each function destructures the struct or builds
+//! it field by field, so that a new field does not compile until every function handles it.
 
 pub(crate) mod array;
 pub(crate) mod number;
@@ -17,13 +17,13 @@ use crate::schema::dialect::Dialect;
 
 type Object = Map<String, Value>;
 
-/// A keyword of schemas for the values of one type.
+/// A JSON Schema keyword for values of one type.
 pub(crate) struct Keyword {
     /// Its name.
     pub(crate) name: &'static str,
-    /// The form that its value must have.
+    /// The required form of its value.
     pub(crate) form: Form,
-    /// The value that two schemas have together if both have the keyword.
+    /// How the values of two schemas are combined.
     pub(crate) together: Together,
 }
 
@@ -32,30 +32,30 @@ pub(crate) struct Keyword {
 pub(crate) enum Form {
     /// A whole number from zero.
     Count,
-    /// True or false.
+    /// A boolean.
     Flag,
-    /// A text.
+    /// A string.
     Text,
     /// A regular expression.
     Pattern,
     /// A number.
     Number,
-    /// A number that earlier drafts make exclusive by a flag next to it.
+    /// A number that earlier drafts make exclusive with a flag next to it.
     Limit,
-    /// A number above zero.
+    /// A number greater than zero.
     Step,
 }
 
-/// The value that two schemas have together.
+/// How the values of two schemas are combined.
 #[derive(Clone, Copy)]
 pub(crate) enum Together {
     /// The larger number.
     Larger,
     /// The smaller number.
     Smaller,
-    /// The later one: an annotation rather than a rule.
+    /// The later value: an annotation rather than a rule.
     Later,
-    /// No value, unless both are the same.
+    /// No value, unless both are equal.
     Same,
 }
 
@@ -73,23 +73,23 @@ pub(crate) const TYPES: [(&str, &[Keyword]); 4] = [
     ("number", number::KEYWORDS),
 ];
 
-/// Returns the keyword of a name, and the type it is for.
+/// Returns the keyword with a name, and the type that it applies to.
 pub(crate) fn keyword(name: &str) -> Option<(&'static str, &'static Keyword)> {
     TYPES.iter().find_map(|(of, keywords)| Some((*of, keywords.iter().find(|known| known.name == name)?)))
 }
 
-/// A rule that is set, in every form in which it is given.
+/// A rule that is set, in each of its forms.
 #[derive(Debug)]
 pub(crate) struct Stated {
     /// Its keyword in canonical text.
     pub(crate) keyword: &'static str,
     /// Its value in canonical text.
     pub(crate) value: Value,
-    /// The keyword and the value that state it to a provider, if canonical text states it differently.
+    /// The keyword and the value for providers, if they differ from canonical text.
     pub(crate) dialect_form: Option<(&'static str, Value)>,
-    /// The value as a dialect that takes the keyword has it; `None` if it has no such value.
+    /// Returns the value for a dialect that has the keyword; `None` if the dialect cannot express the value.
     pub(crate) written: fn(&Dialect, &Value) -> Option<Value>,
-    /// Part of a sentence that states it; empty if neither a provider nor a model sees it.
+    /// Part of a sentence that states the rule; empty if it is for neither providers nor models.
     pub(crate) prose: String,
 }
 
@@ -104,12 +104,12 @@ impl Stated {
         }
     }
 
-    /// A text, unless it is empty.
+    /// A string, unless it is empty.
     fn text(keyword: &'static str, text: &Text, prose: impl FnOnce(&Text) -> String) -> Option<Stated> {
         (!text.is_empty()).then(|| Stated::new(keyword, text.as_str(), prose(text)))
     }
 
-    /// A limit on a number of things: `at least 1 character`.
+    /// A limit on a count: `at least 1 character`.
     fn count(keyword: &'static str, limit: Option<u64>, thing: &str) -> Option<Stated> {
         let limit = limit?;
         let least = if keyword.starts_with("min") { "at least" } else { "at most" };
@@ -123,7 +123,7 @@ impl Stated {
     }
 }
 
-/// Returns what is wrong with a number of things.
+/// Returns the problems of a count.
 fn wrong_count(count: usize, least: Option<u64>, max: Option<u64>, thing: &str) -> Vec<String> {
     let count = u64::try_from(count).unwrap_or(u64::MAX);
     let message = |bound: &str, limit: u64| {
@@ -135,17 +135,17 @@ fn wrong_count(count: usize, least: Option<u64>, max: Option<u64>, thing: &str) 
     few.into_iter().chain(many).collect()
 }
 
-/// Reads a count of a schema in normal form.
+/// Reads a count from a schema in normal form.
 fn count(schema: &Object, keyword: &str) -> Option<u64> {
     schema.get(keyword).and_then(Value::as_u64)
 }
 
-/// Reads a text of a schema in normal form; empty if there is none.
+/// Reads a string from a schema in normal form; empty if it is absent.
 pub(super) fn text(schema: &Object, keyword: &str) -> Text {
     schema.get(keyword).and_then(Value::as_str).map_or(Text::EMPTY, |text| text.to_owned().into())
 }
 
-/// Reads a flag of a schema in normal form.
+/// Reads a flag from a schema in normal form.
 pub(super) fn flag(schema: &Object, keyword: &str) -> bool {
     schema.get(keyword) == Some(&Value::Bool(true))
 }
@@ -158,7 +158,7 @@ fn least(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     }
 }
 
-/// Returns the value that is set, or one of two equal values. Two different ones have no value together.
+/// Returns the value that is set, or the value of both if they are equal. Different values cannot be combined.
 fn same<T: Clone + PartialEq>(a: &T, b: &T, none: &T) -> Option<T> {
     match (a, b) {
         (a, b) if b == none || a == b => Some(a.clone()),
@@ -167,17 +167,17 @@ fn same<T: Clone + PartialEq>(a: &T, b: &T, none: &T) -> Option<T> {
     }
 }
 
-/// Returns the first text, or the second if that is empty.
+/// Returns the first string, or the second if the first is empty.
 fn first(a: &Text, b: &Text) -> Text {
     if a.is_empty() { b.clone() } else { a.clone() }
 }
 
-/// Returns the first limit, or the second if that is not set.
+/// Returns the first limit, or the second if the first is not set.
 const fn either(first: Option<u64>, second: Option<u64>) -> Option<u64> {
     if first.is_some() { first } else { second }
 }
 
-/// Returns the first text, or the second if that is empty. Both are part of the program.
+/// Returns the first string, or the second if the first is empty. Both are static.
 const fn either_text(first: &Text, second: &Text) -> Text {
     let given = first.program();
     Text::Static(if given.is_empty() { second.program() } else { given })
@@ -204,7 +204,7 @@ mod tests {
                 _ => return Ok(()),
             };
             for name in stated.iter().map(|rule| rule.keyword) {
-                // `format` is for several types; what begins with `x-` stands only in canonical text.
+                // `format` applies to several types; keywords that start with `x-` occur only in canonical text.
                 let own = name == "format" || name.starts_with("x-");
                 prop_assert!(own || keyword(name).is_some_and(|(known, _)| known == of), "{} {}", of, name);
             }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use super::{Def, Kind, Literal, ObjectRules, Shape, read};
 use crate::base::frozen::{Frozen, List, Text};
 
-/// A [`Shape`], as a tree or as canonical JSON Schema text that is read on first use.
+/// A [`Shape`], as a tree or as canonical JSON Schema text that is parsed on first use.
 pub enum Schema {
     /// The tree.
     Tree(Frozen<Shape>),
@@ -16,13 +16,13 @@ pub enum Schema {
 }
 
 impl Schema {
-    /// Creates a schema from its canonical text, as generated code holds it.
+    /// Creates a schema from its canonical text, as generated code contains it.
     #[must_use]
     pub const fn text(text: &'static str) -> Schema {
         Schema::Text(text, OnceLock::new())
     }
 
-    /// Returns the canonical text, if the shape was not read from it yet.
+    /// Returns the canonical text, if it is not parsed yet.
     pub(crate) fn unread(&self) -> Option<&'static str> {
         match self {
             Schema::Text(text, cell) if cell.get().is_none() => Some(text),
@@ -40,8 +40,8 @@ impl Schema {
     }
 }
 
-/// Parses canonical text. Text that the compiler did not write cannot be read, so it is kept whole and stays visible
-/// in every rendering.
+/// Parses canonical text. Text that the compiler did not write cannot be parsed; it is kept as a raw schema, so that
+/// it is visible in every rendering.
 fn parse(text: &'static str) -> Shape {
     match serde_json::from_str(text) {
         Ok(value) => read::read_canonical(&value),
@@ -87,10 +87,10 @@ impl From<Shape> for Schema {
     }
 }
 
-/// Follows references to a shape that is not a reference; `None` if they lead nowhere or in a circle.
+/// Resolves references to a shape that is not a reference; `None` if they are dangling or cyclic.
 pub fn resolved<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Option<&'a Shape> {
     let mut shape = shape;
-    // More references than names are a circle.
+    // More references than names form a cycle.
     for _ in 0..=defs.len() {
         let Kind::Ref(name) = &shape.kind else { return Some(shape) };
         shape = find_def(defs, name)?;
@@ -98,12 +98,12 @@ pub fn resolved<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Option<&'a Shape> 
     None
 }
 
-/// Returns the shape that references lead to; the reference itself if it leads nowhere.
+/// Resolves references. Returns the reference itself if it is dangling.
 pub(super) fn target<'s>(shape: &'s Shape, defs: &'s List<Def>) -> &'s Shape {
     resolved(shape, defs).unwrap_or(shape)
 }
 
-/// Returns the object that a shape describes: behind references, and with rules beside it.
+/// Returns the object that a shape describes. Resolves references, and ignores rules next to the object.
 #[must_use]
 pub fn object_in<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Option<&'a ObjectRules> {
     match &resolved(shape, defs)?.kind {
@@ -116,22 +116,22 @@ pub fn object_in<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Option<&'a Object
     }
 }
 
-/// Returns the shape of this name in a list sorted by name.
+/// Returns the shape with this name from a list that is sorted by name.
 #[must_use]
 pub fn find_def<'a>(defs: &'a List<Def>, name: &str) -> Option<&'a Shape> {
     Some(find_schema(defs, name)?.shape())
 }
 
-/// As [`find_def`], without reading the text of the schema.
+/// Like [`find_def`], without parsing the text of the schema.
 pub(crate) fn find_schema<'a>(defs: &'a List<Def>, name: &str) -> Option<&'a Schema> {
     let index = defs.binary_search_by(|def| def.name.as_str().cmp(name)).ok()?;
     Some(&defs.get(index)?.schema)
 }
 
-/// References nested deeper than this are not followed: they may be cyclic.
+/// Maximum depth to which references are followed: they may be cyclic.
 const MAX_DEPTH: usize = 16;
 
-/// Whether `null` fits a shape.
+/// Whether a shape allows `null`.
 pub(crate) fn takes_null(shape: &Shape, defs: &List<Def>) -> bool {
     within(shape, defs, 0)
 }

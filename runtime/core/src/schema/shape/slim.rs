@@ -1,8 +1,8 @@
-//! Levers on the size of a shape: what a model reads becomes shorter, and what a call needs stays.
+//! Reduces the size of a shape: what a model reads becomes shorter, and every call stays possible.
 //!
-//! [`slim`] turns a shape into a smaller one before it is rendered. The smaller shape accepts whatever the full one
-//! accepts, apart from the optional arguments that were left out, and every trim is recorded as a [`Trim`]. Decoding
-//! goes on with the full shape: what slimming left out is still understood and still checked.
+//! [`slim`] turns a shape into a smaller one before it is rendered. The smaller shape accepts everything that the
+//! full one accepts, except for optional arguments that were omitted. Every change is recorded as a [`Trim`].
+//! Decoding uses the full shape, so omitted parts are still accepted and still validated.
 
 mod defs;
 mod depth;
@@ -27,44 +27,44 @@ pub(crate) use node_trims::shortened;
 pub use parse::SlimError;
 pub use trims::{Trim, TrimKind};
 
-/// What is trimmed of a tool before a model reads it.
+/// What is trimmed from a tool before a model reads it.
 ///
-/// [`NONE`](Slim::NONE) trims nothing, [`DEFAULT`](Slim::DEFAULT) only what is above a ceiling, and
-/// [`COMPACT`](Slim::COMPACT) is the smallest form that still shows every argument with its type and its values. Write
-/// a literal with `..Slim::NONE`. As text, such as `compact, parameters=80, ceiling=off`, it is a list of levers, see
-/// [`FromStr`](std::str::FromStr).
+/// [`NONE`](Slim::NONE) trims nothing, [`DEFAULT`](Slim::DEFAULT) trims only tools above a ceiling, and
+/// [`COMPACT`](Slim::COMPACT) is the smallest form that still shows every argument with its type and its values.
+/// Write a literal with `..Slim::NONE`. Its text form is a list of levers, such as `compact, parameters=80,
+/// ceiling=off`; see [`FromStr`](std::str::FromStr).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slim {
-    /// What is kept of the description of the tool.
+    /// The limit of the tool's description.
     pub description: DescriptionLimit,
-    /// What is kept of the descriptions of the arguments.
+    /// The limit of the arguments' descriptions.
     pub parameters: DescriptionLimit,
-    /// What is kept of the descriptions of everything inside arguments.
+    /// The limit of descriptions inside arguments.
     pub nested: DescriptionLimit,
-    /// Whether examples of values are left out, and defaults that are long.
+    /// Whether to drop examples, and defaults that are long.
     pub drop_examples: bool,
-    /// Whether objects no longer say that they take no other keys. A call with such keys is still refused.
+    /// Whether closed objects are shown as open. A call with additional keys is still rejected.
     pub drop_closed: bool,
-    /// If set, only required arguments and those of these names are shown.
+    /// If set, only required arguments and the arguments with these names are shown.
     pub optional: Option<List<Text>>,
-    /// How many levels of objects are spelled out, the arguments being the first. What is deeper becomes an object
-    /// whose description lists its fields.
+    /// Maximum number of levels of objects that are shown in full; the arguments are the first. A deeper part becomes
+    /// an object whose description lists its fields.
     pub depth: Option<usize>,
-    /// Whether named shapes that are used once are written where they are used.
+    /// Whether named shapes that are used once are inlined.
     pub inline: bool,
-    /// The size above which more levers are pulled, one after another, until the tool fits: the bytes of its name, its
-    /// description and its schema as compact JSON. MCP's schema of results is shown if it fits under the ceiling, too.
+    /// The size above which more levers are applied, in order, until the tool fits, in bytes: its name, its
+    /// description, and its schema as compact JSON. MCP's output schema is also shown if it fits under the ceiling.
     pub ceiling: Option<usize>,
 }
 
-/// The default of [`Slim::ceiling`], in bytes: no tool of this size has more than 8,000 tokens.
+/// Default of [`Slim::ceiling`], in bytes: no tool of this size has more than 8,000 tokens.
 ///
-/// Of 6,086 tools of public documents, none has more than 0.352 tokens per byte (`o200k_base`) near the ceiling, which
-/// gives 22,700 bytes; the rest is a margin for denser texts.
+/// Of 6,086 tools of public documents, none near the ceiling has more than 0.352 tokens per byte (`o200k_base`),
+/// which gives 22,700 bytes. The rest is a margin for denser text.
 pub const DEFAULT_CEILING_BYTES: usize = 22_000;
 
 impl Slim {
-    /// Nothing is trimmed, however large a tool is.
+    /// Trims nothing, regardless of the size of a tool.
     pub const NONE: Slim = Slim {
         description: DescriptionLimit::All,
         parameters: DescriptionLimit::All,
@@ -77,11 +77,12 @@ impl Slim {
         ceiling: None,
     };
 
-    /// Only tools above the default [`DEFAULT_CEILING_BYTES`] are trimmed.
+    /// Trims only tools above the default [`DEFAULT_CEILING_BYTES`].
     pub const DEFAULT: Slim = Slim { ceiling: Some(DEFAULT_CEILING_BYTES), ..Slim::NONE };
 
-    /// The smallest form in which every argument stays callable: names, types, required arguments, allowed values and
-    /// limits are kept, and of the texts the first sentences of the tool and of its arguments, if short.
+    /// The smallest form in which every argument can still be used. It keeps names, types, required arguments,
+    /// allowed values and limits, and the first sentences of the tool's and its arguments' descriptions, if they are
+    /// short.
     pub const COMPACT: Slim = Slim {
         description: DescriptionLimit::Sentence(160),
         parameters: DescriptionLimit::Sentence(60),
@@ -92,13 +93,13 @@ impl Slim {
         ..Slim::DEFAULT
     };
 
-    /// Whether a shape stays as it is.
+    /// Whether shapes stay unchanged.
     pub(crate) fn is_idle(&self) -> bool {
         let Slim { description, ceiling, .. } = Slim::NONE;
         Slim { description, ceiling, ..self.clone() } == Slim::NONE
     }
 
-    /// Whether some schemas accept more than before.
+    /// Whether some schemas become less strict.
     fn loosens(&self) -> bool {
         self.drop_closed || self.depth.is_some()
     }
@@ -110,33 +111,33 @@ impl Default for Slim {
     }
 }
 
-/// How much is kept of a description.
+/// How much of a description is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DescriptionLimit {
     /// All of it.
     All,
-    /// As many whole sentences or words as fit in this number of characters.
+    /// As many complete sentences or words as fit into this number of characters.
     Characters(usize),
-    /// The first sentence, in at most this number of characters.
+    /// The first sentence, cut to this number of characters.
     Sentence(usize),
     /// Nothing.
     None,
 }
 
-/// A smaller shape, the named shapes that it refers to, and what was trimmed.
+/// A smaller shape, the named shapes that it references, and the trims.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slimmed {
     /// The shape of the arguments.
     pub shape: Shape,
     /// The named shapes, sorted by name.
     pub defs: List<Def>,
-    /// What was trimmed, in the order of the schema.
+    /// The trims, in the order of the schema.
     pub trims: Vec<Trim>,
 }
 
 /// Trims the shape of a tool's arguments.
 ///
-/// The same input gives the same output. The ceiling is not applied here: [`ToolSpec::schema`] does that.
+/// The result is deterministic. The ceiling is not applied here, but by [`ToolSpec::schema`].
 ///
 /// [`ToolSpec::schema`]: crate::spec::ToolSpec::schema
 #[must_use]
@@ -144,8 +145,8 @@ pub fn slim(shape: &Shape, defs: &List<Def>, slim: &Slim) -> Slimmed {
     slim_to(shape, defs, slim, None, true)
 }
 
-/// As [`slim`], with only the first places spelled out. What is trimmed is only told if asked for: it takes most of the
-/// time, and most smaller shapes are only measured.
+/// Like [`slim`], with only the first parts shown in full. Trims are only recorded if requested: recording takes most
+/// of the time, and most smaller shapes are only measured.
 pub(crate) fn slim_to(
     shape: &Shape,
     defs: &List<Def>,
@@ -169,13 +170,13 @@ pub(crate) fn slim_to(
 struct Slimmer<'a> {
     defs: &'a List<Def>,
     slim: &'a Slim,
-    /// The parts that are spelled out, if not all are.
+    /// The parts that are shown in full; `None` shows all.
     opened: Option<Opened<'a>>,
     path: String,
-    /// Whether what is trimmed is told.
+    /// Whether trims are recorded.
     tells: bool,
     trims: Vec<Trim>,
-    /// The named shapes that were reached and not visited yet, by the level at which they are.
+    /// The named shapes that are referenced and not visited yet, with their levels.
     waiting: BTreeSet<(usize, String)>,
 }
 
@@ -185,7 +186,7 @@ impl<'a> Slimmer<'a> {
         Slimmer { defs, slim, opened, path, tells, trims, waiting }
     }
 
-    /// Whether some schemas accept more than before.
+    /// Whether some schemas become less strict.
     fn loosens(&self) -> bool {
         self.opened.is_some() || self.slim.loosens()
     }
@@ -216,13 +217,13 @@ impl<'a> Slimmer<'a> {
         result
     }
 
-    /// Leaves out optional arguments.
+    /// Omits optional arguments.
     fn prune(&mut self, shape: &Shape) -> Shape {
         let (Some(named), Some(root)) = (&self.slim.optional, resolved(shape, self.defs)) else {
             return shape.clone();
         };
         let Kind::Object(rules) = &root.kind else { return shape.clone() };
-        // What a rule between arguments names may be the only way to satisfy it.
+        // An argument that a rule names may be the only way to satisfy the rule.
         let in_rules = rules.relations.iter().flat_map(|relation| relation.fields.iter());
         let named: BTreeSet<&str> = named.iter().chain(in_rules).map(|name| name.as_str()).collect();
         let is_kept = |field: &Field| field.required || named.contains(field.name.as_str());
@@ -274,7 +275,7 @@ impl<'a> Slimmer<'a> {
             self.at(&child.tokens, |slimmer| slimmer.node(shape, level))
         });
         match &mut kind {
-            // Of variants that accept more than before, more than one may fit.
+            // If variants become less strict, more than one may match.
             Kind::Union(rules) if loosens => {
                 rules.mode = UnionMode::Any;
                 depth::tag(rules, given, self.defs);
@@ -284,7 +285,7 @@ impl<'a> Slimmer<'a> {
                     rules.fields.iter().filter(|field| field.access != Access::ReadOnly).cloned().collect();
                 if self.slim.drop_closed && rules.extra == Extra::Closed && !rules.fields.is_empty() {
                     rules.extra = Extra::Open;
-                    self.trim(TrimKind::Closed, "no longer says that it takes no other keys");
+                    self.trim(TrimKind::Closed, "shown as open");
                 }
             }
             _ => {}
@@ -292,7 +293,7 @@ impl<'a> Slimmer<'a> {
         kind
     }
 
-    /// Trims the named shapes that are reached, each at the first level at which it is.
+    /// Trims the referenced named shapes, each at the lowest level of its references.
     fn trim_defs(&mut self) -> BTreeMap<String, Shape> {
         let mut done = BTreeMap::new();
         while let Some((level, name)) = self.waiting.pop_first() {

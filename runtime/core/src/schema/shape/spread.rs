@@ -1,8 +1,8 @@
-//! Arguments that have several forms, as one object that lists the fields of them all.
+//! Flattens arguments that have several variants to one object with the fields of all variants.
 //!
-//! A model, a command line and a generated type want names of arguments. A schema may list them in alternatives, in rules
-//! that apply under conditions, or behind references: here they are brought to the front, and the rest only names them:
-//! `{properties: {id, name}, anyOf: [{required: [id]}, {required: [name]}]}`.
+//! Models, command lines and generated types need named arguments. A schema may declare them in variants, in
+//! conditional rules, or behind references. Here the fields move to the root, and the rest refers to them only by
+//! name: `{properties: {id, name}, anyOf: [{required: [id]}, {required: [name]}]}`.
 
 use serde_json::Value;
 
@@ -10,11 +10,11 @@ use super::render::unite;
 use super::{Def, Extra, Field, Kind, ObjectRules, Shape, UnionRules, read};
 use crate::base::frozen::List;
 
-/// References nested deeper than this are not followed: they may be cyclic.
+/// Maximum depth to which references are followed: they may be cyclic.
 const MAX_DEPTH: usize = 16;
 
-/// Returns the same values as one object with the fields of all forms, next to the rules about them. `None` if no fields
-/// are known.
+/// Returns the same values as one object with the fields of all variants, next to the rules about them. `None` if no
+/// fields are known.
 pub(crate) fn spread(shape: &Shape, defs: &[Def]) -> Option<Shape> {
     let fields = fields_of(shape, defs, 0).filter(|fields| !fields.is_empty())?;
     let parts = match &shape.kind {
@@ -78,7 +78,7 @@ fn fields_of(shape: &Shape, defs: &[Def], depth: usize) -> Option<Vec<Field>> {
     }
 }
 
-/// Returns the shapes that apply under conditions.
+/// Returns the shapes in conditional rules.
 fn of_conditions(text: &str) -> Vec<Shape> {
     let Ok(Value::Object(raw)) = serde_json::from_str(text) else { return Vec::new() };
     let branches = ["then", "else"].into_iter().filter_map(|keyword| raw.get(keyword));
@@ -94,7 +94,7 @@ fn find<'a>(defs: &'a [Def], name: &str) -> Option<&'a Shape> {
     defs.iter().find(|def| def.name == *name).map(|def| def.schema.shape())
 }
 
-/// Returns whether objects of any form may have other fields.
+/// Returns whether objects of any variant may have additional fields.
 fn extra_of(shape: &Shape, defs: &[Def], depth: usize) -> Extra {
     let closed = match &shape.kind {
         _ if depth > MAX_DEPTH => false,
@@ -111,15 +111,15 @@ fn extra_of(shape: &Shape, defs: &[Def], depth: usize) -> Extra {
 }
 
 struct Spread<'a> {
-    /// The fields of all forms.
+    /// The fields of all variants.
     all: &'a [Field],
-    /// Those of them that stand beside the alternatives.
+    /// The fields that are next to the variants.
     own: &'a [Field],
     defs: &'a [Def],
 }
 
 impl Spread<'_> {
-    /// Returns what a shape says besides that there are these fields, or `None` if it has no objects.
+    /// Returns the rules of a shape other than its fields. `None` if it has no objects.
     fn rest(&self, shape: &Shape, depth: usize) -> Option<Shape> {
         let below = |shape: &Shape| self.rest(shape, depth + 1);
         let kind = match &shape.kind {
@@ -127,7 +127,7 @@ impl Spread<'_> {
             Kind::Object(rules) => self.object(rules),
             Kind::Ref(name) => return below(find(self.defs, name)?),
             Kind::Any | Kind::Raw(_) => shape.kind.clone(),
-            // Its variants are known by their names.
+            // Its variants are selected by name.
             Kind::Union(rules) if rules.discriminator.is_some() => shape.kind.clone(),
             Kind::Union(rules) => {
                 let variants: Vec<Shape> = rules.variants.iter().filter_map(below).collect();
@@ -168,7 +168,7 @@ impl Spread<'_> {
             }
         }
         if is_closed {
-            // What stands beside alternatives belongs to each of them.
+            // Fields next to the variants belong to each variant.
             let beside =
                 self.own.iter().filter(|own| rules.fields.iter().all(|field| field.name != own.name));
             fields.extend(beside.map(|field| Field { required: false, shape: Shape::ANY, ..field.clone() }));

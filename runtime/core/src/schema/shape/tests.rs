@@ -1,4 +1,4 @@
-//! What tests of shapes share, and the scripts beside them.
+//! Helpers of the tests of shapes, and the runner of their scripts.
 
 pub(crate) mod arbitrary;
 mod scripts;

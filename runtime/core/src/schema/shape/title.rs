@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// The title of a schema, which may name the Rust type of its values.
+/// The title of a schema, from which the Rust type of its values may get its name.
 ///
-/// It says nothing about the values, so shapes that differ in it alone are equal, and it is not part of canonical
-/// text.
+/// A title does not restrict values, so shapes that differ only in titles are equal, and titles are not part of
+/// canonical text.
 #[derive(Clone, Default)]
 pub struct Title(Option<Arc<str>>);
 
@@ -14,14 +14,14 @@ impl Title {
     /// No title.
     pub const NONE: Title = Title(None);
 
-    /// Creates a title; a text of white space stands for no title.
+    /// Creates a title; whitespace means no title.
     #[must_use]
     pub fn new(text: &str) -> Title {
         let text = text.trim();
         Title((!text.is_empty()).then(|| text.into()))
     }
 
-    /// Returns the text; empty if there is none.
+    /// Returns the title; empty if there is none.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_deref().unwrap_or_default()

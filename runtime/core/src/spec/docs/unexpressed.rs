@@ -44,7 +44,7 @@ fn of_loss(spec: &ToolSpec, loss: &Loss) -> UnexpressedRule {
         (None, "required" | "nullable") => "null is the same as leaving it out".to_owned(),
         (None, "type") => "written as JSON text".to_owned(),
         (None, "$ref") => "the form is not shown again".to_owned(),
-        // Of a map, written as a list of its keys with their values.
+        // Of a map, written as an array of its keys with their values.
         (None, "uniqueItems") => "each key is given once".to_owned(),
         (None, "additionalProperties") => "other keys are checked".to_owned(),
         (None, "schema" | "not" | "if" | "allOf") => "there are more rules".to_owned(),

@@ -377,12 +377,12 @@ fn messages_about_a_secret_argument_lose_only_values() {
         message: message.to_owned(),
     };
     let reason = ToolError::from_problems(vec![
-        problem("/password", "missing: expected a text"),
-        problem("/url", "expected a number, got the text \"https://x/?token=abcdef\""),
+        problem("/password", "missing: expected a string"),
+        problem("/url", "expected a number, got the string \"https://x/?token=abcdef\""),
     ]);
     let redactor = Redactor::new().for_unknown();
-    let described = "Invalid arguments: /password: missing: expected a text\n\
-                /url: expected a number, got the text \"https://x/?token=[REDACTED]\"";
+    let described = "Invalid arguments: /password: missing: expected a string\n\
+                /url: expected a number, got the string \"https://x/?token=[REDACTED]\"";
     assert_eq!(redactor.error(&reason, &Secrets::default()), described);
     assert_eq!(redactor.message(&reason, &Secrets::default()), described);
     // The tool's own message may contain a value.

@@ -1,11 +1,11 @@
-//! What engines are told.
+//! Tests of the patterns that engines receive.
 
 mod real;
 
 use super::super::{ANTHROPIC, BEDROCK_STRICT, GEMINI, LLAMA_CPP, OPENAI, OPENAI_STRICT};
 use super::*;
 
-/// What each engine is told, and which of them takes it as it is.
+/// The pattern that each engine receives, and which engines receive it unchanged.
 const CASES: &[(&str, Option<&str>, Option<&str>)] = &[
     ("^[a-z]{2,3}(?:x|y)*?$", Some("^[a-z]{2,3}(?:x|y)*?$"), Some("^[a-z]{2,3}(?:x|y)*?$")),
     (r"^[^\p{Cc}]{1,200}$", None, Some(r"^[^\p{Cc}]{1,200}$")),

@@ -1,16 +1,16 @@
-//! Unions whose variants are not distinguishable by how their values are written.
+//! Unions whose variants cannot be distinguished in their written form.
 
 use super::{Codec, Form, MemberKind};
 use crate::schema::shape::{Field, Kind, Literal, ObjectRules, Shape, UnionRules};
 
-/// Shapes nested deeper than this are not compared.
+/// Maximum nesting of shapes that are compared.
 const MAX_DEPTH: usize = 5;
-/// The maximum number of comparisons for a union: unions in unions may multiply the work. The remaining ones count as
-/// clear.
+/// Maximum number of comparisons per union: nested unions multiply them. Variants that are not compared count as
+/// distinguishable.
 const MAX_COMPARED: usize = 1_000;
 
 impl Codec<'_> {
-    /// Whether one written value could stand for different values of two variants.
+    /// Whether one written value could represent different values of two variants.
     pub(super) fn is_mixed(&self, union: &UnionRules) -> bool {
         self.compared.set(MAX_COMPARED);
         self.variants_clash(union, 0)
@@ -62,7 +62,7 @@ impl Codec<'_> {
         depth < MAX_DEPTH && !self.variants_clash(union, depth)
     }
 
-    /// The form of a shape; a union that comes here is JSON text.
+    /// Returns the form of a shape. A union that is still undecided here is JSON text.
     fn form_of(&self, shape: &Shape) -> Form {
         match &shape.kind {
             Kind::Union(_) => Form::Text,
@@ -70,8 +70,8 @@ impl Codec<'_> {
         }
     }
 
-    /// Whether an object could look like a tuple that is written by its places. A tuple with any items has the first;
-    /// one that may be empty is written as `{}`, if fields may be absent.
+    /// Whether an object could be confused with a tuple that is written as an object. A tuple with any items has the
+    /// first position. A tuple that may be empty is written as `{}` if fields may be absent.
     fn is_like_places(&self, shape: &Shape, places: &[Field]) -> bool {
         let Kind::Object(rules) = &shape.kind else { return false };
         let nothing = |fields: &[Field]| fields.iter().all(|field| !field.required);
@@ -107,7 +107,7 @@ impl Codec<'_> {
             if own.required && other.required && are_apart(&a.shape, &b.shape) {
                 return false;
             }
-            // Where one leaves the field out, the other has `null`.
+            // One omits the field where the other has `null`.
             let absent = !self.dialect.optional_fields && own.required != other.required;
             clash |= absent && (a.shape.nullable || b.shape.nullable);
             clash |= self.clash(&a.shape, &b.shape, depth + 1);
@@ -128,7 +128,7 @@ fn has_key(rules: &ObjectRules, key: &str) -> bool {
     rules.fields.is_empty() || rules.fields.iter().any(|field| field.name == *key)
 }
 
-/// Whether two lists of values have none in common.
+/// Whether two lists of values are disjoint.
 fn are_apart(a: &Shape, b: &Shape) -> bool {
     match (&a.kind, &b.kind) {
         (Kind::Enum(a), Kind::Enum(b)) => !a.iter().any(|value| b.iter().any(|other| value.same(other))),

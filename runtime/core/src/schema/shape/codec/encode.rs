@@ -1,4 +1,4 @@
-//! Writes values of a shape in the form that a dialect requires.
+//! Writes values in the form that a dialect requires.
 
 use serde_json::{Map, Value, json};
 
@@ -8,14 +8,13 @@ use crate::base::frozen::List;
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::{Access, Def, Field, Kind, ObjectRules, Shape, decode, resolved};
 
-/// Shapes and values nested deeper than this are written as they are.
+/// Maximum nesting of shapes and values; deeper ones are written unchanged.
 const MAX_DEPTH: usize = 128;
 
-/// Returns arguments as a model writes them in a dialect: [`decode`](crate::schema::shape::decode::decode) gives them
-/// back. They are expected to fit the shape, under the names a model knows.
+/// Returns arguments as a model writes them in a dialect; [`decode`](crate::schema::shape::decode::decode) is the
+/// inverse. The arguments should be valid, under the names that the model sees.
 ///
-/// In a dialect where `null` stands for an optional field that is left out, a `null` for such a field is left out,
-/// too.
+/// If `null` means in the dialect that an optional field is absent, a `null` for such a field is omitted.
 #[must_use]
 pub fn encode(arguments: &Value, shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Value {
     let codec = Codec::new(defs, dialect, Access::ReadOnly);
@@ -24,7 +23,7 @@ pub fn encode(arguments: &Value, shape: &Shape, defs: &List<Def>, dialect: &Dial
 }
 
 impl Codec<'_> {
-    /// Returns a value as it is written at a place.
+    /// Returns a value as it is written at a location.
     pub(in crate::schema::shape) fn written(
         &self,
         value: &Value,
@@ -41,7 +40,7 @@ impl Codec<'_> {
                 Value::Null
             }
             Form::Text => Value::String(value.to_string()),
-            // It allows `null` where this shape does, and says in which form.
+            // The other shape allows `null` where this shape does, and decides its form.
             Form::As(shape, _) => self.written(value, &shape, around, depth),
             _ if value.is_null() && shape.nullable => Value::Null,
             Form::Pairs(of) => match value {
@@ -87,7 +86,7 @@ impl Codec<'_> {
         }
     }
 
-    /// Whether every key of a value has a place in the form of an object.
+    /// Whether the form of an object has a place for every key of a value.
     fn holds(&self, value: &Value, shape: &Shape) -> bool {
         let (Value::Object(given), Some(shape)) = (value, resolved(shape, self.defs)) else { return true };
         match (self.form(shape, &[]), &shape.kind) {
@@ -126,7 +125,7 @@ impl Codec<'_> {
                     Some(rest.map(|item| self.written(item, &rules.items, around, depth)).collect())
                 }
                 (_, Some(item)) => Some(self.written(item, &place.shape, around, depth)),
-                // A place that no value fits has no field.
+                // A position that no value matches has no field.
                 (_, None) if self.dialect.optional_fields || !self.shows(place) => None,
                 (_, None) => Some(Value::Null),
             };
@@ -155,7 +154,7 @@ impl Codec<'_> {
                 MemberKind::Field(field) => {
                     let null_is_absent = !self.dialect.optional_fields && !member.required;
                     given.get(field.name.as_str()).map(|value| match self.form(&field.shape, around) {
-                        // Here `null` itself can be told from what is left out.
+                        // JSON text can distinguish `null` from an absent value.
                         Form::Text if value.is_null() && null_is_absent => Value::String(value.to_string()),
                         _ => self.written(value, &field.shape, around, depth),
                     })

@@ -1,7 +1,7 @@
-//! Turns values as a model wrote them back into values of the shape.
+//! Reads values that a model wrote in the form of a dialect back into values of the shape.
 //!
-//! A plain value is understood as well where that is unambiguous. Nothing is checked here: what cannot be read stays as
-//! it is, and the check says what is wrong with it.
+//! A value in plain form is also accepted if it is unambiguous. Nothing is validated here: a value that cannot be
+//! read stays unchanged, and validation reports the problem.
 
 use std::cell::Cell;
 
@@ -17,20 +17,21 @@ use crate::schema::shape::{
     Access, Def, Extra, Field, Kind, ObjectRules, Shape, TupleRules, UnionRules, pointer,
 };
 
-/// Shapes and values nested deeper than this are not read.
+/// Maximum nesting of shapes and values that are read.
 const MAX_DEPTH: usize = 128;
-/// The maximum number of values read and compared: unions in unions may multiply the work.
+/// Maximum number of values that are read and compared: nested unions multiply them.
 const MAX_STEPS: usize = 200_000;
 
-/// How many steps merging a pair of shapes counts as.
+/// How many steps a merge of two shapes counts as.
 const STEPS_PER_PAIR: usize = 8;
 
-/// Arguments that were read.
+/// Arguments after reading.
 pub(in crate::schema::shape) struct DecodedArguments {
     pub(in crate::schema::shape) value: Value,
-    /// What is wrong with the form.
+    /// The problems of the form.
     pub(in crate::schema::shape) problems: Vec<ArgumentProblem>,
-    /// The places of values that were written elsewhere: the place, and the place as written.
+    /// The locations of values that were written elsewhere: the location in the result, and the one that the model
+    /// wrote.
     places: Vec<(String, String)>,
 }
 
@@ -59,7 +60,7 @@ pub(in crate::schema::shape) fn read(
 }
 
 impl DecodedArguments {
-    /// Returns a problem at the place that the model wrote.
+    /// Moves a problem to the location that the model wrote.
     pub(in crate::schema::shape) fn placed(&self, problem: ArgumentProblem) -> ArgumentProblem {
         let below = |location: &str| {
             problem.pointer.strip_prefix(location).filter(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -74,21 +75,21 @@ impl DecodedArguments {
 
 struct Reader<'a> {
     codec: Codec<'a>,
-    /// The place in the value that is read.
+    /// The location in the result.
     path: String,
-    /// The place in the value as written.
+    /// The location in the value that the model wrote.
     written: String,
     places: Vec<(String, String)>,
     problems: Vec<ArgumentProblem>,
-    /// How often something was not written as the dialect requires.
+    /// How many times the value deviates from the dialect's form.
     loose: usize,
-    /// The values read, and those compared with a variant of a union.
+    /// The number of values that were read or compared with a variant of a union.
     steps: Cell<usize>,
     depth: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// Reads arguments without names, which come as one.
+    /// Reads arguments without names, which the model sends as one argument.
     fn single_value(&mut self, arguments: &Value, shape: &Shape) -> Option<Value> {
         let given = arguments.as_object().filter(|given| given.len() == 1)?.get(ROOT_KEY)?;
         if !self.codec.is_whole(shape) {
@@ -106,7 +107,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Reads a value at a place, which may be written at another.
+    /// Reads a value at a location that may differ from the written location.
     fn at(
         &mut self,
         token: &str,
@@ -127,7 +128,7 @@ impl<'a> Reader<'a> {
         read
     }
 
-    /// Adds a problem at a place that has none in the value that is read.
+    /// Adds a problem at a location that the result does not have.
     fn problem(&mut self, written: &[&str], message: String) {
         let mut pointer = self.written.clone();
         written.iter().for_each(|token| pointer::push_given(&mut pointer, token));
@@ -173,13 +174,13 @@ impl<'a> Reader<'a> {
         problems
     }
 
-    /// Whether all steps were taken: everything else stays as it was written.
+    /// Whether all steps are used up: the remaining values stay as written.
     fn is_spent(&self) -> bool {
         let merged = self.codec.pairs.get().saturating_mul(STEPS_PER_PAIR);
         self.steps.get().saturating_add(merged) > MAX_STEPS
     }
 
-    /// Reads JSON text that stands for an object or a list although the dialect has a form for it.
+    /// Reads JSON text for an object or an array, although the dialect has a form for it.
     fn unquoted(&mut self, text: &str, shape: &Shape, around: &[String]) -> Option<Value> {
         if self.codec.dialect.is_plain() {
             return None;
@@ -279,7 +280,7 @@ impl<'a> Reader<'a> {
         Value::Object(out)
     }
 
-    /// Reads a list from the fields for its places.
+    /// Reads an array from the fields of its positions.
     fn list(&mut self, value: &Value, fields: &[Field], shape: &Shape, around: &[String]) -> Value {
         let Value::Object(given) = value else {
             self.loose += 1;
@@ -287,7 +288,7 @@ impl<'a> Reader<'a> {
         };
         self.loose +=
             given.keys().filter(|key| fields.iter().all(|field| field.name != *key.as_str())).count();
-        // Where a place may be left out, `null` is a value; elsewhere it stands for a place that is left out.
+        // If a position may be absent, `null` is a value; otherwise it means that the position is absent.
         let null_is_absent = !self.codec.dialect.optional_fields;
         let is_given = |field: &&Field| {
             let value = given.get(field.name.as_str());
@@ -363,11 +364,11 @@ impl<'a> Reader<'a> {
         match self.pairs(value, of, around) {
             Value::Object(read) => {
                 for (name, value) in read {
-                    // A field that is not an argument is like any other key.
+                    // A field that is not an argument is treated like any other key.
                     let is_field = |field: &Field| field.access != self.codec.hidden && field.name == *name;
                     if rules.fields.iter().any(is_field) {
                         let name = Value::from(name);
-                        self.problem(&[], format!("{name} is a field of its own; give it there"));
+                        self.problem(&[], format!("{name} is a separate field; set it there"));
                     } else {
                         out.insert(name, value);
                     }
@@ -381,7 +382,7 @@ impl<'a> Reader<'a> {
         self.written.truncate(length);
     }
 
-    /// Returns the shape of a key that is not one of the members: a field by its own name, or another key.
+    /// Returns the shape of a key that is not a member: of a field under its own name, or of an additional key.
     fn field_shape<'s>(&self, key: &str, rules: &'s ObjectRules) -> Option<&'s Shape> {
         let field = rules.field(key, self.codec.hidden);
         field.map(|field| &field.shape).or_else(|| rules.extra_shape(key))
@@ -398,16 +399,16 @@ pub(super) fn shape_of(rules: &TupleRules, index: usize) -> Option<&Shape> {
     }
 }
 
-/// A value read as one of the variants.
+/// A value, read as one of the variants.
 struct Attempt {
     value: Value,
     places: Vec<(String, String)>,
     problems: Vec<ArgumentProblem>,
-    /// How often something was not written as the dialect requires.
+    /// How many times the value deviates from the dialect's form.
     loose: usize,
-    /// How far the value is from the form of the variant: its type and its keys.
+    /// The distance between the value and the form of the variant: its type and its keys.
     far: usize,
-    /// How many problems the value has; 0 if it fits.
+    /// The number of problems of the value; 0 if it is valid.
     wrong: usize,
 }
 

@@ -10,7 +10,7 @@ use crate::schema::shape::render::render_input;
 mod odd;
 mod random;
 
-/// Checks that arguments are written this way, that the schema accepts that, and that they are read again.
+/// Checks that arguments are written in this form, that the schema accepts it, and that it is read back.
 #[track_caller]
 fn both(schema: &Value, dialect: &Dialect, arguments: &Value, written: &Value) {
     let (shape, defs) = read_document(schema, &mut Vec::new());

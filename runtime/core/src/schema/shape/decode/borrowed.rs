@@ -1,8 +1,8 @@
-//! A model's arguments, borrowed from their text.
+//! A model's arguments, borrowed from their JSON text.
 //!
-//! Reading arguments into a [`Value`] makes a hash map of every object and a copy of every text, only to take them
-//! apart again. Most arguments need no change, so they are read once, borrowed from their text, checked against the
-//! shape, and taken from there.
+//! Parsing arguments into a [`Value`] builds a map for every object and copies every string, only to take them apart
+//! again. Most arguments need no change, so they are parsed once, borrowed from their text, validated, and decoded
+//! from there.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 
 use super::ArgumentProblem;
 
-/// A value from a model: borrowed from the text it came in, or an owned [`Value`].
+/// A value from a model: borrowed from its JSON text, or an owned [`Value`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum BorrowedValue<'t> {
     /// `null`
@@ -19,13 +19,13 @@ pub enum BorrowedValue<'t> {
     Bool(bool),
     /// A number.
     Number(Number),
-    /// A text.
+    /// A string.
     Text(Cow<'t, str>),
-    /// A list.
+    /// An array.
     List(Vec<BorrowedValue<'t>>),
-    /// An object. A key may occur twice; the last one counts.
+    /// An object. If a key occurs twice, the last one applies.
     Object(Vec<(Cow<'t, str>, BorrowedValue<'t>)>),
-    /// A list or an object that is not borrowed.
+    /// An array or an object that is not borrowed.
     Value(Box<Value>),
 }
 
@@ -42,13 +42,13 @@ impl From<Value> for BorrowedValue<'_> {
 }
 
 impl<'t> BorrowedValue<'t> {
-    /// Does the same as `From`, for code without a prelude.
+    /// The same as `From`, for code without a prelude.
     #[must_use]
     pub fn of(value: Value) -> BorrowedValue<'t> {
         BorrowedValue::from(value)
     }
 
-    /// Returns the value, owned.
+    /// Converts the value to an owned one.
     #[must_use]
     pub fn into_value(self) -> Value {
         match self {
@@ -65,11 +65,11 @@ impl<'t> BorrowedValue<'t> {
         }
     }
 
-    /// Returns the values of a list; anything else is returned as an error.
+    /// Returns the items of an array.
     ///
     /// # Errors
     ///
-    /// Returns the value if it is not a list.
+    /// Returns the value if it is not an array.
     pub fn into_list(self) -> Result<Vec<BorrowedValue<'t>>, Value> {
         match self {
             BorrowedValue::List(items) => Ok(items),
@@ -81,7 +81,7 @@ impl<'t> BorrowedValue<'t> {
         }
     }
 
-    /// Returns the entries of an object; anything else is returned as an error.
+    /// Returns the entries of an object.
     ///
     /// # Errors
     ///
@@ -101,22 +101,22 @@ impl<'t> BorrowedValue<'t> {
     }
 }
 
-/// The entries of an object, to be taken one by one.
+/// The entries of an object, which are taken one by one.
 #[derive(Debug)]
 pub struct Entries<'t>(
-    /// In reverse order, because most are taken in the order they came in.
+    /// In reverse order, because most entries are taken in their original order.
     Vec<(Cow<'t, str>, BorrowedValue<'t>)>,
 );
 
 impl<'t> Entries<'t> {
-    /// Returns the entries of an object; anything else is returned as an error.
+    /// Returns the entries of an object, or the value if it is not an object.
     pub fn new(given: BorrowedValue<'t>) -> Result<Entries<'t>, Value> {
         let mut entries = given.into_entries()?;
         entries.reverse();
         Ok(Entries(entries))
     }
 
-    /// Takes an entry. If a name occurs several times, the last entry is taken and the others stay.
+    /// Takes an entry. If a key occurs several times, the last entry is taken and the others stay.
     pub fn take(&mut self, name: &str) -> Option<BorrowedValue<'t>> {
         if self.0.last().is_some_and(|(key, _)| key == name) {
             return self.0.pop().map(|(_, value)| value);
@@ -138,7 +138,7 @@ impl<'t> Entries<'t> {
     }
 }
 
-/// Adds the key of an entry to the place of its problem.
+/// Adds the key of an entry to the location of a problem.
 pub fn entry<T>(name: &str, made: Result<T, ArgumentProblem>) -> Result<T, ArgumentProblem> {
     made.map_err(|problem| problem.within(name))
 }
@@ -152,7 +152,7 @@ mod read {
     use super::BorrowedValue;
 
     impl<'t> BorrowedValue<'t> {
-        /// Reads the value of a JSON text, if it is one.
+        /// Parses a JSON text; `None` if it is invalid.
         pub fn read(text: &'t str) -> Option<BorrowedValue<'t>> {
             serde_json::from_str(text).ok()
         }
@@ -164,7 +164,7 @@ mod read {
         }
     }
 
-    /// A key, borrowed if it holds no escapes.
+    /// A key, borrowed if it contains no escapes.
     struct Key<'t>(Cow<'t, str>);
 
     impl<'t> Deserialize<'t> for Key<'t> {

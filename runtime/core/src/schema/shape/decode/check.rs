@@ -1,4 +1,4 @@
-//! Checks whether a value fits a shape, and what is wrong if not.
+//! Validates a value against a shape and reports the problems.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -18,31 +18,31 @@ use crate::schema::shape::{
 
 /// The maximum number of problems reported.
 const MAX_PROBLEMS: usize = 100;
-/// How many characters of a pattern or a key a note shows.
+/// Maximum length of a pattern or a key in a note, in characters.
 const SHOWN: usize = 200;
 /// The maximum combined nesting of values and shapes.
 const MAX_DEPTH: usize = 300;
-/// The maximum number of steps per value: unions of unions may multiply the work.
+/// Maximum number of steps per value: nested unions multiply the work.
 const MAX_STEPS: usize = 500_000;
-/// How many small steps take the time of one.
+/// How many small steps take the time of one step.
 const SMALL_STEPS: u64 = 256;
-/// The maximum number of pairs of characters compared to guess what was meant.
+/// Maximum number of compared pairs of characters, for suggestions.
 const MAX_COMPARED: usize = 1 << 20;
 
 /// A problem with the arguments of a call, for the model that must correct it, or with a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentProblem {
-    /// The place in the arguments, as a JSON pointer; empty for the arguments as a whole. Keys of more than 100 bytes
-    /// are cut to 100 characters.
+    /// The location in the arguments, as a JSON pointer; empty for the arguments as a whole. Keys of more than 100
+    /// bytes are cut to 100 characters.
     pub pointer: String,
-    /// The kind of mistake.
+    /// The kind of problem.
     pub kind: ArgumentProblemKind,
-    /// What was expected, what was given and, if a candidate is near, what was probably meant.
+    /// What was expected and what was found, with a suggestion if a candidate is similar.
     pub message: String,
 }
 
 impl ArgumentProblem {
-    /// Returns the same problem, placed under a key or an index of the containing value.
+    /// Returns the same problem, located under a key or an index of the containing value.
     #[must_use]
     pub fn within(mut self, segment: &str) -> ArgumentProblem {
         let mut pointer = String::new();
@@ -51,7 +51,7 @@ impl ArgumentProblem {
         self
     }
 
-    /// Returns the text of a problem with the result of a tool: the place in it, and what is wrong there.
+    /// Returns the message for a problem with a tool's result: the location and the problem.
     #[must_use]
     pub fn of_result(&self) -> String {
         let location = if self.pointer.is_empty() { "the result" } else { &self.pointer };
@@ -65,9 +65,9 @@ impl ArgumentProblem {
 pub enum ArgumentProblemKind {
     /// A required value is missing.
     Missing,
-    /// There is no argument of this name.
+    /// No argument has this name.
     Unknown,
-    /// The value has another type.
+    /// The value has the wrong type.
     Type,
     /// The value has the right type but is not allowed.
     Value,
@@ -76,9 +76,9 @@ pub enum ArgumentProblemKind {
 /// The form of valid arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Under their wire names, as the tool takes them.
+    /// With wire names, as the tool takes them.
     Wire,
-    /// Under the names a model knows, optionally with the schema's defaults.
+    /// With the names that the model sees, optionally with the schema's defaults.
     Named {
         /// Whether defaults are filled in.
         defaults: bool,
@@ -89,54 +89,55 @@ pub(super) struct Checker<'a> {
     pub(super) defs: &'a List<Def>,
     /// Fields with this access are unknown.
     pub(super) hidden: Access,
-    /// Whether the value is the result of a tool, which no reader of a problem can send otherwise.
+    /// Whether the value is the result of a tool. The reader of a problem cannot send another one.
     pub(super) is_result: bool,
-    /// Whether a model sends `null` for what it leaves out.
+    /// Whether the model sends `null` for absent fields.
     pub(super) null_is_absent: bool,
-    /// Whether a value without the property that distinguishes variants of `oneOf` may fit several of them, because
-    /// the model did not see the rule.
+    /// Whether a value without the discriminating property may match several variants of `oneOf`, because the model
+    /// did not see the rule.
     pub(super) loose_one_of: bool,
     pub(super) path: String,
     pub(super) problems: Vec<ArgumentProblem>,
     depth: usize,
     pub(super) steps: usize,
-    /// The small steps that are not yet as many as a step.
+    /// Small steps that do not add up to a step yet.
     small: u64,
-    /// The pairs of characters compared to guess what was meant. Not counted as steps: a guess refuses nothing.
+    /// The compared pairs of characters, for suggestions. They are not counted as steps: a suggestion rejects
+    /// nothing.
     pub(super) compared: usize,
     /// The form of valid arguments.
     pub(super) form: Form,
-    /// Whether the question is if a value fits, rather than what is wrong with it: exactly one variant of `oneOf`
-    /// fits, and anything that is not known for sure makes the answer [unsure](Checker::unsure).
+    /// Whether only the question matters if a value is valid. Then exactly one variant of `oneOf` must match, and
+    /// anything uncertain makes the result [unsure](Checker::unsure).
     pub(super) exact: bool,
-    /// Whether something was not checked against its rule.
+    /// Whether a rule was not checked.
     pub(super) unsure: bool,
-    /// The problems of values with named shapes, and whether they are all, by the addresses of both, which do not
-    /// change during checking, and by whether they were checked exactly.
+    /// The problems of values against named shapes, and whether the result is unsure. The keys are the addresses of
+    /// both, which are stable during validation, and whether the check was exact.
     pub(super) cache: BTreeMap<(usize, usize, bool), (Vec<ArgumentProblem>, bool)>,
-    /// The named shapes being checked: a shape that leads back to itself with the same value adds no rule.
+    /// The named shapes that are being checked. A shape that refers to itself for the same value adds no rule.
     pub(super) open: Vec<(usize, usize)>,
-    /// The patterns that are remembered, by their addresses, and the room that they take.
+    /// The addresses of the cached patterns, and the space that they occupy.
     patterns: BTreeSet<(usize, usize)>,
     room: pattern::Room,
-    /// What passes because it takes too many steps to be tried.
+    /// Strings that are accepted because matching them takes too many steps.
     pub(super) untried: Vec<ArgumentProblem>,
-    /// The rules of texts that were read, by the addresses of the texts.
+    /// The parsed rules of raw schemas, by the addresses of their texts.
     pub(super) compiled: BTreeMap<(usize, usize), Rc<Conditions>>,
 }
 
-/// The message for an integer that may have been changed by those who read it.
-pub(super) const INTEGER_TOO_LARGE: &str =
-    "the integer does not fit 64 bits and would be changed; send a smaller one";
+/// The message for an integer that a JSON parser may have changed.
+pub(super) const INTEGER_TOO_LARGE: &str = "the integer is outside the 64-bit range; send a smaller one";
 
-/// The message for a large integer that is not written as one.
+/// The message for a large integer in floating point notation.
 const MAYBE_ROUNDED: &str =
-    "the integer is written as a fraction or a power, and may have been changed; send its digits";
+    "the integer is written with a fraction or an exponent and may have lost precision; send all its digits";
 
-/// 2^53: a whole number beyond it that was read as a float may have been a different one.
+/// 2^53: a larger whole number that was parsed as a float may have been rounded.
 const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
 
-/// Whether a whole number is in the range of an integer of 64 bits, signed or not. -2^63 itself is never read as a float.
+/// Whether a whole number is in the range of signed or unsigned 64-bit integers. -2^63 itself is never parsed as a
+/// float.
 fn fits_64_bits(whole: f64) -> bool {
     whole > -(2_f64.powi(63)) && whole < 2_f64.powi(64)
 }
@@ -167,7 +168,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the problems of a value at the current place.
+    /// Returns the problems of a value at the current location.
     pub(super) fn problems_of(&mut self, value: &Value, shape: &Shape) -> Vec<ArgumentProblem> {
         let outer = std::mem::take(&mut self.problems);
         self.check(value, shape);
@@ -177,7 +178,7 @@ impl<'a> Checker<'a> {
         std::mem::replace(&mut self.problems, outer)
     }
 
-    /// Whether all steps were taken, so that nothing more is known about the value.
+    /// Whether all steps are used up, so that the result is unknown.
     pub(super) fn is_spent(&self) -> bool {
         self.steps > MAX_STEPS
     }
@@ -187,7 +188,7 @@ impl<'a> Checker<'a> {
         self.value(format!("takes too many steps to be checked{advice}"));
     }
 
-    /// Returns what a model is advised to send instead. It did not make a result, and can do nothing about one.
+    /// Returns the advice for the model. There is none for a result: the model did not write it and cannot change it.
     pub(super) fn advice(&mut self, advice: impl FnOnce(&mut Self) -> String) -> String {
         if self.is_result { String::new() } else { advice(self) }
     }
@@ -197,8 +198,8 @@ impl<'a> Checker<'a> {
         message + &self.advice(|_| advice)
     }
 
-    /// Takes small steps: of trying patterns, of comparing with listed values, of finding fields. Returns whether there
-    /// were enough.
+    /// Counts small steps, for matching patterns, comparing values and finding fields. Returns whether enough were
+    /// left.
     pub(super) fn spend(&mut self, small: u64) -> bool {
         self.small = self.small.saturating_add(small);
         let steps = usize::try_from(self.small / SMALL_STEPS).unwrap_or(usize::MAX);
@@ -207,7 +208,7 @@ impl<'a> Checker<'a> {
         !self.is_spent()
     }
 
-    /// Takes the steps of reading a pattern, unless it is remembered. Returns whether there were enough.
+    /// Counts the steps for parsing a pattern, unless it is cached. Returns whether enough were left.
     pub(super) fn reads(&mut self, pattern: &str) -> bool {
         let index = (pattern.as_ptr().addr(), pattern.len());
         if pattern.is_empty() || self.patterns.contains(&index) {
@@ -220,7 +221,7 @@ impl<'a> Checker<'a> {
         self.spend(pattern::reading(pattern))
     }
 
-    /// Whether a key matches a pattern, if that is known; no key does once the steps are spent.
+    /// Whether a key matches a pattern; `None` if that is unknown, and false if all steps are used up.
     pub(super) fn key_matches(&mut self, pattern: &str, key: &str) -> Option<bool> {
         if !self.reads(pattern) {
             return Some(false);
@@ -236,12 +237,11 @@ impl<'a> Checker<'a> {
         tried.found
     }
 
-    /// Notes that a text passes though nothing is known about it.
+    /// Notes that a string is accepted although it was not checked.
     fn pass(&mut self, what: &str, pattern: &str) {
         let pattern = truncate::cut(pattern, SHOWN);
-        let message = format!(
-            "{what}passed without being held against the pattern {pattern}: that takes too many steps"
-        );
+        let message =
+            format!("{what}passed without a check against the pattern {pattern}: it takes too many steps");
         let kind = ArgumentProblemKind::Value;
         let passed = ArgumentProblem { pointer: self.path.clone(), kind, message };
         if self.untried.len() < MAX_PROBLEMS && !self.untried.contains(&passed) {
@@ -249,12 +249,12 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether no more problems are taken, so that none needs to be described.
+    /// Whether no more problems are recorded, so that none needs to be described.
     pub(super) fn is_full(&self) -> bool {
         self.problems.len() >= MAX_PROBLEMS
     }
 
-    /// Returns the candidate that was probably meant, if one is near and guessing has not taken too long.
+    /// Returns the candidate that was probably intended, if one is similar and suggestions did not take too long yet.
     pub(super) fn suggest<'c>(
         &mut self,
         given: &str,
@@ -323,7 +323,7 @@ impl<'a> Checker<'a> {
             }
             (Kind::Integer(rules), Value::Number(number)) => match Number::of(number) {
                 Some(Number::Float(float)) if float.fract() != 0.0 => self.mismatch(value, shape),
-                // Whether it was written so, or rounded when it was read, nobody knows any more.
+                // A float may have been written as such, or rounded by the parser. The difference is lost.
                 Some(Number::Float(float))
                     if self.hidden == Access::ReadOnly && float.abs() > MAX_EXACT_FLOAT =>
                 {
@@ -442,7 +442,7 @@ impl<'a> Checker<'a> {
             if !seen.insert(comparable(item)) {
                 let given = describe::describe_value(item);
                 self.at(&index.to_string(), |checker| {
-                    checker.value(format!("no item may occur twice, got {given} again"));
+                    checker.value(format!("items must be unique, got {given} again"));
                 });
             }
         }
@@ -468,13 +468,13 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Whether a value fits a shape in the sense of JSON Schema.
+/// Whether a value is valid under a shape, in the sense of JSON Schema.
 #[must_use]
 pub fn fits(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
     fits_as(value, shape, defs, Access::ReadOnly)
 }
 
-/// Whether a value fits a shape without the fields of an access.
+/// Whether a value is valid under a shape without the fields of an access.
 pub(in crate::schema::shape) fn fits_as(
     value: &Value,
     shape: &Shape,
@@ -484,7 +484,7 @@ pub(in crate::schema::shape) fn fits_as(
     problems_as(value, shape, defs, hidden).is_empty()
 }
 
-/// Returns every problem of a value with a shape without the fields of an access.
+/// Returns all problems of a value under a shape without the fields of an access.
 pub(in crate::schema::shape) fn problems_as(
     value: &Value,
     shape: &Shape,
@@ -496,7 +496,8 @@ pub(in crate::schema::shape) fn problems_as(
     checker.problems_of(value, shape)
 }
 
-/// Returns the problems of a value that was read, for a model that saw the schema in a dialect, and the steps that it took.
+/// Returns the problems of a value after reading, for a model that saw the schema in a dialect, and the number of
+/// steps.
 pub(in crate::schema::shape) fn problems_in(
     value: &Value,
     shape: &Shape,
@@ -507,7 +508,7 @@ pub(in crate::schema::shape) fn problems_in(
     (checker.problems_of(value, shape), checker.steps)
 }
 
-/// Returns the variant of a union that the discriminator of a value names.
+/// Returns the variant of a union that a value's discriminator selects.
 pub(in crate::schema::shape) fn named_variant<'s>(
     value: &Value,
     union: &'s UnionRules,

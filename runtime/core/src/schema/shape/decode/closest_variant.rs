@@ -1,5 +1,5 @@
-//! Says what is wrong with a value that fits no variant of a union: the problems of the one that was meant,
-//! or all of them if none was.
+//! Describes the problems of a value that matches no variant of a union: those of the intended variant, or a list of
+//! all variants if none is apparent.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -13,11 +13,11 @@ use super::{ArgumentProblem, ArgumentProblemKind, describe};
 use crate::schema::shape::schema::target;
 use crate::schema::shape::{Kind, Literal, Shape, UnionRules, listed, pointer};
 
-/// The problems of a value with each of the variants.
+/// The problems of the value with each variant.
 type Tried = Vec<Vec<ArgumentProblem>>;
 
 impl Checker<'_> {
-    /// Reports the problems of the variant that was most likely meant, so that a model can act on them.
+    /// Reports the problems of the variant that was most likely intended, so that a model can correct them.
     pub(super) fn nearest(&mut self, value: &Value, tried: Tried, union: &UnionRules, shape: &Shape) {
         if self.is_full() {
             return;
@@ -45,7 +45,7 @@ impl Checker<'_> {
             }
             _ => None,
         };
-        // A wrong constant shows that another variant was meant.
+        // A wrong constant indicates that another variant was intended.
         let constant = |index: &usize| (is_listed(index), tried[*index].len());
         let best = best.or_else(|| open.iter().copied().min_by_key(|index| constant(index)));
         if let Some(problems) = best.and_then(|best| tried.into_iter().nth(best)) {
@@ -53,7 +53,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports all forms of a union if a value has none of them.
+    /// Lists all variants of a union, for a value that resembles none of them.
     fn all_forms(&mut self, kind: ArgumentProblemKind, value: &Value, union: &UnionRules, shape: &Shape) {
         let expected = describe::expected(shape, self.defs);
         let mut message = format!("expected {expected}, got {}", describe::describe_value(value));
@@ -61,13 +61,14 @@ impl Checker<'_> {
         self.add(kind, message);
     }
 
-    /// Says what to send instead of a value that has none of the forms of a union.
+    /// Returns what to send instead of a value that resembles no variant.
     fn remedy(&mut self, value: &Value, union: &UnionRules, shape: &Shape) -> String {
         let texts = self.texts(union);
         if let Value::Object(given) = value {
             let text = given.keys().find(|key| texts.contains(&key.as_str()));
-            return text
-                .map_or_else(String::new, |text| format!("; send the text {}", Value::from(text.as_str())));
+            return text.map_or_else(String::new, |text| {
+                format!("; send the string {}", Value::from(text.as_str()))
+            });
         }
         let Value::String(given) = value else { return String::new() };
         let every: Vec<usize> = (0..union.variants.len()).collect();
@@ -84,7 +85,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the texts to choose from among the variants.
+    /// Returns the enumerated strings of all variants.
     fn texts<'s>(&self, union: &'s UnionRules) -> Vec<&'s str>
     where
         Self: 's,
@@ -102,7 +103,7 @@ impl Checker<'_> {
         texts
     }
 
-    /// Whether a text is the JSON of a value that a shape takes.
+    /// Whether a string contains the JSON of a value with the type of a shape.
     pub(super) fn is_quoted(&self, text: &str, shape: &Shape) -> bool {
         match serde_json::from_str::<Value>(text) {
             Ok(Value::Null | Value::String(_)) | Err(_) => false,
@@ -110,8 +111,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports that a value has no known value of the property that distinguishes all forms, or lacks it and
-    /// anything else that does.
+    /// Reports that the discriminating property of all variants is missing or has an unknown value, if no other
+    /// property distinguishes the variants.
     fn by_tag(&mut self, given: &Map<String, Value>, forms: &[Form<'_>], tried: &Tried) -> bool {
         let [first, others @ ..] = forms else { return false };
         let tells = |name: &&str| {
@@ -146,7 +147,7 @@ impl Checker<'_> {
         true
     }
 
-    /// Reports that the property that names a variant is missing, or names none.
+    /// Reports that the discriminating property is missing or selects no variant.
     pub(super) fn wrong_tag(&mut self, name: &str, tag: Option<&Value>, values: &[Literal]) {
         self.at(name, |checker| match tag {
             Some(tag) => checker.listed(tag, values, false),
@@ -157,7 +158,7 @@ impl Checker<'_> {
         });
     }
 
-    /// Reports that an object has none, or several, of the keys each of which means one form.
+    /// Reports that an object has none or several of the keys that each select one variant.
     fn by_key(
         &mut self,
         value: &Value,
@@ -196,7 +197,7 @@ impl Checker<'_> {
     }
 }
 
-/// Returns how many properties of an object name this form among the others, and how many do not.
+/// Returns how many properties of an object select this variant, and how many select another.
 fn tags(form: &Form<'_>, given: &Map<String, Value>, forms: &[Form<'_>]) -> (usize, usize) {
     let (mut right, mut wrong) = (0, 0);
     for name in form.choices() {

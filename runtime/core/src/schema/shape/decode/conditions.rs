@@ -1,9 +1,9 @@
-//! Checks the rules that ask whether a value fits another schema, which the tree keeps as text ([`Kind::Raw`]): `not`,
-//! `if`, `contains`, `propertyNames`, dependencies.
+//! Validates rules that refer to another schema, which the tree keeps as text ([`Kind::Raw`]): `not`, `if`,
+//! `contains`, `propertyNames`, dependencies.
 //!
-//! Such a rule reverses the meaning of a check: what is accepted leniently elsewhere would be refused beneath a `not`.
-//! So the schema in question is checked [exactly](Checker::exact), and if the answer is not known for sure (a pattern
-//! that is not tried, a keyword that is not followed) the rule refuses nothing.
+//! Such a rule can invert a result: a value that is accepted leniently elsewhere would be rejected under a `not`. The
+//! schema is therefore checked [exactly](Checker::exact). If the result is uncertain (a pattern is not matched, a
+//! keyword is not supported), the rule rejects nothing.
 
 use std::rc::Rc;
 
@@ -37,7 +37,7 @@ impl Checker<'_> {
         self.add_all(found);
     }
 
-    /// Whether a problem asks for a field that the caller does not give, by the shapes next to a rule.
+    /// Whether a problem is about a field that the caller does not set, according to the shapes next to a rule.
     fn is_hidden(&self, problem: &ArgumentProblem, parts: &[Shape]) -> bool {
         problem.kind == ArgumentProblemKind::Missing
             && self.objects(parts).flat_map(|rules| &rules.fields).any(|field| {
@@ -57,8 +57,8 @@ impl Checker<'_> {
         })
     }
 
-    /// Returns a value under the names that rules use, without each `null` that stands for a missing field; `None` if
-    /// it is in that form already.
+    /// Returns a value under the names that rules use, without each `null` that represents an absent field; `None` if
+    /// it already has that form.
     fn named_form(&mut self, value: &Value, parts: &[Shape]) -> Option<Value> {
         let renamed = |checker: &Self| {
             checker
@@ -79,7 +79,7 @@ impl Checker<'_> {
         Some(given)
     }
 
-    /// Checks a value that is dropped soon, and does not keep the results, which are known by addresses.
+    /// Checks a temporary value without keeping cached results, which are keyed by address.
     fn apart<T>(&mut self, check: impl FnOnce(&mut Self) -> T) -> T {
         let (known, open) = (std::mem::take(&mut self.cache), std::mem::take(&mut self.open));
         let result = check(self);
@@ -87,7 +87,7 @@ impl Checker<'_> {
         result
     }
 
-    /// Adds the problems of a value with the rules of a text.
+    /// Adds the problems of a value with the rules of a raw schema.
     pub(super) fn conditions(&mut self, value: &Value, text: &Text) {
         let conditions = self.compiled(text);
         self.unsure |= conditions.open;
@@ -99,7 +99,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Reads the rules of a text once for all values of a call.
+    /// Parses the rules of a raw schema, once for all values of a call.
     fn compiled(&mut self, text: &Text) -> Rc<Conditions> {
         let key = (text.as_ptr().addr(), text.len());
         if let Some(known) = self.compiled.get(&key) {
@@ -149,7 +149,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Adds the problems of a value with a shape that applies because of something else, and says so.
+    /// Adds the problems of a value with a shape that applies conditionally, with the reason.
     fn consequence(&mut self, value: &Value, shape: &Shape, asked: &Trigger<'_>) {
         let mut problems = self.problems_of(value, shape);
         if !self.exact && !self.is_spent() {
@@ -185,7 +185,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a value fits a shape; `None` if that is not known for sure.
+    /// Whether a value matches a shape; `None` if that is uncertain.
     fn holds(&mut self, value: &Value, shape: &Shape) -> Option<bool> {
         let exact = std::mem::replace(&mut self.exact, true);
         let unsure = std::mem::replace(&mut self.unsure, false);

@@ -1,4 +1,4 @@
-//! Describes values and expectations in words, for a model that must correct its call.
+//! Describes values and expectations in messages for a model that must correct its call.
 
 use std::borrow::Cow;
 
@@ -10,14 +10,14 @@ use crate::schema::shape::prose;
 use crate::schema::shape::schema::target;
 use crate::schema::shape::{Access, Def, Kind, Literal, ObjectRules, Shape, UnionRules, listed};
 
-/// The length at which given texts are cut, in characters.
+/// Maximum length of a value in a message, in characters.
 const MAX_GIVEN: usize = 60;
 /// The maximum number of names or values listed.
 const MAX_LISTED: usize = 30;
-/// The maximum number of variants of a union listed that are neither values nor told apart by a field.
+/// Maximum number of listed variants that are neither enumerated values nor selected by a field.
 const MAX_FORMS: usize = 5;
 
-/// Describes what was given: `the text "abc"`.
+/// Describes the value that was given: `the string "abc"`.
 pub(in crate::schema::shape) fn describe_value(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
@@ -26,16 +26,17 @@ pub(in crate::schema::shape) fn describe_value(value: &Value) -> String {
         // As JSON, so that quotes and line breaks are distinct from the message.
         Value::String(text) => {
             let cut = truncate::cut(text, MAX_GIVEN);
-            format!("the text {}", Value::from(cut))
+            format!("the string {}", Value::from(cut))
         }
-        Value::Array(items) if items.is_empty() => "an empty list".into(),
-        Value::Array(items) => format!("a list of {}", items.len()),
+        Value::Array(items) if items.is_empty() => "an empty array".into(),
+        Value::Array(items) if items.len() == 1 => "an array of 1 item".into(),
+        Value::Array(items) => format!("an array of {} items", items.len()),
         Value::Object(fields) if fields.is_empty() => "an empty object".into(),
         Value::Object(_) => "an object".into(),
     }
 }
 
-/// The message for a text that holds the JSON of what was expected.
+/// The hint for a string that contains the JSON of the expected value.
 pub(super) const QUOTED_JSON_HINT: &str = "; send it as JSON, without the quotes";
 
 /// Describes what was expected: `an integer or null`.
@@ -47,9 +48,9 @@ pub(in crate::schema::shape) fn expected(shape: &Shape, defs: &List<Def>) -> Str
         Kind::Boolean => "true or false".into(),
         Kind::Integer(_) => "an integer".into(),
         Kind::Number(_) => "a number".into(),
-        Kind::String(_) => "a text".into(),
+        Kind::String(_) => "a string".into(),
         Kind::Enum(values) => listed(values),
-        Kind::Array(_) | Kind::Tuple(_) => "a list".into(),
+        Kind::Array(_) | Kind::Tuple(_) => "an array".into(),
         Kind::Object(_) => "an object".into(),
         Kind::Union(rules) => either(rules, defs),
         Kind::All(parts) => parts.first().map_or_else(|| "a value".into(), |part| expected(part, defs)),
@@ -58,14 +59,14 @@ pub(in crate::schema::shape) fn expected(shape: &Shape, defs: &List<Def>) -> Str
     if shape.nullable { format!("{what} or null") } else { what }
 }
 
-/// Returns the article of a name, by its first letter.
+/// Returns the indefinite article of a name, by its first letter.
 #[must_use]
 pub fn article(name: &str) -> &'static str {
     if name.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" }
 }
 
-/// Describes the variants of a union: the values to choose from first, and last the objects with one required
-/// field, which identifies them.
+/// Describes the variants of a union: first the enumerated values, last the objects with one required field, which
+/// selects them.
 fn either(rules: &UnionRules, defs: &List<Def>) -> String {
     let mut values: Vec<Literal> = Vec::new();
     let mut others: Vec<String> = Vec::new();
@@ -96,19 +97,19 @@ fn either(rules: &UnionRules, defs: &List<Def>) -> String {
     }
     match more {
         0 => {}
-        1 => parts.push("another form".to_owned()),
-        _ => parts.push(format!("one of {more} other forms")),
+        1 => parts.push("another variant".to_owned()),
+        _ => parts.push(format!("one of {more} other variants")),
     }
     parts.join(" or ")
 }
 
-/// Returns the field of an object that is the only one required.
+/// Returns the field of an object that is the only required one.
 fn only_key(rules: &ObjectRules) -> Option<&str> {
     let mut required = rules.fields.iter().filter(|field| field.required && field.access != Access::ReadOnly);
     required.next().filter(|_| required.next().is_none()).map(|field| field.name.as_str())
 }
 
-/// Keeps the first of equal items.
+/// Removes duplicates; the first occurrence stays.
 pub(super) fn unique<T: PartialEq>(items: &mut Vec<T>) {
     let mut kept: Vec<T> = Vec::new();
     for item in items.drain(..) {
@@ -137,11 +138,11 @@ pub(super) fn names(names: &[&str]) -> String {
     format!("{}{more}", displayed.join(", "))
 }
 
-/// The longest texts that are compared, in bytes: distances of long texts cost their product.
+/// Maximum length of strings that are compared, in bytes: the cost of a distance is the product of the lengths.
 pub(super) const MAX_COMPARED: usize = 100;
 
-/// Returns what was probably meant by a pattern that fits no candidate: the candidate that is near, or the pattern with
-/// another beginning before its first `*`, that of a candidate's first words.
+/// Returns the pattern that was probably intended instead of one that matches no candidate: a similar candidate, or
+/// the same pattern with the first words of a candidate before its first `*`.
 pub fn meant_pattern<'c>(given: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<String> {
     let candidates: Vec<&str> = candidates.into_iter().collect();
     if let Some(near) = closest_match(given, candidates.iter().copied()) {
@@ -150,7 +151,7 @@ pub fn meant_pattern<'c>(given: &str, candidates: impl IntoIterator<Item = &'c s
     let (start, rest) = given.split_at(given.find('*')?);
     let is_word = |char: char| char.is_alphanumeric();
     let starts = candidates.iter().flat_map(|name| {
-        // Where a word begins after the first.
+        // The starts of all words but the first.
         let ends = name
             .char_indices()
             .filter(move |(at, char)| *at > 0 && is_word(*char) && !name[..*at].ends_with(is_word));
@@ -161,7 +162,7 @@ pub fn meant_pattern<'c>(given: &str, candidates: impl IntoIterator<Item = &'c s
     Some(format!("{near}{rest}"))
 }
 
-/// Returns the candidate that was probably meant, if one is near.
+/// Returns the candidate that was probably intended, if one is similar.
 pub fn closest_match<'c>(given: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     if given.len() > MAX_COMPARED {
         return None;

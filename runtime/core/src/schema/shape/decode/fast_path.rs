@@ -1,4 +1,4 @@
-//! The fast path for arguments that need no change, which is the common case.
+//! The fast path for the common case: arguments that need no change.
 
 use std::cell::Cell;
 
@@ -9,20 +9,21 @@ use crate::schema::dialect::Dialect;
 use crate::schema::shape::decode::borrowed::BorrowedValue;
 use crate::schema::shape::{Access, Def, Extra, Kind, Literal, Number, ObjectRules, Shape, find_def};
 
-/// Values nested deeper than this take the slow path.
+/// Maximum nesting of values on the fast path.
 const MAX_DEPTH: usize = 32;
-/// Values whose patterns and lists of values may take more steps than this take the slow path, which limits them.
+/// Maximum number of steps for patterns and enumerations on the fast path. The slow path reports what exceeds its own
+/// limit.
 const MAX_STEPS: u64 = 1 << 20;
 
-/// How many listed texts are compared in the time of one such step.
+/// How many enumerated strings are compared in the time of one such step.
 const COMPARED: u64 = 8;
 
-/// How a value is checked, and what that may still cost.
+/// The parameters of a check, and its remaining budget.
 struct Complexity<'a> {
     /// Fields with this access are unknown.
     hidden: Access,
     depth: usize,
-    /// The steps left for patterns and lists of values.
+    /// The remaining steps for patterns and enumerations.
     remaining: &'a Cell<u64>,
 }
 
@@ -35,7 +36,7 @@ impl<'a> Complexity<'a> {
         Complexity { depth: self.depth + 1, ..*self }
     }
 
-    /// Takes steps. Returns whether there were enough.
+    /// Counts steps. Returns whether enough were left.
     fn spend(&self, steps: u64) -> bool {
         let left = self.remaining.get().checked_sub(steps);
         self.remaining.set(left.unwrap_or(0));
@@ -43,23 +44,23 @@ impl<'a> Complexity<'a> {
     }
 }
 
-/// Whether a value fits a shape and decoding would not change it. `false` decides nothing: mistakes, and values that
-/// are right in a less simple way, are handled by the slow path.
+/// Whether a value is valid and decoding would not change it. `false` is not a decision: the slow path handles
+/// problems, and valid values that are less simple.
 pub fn is_exact<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> bool {
     dialect.is_plain() && fits(value, shape, defs, &Complexity::new(Access::ReadOnly, &Cell::new(MAX_STEPS)))
 }
 
-/// Whether a result of a tool fits a shape, as [`is_exact`] tells it of arguments.
+/// Like [`is_exact`], for the result of a tool.
 pub(super) fn is_exact_result(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
     fits(value, shape, defs, &Complexity::new(Access::WriteOnly, &Cell::new(MAX_STEPS)))
 }
 
-/// JSON in one of its forms.
+/// JSON in one of its representations.
 pub trait Tree: Sized {
-    /// Returns its kind.
+    /// Returns the kind of the value.
     fn view(&self) -> View<'_, Self>;
 
-    /// Returns the entries if it is an object.
+    /// Returns the entries of an object; none for other values.
     fn entries(&self) -> impl Iterator<Item = (&str, &Self)>;
 }
 
@@ -72,7 +73,7 @@ pub enum View<'a, T> {
     Text(&'a str),
     List(&'a [T]),
     Object,
-    /// It has none of these kinds.
+    /// None of these kinds.
     Unknown,
 }
 
@@ -129,7 +130,7 @@ fn fits<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, effort: &Complexity
         (Kind::String(known), View::Text(text)) => {
             known.allow_all() || {
                 let checked = known.check(text);
-                // What is not known is told on the slow path.
+                // The slow path reports uncertain results.
                 effort.spend(checked.steps) && checked.problems.is_empty() && checked.is_sure
             }
         }
@@ -153,19 +154,19 @@ fn fits<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, effort: &Complexity
     }
 }
 
-/// Whether a number may have been an integer that no [`Value`] can hold, which only the text shows.
+/// Whether a number may have been an integer that no [`Value`] can represent. Only the JSON text shows that.
 fn may_be_rounded(number: &serde_json::Number) -> bool {
     number.is_f64() && number.as_f64().is_some_and(|float| float.abs() >= 2_f64.powi(63))
 }
 
 fn object<T: Tree>(given: &T, known: &ObjectRules, defs: &List<Def>, effort: &Complexity<'_>) -> bool {
-    // Relations are of fields, whatever else is given.
+    // Relations concern fields; other keys do not matter.
     if !known.leave_only_fields() || (known.fields.is_empty() && !known.relations.is_empty()) {
         return false;
     }
-    // The places at which fields were given: a text may hold a key twice.
+    // The positions of the fields that were found: a JSON text may contain a key twice.
     let mut seen: u64 = 0;
-    // Most fields come in the order of the shape.
+    // Most fields are in the order of the shape.
     let mut next = 0;
     for (key, value) in given.entries() {
         let is = |index: &usize| known.fields.get(*index).is_some_and(|field| field.name == *key);
@@ -181,7 +182,7 @@ fn object<T: Tree>(given: &T, known: &ObjectRules, defs: &List<Def>, effort: &Co
                     && field.wire.is_empty()
                     && fits(value, &field.shape, defs, &effort.deeper())
             }
-            // It may be a wire name or an alias, which the slow path handles.
+            // A wire name or an alias, which the slow path handles.
             None => match &known.extra {
                 Extra::Of(shape) => known.fields.is_empty() && fits(value, shape, defs, &effort.deeper()),
                 Extra::Open => known.fields.is_empty(),

@@ -1,5 +1,5 @@
-//! Integers that a [`Value`] cannot hold. Reading one gives the nearest floating point number, which is a different
-//! number; so such arguments are refused while their text is known.
+//! Finds integers that a [`Value`] cannot represent. The JSON parser rounds such an integer to the nearest float,
+//! which is a different number. The arguments are rejected while their JSON text is still available.
 
 use serde_json::Value;
 
@@ -7,13 +7,13 @@ use super::check::INTEGER_TOO_LARGE;
 use super::{ArgumentProblem, ArgumentProblemKind};
 use crate::schema::shape::pointer;
 
-/// The fewest digits of an integer beyond 64 bits.
+/// Minimum number of digits of an integer beyond 64 bits.
 const MIN_DIGITS: usize = 19;
 
-/// Returns a problem for each integer of a JSON text that was rounded when the value was read from it.
+/// Returns a problem for each integer in a JSON text that was rounded when the value was parsed.
 pub fn rounded_integers(text: &str, value: &Value) -> Vec<ArgumentProblem> {
     let mut problems = Vec::new();
-    // Nearly no text has any, and this is a quick look.
+    // A fast check: almost no text contains such an integer.
     if !text.as_bytes().split(|byte| !byte.is_ascii_digit()).any(|run| run.len() >= MIN_DIGITS) {
         return problems;
     }
@@ -22,14 +22,14 @@ pub fn rounded_integers(text: &str, value: &Value) -> Vec<ArgumentProblem> {
         if let Ok(near) = token.parse() {
             find(value, near, &mut pointer);
         }
-        // Not the digits, which may be secret.
+        // Without the digits, which may be secret.
         let message = INTEGER_TOO_LARGE.to_owned();
         problems.push(ArgumentProblem { pointer, kind: ArgumentProblemKind::Value, message });
     }
     problems
 }
 
-/// Returns the integers beyond 64 bits, as they are written.
+/// Returns the integers beyond 64 bits, as written.
 fn rounded(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -51,7 +51,7 @@ fn rounded(text: &str) -> Vec<&str> {
     found
 }
 
-/// Returns what follows the end of a string.
+/// Returns the rest after the end of a string.
 fn after_string(text: &str) -> &str {
     let mut escaped = false;
     let end = text.find(|c| {
@@ -62,7 +62,7 @@ fn after_string(text: &str) -> &str {
     end.map_or("", |end| &text[end + 1..])
 }
 
-/// Finds the place of a number.
+/// Finds the location of a number.
 fn find(value: &Value, wanted: f64, location: &mut String) -> bool {
     let length = location.len();
     let mut inside = |token: &str, inner: &Value| {

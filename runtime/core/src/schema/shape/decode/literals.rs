@@ -1,4 +1,4 @@
-//! Compares values with those that a schema lists.
+//! Compares values with the enumerated values of a schema.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::schema::shape::number::same_number;
 use crate::schema::shape::{Literal, Number};
 
-/// The small steps to read a byte of a listed value that is a list or an object.
+/// The small steps for parsing a byte of an enumerated array or object.
 const STEPS_PER_BYTE: usize = 16;
 
-/// Whether a value is one of those listed.
+/// Whether a value is one of the enumerated values.
 pub(super) fn is_one_of(value: &Value, values: &[Literal]) -> bool {
     if !matches!(value, Value::Array(_) | Value::Object(_)) {
         return values.iter().any(|literal| equals(value, literal));
@@ -21,7 +21,7 @@ pub(super) fn is_one_of(value: &Value, values: &[Literal]) -> bool {
         .any(|literal| matches!(literal, Literal::Json(_)) && comparable(&literal.to_json()) == given)
 }
 
-/// Returns how many small steps it takes to compare a value with those listed.
+/// Returns how many small steps it takes to compare a value with the enumerated values.
 pub(super) fn comparisons(value: &Value, values: &[Literal]) -> u64 {
     let read = |literal: &Literal| match literal {
         Literal::Json(text) => text.len().saturating_mul(STEPS_PER_BYTE),
@@ -34,7 +34,7 @@ pub(super) fn comparisons(value: &Value, values: &[Literal]) -> u64 {
     u64::try_from(steps).unwrap_or(u64::MAX)
 }
 
-/// Whether a value is this literal; `1` and `1.0` are the same number.
+/// Whether a value equals a literal; `1` and `1.0` are the same number.
 pub(super) fn equals(value: &Value, literal: &Literal) -> bool {
     match (value, literal) {
         (Value::Null, Literal::Null) => true,
@@ -48,7 +48,7 @@ pub(super) fn equals(value: &Value, literal: &Literal) -> bool {
     }
 }
 
-/// Returns a text that is the same for equal values: numbers by value, keys in order.
+/// Returns a string that is equal for equal values: numbers by value, keys sorted.
 pub(super) fn comparable(value: &Value) -> String {
     match value {
         Value::Number(number) => match Number::of(number) {

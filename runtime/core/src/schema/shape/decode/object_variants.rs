@@ -1,4 +1,4 @@
-//! The forms of a union: its variants, with references and the unions inside them followed.
+//! The object variants of a union, with references and nested unions resolved.
 
 use std::borrow::Cow;
 
@@ -11,18 +11,18 @@ use crate::schema::shape::{
     Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, UnionRules, listed,
 };
 
-/// A form that is an object.
+/// A variant that is an object.
 pub(super) struct Form<'s> {
-    /// The index of the variant that has it.
+    /// The index of the variant that contains it.
     pub(super) variant: usize,
-    /// The rules of the object, all of which hold. Without any, every key is fine.
+    /// The rules of the object, all of which apply. Without rules, every key is allowed.
     parts: Vec<&'s ObjectRules>,
     hidden: Access,
     defs: &'s List<Def>,
 }
 
 impl<'s> Form<'s> {
-    /// Returns the forms of some of the variants that objects have.
+    /// Returns the objects in some of the variants.
     pub(super) fn of_objects(
         union: &'s UnionRules,
         variants: &[usize],
@@ -36,7 +36,7 @@ impl<'s> Form<'s> {
         forms
     }
 
-    /// Returns the forms that objects have of one variant.
+    /// Returns the objects in one variant.
     fn of(shape: &'s Shape, variant: usize, defs: &'s List<Def>, hidden: Access) -> Vec<Form<'s>> {
         let mut leaves = Vec::new();
         leaves_of(shape, defs, &mut Vec::new(), &mut leaves);
@@ -58,14 +58,14 @@ impl<'s> Form<'s> {
         self.parts.iter().find_map(|rules| rules.field(key, self.hidden))
     }
 
-    /// Returns the names of the fields with values to choose from.
+    /// Returns the names of the fields with enumerated values.
     pub(super) fn choices(&self) -> impl Iterator<Item = &'s str> {
         self.fields()
             .filter(|field| listed::values(&field.shape, self.defs).is_some())
             .map(|field| field.name.as_str())
     }
 
-    /// Returns the values that a field has to choose from.
+    /// Returns the enumerated values of a field.
     pub(super) fn values(&self, name: &str) -> Option<Cow<'s, [Literal]>> {
         listed::values(&self.field(name)?.shape, self.defs)
     }
@@ -80,28 +80,28 @@ impl<'s> Form<'s> {
         })
     }
 
-    /// Whether the value of a field is one of those to choose from.
+    /// Whether the value of a field is one of the enumerated values.
     pub(super) fn lists(&self, name: &str, value: &Value) -> bool {
         self.values(name).is_some_and(|values| values.iter().any(|literal| equals(value, literal)))
     }
 
-    /// Returns the field that is the only one required.
+    /// Returns the field that is the only required one.
     pub(super) fn key(&self) -> Option<&'s str> {
         let mut required = self.fields().filter(|field| field.required);
         required.next().filter(|_| required.next().is_none()).map(|field| field.name.as_str())
     }
 
-    /// Whether there are no keys but those of its fields.
+    /// Whether additional keys are forbidden.
     pub(super) fn is_closed(&self) -> bool {
         self.parts.iter().any(|rules| matches!(rules.extra, Extra::Closed) && rules.patterns.is_empty())
     }
 
-    /// Counts the keys that it knows.
+    /// Counts the known keys.
     pub(super) fn count_known_keys(&self, given: &Map<String, Value>) -> usize {
         given.keys().filter(|key| self.field(key).is_some()).count()
     }
 
-    /// Counts the keys that it does not know and the required fields that are missing.
+    /// Counts the unknown keys and the required fields that are missing.
     pub(in crate::schema::shape) fn distance(&self, given: &Map<String, Value>) -> usize {
         let is_map =
             self.parts.iter().any(|rules| matches!(rules.extra, Extra::Of(_)) || !rules.patterns.is_empty());
@@ -150,7 +150,7 @@ fn parts_of<'s>(
     }
 }
 
-/// Returns how far a value is from the forms of a shape: its type and its keys.
+/// Returns the distance between a value and a shape: its type and its keys.
 pub(in crate::schema::shape) fn distance(value: &Value, shape: &Shape, defs: &List<Def>) -> usize {
     let Value::Object(given) = value else {
         return if takes_type(value, shape, defs) { 0 } else { usize::MAX };
@@ -187,7 +187,7 @@ fn takes<'s>(
             .iter()
             .any(|literal| std::mem::discriminant(value) == std::mem::discriminant(&literal.to_json())),
         Kind::Union(_) | Kind::All(_) => {
-            // A shape that leads back to itself adds no alternative, and no rule.
+            // A shape that refers to itself adds no alternative and no rule.
             if let Some((_, known)) = seen.iter().find(|(known, _)| std::ptr::eq(*known, shape)) {
                 return *known;
             }

@@ -1,4 +1,4 @@
-//! Objects: known, unknown and missing fields.
+//! Validates objects: known, unknown and missing fields.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ const PAIRS: usize = 4;
 
 impl Checker<'_> {
     pub(super) fn object(&mut self, given: &Map<String, Value>, known: &ObjectRules) {
-        // Each key is looked for among all fields.
+        // Each key is compared with all fields.
         let pairs = known.fields.len().saturating_mul(given.len() + 1) / PAIRS;
         if !self.spend(u64::try_from(pairs).unwrap_or(u64::MAX)) {
             return self.add_spent();
@@ -38,10 +38,10 @@ impl Checker<'_> {
                 self.at(key, |checker| checker.check(value, &field.shape));
                 let is_optional = !field.required && !self.is_result;
                 let text = match value {
-                    Value::Null if is_optional => "; leave it out instead".to_owned(),
-                    // All that is missing in it must be there only if it is given.
+                    Value::Null if is_optional => "; omit it instead".to_owned(),
+                    // Its missing fields are only required if the object is present.
                     Value::Object(given) if given.is_empty() && is_optional => {
-                        format!(", or leave {} out", describe::names(&[key]))
+                        format!(", or omit {}", describe::names(&[key]))
                     }
                     _ => String::new(),
                 };
@@ -81,15 +81,15 @@ impl Checker<'_> {
         self.values(known.count_problems(count));
     }
 
-    /// Returns the key under which a missing field was probably meant, if any key is accepted and so is not a
-    /// problem itself.
+    /// Returns the key that was probably intended as a missing field. Only needed if additional keys are allowed;
+    /// otherwise the key itself is reported.
     fn misspelt<'g>(
         &mut self,
         name: &str,
         given: &'g Map<String, Value>,
         known: &ObjectRules,
     ) -> Option<&'g str> {
-        /// The most keys that are compared with each missing one.
+        /// Maximum number of keys that are compared with each missing field.
         const MAX_KEYS: usize = 100;
         if !matches!(known.extra, Extra::Open) || given.len() > MAX_KEYS {
             return None;
@@ -99,7 +99,7 @@ impl Checker<'_> {
         self.suggest(name, unknown)
     }
 
-    /// Whether a `null` only means that the model left something out.
+    /// Whether a `null` only means that the field is absent.
     pub(super) fn is_absent(
         &mut self,
         value: &Value,
@@ -112,7 +112,7 @@ impl Checker<'_> {
         }
         match field {
             Some(field) => !field.required && !takes_null(&field.shape, self.defs),
-            // The dialect showed a union as one object: this is a field of another variant.
+            // The dialect rendered a union as one object: the field belongs to another variant.
             None => {
                 !matches!(known.extra, Extra::Of(_))
                     && !known
@@ -135,7 +135,7 @@ impl Checker<'_> {
                     self.at(key, |checker| checker.check(value, &pattern.shape));
                 }
                 Some(false) => {}
-                // The key may match, and then the value may be right.
+                // If the key matches, the value may be valid.
                 None => {
                     matched = true;
                     self.unsure |= self.exact;
@@ -163,7 +163,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the only field whose object has a field of this name.
+    /// Returns the field whose object contains a field with this name, if there is exactly one.
     fn holder<'k>(&self, key: &str, known: &'k ObjectRules) -> Option<&'k str> {
         let has = |field: &&Field| {
             let inner = object_in(&field.shape, self.defs);
@@ -173,7 +173,7 @@ impl Checker<'_> {
         holders.next().filter(|_| holders.next().is_none()).map(|field| field.name.as_str())
     }
 
-    /// Reports a key that is not one of these.
+    /// Reports an unknown key.
     pub(super) fn unknown(&mut self, key: &str, names: &[&str]) {
         if self.is_full() {
             return;

@@ -1,17 +1,19 @@
-//! Reads arguments that are sent as texts: one written in another type with the same text means the same.
+//! Reads arguments that are sent as strings: values of different types that are sent as the same string are
+//! equivalent.
 //!
-//! `7` and `"7"` are one text in a path, a query, a header or a form, so nothing is lost by taking either for an
-//! integer. A value is read only if the schema does not allow the type in which it is written, and if there is only
-//! one reading:
+//! In a path, a query, a header or a form, `7` and `"7"` are sent as the same string, so either is accepted for an
+//! integer. A value is converted only if the schema does not allow its own type, and if the conversion is
+//! unambiguous:
 //!
-//! - a text that is an integer, a decimal number, `true` or `false` in the form in which it is sent,
-//! - an integer, `true` or `false` where a text is expected; a fraction is not read, since `1.10` and `1.1` are the same number,
-//! - any of these that is one of the listed values,
-//! - one item where a list is expected; a text only if it holds no comma,
-//! - a text that is the JSON of the list or the object that is expected, and
-//! - `null` for what may be left out and cannot be `null`.
+//! - a string that is an integer, a decimal number, `true` or `false`, in the form in which it is sent,
+//! - an integer, `true` or `false` where a string is expected; fractions are not converted, since `1.10` and `1.1`
+//!   are the same number,
+//! - any of these, to one of the enumerated values,
+//! - a single item where an array is expected; a string only if it contains no comma,
+//! - a string that contains the JSON of the expected array or object, and
+//! - `null` for a value that may be absent and cannot be `null`.
 //!
-//! Whether what was read is allowed is checked afterwards, as for any value.
+//! The result is validated afterwards, like any value.
 
 use std::borrow::Cow;
 
@@ -26,12 +28,12 @@ use crate::schema::shape::{
     Access, ArrayRules, Def, Extra, Kind, Literal, ObjectRules, Shape, find_def, resolved,
 };
 
-/// References and choices nested deeper than this are not followed: they may be cyclic.
+/// Maximum depth to which references and unions are followed: they may be cyclic.
 const MAX_DEPTH: usize = 16;
-/// The most alternatives that are tried.
+/// Maximum number of alternatives that are tried.
 const MAX_LEAVES: usize = 64;
 
-/// Returns the arguments, with those of these names, as the tool takes them, converted.
+/// Returns the arguments as the tool takes them, with those of these names converted.
 #[must_use]
 pub fn read_texts<'v>(
     arguments: &'v Value,
@@ -59,7 +61,7 @@ pub fn read_texts<'v>(
     read
 }
 
-/// Returns what a value means in a place of this shape if only its text counts; `None` if it stays as it is.
+/// Converts a value of this shape that is sent as a string; `None` if it stays unchanged.
 #[must_use]
 pub fn read_text(value: &Value, shape: &Shape, defs: &List<Def>) -> Option<Value> {
     Reader { defs }.value(value, shape)
@@ -92,7 +94,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the shapes any of which a value may have; `None` if that is not known.
+    /// Returns the alternative shapes of a value; `None` if they are unknown.
     fn leaves(&self, shape: &'a Shape) -> Option<Vec<&'a Shape>> {
         let mut leaves = Vec::new();
         self.add(shape, 0, &mut leaves).then_some(leaves)
@@ -108,7 +110,7 @@ impl<'a> Reader<'a> {
                 find_def(self.defs, name).is_some_and(|target| self.add(target, depth + 1, leaves))
             }
             Kind::Union(union) => union.variants.iter().all(|variant| self.add(variant, depth + 1, leaves)),
-            // What fits all of them is of the type of each; the others are checked afterwards.
+            // A value that matches all parts has the type of each; the other rules are validated afterwards.
             Kind::All(parts) => parts.iter().any(|part| {
                 let known = leaves.len();
                 let added = self.add(part, depth + 1, leaves);
@@ -124,7 +126,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the only reading that fits, or the only one at all, whose problems the check then reports.
+    /// Returns the only conversion that is valid, or else the only conversion, whose problems validation reports.
     fn only(&self, readings: impl Iterator<Item = Value>, shape: &Shape) -> Option<Value> {
         let mut all: Vec<Value> = readings.collect();
         unique(&mut all);
@@ -134,7 +136,7 @@ impl<'a> Reader<'a> {
         all.pop().filter(|_| all.is_empty())
     }
 
-    /// Returns a value as the list or object that it stands for.
+    /// Converts a value to an array or an object.
     fn compound(&self, value: &Value, leaf: &'a Shape) -> Option<Value> {
         if let (Value::String(text), Kind::Array(_) | Kind::Tuple(_) | Kind::Object(_)) = (value, &leaf.kind)
             && text.trim_start().starts_with(['[', '{'])
@@ -154,7 +156,7 @@ impl<'a> Reader<'a> {
         fits.then(|| Value::Array(vec![one]))
     }
 
-    /// Reads the items of a list, which are texts unless they are lists or objects themselves.
+    /// Converts the items of an array. They are sent as strings unless they are arrays or objects.
     fn items(&self, items: &[Value], rules: &'a ArrayRules) -> Option<Value> {
         let read: Vec<Option<Value>> = items.iter().map(|item| self.inner(item, &rules.items)).collect();
         let all = || read.iter().zip(items).map(|(read, item)| read.clone().unwrap_or_else(|| item.clone()));
@@ -176,7 +178,7 @@ impl<'a> Reader<'a> {
         matches!(read, Cow::Owned(_)).then(|| Value::Object(read.into_owned()))
     }
 
-    /// Reads a scalar within a list or an object: lists and objects there are JSON.
+    /// Converts a scalar in an array or an object. Nested arrays and objects are JSON.
     fn inner(&self, value: &Value, shape: &'a Shape) -> Option<Value> {
         let leaves = self.leaves(shape)?;
         if let Some(listed) = self.listed(value, &leaves, shape) {
@@ -188,8 +190,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the listed value that has the same text, if the value is not one of those listed and nothing else takes
-    /// its type.
+    /// Returns the enumerated value with the same text, if the value is not enumerated itself and no other
+    /// alternative accepts its type.
     fn listed(&self, value: &Value, leaves: &[&'a Shape], shape: &Shape) -> Option<Value> {
         let (lists, others): (Vec<&Shape>, Vec<&Shape>) =
             leaves.iter().copied().partition(|leaf| matches!(leaf.kind, Kind::Enum(_)));
@@ -201,7 +203,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a shape that is not a choice allows values of the type of this one.
+/// Whether a shape that is neither a union nor a reference allows the type of a value.
 fn takes_type(value: &Value, leaf: &Shape) -> bool {
     match (&leaf.kind, value) {
         (_, Value::Null) => leaf.nullable || leaf.kind == Kind::Null,
@@ -221,7 +223,7 @@ fn takes_type(value: &Value, leaf: &Shape) -> bool {
     }
 }
 
-/// Returns a scalar as one of the type of a shape that has the same text.
+/// Converts a scalar to the type of a shape, with the same text.
 fn scalar(value: &Value, leaf: &Shape) -> Option<Value> {
     let text = text_of(value)?;
     match &leaf.kind {
@@ -238,7 +240,7 @@ fn scalar(value: &Value, leaf: &Shape) -> Option<Value> {
     }
 }
 
-/// Returns the text of a scalar, if it was certainly written like that.
+/// Returns the text of a scalar, if its original notation is certain.
 fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -248,13 +250,13 @@ fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-/// Reads an integer of 64 bits that is written as it is sent: without `+`, blanks and zeros before it.
+/// Parses a 64-bit integer in the form in which it is sent: without `+`, spaces and leading zeros.
 fn integer(text: &str) -> Option<Value> {
     let signed = text.parse::<i64>().ok().filter(|read| read.to_string() == text).map(Value::from);
     signed.or_else(|| text.parse::<u64>().ok().filter(|read| read.to_string() == text).map(Value::from))
 }
 
-/// Reads a decimal fraction that a floating point number holds as it is written, except for zeros at its end.
+/// Parses a decimal fraction that a float represents as written, except for trailing zeros.
 fn decimal(text: &str) -> Option<Value> {
     let (whole, fraction) = text.split_once('.')?;
     let digits = !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit());

@@ -66,7 +66,7 @@ fn cyclic_and_multiplied_unions_terminate() {
     let circle = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {
         "A": {"anyOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}]}, "B": {"allOf": [{"$ref": "#/$defs/A"}, {"type": "string"}]}}});
     let _ = decoded(&circle, &json!({"a": 5}), &JSON_SCHEMA);
-    // Without remembering, two to the power of the depth.
+    // Without the cache, the work would be two to the power of the depth.
     let list = json!({"type": "array", "items": {"$ref": "#/$defs/A"}});
     let doubled = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}},
         "$defs": {"A": {"anyOf": [list, {"type": "array", "minItems": 0, "items": {"$ref": "#/$defs/A"}}, {"type": "string"}]}}});
@@ -76,7 +76,7 @@ fn cyclic_and_multiplied_unions_terminate() {
     }
     let (outcome, spent) = cpu_time(|| decoded(&doubled, &json!({ "a": deep }), &JSON_SCHEMA));
     assert!(outcome.is_err() && spent.as_secs() < 5, "{spent:?}");
-    // Deeper than any JSON reader gives it.
+    // Deeper than any JSON parser allows.
     for _ in 0..400 {
         deep = Value::Array(vec![deep]);
     }
@@ -120,15 +120,15 @@ fn result_problems_give_the_model_no_advice() {
     assert_eq!(
         messages,
         [
-            "/count: expected an integer, got the text \"7\"",
+            "/count: expected an integer, got the string \"7\"",
             "/nmae: unknown field `nmae`; known: `count`, `name`, `note`, `sort`, `either`, `deep`",
-            "/note: expected a text, got null",
-            "/sort: expected one of \"ascending\", \"descending\", got the text \"ascendign\"",
-            "/either: expected one of \"all\", \"none\" or an integer, got the text \"nnoe\"",
+            "/note: expected a string, got null",
+            "/sort: expected one of \"ascending\", \"descending\", got the string \"ascendign\"",
+            "/either: expected one of \"all\", \"none\" or an integer, got the string \"nnoe\"",
             "/deep/txet: unknown field `txet`; known: `text`",
-            "/name: missing: expected a text",
+            "/name: missing: expected a string",
         ]
     );
     let whole = super::result_problems(&json!([1]), &shape, &defs);
-    assert_eq!(whole[0].of_result(), "the result: expected an object, got a list of 1");
+    assert_eq!(whole[0].of_result(), "the result: expected an object, got an array of 1 item");
 }

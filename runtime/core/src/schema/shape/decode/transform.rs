@@ -1,4 +1,4 @@
-//! Converts valid arguments to the form the tool takes.
+//! Converts valid arguments to the form that the tool takes.
 
 use serde_json::{Map, Value};
 
@@ -11,15 +11,15 @@ use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::schema::shape::codec::read;
 use crate::schema::shape::{Access, Def, Extra, Field, Kind, Literal, Number, Shape, find_def};
 
-/// References nested deeper than this are not followed: they may be cyclic.
+/// Maximum depth to which references are followed: they may be cyclic.
 const MAX_DEPTH: usize = 64;
 
-/// Returns valid arguments as people should read them: under the names a model knows, integers as integers, and with
-/// the schema's defaults for what is not given. They fit the shape in every dialect.
+/// Returns valid arguments in a form for people: with the names that the model sees, integers as integers, and the
+/// schema's defaults for absent fields. They are valid in every dialect.
 ///
 /// # Errors
 ///
-/// Returns a problem if that takes too many steps.
+/// Returns a problem if the conversion takes too many steps.
 pub fn completed(
     arguments: &Value,
     shape: &Shape,
@@ -34,15 +34,15 @@ pub fn completed(
         checker.transformed(arguments, shape)
     };
     let full = put(true)?;
-    // Together, defaults may break a rule between fields.
+    // Several defaults together may violate a rule between fields.
     if Checker::new(defs, dialect).problems_of(&full, shape).is_empty() { Ok(full) } else { put(false) }
 }
 
-/// Returns valid arguments under their wire names, without checking them again.
+/// Returns valid arguments under their wire names, without validating them again.
 ///
 /// # Errors
 ///
-/// Returns a problem if that takes too many steps.
+/// Returns a problem if the conversion takes too many steps.
 pub fn under_wire_names(
     arguments: &Value,
     shape: &Shape,
@@ -52,7 +52,7 @@ pub fn under_wire_names(
 }
 
 impl<'a> Checker<'a> {
-    /// Returns a valid value in the form the tool takes, or a problem if that takes too many steps.
+    /// Returns a valid value in the form that the tool takes, or a problem if the conversion takes too many steps.
     pub(super) fn transformed(
         &mut self,
         value: &Value,
@@ -67,7 +67,7 @@ impl<'a> Checker<'a> {
         Ok(transformed)
     }
 
-    /// Returns a value that fits all of the shapes, with the keys of the data and integers as integers.
+    /// Converts a value that matches all of the shapes: to wire names, and integers to integers.
     pub(super) fn transform(&mut self, value: &Value, shapes: &[&'a Shape]) -> Value {
         let mut parts = Vec::new();
         for shape in shapes {
@@ -86,7 +86,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Collects the shapes that a value fits, without references and choices.
+    /// Collects the shapes that a value matches, with references and unions resolved.
     fn parts(&mut self, value: &Value, shape: &'a Shape, depth: usize, parts: &mut Vec<&'a Shape>) {
         if depth > MAX_DEPTH {
             return;
@@ -167,7 +167,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Fills in fields that are not given and have a default that fits. `null` counts as not given.
+    /// Fills in absent fields that have a valid default. `null` counts as absent.
     fn fill(&self, out: &mut Map<String, Value>, shape: &Shape) {
         let Kind::Object(known) = &shape.kind else { return };
         for field in &known.fields {
@@ -175,7 +175,7 @@ impl<'a> Checker<'a> {
             let value = default.to_json();
             let is_open = field.access != Access::ReadOnly && !out.contains_key(field.name.as_str());
             if is_open && !value.is_null() && fits(&value, &field.shape, self.defs) {
-                // Uses a new checker: this one remembers values by address, and this value is dropped soon.
+                // A new checker, because checkers cache results by address, and this value is temporary.
                 let mut within = Checker::new(self.defs, &JSON_SCHEMA);
                 within.form = self.form;
                 out.insert(field.name.as_str().to_owned(), within.transform(&value, &[&field.shape]));
@@ -194,7 +194,7 @@ fn wants_integer(value: &Value, kind: &Kind) -> bool {
     }
 }
 
-/// Returns `5.0` as `5`, or `None` if the number is an integer already or too large to stay exact.
+/// Returns `5.0` as `5`; `None` if the number is already an integer, or too large to be exact.
 fn integer(number: &serde_json::Number) -> Option<Value> {
     if !number.is_f64() {
         return None;

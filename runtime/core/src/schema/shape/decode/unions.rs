@@ -1,4 +1,4 @@
-//! Decides which variant of a union was meant, and what is wrong with it.
+//! Selects the variant of a union that a value belongs to, and reports its problems.
 
 use serde_json::Value;
 
@@ -9,20 +9,19 @@ use crate::schema::shape::{
     Discriminator, Extra, Kind, Literal, Shape, UnionMode, UnionRules, find_def, listed,
 };
 
-/// References nested deeper than this are not followed: they may be cyclic.
+/// Maximum depth to which references are followed: they may be cyclic.
 const MAX_DEPTH: usize = 16;
 
-/// The maximum number of shapes that a value is compared with, for each variant, to choose one: unions of unions may
-/// multiply the work.
+/// Maximum number of shapes that a value is compared with per variant: nested unions multiply the work.
 const MAX_COMPARED: usize = 5_000;
 
-/// The choice that a discriminator makes for a value.
+/// The decision of a discriminator.
 enum Choice<'s> {
-    /// It names this variant.
+    /// It selects this variant.
     Variant(&'s Shape),
     /// The property is missing.
     Missing,
-    /// The property holds no known value.
+    /// The property has an unknown value.
     Wrong,
     /// It does not decide.
     Open,
@@ -46,16 +45,17 @@ impl Checker<'_> {
             return self.wrong_choice(value, by, union);
         }
         if fitting > 1 && union.mode == UnionMode::One && self.exact {
-            return self.value("fits several forms, of which exactly one is meant");
+            return self.value("matches more than one variant, but must match exactly one");
         }
-        // What fits several is right: alternatives overlap in most documents that say `oneOf`, and no service minds.
+        // A value that matches several variants is valid: in most documents with `oneOf` the variants overlap, and
+        // services accept such values.
         if fitting > 0 {
             return;
         }
         self.nearest(value, tried, union, shape);
     }
 
-    /// Returns the variant a discriminator names, also for reading a valid value.
+    /// Returns the variant that a discriminator selects. Also used for valid values.
     pub(super) fn chosen<'s>(&self, value: &Value, union: &'s UnionRules) -> Option<&'s Shape> {
         match self.choose(value, union.discriminator.as_ref()?, union) {
             Choice::Variant(variant) => Some(variant),
@@ -63,8 +63,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the variant that a valid value is read as: the one that is named, or of those that fit the first that
-    /// knows most of its keys, as in generated types.
+    /// Returns the variant of a valid value: the one that the discriminator selects, or else the matching variant
+    /// that has most of its keys, as in generated types. The first one wins.
     pub(super) fn meant_variant<'s>(&mut self, value: &Value, union: &'s UnionRules) -> Option<&'s Shape> {
         if let Some(named) = self.chosen(value, union) {
             return Some(named);
@@ -80,8 +80,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Counts the keys in a value that a shape has no field for, to a depth, and as far as the remaining comparisons
-    /// reach.
+    /// Counts the keys of a value for which a shape has no field, up to a depth and to the remaining number of
+    /// comparisons.
     fn strange(&self, value: &Value, shape: &Shape, depth: usize, remaining: &mut usize) -> usize {
         let Some(less) = remaining.checked_sub(1).filter(|_| depth <= MAX_DEPTH) else { return 0 };
         *remaining = less;
@@ -91,7 +91,7 @@ impl Checker<'_> {
             (Kind::Union(rules), _) => {
                 rules.variants.iter().map(|variant| below(value, variant)).min().unwrap_or(0)
             }
-            // A key that one of them has is none of the others' business.
+            // A key is known if one part has it.
             (Kind::All(parts), _) => parts.iter().map(|part| below(value, part)).min().unwrap_or(0),
             (Kind::Array(rules), Value::Array(items)) => {
                 items.iter().map(|item| below(item, &rules.items)).sum()
@@ -112,7 +112,7 @@ impl Checker<'_> {
         let property = discriminator.property.as_str();
         let tags: Vec<Vec<String>> =
             union.variants.iter().map(|variant| self.tags(variant, discriminator)).collect();
-        // A variant without a known value may always be meant.
+        // A variant without known values of the property may always be selected.
         let complete = tags.iter().all(|tags| !tags.is_empty());
         let by_default = discriminator.default_variant.as_ref().and_then(|name| {
             union.variants.iter().find(|variant| matches!(&variant.kind, Kind::Ref(of) if of == name))
@@ -120,7 +120,7 @@ impl Checker<'_> {
         let otherwise = |choice| by_default.map_or(choice, Choice::Variant);
         let Some(tag) = union.variants.iter().find_map(|variant| self.tag(given, variant, property, 0))
         else {
-            // Without it, the variants that do not require it may fit.
+            // Without the property, variants that do not require it may match.
             return otherwise(if complete { Choice::Missing } else { Choice::Open });
         };
         let Value::String(tag) = tag else {
@@ -135,7 +135,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the value of the discriminating property, under any name the variant knows it by.
+    /// Returns the value of the discriminating property, under any of its names in the variant.
     fn tag<'v>(
         &self,
         given: &'v serde_json::Map<String, Value>,
@@ -166,7 +166,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the values of the property for this variant: as mapped, as the variant lists them, or its name.
+    /// Returns the property's values for this variant: from the mapping, from the variant's own enumeration, or its
+    /// name.
     fn tags(&self, variant: &Shape, discriminator: &Discriminator) -> Vec<String> {
         let name = match &variant.kind {
             Kind::Ref(name) => Some(name),

@@ -1,10 +1,10 @@
-//! Tries patterns on texts.
+//! Matches patterns against strings.
 //!
-//! A pattern becomes a program, and to try it is to ask which of its places are reached at which places of the text.
-//! Each pair is visited once (looking around asks the same from there), so that the work is at most the size of the
-//! program times that of the text, whatever the pattern repeats. Only where a pattern refers to what a group matched
-//! does more than the pair count, and what is visited may grow without end. So steps are counted while they are made:
-//! a pattern that takes too many is not tried to its end, and nothing is known about the text.
+//! A pattern is compiled to a program. A match explores which program positions are reachable at which positions of
+//! the string. Each pair is visited once (lookaround explores from its own position), so the work is at most the size
+//! of the program times the length of the string, regardless of repetitions. With back references, a state also
+//! contains what the groups matched, and the number of states is unlimited. Steps are therefore counted: a match that
+//! takes too many is abandoned, and its result is unknown.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,17 +14,17 @@ use std::rc::Rc;
 use self::write::Writer;
 use super::syntax::{Anchor, Member, Node, Set, Syntax};
 
-/// The most characters that are remembered for a set.
+/// Maximum number of characters that a set caches.
 const MOST_KNOWN: usize = 4_096;
 
-/// The characters of sets.
+/// A compiled set of characters.
 struct Chars {
     ascii: u128,
-    /// Whether each is negated, and what is in it.
+    /// For each set: whether it is negated, and its members.
     sets: Vec<(bool, Vec<Member>)>,
-    /// The properties of Unicode that they name.
+    /// The Unicode properties in the sets.
     properties: BTreeMap<String, regress::Regex>,
-    /// What is known about other characters.
+    /// Cached results for characters.
     cache: RefCell<BTreeMap<char, bool>>,
 }
 
@@ -70,10 +70,10 @@ impl Chars {
     }
 }
 
-/// The most pairs of places, of a program and a text, that are kept: 32 MiB.
+/// Maximum number of pairs of positions in the program and the string: 32 MiB.
 const MOST_PAIRS: usize = 1 << 28;
 
-/// A place in a program, one in the text, and what the groups matched so far, if that is remembered.
+/// A position in the program, a position in the string, and what the groups matched so far, if the program needs it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct State {
     step: u32,
@@ -87,22 +87,22 @@ impl State {
         State { step: place(step), at: place(at), slots: vec![None; slots].into() }
     }
 
-    /// Returns its place in the program.
+    /// Returns the position in the program.
     fn step(&self) -> usize {
         self.step as usize
     }
 
-    /// Returns its place in the text.
+    /// Returns the position in the string.
     fn at(&self) -> usize {
         self.at as usize
     }
 
-    /// Returns the state at other places.
+    /// Returns the state at other positions.
     fn moved(&self, step: usize, at: usize) -> State {
         State { step: place(step), at: place(at), slots: Rc::clone(&self.slots) }
     }
 
-    /// Sets the places at which groups start and end.
+    /// Sets the positions at which groups start and end.
     fn with(mut self, slots: Range<usize>, at: Option<usize>) -> State {
         if let Some(known) = Rc::make_mut(&mut self.slots).get_mut(slots) {
             known.fill(at.map(place));
@@ -110,26 +110,26 @@ impl State {
         self
     }
 
-    /// Returns where the text of a group starts and ends, if it matched.
+    /// Returns where the match of a group starts and ends, if it matched.
     fn matched(&self, group: usize) -> Option<(usize, usize)> {
         let slot = |slot: usize| self.slots.get(slot).copied().flatten().map(|at| at as usize);
         slot(2 * group).zip(slot(2 * group + 1))
     }
 
-    /// Returns the most bytes that a state of so many slots takes.
+    /// Returns the maximum size of a state with this many slots, in bytes.
     const fn bytes(slots: usize) -> usize {
         size_of::<State>() + slots * size_of::<Option<u32>>()
     }
 }
 
-/// A place as it is kept. Programs and the texts that are tried are far shorter.
+/// Converts a position to its compact form. Programs and strings are far shorter than its maximum.
 fn place(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// What was visited.
+/// The visited states.
 enum Seen {
-    /// A bit for each pair of places.
+    /// One bit for each pair of positions.
     Pairs {
         bits: Vec<u64>,
         places: usize,
@@ -147,7 +147,7 @@ impl Seen {
         Some(Seen::Pairs { bits: vec![0; pairs.div_ceil(64)], places: steps })
     }
 
-    /// Returns the bytes of all pairs.
+    /// Returns the size of the bits of all pairs, in bytes.
     fn bytes(&self) -> usize {
         match self {
             Seen::Pairs { bits, .. } => size_of_val(bits.as_slice()),
@@ -155,7 +155,7 @@ impl Seen {
         }
     }
 
-    /// Whether each state that is added takes bytes.
+    /// Whether each added state takes memory.
     fn grows(&self) -> bool {
         matches!(self, Seen::States(_))
     }
@@ -192,62 +192,62 @@ impl Seen {
 mod tests;
 mod write;
 
-/// How many steps a step takes that remembers what groups matched, and for how many groups it takes one more.
+/// How many steps a step with groups counts as, and for how many groups it counts as one more.
 const REMEMBERING: u64 = 64;
 const GROUPS_A_STEP: u64 = 4;
 
-/// The most bytes that trying a pattern on a text may take.
+/// Maximum memory of a match, in bytes.
 const MOST_BYTES: usize = 64 << 20;
 
-/// A pattern as a program.
+/// A compiled pattern.
 pub(super) struct Program {
     steps: Vec<Step>,
     sets: Vec<Chars>,
-    /// How many groups are remembered: all, if the pattern refers to one.
+    /// The number of groups in each state: all groups if the pattern has a back reference, otherwise 0.
     groups: usize,
 }
 
 #[derive(Clone, Copy)]
 enum Step {
-    /// Takes a character of a set, as often as this, forwards or backwards.
+    /// Consumes characters of a set, between `least` and `most`, forwards or backwards.
     Take {
         set: usize,
         least: u32,
         most: u32,
         ahead: bool,
     },
-    /// Goes on at both places.
+    /// Continues at both positions.
     Split(usize, usize),
     Jump(usize),
     At(Anchor),
-    /// Goes on at a place if what follows here is reached, or not.
+    /// Lookaround: continues at `next` if the following steps match, or do not match.
     Look {
         wanted: bool,
         next: usize,
     },
-    /// Remembers a place of the text: the start of a group, or its end.
+    /// Stores a position in the string: the start or the end of a group.
     Save(usize),
-    /// Forgets what these groups matched.
+    /// Clears what these groups matched.
     Forget(usize, usize),
-    /// Takes what a group matched.
+    /// Consumes the same text that a group matched.
     Back(usize),
     Done,
 }
 
-/// What became of trying a pattern on a text.
+/// The outcome of matching a string against a pattern.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trial {
-    /// Whether the text matches anywhere; `None` if that took too many steps, or too much room.
+    /// Whether the string matches anywhere; `None` if the match took too many steps or too much memory.
     pub(super) found: Option<bool>,
-    /// The steps that were made.
+    /// The number of steps.
     pub(super) steps: u64,
-    /// The most bytes that were held at a time.
+    /// The maximum memory in use, in bytes.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests measure it"))]
     pub(super) bytes: usize,
 }
 
 impl Program {
-    /// `None` if a pattern needs too large a program, or cannot be tried in this way.
+    /// Compiles a pattern. `None` if the program would be too large, or if this algorithm cannot match it.
     pub(super) fn of(syntax: &Syntax) -> Option<Program> {
         let refers = syntax.has(&|node| matches!(node, Node::Back { .. }));
         let looks = syntax.has(&|node| {
@@ -255,19 +255,19 @@ impl Program {
                 if node.has(&|part| matches!(part, Node::Back { .. } | Node::Group { capture: Some(_), .. })))
         });
         if refers && looks {
-            // What a group matched while looking would have to be remembered, and in which order.
+            // Groups inside lookaround would have to be stored in the order of the matches.
             return None;
         }
         let (steps, sets) = Writer::new(refers).write(&syntax.root)?;
         Some(Program { steps, sets, groups: if refers { syntax.groups } else { 0 } })
     }
 
-    /// Returns how many steps it has.
+    /// Returns the number of steps.
     pub(super) fn len(&self) -> usize {
         self.steps.len()
     }
 
-    /// Tries the program on a text, in at most this many steps.
+    /// Matches the program against a string, in at most this many steps.
     pub(super) fn try_on(&self, text: &str, max: u64) -> Trial {
         let steps = text.chars().count() as u64;
         let unknown = Trial { found: None, steps, bytes: 0 };
@@ -278,7 +278,7 @@ impl Program {
         let Some(seen) = Seen::new(self.groups > 0, self.steps.len(), text.len() + 1) else { return unknown };
         let held = seen.bytes() + size_of_val(text.as_slice());
         let mut run = Run { program: self, text: &text, seen, steps, most: max, held, peak: held };
-        // A match may begin anywhere.
+        // A match may start anywhere.
         let only_first = matches!(self.steps.first(), Some(Step::At(Anchor::Start)));
         let starts = if only_first { 1 } else { text.len() + 1 };
         let reached = (0..starts).try_fold(false, |reached, at| {
@@ -288,24 +288,24 @@ impl Program {
     }
 }
 
-/// A program that is tried on a text.
+/// A running match.
 struct Run<'a> {
     program: &'a Program,
     text: &'a [char],
     seen: Seen,
     steps: u64,
     most: u64,
-    /// The bytes that are held, and were at most.
+    /// The memory in use and its maximum, in bytes.
     held: usize,
     peak: usize,
 }
 
-/// All steps were made, or all room is taken.
+/// The limit of steps or of memory is reached.
 struct Spent;
 
 impl Run<'_> {
-    /// Whether the end is reached from here. What was seen on the way is added to `trail`, to be forgotten by who asks
-    /// again from elsewhere: only what is in vain need not be visited twice.
+    /// Whether the end is reachable from a state. The visited states are added to `trail`, so that the caller can
+    /// forget them before it searches again from elsewhere: only states that failed need no second visit.
     fn reaches(&mut self, from: State, mut trail: Option<&mut Vec<State>>) -> Result<bool, Spent> {
         let mut open = vec![from];
         self.hold(1)?;
@@ -337,19 +337,19 @@ impl Run<'_> {
         Ok(false)
     }
 
-    /// Takes the room of so many states.
+    /// Counts the memory of states as used.
     fn hold(&mut self, states: usize) -> Result<(), Spent> {
         self.held += states * State::bytes(2 * self.program.groups);
         self.peak = self.peak.max(self.held);
         if self.held > MOST_BYTES { Err(Spent) } else { Ok(()) }
     }
 
-    /// Gives back the room of so many states.
+    /// Counts the memory of states as free.
     fn release(&mut self, states: usize) {
         self.held = self.held.saturating_sub(states * State::bytes(2 * self.program.groups));
     }
 
-    /// Makes a step: adds what it leads to. Returns whether it is the end.
+    /// Executes a step and adds the states that follow. Returns whether it is the end.
     fn follow(&mut self, state: &State, open: &mut Vec<State>) -> Result<bool, Spent> {
         let (step, at) = (state.step(), state.at());
         let next = |at: usize| state.moved(step + 1, at);
@@ -395,7 +395,7 @@ impl Run<'_> {
         Ok(false)
     }
 
-    /// Returns how many characters of a set follow, or precede, up to a limit.
+    /// Returns how many characters of a set follow (or precede), up to a limit.
     fn run_of(&self, set: usize, at: usize, max: u32, ahead: bool) -> usize {
         let Some(set) = self.program.sets.get(set) else { return 0 };
         let (before, after) = self.text.split_at(at);

@@ -1,28 +1,28 @@
-//! The syntax of patterns: ECMA-262, with what its annex B tolerates.
+//! The syntax tree of patterns: ECMA-262, with the extensions of its annex B.
 //!
-//! Whether a text is a pattern is decided by its engine; here its parts are told apart, to try it on texts and to
-//! write it for other engines.
+//! The engine `regress` decides whether a pattern is valid. This module parses valid patterns, in order to match them
+//! and to translate them for other engines.
 
 mod read;
 
-/// The depth to which groups are read.
+/// Maximum nesting of groups.
 const MAX_GROUP_DEPTH: usize = 100;
 
-/// A pattern, read.
+/// A parsed pattern.
 #[derive(Debug)]
 pub(crate) struct Syntax {
-    /// Its outermost part.
+    /// The root node.
     pub(crate) root: Node,
-    /// How many groups capture what they match.
+    /// The number of capturing groups.
     pub(crate) groups: usize,
 }
 
-/// A part of a pattern.
+/// A node of a pattern.
 #[derive(Debug)]
 pub(crate) enum Node {
     /// One character of a set.
     Set(Set),
-    /// A place, which takes no character.
+    /// An assertion, which consumes no character.
     At(Anchor),
     Sequence(Vec<Node>),
     Choice(Vec<Node>),
@@ -31,28 +31,28 @@ pub(crate) enum Node {
         least: u32,
         /// `None` if there is no limit.
         most: Option<u32>,
-        /// How it is written: `*`, `{2,3}?`.
+        /// Its source: `*`, `{2,3}?`.
         source: String,
     },
     Group {
         node: Box<Node>,
-        /// What it captures; `None` for `(?:`.
+        /// The capture; `None` for `(?:`.
         capture: Option<Capture>,
     },
-    /// What stands before or after the place, and is not part of the match.
+    /// Lookaround: the text before or after a position, which is not part of the match.
     Look {
         node: Box<Node>,
         ahead: bool,
         wanted: bool,
     },
-    /// The text that a group matched.
+    /// A back reference.
     Back {
         group: usize,
         source: String,
     },
 }
 
-/// A group that captures.
+/// A capturing group.
 #[derive(Debug)]
 pub(crate) struct Capture {
     /// Its number, from 1.
@@ -61,7 +61,7 @@ pub(crate) struct Capture {
     pub(crate) name: Option<String>,
 }
 
-/// A place in a text that a pattern can name.
+/// A position in a string that a pattern can assert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -70,19 +70,19 @@ pub(crate) enum Anchor {
 }
 
 impl Syntax {
-    /// Reads a pattern that its engine takes. `None` for forms that are not known here, such as modes.
+    /// Parses a valid pattern. `None` for unsupported syntax, such as modifiers.
     pub(crate) fn of(pattern: &str) -> Option<Syntax> {
         read::read(pattern)
     }
 
-    /// Whether some part is like this.
+    /// Whether a node satisfies a predicate.
     pub(crate) fn has(&self, is: &dyn Fn(&Node) -> bool) -> bool {
         self.root.has(is)
     }
 }
 
 impl Node {
-    /// Whether it or a part of it is like this.
+    /// Whether the node or one of its descendants satisfies a predicate.
     pub(crate) fn has(&self, is: &dyn Fn(&Node) -> bool) -> bool {
         is(self)
             || match self {
@@ -95,37 +95,37 @@ impl Node {
     }
 }
 
-/// A set of characters, as it is written.
+/// A set of characters, as written.
 #[derive(Debug)]
 pub(crate) struct Set {
-    /// Whether it stands in brackets.
+    /// Whether it is a class in brackets.
     pub(crate) is_class: bool,
-    /// Whether it is of all characters but these.
+    /// Whether it is negated.
     pub(crate) negated: bool,
     pub(crate) members: Vec<Member>,
 }
 
-/// A part of a set. Characters are code points, which may be halves of a pair.
+/// A member of a set. Characters are code points, which may be halves of a surrogate pair.
 #[derive(Clone, Debug)]
 pub(crate) enum Member {
-    /// A character and how it is written.
+    /// A character and its source.
     Char(u32, String),
-    /// All characters between two.
+    /// A range of characters, inclusive.
     Range((u32, String), (u32, String)),
-    /// A class with a letter: `\d`, or `.`, which is no member of brackets.
+    /// A class with a letter, such as `\d`; or `.`, which cannot be in brackets.
     Letter(char),
-    /// A property of Unicode and how it is written: `\p{L}`.
+    /// A Unicode property and its source: `\p{L}`.
     Property(String),
 }
 
 impl Set {
-    /// A set of its own, outside of brackets.
+    /// A set of one member, without brackets.
     fn of(member: Member) -> Set {
         Set { is_class: false, negated: false, members: vec![member] }
     }
 }
 
-/// The digits, the characters of words, and white space.
+/// Digits, word characters, and whitespace.
 const DIGITS: &[(u32, u32)] = &[(0x30, 0x39)];
 const WORD: &[(u32, u32)] = &[(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)];
 const SPACE: &[(u32, u32)] = &[
@@ -140,11 +140,11 @@ const SPACE: &[(u32, u32)] = &[
     (0x3000, 0x3000),
     (0xFEFF, 0xFEFF),
 ];
-/// The ends of lines, which `.` is not.
+/// Line ends, which `.` does not match.
 const LINE_ENDS: &[(u32, u32)] = &[(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)];
 
 impl Member {
-    /// Whether a character is this. `has` says what has a property.
+    /// Whether the set contains a character. `has` returns whether the character has a property.
     pub(crate) fn takes(&self, code: u32, has: &dyn Fn(&str) -> bool) -> bool {
         let within = |ranges: &[(u32, u32)]| ranges.iter().any(|(from, to)| (*from..=*to).contains(&code));
         match self {

@@ -1,4 +1,4 @@
-//! What patterns match, and what that may take.
+//! Tests of what patterns match, and of the cost.
 
 pub(crate) mod corpus;
 
@@ -80,7 +80,7 @@ fn pattern_cache_is_bounded_and_charged() {
     let large = |at: usize| format!("^(([a-z])([0-9])){{{}}}x{at}$", 5_000 + at);
     let (small, long) = ("^a$".to_owned(), "a".repeat(MAX_CACHED_PATTERN_BYTES + 1));
     let mut room = Room::NONE;
-    assert!(room.take(&small) && !room.take(&long), "a long one is not remembered beside others");
+    assert!(room.take(&small) && !room.take(&long), "a long one is not cached with others");
     let mut room = Room::NONE;
     let fitting = (0..MAX_CACHED_PATTERNS).take_while(|at| room.take(&large(*at))).count();
     assert!((10..40).contains(&fitting), "{fitting}");

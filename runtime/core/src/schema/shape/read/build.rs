@@ -1,6 +1,6 @@
 //! Builds the shape of a schema in normal form.
 //!
-//! Malformed parts were left out and reported before; here they are skipped silently.
+//! Malformed parts were dropped and reported before; here they are skipped silently.
 
 use std::collections::HashSet;
 
@@ -18,17 +18,17 @@ use crate::schema::shape::{
 
 type Object = Map<String, Value>;
 
-/// Builds the shape of a schema in normal form at this place.
+/// Builds the shape of a schema in normal form at this location.
 pub(super) fn shape(schema: &Value, location: String, name: &str, problems: &mut Vec<ReadProblem>) -> Shape {
     Builder { problems, path: location, depth: 0, limit: MAX_DEPTH, literal: false }.shape(schema, name)
 }
 
-/// Builds the shape of canonical text. Its depth is not limited: the text's reader has done that.
+/// Builds the shape of canonical text. Its depth is not limited here: the JSON parser has already limited it.
 pub(super) fn canonical(schema: &Value) -> Shape {
     unlimited(&mut Vec::new(), false).shape(schema, "")
 }
 
-/// Builds the shape of a schema that other rules ask about, to the letter.
+/// Builds the shape of a schema that another rule refers to, literally.
 pub(super) fn condition(schema: &Value) -> Shape {
     unlimited(&mut Vec::new(), true).shape(schema, "")
 }
@@ -42,7 +42,7 @@ struct Builder<'p> {
     path: String,
     depth: usize,
     limit: usize,
-    /// Whether keywords imply no type: types that they do not apply to are allowed.
+    /// Whether keywords do not imply a type: values of types that they do not apply to are allowed.
     literal: bool,
 }
 
@@ -59,7 +59,7 @@ impl Builder<'_> {
         result
     }
 
-    /// Builds the shape of any schema. `name` is the field it describes, or empty.
+    /// Builds the shape of any schema. `name` is the name of the field that it describes, or empty.
     fn shape(&mut self, schema: &Value, name: &str) -> Shape {
         match schema {
             Value::Bool(false) => Shape::of(Kind::Never),
@@ -93,7 +93,7 @@ impl Builder<'_> {
         combine(shape, parts)
     }
 
-    /// A list of schemas.
+    /// Reads an array of schemas.
     fn schemas(&mut self, schema: &Object, keyword: &str) -> Vec<Shape> {
         let Some(Value::Array(schemas)) = schema.get(keyword) else { return Vec::new() };
         self.at(keyword, |builder| {
@@ -105,7 +105,7 @@ impl Builder<'_> {
     }
 }
 
-/// Returns a shape with everything but its kind.
+/// Returns a shape with all annotations, without its kind.
 fn annotations(schema: &Object, name: &str) -> Shape {
     let mut description = text(schema, "description");
     let title = text(schema, "title");
@@ -126,7 +126,7 @@ fn annotations(schema: &Object, name: &str) -> Shape {
     }
 }
 
-/// Returns the names of the values of a list.
+/// Returns the names of enumerated values.
 fn choices(schema: &Object) -> Choices {
     let Some(Value::Object(entry)) = schema.get(CHOICES) else { return Choices::NONE };
     let values = entry.get("values").and_then(Value::as_array);
@@ -153,7 +153,7 @@ fn reference(reference: &Value) -> Option<Shape> {
     }))
 }
 
-/// Whether a title says more than the name it belongs to.
+/// Whether a title says more than the name that it belongs to.
 pub(super) fn title_says_something(title: &str, name: &str) -> bool {
     let letters = |text: &str| -> String {
         text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -167,7 +167,7 @@ impl Builder<'_> {
         ObjectRules::read(schema, self.fields(schema, &extra), self.patterns(schema), extra)
     }
 
-    /// Reads the listed fields, then those that are only required.
+    /// Reads the declared fields, then the fields that are only required.
     fn fields(&mut self, schema: &Object, extra: &Extra) -> List<Field> {
         let listed = schema.get("properties").and_then(Value::as_object);
         let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
@@ -195,7 +195,7 @@ impl Builder<'_> {
         field.access = match (flag(schema, "readOnly"), flag(schema, "writeOnly")) {
             (true, false) => Access::ReadOnly,
             (false, true) => Access::WriteOnly,
-            // Both at once contradict each other, so neither counts.
+            // Both together are contradictory, so neither applies.
             _ => Access::Both,
         };
         field.wire = text(schema, "x-wire");
@@ -216,8 +216,8 @@ impl Builder<'_> {
     }
 }
 
-/// Returns the keyword of the schemas of the first values, and that of the following ones: drafts before 2020-12 wrote
-/// a list under `items`.
+/// Returns the keyword of the schemas of the first items, and that of the other items: drafts before 2020-12 have an
+/// array under `items`.
 fn tuple(schema: &Object) -> Option<(&'static str, &'static str)> {
     [("prefixItems", "items"), ("items", "additionalItems")]
         .into_iter()
@@ -237,7 +237,7 @@ impl Builder<'_> {
         Kind::Array(ArrayRules::read(schema, items))
     }
 
-    /// Returns what may follow the known members.
+    /// Returns what may follow the declared members.
     fn extra(&mut self, schema: &Object, keyword: &str) -> Extra {
         match schema.get(keyword) {
             Some(Value::Bool(false)) => Extra::Closed,
@@ -249,7 +249,7 @@ impl Builder<'_> {
     }
 }
 
-/// The types of all values.
+/// All JSON types.
 const LEGAL: [&str; 6] = ["object", "array", "string", "number", "boolean", "null"];
 
 /// Returns the types that `type` names, if it is present.
@@ -267,7 +267,7 @@ fn type_keyword(schema: &Object) -> Option<Vec<&str>> {
 }
 
 impl Builder<'_> {
-    /// The kind that the schema itself describes, apart from references, unions and the like.
+    /// Returns the kind that the schema itself describes, apart from references, unions and similar keywords.
     fn own_kind(&mut self, schema: &Object, parts: &mut Vec<Shape>) {
         let types = type_keyword(schema);
         if self.enumeration(schema, types.as_deref(), parts) {
@@ -277,7 +277,7 @@ impl Builder<'_> {
             implied if self.literal && !implied.is_empty() => LEGAL.to_vec(),
             implied => implied,
         });
-        // Every type and no rule: some generators write this for "anything".
+        // All types and no rules: some generators write this for “any value”.
         if types.len() >= 6 && implied(schema).is_empty() {
             return;
         }
@@ -329,7 +329,8 @@ fn distinct(listed: &[Literal]) -> Vec<Literal> {
 }
 
 impl Builder<'_> {
-    /// Reads the values a schema lists, restricted to those its other rules allow. Returns false if it lists none.
+    /// Reads the enumerated values of a schema, restricted to those that its other rules allow. Returns false if
+    /// there are none.
     fn enumeration(&mut self, schema: &Object, types: Option<&[&str]>, parts: &mut Vec<Shape>) -> bool {
         let (keyword, listed) = match (schema.get("const"), schema.get("enum")) {
             (Some(value), _) => ("const", std::slice::from_ref(value)),
@@ -351,7 +352,7 @@ impl Builder<'_> {
         true
     }
 
-    /// Keeps only the values of the types a schema names.
+    /// Keeps only the values of the types that a schema names.
     fn of_types(&mut self, keyword: &str, values: Vec<Literal>, types: &[&str]) -> Vec<Literal> {
         let fitting: Vec<Literal> = values.iter().filter(|value| is_of(value, types)).cloned().collect();
         let null_only = values.iter().all(|value| is_of(value, types) || *value == Literal::Null);
@@ -364,7 +365,7 @@ impl Builder<'_> {
         if fitting.is_empty() { values } else { fitting }
     }
 
-    /// Applies other rules to listed values: they narrow simple values, and are kept for lists and objects.
+    /// Applies other rules to enumerated values: they filter scalars, and stay in force for arrays and objects.
     fn beside(
         &mut self,
         schema: &Object,
@@ -401,7 +402,7 @@ impl Builder<'_> {
             );
             *values = narrowed;
         }
-        // A pattern that could not be applied is kept.
+        // A pattern that could not be matched is kept.
         let tried = |value: &Literal| match value {
             Literal::String(text) => strings.check(text).is_sure,
             _ => true,
@@ -453,7 +454,7 @@ impl Builder<'_> {
                 continue;
             }
             let variants = self.schemas(schema, keyword);
-            // With two unions it is unclear which one the discriminator belongs to.
+            // With two unions, it is unclear which one the discriminator belongs to.
             let discriminator = if count == 1 { Self::discriminator(schema) } else { None };
             parts.extend(union(mode, variants, discriminator));
         }
@@ -473,7 +474,7 @@ impl Builder<'_> {
     }
 }
 
-/// Returns the simplest form of a union: `null` is removed, and a single variant replaces the union.
+/// Returns the simplest form of a union: without `null`, and a single variant instead of a union.
 pub(super) fn union(
     mode: UnionMode,
     mut variants: Vec<Shape>,
@@ -496,9 +497,9 @@ pub(super) fn union(
     }
 }
 
-/// Combines the annotations of a schema and its parts, all of which apply, into one shape.
+/// Combines the annotations of a schema with its parts, all of which apply, into one shape.
 fn combine(mut shape: Shape, mut parts: Vec<Shape>) -> Shape {
-    // A part that allows everything only adds annotations: `allOf: [{$ref}, {description}]`.
+    // A part that allows any value only adds annotations: `allOf: [{$ref}, {description}]`.
     parts.retain(|part| {
         let only_remarks = matches!(part.kind, Kind::Any);
         if only_remarks {
@@ -522,7 +523,7 @@ fn combine(mut shape: Shape, mut parts: Vec<Shape>) -> Shape {
     shape
 }
 
-/// Removes a `type: object` that only repeats what `allOf` or `oneOf` says.
+/// Removes a `type: object` that only repeats `allOf` or `oneOf`.
 fn drop_implied(parts: &mut Vec<Shape>) {
     let bare = parts.iter().position(|part| is_bare(&part.kind) && part.description.is_empty());
     let Some(index) = bare else { return };
@@ -536,7 +537,7 @@ fn drop_implied(parts: &mut Vec<Shape>) {
     }
 }
 
-/// Whether every value that fits the shape has the type of the bare kind. A reference is assumed to.
+/// Whether all values of the shape have the type of the bare kind. A reference is assumed to.
 fn implies(shape: &Shape, bare: &Kind) -> bool {
     match &shape.kind {
         Kind::Ref(_) => true,
@@ -554,30 +555,30 @@ fn implies(shape: &Shape, bare: &Kind) -> bool {
     }
 }
 
-/// Whether a list of shapes under `allOf`, `anyOf` or `oneOf` of canonical text reads back as the same list.
+/// Whether an array of shapes under `allOf`, `anyOf` or `oneOf` of canonical text is read back as the same array.
 pub(in crate::schema::shape) fn is_natural_union(variants: &List<Shape>) -> bool {
     variants.len() > 1 && !variants.iter().any(|variant| matches!(variant.kind, Kind::Null))
 }
 
-/// As [`is_natural_union`], for `allOf`.
+/// Like [`is_natural_union`], for `allOf`.
 pub(in crate::schema::shape) fn is_natural_all(parts: &List<Shape>) -> bool {
     let fixed = |part: &Shape| !matches!(part.kind, Kind::Any) && !is_bare(&part.kind);
     parts.len() > 1 && parts.iter().all(fixed)
 }
 
-/// Returns the keywords of a raw schema if they may be written unchanged and read back as the same text.
+/// Returns the keywords of a raw schema, if they can be written unchanged and are read back as the same text.
 pub(in crate::schema::shape) fn is_natural_raw(text: &str) -> Option<Object> {
     let Ok(Value::Object(schema)) = serde_json::from_str(text) else { return None };
     let mut parts = Vec::new();
     unlimited(&mut Vec::new(), false).raw(&schema, &mut parts);
     let all_known = schema.iter().all(|(keyword, value)| raw_keyword_is_well_formed(keyword, value));
-    // These two are also rules of lists and objects.
+    // These two are also rules of arrays and objects.
     let alone = !schema.contains_key("uniqueItems") && !schema.contains_key("unevaluatedProperties");
     let same = matches!(parts.as_slice(), [Shape { kind: Kind::Raw(read), .. }] if read == text);
     (all_known && alone && same).then_some(schema)
 }
 
-/// Whether a keyword constrains a value, has no form of its own in the tree, and has a value it may have.
+/// Whether a keyword restricts values, cannot be represented in the tree, and has a valid value.
 pub(in crate::schema::shape) fn raw_keyword_is_well_formed(keyword: &str, value: &Value) -> bool {
     let schema = |value: &Value| value.is_object() || value.is_boolean();
     match keyword {
@@ -621,7 +622,7 @@ impl Builder<'_> {
     }
 }
 
-/// Returns a schema as its author wrote it: titles and names of values in the normal form are for types.
+/// Returns a schema as its author wrote it: titles and names of values in the normal form are only for types.
 fn without_titles(schema: &Value) -> Value {
     match schema {
         Value::Object(object) => {
@@ -637,7 +638,7 @@ fn without_titles(schema: &Value) -> Value {
     }
 }
 
-/// Keywords without effect next to the rest of the schema, or that were read already.
+/// Whether a keyword has no effect next to the rest of the schema, or was already read.
 fn has_no_effect(keyword: &str, schema: &Object) -> bool {
     match keyword {
         "then" | "else" => !schema.contains_key("if"),

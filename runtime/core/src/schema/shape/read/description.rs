@@ -1,8 +1,8 @@
-//! Turns the prose of API descriptions into what a model reads: Markdown without HTML, entities and hidden characters.
+//! Converts descriptions in API documents for models: Markdown without HTML, entities and hidden characters.
 //!
-//! Markdown stays as it is, except for what only a page can show: targets of relative links, pictures, blanks that
-//! align tables. HTML is recognized by the names of its elements, so that `<id>` and `Vec<String>` stay, and never
-//! inside Markdown code.
+//! Markdown is unchanged, except for what only a rendered page can show: targets of relative links, images, spaces
+//! that align tables. HTML is recognized by the names of its elements, so that `<id>` and `Vec<String>` stay, and
+//! never inside Markdown code.
 
 mod html;
 mod marks;
@@ -11,15 +11,15 @@ use std::borrow::Cow;
 
 use crate::base::invisible::InvisibleChar;
 
-/// Returns a text without hidden characters and surrounding white space, with HTML as Markdown: lists, code, links and
-/// paragraphs keep their meaning, everything that is only presentation is dropped.
+/// Returns a text without hidden characters and surrounding whitespace, with HTML converted to Markdown: lists, code,
+/// links and paragraphs are kept, and presentation is dropped.
 ///
 /// ```
-/// use toolgen_runtime::schema::shape::read::plain;
+/// use toolgen_runtime::schema::shape::read::plain_markdown;
 ///
-/// assert_eq!(plain("<p>Returns <code>null</code> if a &lt; b.</p><ul><li>one<li>two</ul>"),
+/// assert_eq!(plain_markdown("<p>Returns <code>null</code> if a &lt; b.</p><ul><li>one<li>two</ul>"),
 ///     "Returns `null` if a < b.\n\n- one\n- two");
-/// assert_eq!(plain("The **id**, as `<kind>:<id>`."), "The **id**, as `<kind>:<id>`.");
+/// assert_eq!(plain_markdown("The **id**, as `<kind>:<id>`."), "The **id**, as `<kind>:<id>`.");
 /// ```
 #[must_use]
 pub fn plain_markdown(text: &str) -> Cow<'_, str> {
@@ -30,8 +30,8 @@ pub fn plain_markdown(text: &str) -> Cow<'_, str> {
     marks::tidied(Cow::Owned(html::to_markdown(&visible)))
 }
 
-/// Returns a text without the characters that are invisible but that a model still reads: controls, marks of
-/// direction, zero widths, tags and selectors. Line ends become `\n`, other white space becomes a space.
+/// Returns a text without characters that are invisible but visible to a model: controls, direction marks, zero-width
+/// characters, tags and selectors. Line ends become `\n`, other whitespace becomes a space.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
         return Cow::Borrowed(text);
@@ -43,7 +43,7 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
             '\r' if chars.peek() == Some(&'\n') => {}
             '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => out.push('\n'),
             '\n' | '\t' => out.push(char),
-            // Persian and Indic scripts and emoji join and part letters by them.
+            // Persian and Indic scripts and emoji need these to join and separate letters.
             '\u{200c}' | '\u{200d}' => {
                 let beside = |char: Option<&char>| {
                     char.is_some_and(|char| !char.is_ascii() && !InvisibleChar::is_invisible(*char))

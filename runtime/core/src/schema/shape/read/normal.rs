@@ -1,4 +1,4 @@
-//! Converts schemas to normal form: known keywords with values of the right kind.
+//! Converts schemas to normal form: known keywords with well-formed values.
 
 mod beside;
 mod choices;
@@ -24,10 +24,10 @@ use crate::schema::shape::{pointer, rules};
 
 type Object = Map<String, Value>;
 
-/// The keywords that describe a value without restricting it.
+/// The annotations: keywords that describe a value without restricting it.
 const REMARKS: [&str; 6] = ["description", "default", "examples", "deprecated", "readOnly", "writeOnly"];
 
-/// Returns a schema in normal form: JSON Schema 2020-12 whose keywords are known and well-formed, with references to
+/// Returns a schema in normal form: JSON Schema 2020-12 with known, well-formed keywords and with references to
 /// `$defs`. Problems are reported to the source.
 #[must_use]
 pub fn normal_form<'a, S: Source<'a>>(schema: &'a Value, location: SchemaLocation, source: &mut S) -> Value {
@@ -41,17 +41,17 @@ struct Reader<'s, S> {
     source: &'s mut S,
     rules: SchemaVersion,
     path: String,
-    /// The number of schemas open outside.
+    /// The number of open schemas in the source.
     outer: usize,
-    /// The number of schemas open here.
+    /// The number of open schemas in this reader.
     depth: usize,
-    /// The depth of merging fields of several parts.
+    /// The nesting of merged fields.
     merges: usize,
-    /// The schema of a field, by its address, whose `required` is a flag and is told.
+    /// The address of a field's schema whose `required` is a flag and was already reported.
     flagged: usize,
 }
 
-/// The form that the value of a keyword must have.
+/// The required form of a keyword's value.
 #[derive(Clone, Copy)]
 enum Form {
     Schema,
@@ -63,7 +63,7 @@ enum Form {
     Dependencies,
     Additional,
     Unevaluated,
-    /// A value of a rule.
+    /// The value of a rule.
     Of(rules::Form),
     Enum,
     Const,
@@ -72,8 +72,8 @@ enum Form {
     AsIs,
 }
 
-/// Returns the form of a keyword's value, and the type that it applies to (empty for any). Returns `None` for keywords
-/// without effect, and for those that are read together with others.
+/// Returns the form of a keyword's value, and the type that the keyword applies to (empty for any). `None` for
+/// keywords without effect, and for those that are read together with others.
 fn form(keyword: &str) -> Option<(Form, &'static str)> {
     Some(match keyword {
         "description" | "format" => (Form::Of(rules::Form::Text), ""),
@@ -95,7 +95,7 @@ fn form(keyword: &str) -> Option<(Form, &'static str)> {
     })
 }
 
-/// As [`form`], for keywords with format-specific rules.
+/// Like [`form`], for keywords with their own rules in some formats.
 fn plain_form(keyword: &str) -> Option<(Form, &'static str)> {
     Some(match keyword {
         "$ref" => (Form::Reference, ""),
@@ -132,7 +132,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             Value::Bool(false) => Value::Bool(false),
             Value::Object(_) if self.depth >= MAX_DEPTH => {
                 let message =
-                    format!("schemas are nested more than {MAX_DEPTH} deep; this one is taken as any value");
+                    format!("schemas are nested more than {MAX_DEPTH} deep; any value is allowed here");
                 self.problem(ReadProblemKind::Depth, message);
                 json!({})
             }
@@ -143,7 +143,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                 schema
             }
             _ => {
-                let message = "a schema must be an object; this one is taken as any value";
+                let message = "a schema must be an object; any value is allowed here";
                 self.problem(ReadProblemKind::NotASchema, message);
                 json!({})
             }
@@ -156,7 +156,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
         let reference = object.get("$ref").and_then(Value::as_str);
         if reference.is_none() && object.contains_key("$ref") {
-            self.at("$ref", |reader| reader.malformed("`$ref` must be a text; it is ignored"));
+            self.at("$ref", |reader| reader.malformed("`$ref` must be a string; it is ignored"));
         }
         let whole = match reference.or_else(|| object.get("$dynamicRef")?.as_str()) {
             Some(text) => self.reference(text, object),
@@ -171,7 +171,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         Value::Object(whole)
     }
 
-    /// Whether a schema allows `null` by a keyword of its own.
+    /// Whether a schema allows `null` with its own keywords.
     fn is_nullable(&self, object: &Object) -> bool {
         let says = |keyword: &str| object.get(keyword) == Some(&Value::Bool(true));
         says("nullable") || (self.rules == SchemaVersion::Swagger2 && says("x-nullable"))
@@ -196,7 +196,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             let beside = self.composed(object);
             return self.joined(vec![Value::Object(out), beside], extends);
         }
-        // OpenAPI 3.0 and Swagger 2.0 ignore everything next to a reference, but annotations are always meant.
+        // OpenAPI 3.0 and Swagger 2.0 ignore everything next to a reference, but annotations are always intended.
         for (keyword, value) in object.iter().filter(|(keyword, _)| REMARKS.contains(&keyword.as_str())) {
             self.keyword(keyword, value, object, &Types::new(), &mut out);
         }
@@ -204,7 +204,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         if extends { self.joined(vec![Value::Object(out)], true) } else { Value::Object(out) }
     }
 
-    /// Reads the keywords of a schema, without those for values of other types than its own.
+    /// Reads the keywords of a schema, without those that apply to other types.
     fn keywords(&mut self, object: &'a Object) -> Object {
         let mut out = Object::new();
         let types = self.types(object, &mut out);
@@ -214,7 +214,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         if types.is_empty() || types.contains(&"object") {
             self.fields(object, &mut out);
         }
-        // An `allOf` of an API description is written out first.
+        // `allOf` in an API description is merged first.
         if !self.rules.is_openapi() || !out.contains_key("allOf") {
             self.settle(&mut out);
         }
@@ -261,7 +261,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
     }
 
-    /// Reads a value of a form, and renames a bound that is exclusive.
+    /// Reads a value of a form, and renames an exclusive bound.
     fn value(
         &mut self,
         form: rules::Form,
@@ -280,18 +280,18 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
     }
 
-    /// A schema that is kept as text.
+    /// Reads a schema that is kept as text.
     fn rule(&mut self, keyword: &str, value: &'a Value) -> Option<Value> {
         if !value.is_object() && !value.is_boolean() {
             self.malformed(format!("`{keyword}` must be a schema; it is ignored"));
             return None;
         }
         let schema = if self.too_deep(value) { return None } else { self.schema(value) };
-        // Every key is a text.
+        // All keys are strings.
         (keyword != "propertyNames" || schema != json!({"type": "string"})).then_some(schema)
     }
 
-    /// Whether a value is nested too deep to be kept. Reports it if so.
+    /// Whether a value is nested too deeply. Reports it if so.
     fn too_deep(&mut self, value: &Value) -> bool {
         let deep = !within_depth(value, MAX_DEPTH);
         if deep {
@@ -301,15 +301,15 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         deep
     }
 
-    /// A list of schemas in `items` is a tuple (JSON Schema before 2020-12).
+    /// Reads `items`. An array of schemas is a tuple (JSON Schema before 2020-12).
     fn items(&mut self, value: &'a Value) -> Option<Value> {
         if value.is_array() { self.list("items", value) } else { Some(self.schema(value)) }
     }
 
-    /// A list of schemas, unless it is empty.
+    /// Reads an array of schemas, unless it is empty.
     fn list(&mut self, keyword: &str, value: &'a Value) -> Option<Value> {
         let Value::Array(schemas) = value else {
-            self.malformed(format!("`{keyword}` must be a list of schemas; it is ignored"));
+            self.malformed(format!("`{keyword}` must be an array of schemas; it is ignored"));
             return None;
         };
         let read = |(index, schema): (usize, _)| self.at(&index.to_string(), |reader| reader.schema(schema));
@@ -317,11 +317,11 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         (!schemas.is_empty()).then_some(Value::Array(schemas))
     }
 
-    /// Returns an object whose keys are keys of the data.
+    /// Returns an object whose keys are those of the data.
     fn map(&mut self, keyword: &str, value: &'a Value) -> Option<&'a Object> {
         match value {
             Value::Object(members) => Some(members),
-            // Some languages write this for an empty map.
+            // Some languages serialize an empty map like this.
             Value::Array(items) if items.is_empty() && self.rules.is_openapi() => None,
             _ => {
                 self.malformed(format!("`{keyword}` must be an object; it is ignored"));
@@ -330,7 +330,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
     }
 
-    /// Reads what the presence of a key requires: other keys, or a schema.
+    /// Reads a dependency on a key: other keys, or a schema.
     fn dependencies(&mut self, keyword: &str, value: &'a Value) -> Option<Value> {
         if self.too_deep(value) {
             return None;
@@ -350,10 +350,10 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         Some(Value::Object(read))
     }
 
-    /// A text, unless it is empty.
+    /// Reads a string, unless it is empty.
     fn text(&mut self, keyword: &str, value: &Value) -> Option<Value> {
         let Value::String(text) = value else {
-            self.malformed(format!("`{keyword}` must be a text; it is left out"));
+            self.malformed(format!("`{keyword}` must be a string; it is left out"));
             return None;
         };
         let text = match keyword {
@@ -364,7 +364,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         (!text.is_empty()).then(|| Value::from(text))
     }
 
-    /// A flag, if it is set.
+    /// Reads a flag, if it is set.
     fn flag(&mut self, keyword: &str, value: &Value) -> Option<Value> {
         let Value::Bool(flag) = value else {
             self.malformed(format!("`{keyword}` must be true or false; it is ignored"));
@@ -373,10 +373,10 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         flag.then_some(Value::Bool(true))
     }
 
-    /// Reads a reference to a schema under `$defs`. Any other reference is kept, and visible as such.
+    /// Reads a reference to a schema under `$defs`. Any other reference is kept and shown.
     fn plain_reference(&mut self, value: &Value) -> Option<Value> {
         let Value::String(reference) = value else {
-            self.malformed("`$ref` must be a text; it is ignored");
+            self.malformed("`$ref` must be a string; it is ignored");
             return None;
         };
         if let Some(name) = pointer::referenced(reference) {

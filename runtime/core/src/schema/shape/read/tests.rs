@@ -13,7 +13,7 @@ fn again(shape: &Shape) {
     assert_eq!(&read_canonical(&value), shape, "{text}");
 }
 
-/// Reads a malformed schema: its canonical text and what is said about it.
+/// Reads a malformed schema. Returns its canonical text and the problems.
 fn degraded(schema: &Value) -> (String, Vec<(String, String)>) {
     let mut problems = Vec::new();
     let shape = read(schema, &mut problems);
@@ -40,7 +40,7 @@ proptest! {
     }
 }
 
-/// Keywords with any value, right or wrong, nested.
+/// Keywords with arbitrary values, valid or invalid, nested.
 fn odd_schema() -> impl Strategy<Value = Value> {
     const KEYWORDS: &str = "type enum const properties required items prefixItems additionalProperties allOf anyOf oneOf \
         not if then $ref minimum exclusiveMinimum minLength pattern format nullable default description uniqueItems \
@@ -113,7 +113,7 @@ fn document_provides_its_named_schemas() {
     assert_eq!(defs[1].schema.kind, Kind::String(StringRules::ANY));
 }
 
-/// What a stranger's server sends is read, too.
+/// Schemas of unknown servers can be read, too.
 #[test]
 fn long_lists_are_parsed_in_linear_time() {
     let names = |from: usize| json!({"required": (from..from + 60_000).map(|at| format!("k{at}")).collect::<Vec<_>>()});
@@ -144,6 +144,6 @@ fn excess_keys_are_dropped() {
         let Kind::Object(rules) = read(&schema, &mut problems).kind else { panic!("no object") };
         assert_eq!(rules.fields.len(), 20_000);
         let [problem] = problems.as_slice() else { panic!("{problems:?}") };
-        assert_eq!(problem.message, "names 30000 keys, of which only the first 20000 are read");
+        assert_eq!(problem.message, "names 30000 keys, but only the first 20000 are read");
     }
 }

@@ -1,4 +1,4 @@
-//! Writes the text form of a shape.
+//! Writes the canonical text of a shape.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ type Object = Map<String, Value>;
 
 /// Returns the canonical text of a shape for generated code: JSON Schema 2020-12, compact, in a fixed order.
 ///
-/// Beyond JSON Schema it has `x-wire` and `x-aliases` if a field has them, OpenAPI's `nullable` and `discriminator`,
+/// In addition to JSON Schema, it uses `x-wire` and `x-aliases` of fields, OpenAPI's `nullable` and `discriminator`,
 /// and `x-enum`, `x-all`, `x-anyOf`, `x-oneOf` and `x-raw` for shapes that reading would simplify.
 /// [`read_canonical`](crate::schema::shape::read::read_canonical) returns the same shape.
 #[must_use]
@@ -23,7 +23,7 @@ pub fn canonical(shape: &Shape) -> String {
     value(shape).to_string()
 }
 
-/// Returns the canonical text of a shape as a tree.
+/// Returns the canonical JSON Schema of a shape as a tree.
 pub(crate) fn value(shape: &Shape) -> Value {
     if matches!(shape.kind, Kind::Never) && *shape == Shape::of(Kind::Never) {
         return Value::Bool(false);
@@ -47,7 +47,7 @@ fn object(shape: &Shape) -> Object {
     out
 }
 
-/// Writes the keywords of the kind first. Returns whether they already allow `null`.
+/// Writes the keywords of the kind. Returns whether they already allow `null`.
 fn head(shape: &Shape, out: &mut Object) -> bool {
     let name = match &shape.kind {
         Kind::Boolean => "boolean",
@@ -90,7 +90,7 @@ fn repeats(values: &[Literal]) -> bool {
         Literal::Number(Number::Float(float)) => float.fract() == 0.0,
         _ => false,
     };
-    // A list may have tens of thousands of values, too many to compare each with each.
+    // There may be tens of thousands of values, too many for pairwise comparisons.
     let mut seen = BTreeSet::new();
     values.iter().any(numbers) || !values.iter().all(|value| seen.insert(value.to_json().to_string()))
 }
@@ -173,7 +173,7 @@ fn extra(out: &mut Object, keyword: &str, extra: &Extra) {
         Extra::Closed => {
             out.insert(keyword.into(), false.into());
         }
-        // As an object always: `true` and `false` mean the other two.
+        // Always an object: `true` and `false` represent the other two cases.
         Extra::Of(shape) => {
             out.insert(keyword.into(), Value::Object(object(shape)));
         }

@@ -14,7 +14,7 @@ struct Size {
     characters: usize,
 }
 
-/// Refuses a schema that is larger than a dialect accepts.
+/// Rejects a schema that is larger than a dialect accepts.
 pub(super) fn check(schema: &Value, limits: &SchemaLimits, title: &str, refusals: &mut Vec<Refusal>) {
     if *limits == SchemaLimits::NONE {
         return;
@@ -23,21 +23,21 @@ pub(super) fn check(schema: &Value, limits: &SchemaLimits, title: &str, refusals
     measure(schema, 1, &mut size);
     let counted = [
         ("properties", size.properties, limits.properties),
-        ("levels of objects and lists", size.depth, limits.depth),
+        ("levels of objects and arrays", size.depth, limits.depth),
         ("listed values", size.enum_values, limits.enum_values),
         ("characters in names and listed values", size.characters, limits.characters),
     ];
     for (what, found, limit) in counted {
         if let Some(limit) = limit.filter(|limit| found > *limit) {
             let reason = format!(
-                "{title} takes at most {limit} {what}, the schema has {found}; split the tool or leave strict mode off"
+                "{title} takes at most {limit} {what}, the schema has {found}; split the tool or disable strict mode"
             );
             refusals.push(Refusal { pointer: String::new(), reason });
         }
     }
 }
 
-/// Names the schemas that are nested more deeply than a dialect takes: a named schema is counted on its own.
+/// Moves schemas that are nested too deeply for a dialect into named schemas, which are counted separately.
 pub(super) fn hoist(schema: &mut Value, dialect: &Dialect) {
     let Some(limit) = dialect.limits.depth.filter(|_| dialect.accepts("$ref")) else { return };
     let Some(Value::Object(mut by_name)) =
@@ -110,7 +110,7 @@ impl Hoisted<'_> {
     }
 }
 
-/// Measures a schema. Each named schema counts on its own: references are not followed.
+/// Measures a schema. Each named schema is measured separately: references are not followed.
 fn measure(schema: &Value, level: usize, size: &mut Size) {
     let Value::Object(schema) = schema else { return };
     size.depth = size.depth.max(level);
@@ -143,7 +143,7 @@ fn measure(schema: &Value, level: usize, size: &mut Size) {
     }
 }
 
-/// Measures the parts of a schema; only objects and lists are levels.
+/// Measures the parts of a schema. Only objects and arrays are levels.
 fn measure_below(schema: &Value, level: usize, size: &mut Size) {
     measure(schema, if nests(schema) { level + 1 } else { level }, size);
 }

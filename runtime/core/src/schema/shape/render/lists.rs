@@ -1,4 +1,4 @@
-//! Renders listed values, lists and tuples.
+//! Renders enumerated values, arrays and tuples.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ impl Renderer<'_> {
             match types.as_slice() {
                 _ if !self.dialect.typed_values => {}
                 [only] if !matches!(*only, "array" | "object") => named(node, only),
-                // Elsewhere the values imply the type.
+                // Otherwise the values imply the type.
                 _ if !self.dialect.untyped => {
                     node.map.insert("type".into(), types.clone().into());
                 }
@@ -33,8 +33,8 @@ impl Renderer<'_> {
             node.map.insert("enum".into(), listed().into());
             return;
         }
-        // Only texts may be listed here, and perhaps no empty one.
-        self.lose("enum", true, "the dialect lists only texts, and perhaps no empty one");
+        // The dialect's `enum` allows only strings, and possibly not the empty string.
+        self.lose("enum", true, "the dialect lists only strings, and possibly not the empty string");
         node.notes.push(prose::listed(values));
         match types.as_slice() {
             [only] => named(node, only),
@@ -57,7 +57,7 @@ impl Renderer<'_> {
         if self.dialect.accepts("prefixItems") {
             self.rules(rules.stated(), node);
             let items = self.list("prefixItems", &rules.items);
-            // An empty list of schemas is not one.
+            // `prefixItems` must not be empty.
             if !items.is_empty() {
                 node.map.insert("prefixItems".into(), items.into());
             }
@@ -72,9 +72,9 @@ impl Renderer<'_> {
         self.loose_tuple(rules, node);
     }
 
-    /// Renders a tuple as a list of any of its members, with the positions described in prose.
+    /// Renders a tuple as an array of any of its items, with the positions described in prose.
     fn loose_tuple(&mut self, rules: &TupleRules, node: &mut Node) {
-        self.lose("prefixItems", true, "the dialect has no lists whose places have schemas of their own");
+        self.lose("prefixItems", true, "the dialect cannot give each position of an array its own schema");
         let mut members: Vec<Value> = Vec::new();
         let mut places: Vec<String> = Vec::new();
         for shape in &rules.items {
@@ -108,7 +108,7 @@ impl Renderer<'_> {
         }
         if rules.rest == Extra::Open || members.is_empty() {
             let any = self.at(&["items"], |renderer| renderer.node(&Shape::ANY, false));
-            // Where any value has a schema of its own, it is beside the others.
+            // A schema for any value stays next to the others.
             if any.get("type").is_none() {
                 members.clear();
             }
@@ -127,7 +127,7 @@ impl Renderer<'_> {
     }
 }
 
-/// Returns the JSON types of listed values, each once.
+/// Returns the distinct JSON types of enumerated values.
 fn types_of(values: &[Literal]) -> Vec<&'static str> {
     let mut types = Vec::new();
     for name in values.iter().map(Literal::type_name) {

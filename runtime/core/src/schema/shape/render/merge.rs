@@ -1,4 +1,4 @@
-//! Merges several shapes that all apply into one.
+//! Merges several shapes, all of which apply, into one.
 
 use crate::base::frozen::List;
 use crate::schema::shape::decode;
@@ -7,25 +7,26 @@ use crate::schema::shape::{
     Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, UnionRules, find_def,
 };
 
-/// References nested deeper than this are not followed: they may be cyclic.
+/// Maximum depth to which references are followed: they may be cyclic.
 const MAX_DEPTH: usize = 16;
-/// The maximum number of variants when unions are multiplied out.
+/// Maximum number of variants of a product of unions.
 const MAX_VARIANTS: usize = 32;
 
-/// The maximum number of pairs of shapes that are merged: unions in unions multiply them.
+/// Maximum number of pairs of shapes that are merged: nested unions multiply them.
 const MAX_PAIRS: usize = 1_000;
 
 /// No value.
 const NEVER: Shape = Shape { kind: Kind::Never, ..Shape::ANY };
 
-/// Merges shapes. Schemas without a merged form are collected in `raw`.
+/// Merges shapes. Schemas that cannot be merged are collected in `raw`.
 pub(in crate::schema::shape) struct Merger<'d> {
     pub(super) defs: &'d List<Def>,
-    /// Fields with this access do not count.
+    /// Fields with this access are ignored.
     pub(super) hidden: Access,
-    /// Schemas that could not be merged; their rules are lost.
+    /// Schemas that could not be merged. Their rules are lost.
     pub(in crate::schema::shape) raw: Vec<String>,
-    /// Whether something has no merged form: then the whole has none, rather than one with a different meaning.
+    /// Whether something cannot be merged. Then the whole has no merged form: a partial one would have another
+    /// meaning.
     failed: bool,
     /// How many more pairs of shapes may be merged.
     remaining_merges: usize,
@@ -36,23 +37,23 @@ impl<'d> Merger<'d> {
         Merger { defs, hidden, raw: Vec::new(), failed: false, remaining_merges: MAX_PAIRS }
     }
 
-    /// Returns how many pairs of shapes were merged.
+    /// Returns the number of merged pairs of shapes.
     pub(in crate::schema::shape) const fn pairs(&self) -> usize {
         MAX_PAIRS - self.remaining_merges
     }
 
-    /// Whether every part had a merged form: what has no values in common then has none indeed.
+    /// Whether every part could be merged, so that the result “no common values” is certain.
     pub(in crate::schema::shape) const fn is_sure(&self) -> bool {
         !self.failed
     }
 
-    /// Returns `None`, because there is no merged form.
+    /// Returns `None`, and records that there is no merged form.
     fn fail<T>(&mut self) -> Option<T> {
         self.failed = true;
         None
     }
 
-    /// Returns the shape whose values fit all of the parts, or `None` if there is no such shape.
+    /// Returns the shape whose values match all parts; `None` if there is no such shape.
     pub(in crate::schema::shape) fn all(&mut self, parts: &[Shape], depth: usize) -> Option<Shape> {
         let mut merged = Shape { nullable: true, ..Shape::ANY };
         for part in parts {
@@ -69,12 +70,12 @@ impl<'d> Merger<'d> {
         };
         self.remaining_merges = remaining;
         let (a, b) = (self.resolved(a, depth)?, self.resolved(b, depth)?);
-        // Not `nullable` alone: a variant of a union may be what takes `null`.
+        // Not only `nullable`: a variant of a union may also allow `null`.
         let takes_null = |shape: &Shape| decode::fits(&serde_json::Value::Null, shape, self.defs);
         let nullable = takes_null(&a) && takes_null(&b);
         let kind = match self.kinds(&a, &b, depth) {
             Some(kind) => kind,
-            // Nothing else fits both.
+            // No other value matches both.
             None if nullable && !self.failed => Kind::Null,
             None => return None,
         };
@@ -83,7 +84,7 @@ impl<'d> Merger<'d> {
         Some(both)
     }
 
-    /// Returns the shape without references and nested conjunctions at the top.
+    /// Returns the shape with references and nested conjunctions resolved at the top.
     fn resolved(&mut self, shape: &Shape, depth: usize) -> Option<Shape> {
         let inner = match &shape.kind {
             Kind::Ref(name) => {
@@ -101,7 +102,7 @@ impl<'d> Merger<'d> {
         };
         let mut outer = shape.clone();
         outer.adopt(&inner);
-        // That the named shape is deprecated says nothing of this use of it.
+        // A named shape may be deprecated without this use being so.
         outer.deprecated = shape.deprecated;
         Some(Shape { kind: inner.kind, nullable: outer.nullable || inner.nullable, ..outer })
     }
@@ -144,7 +145,7 @@ impl<'d> Merger<'d> {
         if union.variants.len() * factor > MAX_VARIANTS {
             return self.fail();
         }
-        // The annotations of the other stay outside, not in every variant.
+        // The annotations of the other shape stay outside instead of in every variant.
         let plain = Shape { nullable: other.nullable, ..Shape::of(other.kind.clone()) };
         let variants: List<Shape> =
             union.variants.iter().filter_map(|variant| self.two(variant, &plain, depth + 1)).collect();
@@ -161,7 +162,7 @@ impl<'d> Merger<'d> {
     }
 
     fn objects(&mut self, a: &ObjectRules, b: &ObjectRules, depth: usize) -> Option<ObjectRules> {
-        // What one knows by a pattern falls under the other's rule for unknown keys: that has no merged form.
+        // A key that matches a pattern of one object would be an unknown key of the other. That cannot be merged.
         let crossed = |a: &ObjectRules, b: &ObjectRules| !a.patterns.is_empty() && b.extra != Extra::Open;
         if crossed(a, b) || crossed(b, a) {
             return self.fail();
@@ -185,8 +186,8 @@ impl<'d> Merger<'d> {
         Some(a.and(b, fields.into(), extra))
     }
 
-    /// Returns a field of one object, as the other allows it: `Some(None)` if it must be absent, `None` if it must be
-    /// both present and absent.
+    /// Returns a field of one object as the other object allows it. `Some(None)` if it must be absent, `None` if it
+    /// must be both present and absent.
     fn field(&mut self, field: &Field, other: &ObjectRules, depth: usize) -> Option<Option<Field>> {
         if let Some(twin) =
             other.fields.iter().find(|twin| twin.name == field.name && twin.access != self.hidden)
@@ -241,7 +242,7 @@ mod tests {
             let defs = oracle::defs(Shape::of(Kind::Boolean), Shape::of(Kind::String(StringRules::ANY)));
             let mut merger = Merger::new(&defs, Access::ReadOnly);
             let Some(merged) = merger.all(&parts, 0) else { return Ok(()) };
-            // What is only told refuses nothing in the merged shape.
+            // A rule that is only stated in prose rejects nothing in the merged shape.
             let whole = merger.raw.is_empty();
             let (all, merged) = (oracle::arguments(Shape::of(Kind::All(parts.into()))), oracle::arguments(merged));
             for value in values {

@@ -11,28 +11,28 @@ use crate::schema::shape::read::raw_keyword_is_well_formed;
 use crate::schema::shape::rules::Stated;
 use crate::schema::shape::{Extra, Kind, Literal, ObjectRules, Shape, StringRules, decode, pointer, prose};
 
-/// Why a schema without a form of its own is lost.
-pub(super) const NO_PLACE: &str = "the dialect has no place for the schema";
+/// The reason for losing a schema that the dialect cannot express.
+pub(super) const NO_PLACE: &str = "the dialect cannot express the schema";
 
-/// Why keys other than those of fields are lost.
+/// The reason for losing keys other than fields.
 pub(super) const NO_OTHER_KEYS: &str = "objects have no other keys than their fields in the dialect";
 
-/// Why a rule is lost that the dialect has for other values.
+/// The reason for losing a rule whose keyword the dialect accepts only with other values.
 pub(super) const NOT_THIS_VALUE: &str = "the dialect takes the keyword, but not this value of it";
 
-/// Shapes inlined deeper than this are written as JSON text: every level takes a piece of the stack.
+/// Maximum nesting of inlined shapes; deeper ones are written as JSON text, because each level uses stack.
 const MAX_DEPTH: usize = 32;
 
-/// A schema that is being written.
+/// A schema under construction.
 #[derive(Default)]
 pub(super) struct Node {
     pub(super) map: Object,
-    /// What the schema cannot express.
+    /// The rules that the schema cannot express.
     pub(super) notes: Vec<String>,
 }
 
 impl Renderer<'_> {
-    /// Renders a shape as a schema, in the form in which its values are written; `or_null` allows `null` in addition.
+    /// Renders a shape as a schema for the form in which its values are written. `or_null` also allows `null`.
     pub(super) fn node(&mut self, shape: &Shape, or_null: bool) -> Value {
         match (self.codec.form(shape, &self.enclosing), &shape.kind) {
             (Form::Text, _) => self.text(shape, or_null),
@@ -44,20 +44,21 @@ impl Renderer<'_> {
                 if rules.extra == Extra::Open {
                     self.lose("additionalProperties", false, NO_OTHER_KEYS);
                 }
-                self.lose("uniqueItems", true, "a list does not say that each key is in it once");
+                self.lose("uniqueItems", true, "an array cannot express that each key occurs once");
                 let list = codec::pairs(rules, value);
                 let notes = vec![String::from(
-                    "an object, written as a list of its keys with their values, each key once",
+                    "an object, written as an array of its keys with their values, each key once",
                 )];
                 self.instead(&list, notes, shape, or_null)
             }
             (Form::Places(fields), Kind::Tuple(rules)) => {
                 if rules.rest == Extra::Open {
-                    self.lose("items", false, "lists end after their last place in the dialect");
+                    self.lose("items", false, "arrays end after their last position in the dialect");
                 }
                 let fields = fields.into();
                 let object = ObjectRules { fields, extra: Extra::Closed, ..ObjectRules::ANY };
-                let notes = vec![String::from("a list, written as an object with a field for each place")];
+                let notes =
+                    vec![String::from("an array, written as an object with a field for each position")];
                 self.instead(&Shape::of(Kind::Object(object)), notes, shape, or_null)
             }
             (_, Kind::Ref(name)) if !self.dialect.accepts("$ref") => self.inline(name, shape, or_null),
@@ -70,7 +71,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Renders the shape of the form that is written instead of a value.
+    /// Renders the shape of the form that replaces a value.
     fn instead(&mut self, form: &Shape, notes: Vec<String>, shape: &Shape, or_null: bool) -> Value {
         let mut node = Node { notes, ..Node::default() };
         self.kind(form, &mut node);
@@ -86,7 +87,7 @@ impl Renderer<'_> {
             Kind::Enum(values) => {
                 let mut texts: Vec<Value> =
                     values.iter().map(|value| value.to_json().to_string().into()).collect();
-                // Where `null` stands for a field that is left out, the text is `null` itself.
+                // If `null` means an absent field, the JSON text of null is the string `null`.
                 if or_null && shape.nullable && !texts.contains(&"null".into()) {
                     texts.push("null".into());
                 }
@@ -97,11 +98,11 @@ impl Renderer<'_> {
             Kind::Ref(name) => {
                 self.lose("$ref", true, "a schema cannot contain itself in the dialect, or not so deeply");
                 let enclosing = self.enclosing.iter().any(|known| *known == **name);
-                let what = if enclosing { "the same form as the enclosing" } else { article(name) };
+                let what = if enclosing { "the same schema as the enclosing" } else { article(name) };
                 written(&mut node, &format!("{what} {name}"));
             }
             kind => {
-                self.lose("type", true, "the dialect wants one type for every value");
+                self.lose("type", true, "the dialect requires one type for every value");
                 match kind {
                     Kind::Raw(text) => self.lose_raw(text, &mut node.notes),
                     Kind::Union(_) | Kind::All(_) => {
@@ -163,7 +164,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Renders the named shape itself, for dialects without references.
+    /// Renders the named shape inline, for dialects without references.
     fn inline(&mut self, name: &str, outer: &Shape, or_null: bool) -> Value {
         if self.budget == 0 || self.inlined == MAX_DEPTH {
             return self.text(outer, or_null);
@@ -178,7 +179,7 @@ impl Renderer<'_> {
         value
     }
 
-    /// Drops a schema that the dialect has no place for, and records the loss.
+    /// Drops a schema that the dialect cannot express, and records the loss.
     fn lose_raw(&mut self, text: &str, notes: &mut Vec<String>) {
         self.lose("schema", true, NO_PLACE);
         notes.push(codec::raw_note(text));
@@ -186,7 +187,7 @@ impl Renderer<'_> {
 
     fn raw(&mut self, text: &str, node: &mut Node) {
         match serde_json::from_str(text) {
-            // A reference to elsewhere, or a malformed rule, would cost the whole request.
+            // An external reference or a malformed rule would fail the whole request.
             Ok(Value::Object(raw))
                 if raw.iter().all(|(keyword, value)| {
                     self.dialect.accepts(keyword) && raw_keyword_is_well_formed(keyword, value)
@@ -199,7 +200,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Records the named shapes that a raw schema refers to.
+    /// Records the named shapes that a raw schema references.
     fn reach(&mut self, raw: &Value) {
         match raw {
             Value::Array(items) => items.iter().for_each(|item| self.reach(item)),
@@ -217,7 +218,7 @@ impl Renderer<'_> {
         if self.dialect.accepts("not") {
             node.map.insert("not".into(), Value::Object(Object::new()));
         } else {
-            self.refuse("no value is allowed here; leave the field out");
+            self.refuse("no value is allowed here; omit the field");
         }
     }
 
@@ -268,7 +269,7 @@ impl Renderer<'_> {
     }
 
     fn annotations(&mut self, shape: &Shape, node: &mut Node) {
-        // As a model writes them.
+        // In the form in which a model writes them.
         let written = |literal: &Literal| {
             let value = literal.to_json();
             let plain = self.dialect.is_plain() || !decode::fits(&value, shape, self.defs);
@@ -278,7 +279,7 @@ impl Renderer<'_> {
                 Literal::of(&self.codec.written(&value, shape, &self.enclosing, 0))
             }
         };
-        // What does not fit would be refused if a model sent it. A `null` says that there is no default.
+        // A default that is invalid would be rejected if a model sent it. `null` means that there is no default.
         let fits = |literal: &&Literal| {
             **literal == Literal::Null || decode::fits_as(&literal.to_json(), shape, self.defs, self.hidden)
         };
@@ -305,7 +306,7 @@ impl Renderer<'_> {
     }
 }
 
-/// Whether a value is written with `null` for what it leaves out, and otherwise as it is.
+/// Whether the written form of a value adds only `null` for absent members.
 fn adds_nulls(plain: &Value, written: &Value) -> bool {
     match (plain, written) {
         (Value::Object(plain), Value::Object(written)) => {
@@ -323,8 +324,8 @@ fn adds_nulls(plain: &Value, written: &Value) -> bool {
     }
 }
 
-/// Combines schemas that all apply into one with all their keywords, if the meaning is the same: one schema of any
-/// keywords, and others with keywords that do not depend on their neighbours.
+/// Combines schemas that all apply into one with all their keywords, if the meaning is the same: one schema with
+/// arbitrary keywords, and others with keywords that are independent of their neighbours.
 fn beside(parts: &[Value]) -> Option<Object> {
     const ALONE: &[&str] = &[
         "anyOf",
@@ -356,7 +357,7 @@ fn beside(parts: &[Value]) -> Option<Object> {
     Some(whole)
 }
 
-/// Turns a schema into that of a value written as JSON text.
+/// Turns a schema into that of a value that is written as JSON text.
 pub(super) fn written(node: &mut Node, what: &str) {
     named(node, "string");
     node.notes.push(format!("{what}, written as JSON text"));

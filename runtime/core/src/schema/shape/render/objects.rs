@@ -1,4 +1,4 @@
-//! Renders objects, and finishes every schema.
+//! Renders objects, and completes every schema.
 
 use serde_json::Value;
 
@@ -10,11 +10,11 @@ use crate::schema::shape::decode::describe::article;
 use crate::schema::shape::schema::takes_null;
 use crate::schema::shape::{Extra, Field, Kind, Literal, ObjectRules, PatternField, Relation, Shape, prose};
 
-/// Why a field that may be left out loses `null`.
-const NO_NULL: &str = "a model writes `null` for a field that it leaves out, so `null` itself cannot be sent";
+/// The reason for losing `null` of an optional field.
+const NO_NULL: &str = "`null` means that a field is absent, so `null` itself cannot be sent";
 
 impl Renderer<'_> {
-    /// Renders an object. `root`: the arguments of a tool must always be spelled out.
+    /// Renders an object. `root`: the arguments of a tool, which must always have their fields.
     pub(super) fn object(&mut self, rules: &ObjectRules, node: &mut Node, root: bool) {
         named(node, "object");
         let members = self.codec.members(rules);
@@ -36,18 +36,18 @@ impl Renderer<'_> {
         }
         let needed = |member: &&Member<'_>| member.required || !self.dialect.optional_fields;
         let required: Vec<&str> = members.iter().filter(needed).map(|member| member.key.as_ref()).collect();
-        // Strict modes want the keyword also where nothing can be given.
+        // Strict modes require the keyword also if it is empty.
         if !required.is_empty() || !self.dialect.optional_fields && node.map.contains_key("properties") {
             node.map.insert("required".into(), required.into());
         }
         if self.dialect.open_objects {
-            // Where patterns are only told, whatever they allow must not be forbidden.
+            // Patterns that are only stated in prose must not forbid the keys that they allow.
             let reported = self.patterns(rules, node);
             let extra = if reported { &Extra::Open } else { &rules.extra };
             self.extra(extra, members.is_empty(), node);
         } else {
             let has_extra_pairs = members.iter().any(|member| matches!(member.of, MemberKind::Others(_)));
-            // That an object with fields says nothing of other keys, which leaves it open, asks for none of them.
+            // An object with fields that does not mention other keys is open, but does not need any.
             let is_named = !members.is_empty() && rules.patterns.is_empty() && rules.extra == Extra::Open;
             let keyed = !rules.patterns.is_empty() || rules.extra != Extra::Closed;
             if !is_named && keyed && (!has_extra_pairs || rules.extra == Extra::Open) {
@@ -60,7 +60,7 @@ impl Renderer<'_> {
         self.relations(rules, node, root);
     }
 
-    /// Renders the pairs of all keys that are not fields.
+    /// Renders the pairs of all additional keys.
     fn others(&mut self, rules: &ObjectRules, value: &Shape) -> Value {
         let described = Shape {
             description: "All other keys with their values".into(),
@@ -73,7 +73,7 @@ impl Renderer<'_> {
     pub(super) fn written_object(&mut self, rules: &ObjectRules, node: &mut Node) {
         self.lose("type", true, "the dialect has no objects without fields");
         written(node, "an object");
-        // What the text holds has no schema here, so all of it is told.
+        // The members have no schema inside a string, so all rules are stated in prose.
         let mut inside = Node::default();
         self.patterns(rules, &mut inside);
         self.extra(&rules.extra, true, &mut inside);
@@ -85,7 +85,7 @@ impl Renderer<'_> {
         node.notes.extend(rules.stated().into_iter().map(|rule| rule.prose).filter(|note| !note.is_empty()));
     }
 
-    /// Renders arguments that have no names as the text of one.
+    /// Renders arguments without names as one string.
     fn single_argument(&mut self) -> Value {
         self.at(&["properties", ROOT_KEY], |renderer| {
             renderer.lose("type", true, "the dialect has no objects without fields");
@@ -95,7 +95,7 @@ impl Renderer<'_> {
         })
     }
 
-    /// Renders a field, which is written under a key.
+    /// Renders a field under a key.
     fn field(&mut self, field: &Field, key: &str) -> Value {
         let optional = !self.dialect.optional_fields && !field.required;
         let as_text = || matches!(self.codec.form(&field.shape, &self.enclosing), Form::Text);
@@ -104,11 +104,11 @@ impl Renderer<'_> {
             notes.push(format!("for `{}`", field.name));
         }
         if optional && takes_null(&field.shape, self.defs) && !as_text() {
-            // Where it is the default, it says the same as leaving the field out.
+            // If `null` is the default, it is equivalent to an absent field.
             if field.shape.default != Some(Literal::Null) {
                 self.lose("nullable", false, NO_NULL);
             }
-            notes.push(String::from("null leaves it out"));
+            notes.push(String::from("null to omit"));
         }
         if notes.is_empty() {
             return self.node(&field.shape, optional);
@@ -117,7 +117,7 @@ impl Renderer<'_> {
         self.node(&Shape { description, ..field.shape.clone() }, optional)
     }
 
-    /// Renders what other keys match. Returns whether some of it is only told.
+    /// Renders pattern properties. Returns whether some are only stated in prose.
     fn patterns(&mut self, rules: &ObjectRules, node: &mut Node) -> bool {
         let (mut patterns, mut messages) = (Object::new(), Vec::new());
         let is_taken = self.dialect.accepts("patternProperties");
@@ -141,7 +141,7 @@ impl Renderer<'_> {
 
     fn extra(&mut self, extra: &Extra, only: bool, node: &mut Node) {
         match extra {
-            // What JSON Schema means without the keyword; said only where it is all there is to say.
+            // The default of JSON Schema. Stated only if there is nothing else to state.
             Extra::Open
                 if (only || self.dialect.closed_by_default)
                     && self.dialect.accepts("additionalProperties") =>
@@ -164,7 +164,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Puts `type` and the description first and adds `null`.
+    /// Adds `null`, and moves `type` and the description to the front.
     pub(super) fn close(&mut self, node: Node, shape: &Shape, nullable: bool) -> Value {
         let Node { mut map, notes } = node;
         let description = prose::describe(&shape.description, &notes);
@@ -201,7 +201,7 @@ impl Renderer<'_> {
         if done {
             return map;
         }
-        // The annotations stay outside.
+        // Annotations stay outside.
         let mut inner = Object::new();
         let mut outer = Object::new();
         for (keyword, value) in map {
@@ -212,7 +212,7 @@ impl Renderer<'_> {
         outer
     }
 
-    /// Adds `null` to the alternatives of a schema. Returns false if it has none that `null` could be added to.
+    /// Adds `null` to the variants of a schema. Returns false if it has none that `null` could be added to.
     fn null_inside(&self, map: &mut Object, shape: &Shape) -> bool {
         if let Some(only) = map.shift_remove("const") {
             map.insert("enum".into(), vec![only, Value::Null].into());
@@ -232,7 +232,7 @@ impl Renderer<'_> {
             Some(name) if *name == "null" => return true,
             Some(name) if self.dialect.nulls == Nulls::Type => {
                 *name = vec![name.take(), "null".into()].into();
-                // A pattern fits everything that is not text, so that denying it would deny `null`.
+                // A pattern matches every value that is not a string, so negating it would forbid `null`.
                 if let Some(Value::Object(not)) =
                     map.get_mut("not").filter(|not| not.get("pattern").is_some())
                 {
@@ -260,7 +260,7 @@ impl Renderer<'_> {
 
 /// Moves a keyword to a place, if it is present.
 fn move_to(map: &mut Object, keyword: &str, index: usize) -> bool {
-    // Most schemas have few keywords, and the one looked for is first: that is found sooner than by its hash.
+    // Most schemas have few keywords, and this one is usually first: a linear search is faster than hashing.
     let Some(found) = map.keys().position(|known| known == keyword) else { return false };
     if found != index
         && let Some((keyword, value)) = map.shift_remove_entry(keyword)
@@ -270,7 +270,7 @@ fn move_to(map: &mut Object, keyword: &str, index: usize) -> bool {
     true
 }
 
-/// Moves the description and `nullable` of the whole into the first variant, if `anyOf` allows no other keywords.
+/// Moves the description and `nullable` of the union into the first variant, if `anyOf` allows no other keywords.
 fn into_first_variant(map: &mut Object, description: &str, nullable: bool) {
     let Some(Value::Array(variants)) = map.get_mut("anyOf") else { return };
     let variants = std::mem::take(variants);

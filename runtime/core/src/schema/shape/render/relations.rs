@@ -1,7 +1,8 @@
 //! Renders rules between the arguments of a tool as keywords.
 //!
-//! A field that is `null` counts as not given, as in decoding, so if `null` is allowed, `required` alone is not
-//! enough. Providers refuse such keywords at the root; there only the description states the rule, as it always does.
+//! A field that is `null` counts as absent, as in decoding. If `null` is allowed, `required` alone is therefore not
+//! enough. Some providers reject such keywords at the root; then only the description states the rule, as it always
+//! does.
 
 use serde_json::{Value, json};
 
@@ -16,14 +17,14 @@ use crate::schema::shape::{ObjectRules, Relation, RelationKind};
 const KEYWORDS: [&str; 5] = ["allOf", "dependentRequired", "not", "oneOf", "const"];
 
 impl Renderer<'_> {
-    /// Renders the rules between fields, which are keywords only where a schema may hold them: at the root.
+    /// Renders the rules between fields as keywords. That is only possible at the root.
     pub(super) fn relations(&mut self, rules: &ObjectRules, node: &mut Node, root: bool) {
         if rules.relations.is_empty() {
             return;
         }
         let taken = self.dialect.root_composition && KEYWORDS.iter().all(|word| self.dialect.accepts(word));
         if !(root && taken) {
-            self.lose(relations::KEYWORD, true, "no keywords say the rules between fields here");
+            self.lose(relations::KEYWORD, true, "no keyword can express rules between fields here");
             return;
         }
         let mut messages: Vec<Value> =
@@ -74,13 +75,13 @@ impl Renderer<'_> {
     }
 }
 
-/// When a field is given.
+/// The condition for a field to be present.
 enum Presence<'n> {
-    /// If it is present.
+    /// The key is present.
     Present(&'n str),
-    /// If it is present and not `null`.
+    /// The key is present and its value is not `null`.
     NotNull(&'n str),
-    /// It cannot be given.
+    /// The field cannot be present.
     Never(&'n str),
 }
 
@@ -91,7 +92,7 @@ impl Presence<'_> {
         }
     }
 
-    /// Returns the schema of objects in which it is given.
+    /// Returns the schema of objects in which the field is present.
     fn schema(&self) -> Value {
         match self {
             Presence::Present(name) => json!({ "required": [name] }),

@@ -12,7 +12,7 @@ use crate::schema::shape::{
     Extra, Field, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, find_def, prose,
 };
 
-/// References nested deeper than this are not followed: they may be cyclic.
+/// Maximum depth to which references are followed: they may be cyclic.
 const MAX_DEPTH: usize = 16;
 
 impl Renderer<'_> {
@@ -22,7 +22,7 @@ impl Renderer<'_> {
             return self.one_argument(&resolved, &description);
         }
         let kind = match &resolved.kind {
-            // Anything that is an object.
+            // Any object.
             Kind::Any | Kind::Raw(_) => {
                 let object = Shape::of(Kind::Object(ObjectRules::ANY));
                 self.composed_root(&resolved, Some(&object))
@@ -89,7 +89,7 @@ impl Renderer<'_> {
         self.close(node, &outer, false)
     }
 
-    /// Renders `type: object` next to the other rules, if the dialect accepts that at the root.
+    /// Renders `type: object` next to the other rules, if the dialect accepts them at the root.
     fn composed_root(&mut self, shape: &Shape, bare: Option<&Shape>) -> Option<Value> {
         if let (Kind::Any, Some(object)) = (&shape.kind, bare)
             && let Kind::Object(rules) = &object.kind
@@ -106,7 +106,7 @@ impl Renderer<'_> {
         Some(Value::Object(out))
     }
 
-    /// Returns one object that accepts everything the shape accepts, and notes what that loses.
+    /// Returns one object that accepts everything that the shape accepts, and notes the losses.
     fn superset(&mut self, shape: &Shape, notes: &mut Vec<String>, depth: usize) -> Option<ObjectRules> {
         if depth > MAX_DEPTH {
             return None;
@@ -127,7 +127,7 @@ impl Renderer<'_> {
                     notes.push(raw_note(&text));
                 }
                 let merged = merged?;
-                // What is still a conjunction or a reference after merging has no single form.
+                // A shape that is still a conjunction or a reference after merging has no single form.
                 let mergeable = matches!(merged.kind, Kind::Object(_) | Kind::Union(_) | Kind::Any);
                 if matches!(merged.kind, Kind::Any) {
                     return Some(ObjectRules::ANY);
@@ -144,7 +144,7 @@ impl Renderer<'_> {
         for variant in &union.variants {
             objects.push(self.superset(variant, notes, depth + 1)?);
         }
-        // A value that fits several of them is taken.
+        // A value that matches several variants is accepted.
         let exclusive = union.mode == UnionMode::One && !overlaps(union, self.defs);
         let keyword = if exclusive { "oneOf" } else { "anyOf" };
         self.lose(keyword, true, "the dialect takes one plain object as arguments");
@@ -167,7 +167,7 @@ impl Renderer<'_> {
     }
 }
 
-/// Returns the fields of all variants; those that every variant requires are required.
+/// Returns the fields of all variants. A field is required if every variant requires it.
 pub(in crate::schema::shape) fn unite(variants: &[Vec<Field>]) -> Vec<Field> {
     let mut fields: Vec<Field> = Vec::new();
     for field in variants.iter().flatten() {
@@ -216,7 +216,7 @@ fn either(shapes: Vec<Shape>) -> Shape {
     }
 }
 
-/// Describes what distinguishes a variant: fields with a value of their own, and what only it requires.
+/// Describes what distinguishes a variant: fields with distinct values, and fields that only it requires.
 fn required_set(variant: &[Field], all: &[Field]) -> String {
     let mut names: Vec<String> = Vec::new();
     for field in variant.iter().filter(|field| field.required) {

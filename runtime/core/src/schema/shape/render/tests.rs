@@ -43,7 +43,7 @@ fn schema_size_limits_are_checked() {
         deep = json!({"type": "object", "properties": {"a": deep}});
     }
     let (deep, _) = read_document(&deep, &mut Vec::new());
-    // What is nested more deeply gets a name.
+    // Schemas that are nested too deeply become named schemas.
     let named = render_input(&deep, &List::EMPTY, &OPENAI_STRICT).unwrap().schema;
     assert_eq!(named["$defs"].as_object().unwrap().len(), 1);
     assert!(render_input(&deep, &List::EMPTY, &OPENAI).is_ok());
@@ -51,7 +51,7 @@ fn schema_size_limits_are_checked() {
 
 #[test]
 fn inlining_is_bounded() {
-    // Each name doubles the next one: two to the power of forty when written out.
+    // Each name doubles the next one: two to the power of forty if inlined.
     let mut defs = Map::new();
     for i in 0..40 {
         let next = json!({"$ref": format!("#/$defs/d{}", i + 1)});

@@ -26,7 +26,8 @@ impl Renderer<'_> {
         }
         let keyword = match rules.mode {
             UnionMode::One if self.dialect.accepts("oneOf") && !overlaps(rules, self.defs) => "oneOf",
-            // A value that fits two of them is taken, which `oneOf` would deny; where none does, `anyOf` says the same.
+            // A value that matches two variants is accepted, which `oneOf` would forbid. If the variants are
+            // disjoint, `anyOf` is equivalent.
             UnionMode::One | UnionMode::Any => "anyOf",
         };
         let impossible =
@@ -37,7 +38,7 @@ impl Renderer<'_> {
             return self.never(node);
         }
         let variants = self.list(keyword, &possible);
-        // A union in a union is one union, where only `anyOf` is known and nothing stands beside it.
+        // A nested union is flattened if the dialect has only `anyOf` and nothing is next to it.
         let mut flat: Vec<Value> = Vec::new();
         for variant in variants {
             match variant {
@@ -56,8 +57,8 @@ impl Renderer<'_> {
         node.map.insert(keyword.into(), flat.into());
     }
 
-    /// Adds to each reference the values of the property that mean it, as decoding requires: otherwise the schema
-    /// would allow more. Applies only where rules may be next to a reference.
+    /// Adds to each reference the values of the property that select it, as decoding requires: otherwise the schema
+    /// would allow more. Only if rules may be next to a reference.
     fn tag(&self, discriminator: &Discriminator, variants: &List<Shape>, rendered: &mut [Value]) {
         if self.dialect.ref_alone || !self.dialect.accepts("const") || rendered.len() != variants.len() {
             return;
@@ -83,7 +84,8 @@ impl Renderer<'_> {
         }
     }
 
-    /// Returns the key by which a model knows a property, or `None` if it is neither a field nor a key of the dialect.
+    /// Returns the key of a property as the model sees it; `None` if it is neither a field nor a valid key of the
+    /// dialect.
     fn advertised(&self, shape: &Shape, property: &str) -> Option<String> {
         if let Kind::Object(rules) = &shape.kind {
             let is_meant =
@@ -96,8 +98,8 @@ impl Renderer<'_> {
         self.dialect.keys.accepts(property).then(|| property.to_owned())
     }
 
-    /// Folds alternatives that are single values with a description each (as documented enumerations are written) into
-    /// one list of values, if the long form is not accepted, or not enforced.
+    /// Merges variants that are single values with descriptions (documented enumerations) into one list of values, if
+    /// the dialect does not accept or enforce the long form.
     fn folded(&mut self, variants: &List<Shape>) -> Option<(List<Literal>, Vec<String>)> {
         if self.dialect.accepts("oneOf") {
             return None;
@@ -142,16 +144,16 @@ impl Renderer<'_> {
         if let Some(name) = &discriminator.default_variant {
             notes.push(format!("anything else for {name}"));
         }
-        self.lose("discriminator", true, "no JSON Schema has the keyword");
+        self.lose("discriminator", true, "the keyword is not part of JSON Schema");
         node.notes.push(match notes.as_slice() {
-            [] => format!("`{property}` tells which one it is"),
+            [] => format!("`{property}` selects the variant"),
             _ => format!("`{property}` is {}", notes.join(", ")),
         });
     }
 }
 
-/// Whether a value may fit several variants of a union of which exactly one is meant, as far as the shapes show it,
-/// and no property identifies which one it is. Such a value is accepted, so the union is rendered as `anyOf`.
+/// Whether the variants of a `oneOf` are not provably disjoint, and no property distinguishes them. A value that
+/// matches several of them is accepted, so the union is rendered as `anyOf`.
 #[must_use]
 pub fn overlaps(rules: &UnionRules, defs: &List<Def>) -> bool {
     let is_told = |by: &Discriminator| {
@@ -161,7 +163,7 @@ pub fn overlaps(rules: &UnionRules, defs: &List<Def>) -> bool {
     rules.mode == UnionMode::One && !is_tagged && !disjoint::pairwise_disjoint(&rules.variants, defs)
 }
 
-/// Returns the name a variant refers to.
+/// Returns the name of the shape that a variant references.
 fn referred(variant: &Shape) -> Option<&str> {
     match &variant.kind {
         Kind::Ref(name) => Some(name.as_str()),
@@ -169,13 +171,13 @@ fn referred(variant: &Shape) -> Option<&str> {
     }
 }
 
-/// Returns the values of a discriminator that mean the shape of this name.
+/// Returns the values of a discriminator that select the shape with this name.
 fn mapped<'d>(discriminator: &'d Discriminator, name: &'d str) -> impl Iterator<Item = &'d str> {
     discriminator.mapping.iter().filter(move |(_, to)| to == name).map(|(tag, _)| tag.as_str())
 }
 
-/// Whether an object lists the values of the discriminating property that mean it. A list that it has from its base, with
-/// the values of all others too, does not say which one is meant.
+/// Whether an object lists the values of the discriminating property that select it. An inherited list that contains
+/// the values of all other variants does not count.
 fn says(shape: &Shape, discriminator: &Discriminator, name: Option<&str>) -> bool {
     let tags: Vec<&str> = name.into_iter().flat_map(|name| mapped(discriminator, name)).collect();
     let is_meant =

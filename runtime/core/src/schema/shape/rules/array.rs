@@ -1,4 +1,4 @@
-//! The rules of lists and tuples.
+//! The rules of arrays and tuples.
 
 use super::object::extra_copied;
 use serde_json::Value;
@@ -8,29 +8,29 @@ use crate::base::frozen::{Frozen, List};
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::{Extra, Shape};
 
-/// The rules of a list of values of one shape.
+/// The rules of an array whose items have the same shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrayRules {
-    /// The shape of each value.
+    /// The shape of each item.
     pub items: Frozen<Shape>,
-    /// The smallest allowed number of values.
+    /// Minimum number of items.
     pub min_items: Option<u64>,
-    /// The largest allowed number of values.
+    /// Maximum number of items.
     pub max_items: Option<u64>,
-    /// Whether no value may occur twice.
+    /// Whether items must be unique.
     pub unique: bool,
 }
 
-/// The rules of a list whose first values have their own shapes.
+/// The rules of an array whose first items have their own shapes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TupleRules {
-    /// The shapes of the first values.
+    /// The shapes of the first items.
     pub items: List<Shape>,
-    /// The values that may follow.
+    /// The items that may follow.
     pub rest: Extra,
-    /// The smallest allowed number of values.
+    /// Minimum number of items.
     pub min_items: Option<u64>,
-    /// The largest allowed number of values.
+    /// Maximum number of items.
     pub max_items: Option<u64>,
 }
 
@@ -41,11 +41,11 @@ pub(super) const KEYWORDS: &[Keyword] = &[
 ];
 
 impl ArrayRules {
-    /// The rules that allow every list.
+    /// The rules that allow every array.
     pub const ANY: ArrayRules =
         ArrayRules { items: Frozen::Static(&Shape::ANY), min_items: None, max_items: None, unique: false };
 
-    /// Reads the rules of a schema in normal form, for values of a shape.
+    /// Reads the rules of a schema in normal form, for items of a shape.
     pub(crate) fn read(schema: &Object, items: Frozen<Shape>) -> ArrayRules {
         ArrayRules {
             items,
@@ -55,25 +55,27 @@ impl ArrayRules {
         }
     }
 
-    /// Returns the rules that are set, apart from the shape of the values.
+    /// Returns the rules that are set, without the shape of the items.
     pub(crate) fn stated(&self) -> Vec<Stated> {
         let ArrayRules { items: _, min_items, max_items, unique } = self;
-        counts(*min_items, *max_items).chain(Stated::flag("uniqueItems", *unique, "no item twice")).collect()
+        counts(*min_items, *max_items)
+            .chain(Stated::flag("uniqueItems", *unique, "no duplicate items"))
+            .collect()
     }
 
-    /// Returns what is wrong with the number of values. That no value may occur twice is checked with the values.
+    /// Returns the problems with the number of items. Uniqueness is checked together with the items.
     pub(crate) fn count_problems(&self, count: usize) -> Vec<String> {
         let ArrayRules { items: _, min_items, max_items, unique: _ } = self;
         wrong_count(count, *min_items, *max_items, "item")
     }
 
-    /// Whether the number of values is right, and no rule is left but the shape of each value.
+    /// Whether the number of items is valid and only the shape of the items remains to be checked.
     pub(crate) fn leave_only_items(&self, count: usize) -> bool {
         let ArrayRules { items: _, min_items: _, max_items: _, unique } = self;
         !unique && self.count_problems(count).is_empty()
     }
 
-    /// Returns the rules that allow what both allow, for values of a shape.
+    /// Returns the intersection of two sets of rules, for items of a shape.
     pub(crate) fn and(&self, other: &ArrayRules, items: Frozen<Shape>) -> ArrayRules {
         ArrayRules {
             items,
@@ -84,7 +86,7 @@ impl ArrayRules {
     }
 }
 
-/// Copies the rules in a constant, for values of a shape, with other limits where they are set.
+/// Copies the rules in a constant, for items of a shape, with other limits if they are set.
 #[must_use]
 pub const fn array_with(
     base: &ArrayRules,
@@ -101,19 +103,19 @@ pub const fn array_with(
 }
 
 impl TupleRules {
-    /// Reads the rules of a schema in normal form, for values of these shapes.
+    /// Reads the rules of a schema in normal form, for items of these shapes.
     pub(crate) fn read(schema: &Object, items: List<Shape>, rest: Extra) -> TupleRules {
         let (min_items, max_items) = (count(schema, "minItems"), count(schema, "maxItems"));
         TupleRules { items, rest, min_items, max_items }
     }
 
-    /// Returns the rules that are set, apart from the shapes of the values.
+    /// Returns the rules that are set, without the shapes of the items.
     pub(crate) fn stated(&self) -> Vec<Stated> {
         let TupleRules { items: _, rest: _, min_items, max_items } = self;
         counts(*min_items, *max_items).collect()
     }
 
-    /// Returns what is wrong with the number of values.
+    /// Returns the problems with the number of items.
     pub(crate) fn count_problems(&self, count: usize) -> Vec<String> {
         let TupleRules { items: _, rest: _, min_items, max_items } = self;
         wrong_count(count, *min_items, *max_items, "item")

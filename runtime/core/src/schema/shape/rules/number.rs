@@ -12,18 +12,18 @@ use crate::schema::shape::number::{Number, compare, is_multiple};
 /// The rules of a number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberRules {
-    /// The smallest allowed value.
+    /// Minimum value.
     pub minimum: Option<Number>,
-    /// The largest allowed value.
+    /// Maximum value.
     pub maximum: Option<Number>,
-    /// The bound that every allowed value exceeds.
+    /// Exclusive minimum.
     pub exclusive_minimum: Option<Number>,
-    /// The bound that every allowed value is below.
+    /// Exclusive maximum.
     pub exclusive_maximum: Option<Number>,
-    /// The step of which every allowed value is an integer multiple.
+    /// Every allowed value is an integer multiple of this step.
     pub multiple_of: Option<Number>,
-    /// A format such as `int64` or `double`; empty if there is none. The ranges of formats of integers are enforced,
-    /// although no model sees them; other formats are annotations.
+    /// A format such as `int64` or `double`; empty if there is none. The ranges of integer formats are enforced,
+    /// although no model sees them. Other formats are annotations.
     pub format: Text,
 }
 
@@ -40,7 +40,7 @@ struct Bound {
     keyword: &'static str,
     words: &'static str,
     bound: Number,
-    /// Whether a value is within a bound.
+    /// Whether a value satisfies the bound.
     met: fn(Number, Number) -> bool,
 }
 
@@ -82,9 +82,9 @@ impl NumberRules {
         }
     }
 
-    /// Whether no number is within the bounds; `whole`: no integer.
+    /// Whether the bounds exclude every number; `whole`: every integer.
     pub(crate) fn is_contradictory(&self, whole: bool) -> bool {
-        /// 2^53: beyond it floats skip integers.
+        /// 2^53: beyond it, floats skip integers.
         const EXACT: f64 = 9_007_199_254_740_992.0;
         let none_between = |low: f64, above: bool, high: f64, below: bool| {
             let first = if above { low.floor() + 1.0 } else { low.ceil() };
@@ -106,7 +106,7 @@ impl NumberRules {
 
     /// Returns the rules that are set.
     pub(crate) fn stated(&self) -> Vec<Stated> {
-        // Formats of numbers (`int32`, `double`) are names of types in programs: no dialect gains by them.
+        // Formats of numbers (`int32`, `double`) are types of programming languages and do not help a model.
         let format = Stated::text("format", &self.format, |_| String::new());
         let prose = |rule: &Bound| {
             if is_described(&self.format, Some(rule.bound)) { rule.prose() } else { String::new() }
@@ -118,7 +118,7 @@ impl NumberRules {
     /// Returns the bounds that are set, in the order in which they are written and described.
     fn bounds(&self) -> impl Iterator<Item = Bound> {
         type Met = fn(Number, Number) -> bool;
-        // Every rule is named, so that a new one is not forgotten in the table.
+        // Destructured, so that a new rule cannot be missing in the table.
         let NumberRules { minimum, maximum, exclusive_minimum, exclusive_maximum, multiple_of, format: _ } =
             self;
         let within: [(_, _, _, Met); 5] = [
@@ -138,12 +138,12 @@ impl NumberRules {
         within.into_iter().filter_map(set)
     }
 
-    /// Returns what is wrong with a number.
+    /// Returns the problem of a number.
     pub(crate) fn problem(&self, value: Number) -> Option<String> {
         let range = integers_of(&self.format).filter(|(least, max)| {
             compare(value, Number::Int(*least)) == Less || compare(value, Number::Int(*max)) == Greater
         });
-        // Most numbers are right, and nothing is told of them.
+        // The fast path: most numbers are valid.
         if range.is_none() && self.bounds().all(|rule| rule.is_met(value)) {
             return None;
         }
@@ -155,7 +155,7 @@ impl NumberRules {
         Some(format!("must be {}, got {}", missed.join(" and "), value.to_json()))
     }
 
-    /// Returns the rules that allow what both allow, if some do.
+    /// Returns the intersection of two sets of rules, if it is not empty.
     pub(crate) fn and(&self, other: &NumberRules) -> Option<NumberRules> {
         Some(NumberRules {
             minimum: tightest(self.minimum, other.minimum, Greater),
@@ -168,7 +168,7 @@ impl NumberRules {
     }
 }
 
-/// Copies the rules in a constant, with those of another set in place of its own where they are set.
+/// Copies the rules in a constant, overridden by the rules that `other` sets.
 #[must_use]
 pub const fn number_with(base: &NumberRules, other: &NumberRules) -> NumberRules {
     const fn either(first: Option<Number>, second: Option<Number>) -> Option<Number> {
@@ -184,10 +184,10 @@ pub const fn number_with(base: &NumberRules, other: &NumberRules) -> NumberRules
     }
 }
 
-/// Returns the bounds of the numbers that a format stands for. They are checked, but no model sees them: they say how a
-/// program holds the number, and nothing about it. Those of 8 bits are shown: a model may well reach them.
+/// Returns the range of a format. It is enforced, but no model sees it: it describes how a program stores the number,
+/// not its meaning. Ranges of 8 bits are shown, since a model could easily exceed them.
 const fn range_of(format: &str) -> [Option<Number>; 2] {
-    // The formats with their bits: signed, not signed.
+    // The formats with their bits: signed, unsigned.
     let mut index = 0;
     while index < WHOLE.len() {
         let (signed, unsigned, bits) = WHOLE[index];
@@ -195,7 +195,7 @@ const fn range_of(format: &str) -> [Option<Number>; 2] {
             let half = 1 << (bits - 1);
             return [Some(Number::Int(-half)), Some(Number::Int(half - 1))];
         }
-        // That a number is not negative does say something about it.
+        // An unsigned format does say something about the number: it is not negative.
         if same_text(format, unsigned) {
             return [None, Some(Number::Int((1 << bits) - 1))];
         }
@@ -207,7 +207,7 @@ const fn range_of(format: &str) -> [Option<Number>; 2] {
     [None, None]
 }
 
-/// Whether a model sees a bound: it is set, and not that of the format.
+/// Whether a model sees a bound: it is set and is not that of the format.
 pub const fn is_described(format: &str, bound: Option<Number>) -> bool {
     let Some(bound) = bound else { return false };
     let [least, most] = range_of(format);
@@ -223,7 +223,7 @@ const fn is_bound(set: Option<Number>, bound: Number) -> bool {
     }
 }
 
-/// Returns the smallest and the largest integer of a format: `int` or `uint`, with its bits or for 64 of them.
+/// Returns the minimum and the maximum of an integer format: `int` or `uint`, with a number of bits (default 64).
 fn integers_of(format: &str) -> Option<(i128, i128)> {
     let unsigned = format.strip_prefix('u');
     let bits = match unsigned.unwrap_or(format).strip_prefix("int")? {

@@ -10,13 +10,13 @@ use crate::schema::shape::{Shape, pattern};
 pub struct ObjectRules {
     /// The known fields, in the order of the source.
     pub fields: List<Field>,
-    /// Fields identified by a pattern of their names.
+    /// Fields whose names match a pattern.
     pub patterns: List<PatternField>,
-    /// The values that other fields may hold.
+    /// The values of additional fields.
     pub extra: Extra,
-    /// The smallest allowed number of fields.
+    /// Minimum number of fields.
     pub min_properties: Option<u64>,
-    /// The largest allowed number of fields.
+    /// Maximum number of fields.
     pub max_properties: Option<u64>,
     /// Rules between fields.
     pub relations: List<Relation>,
@@ -55,11 +55,11 @@ impl ObjectRules {
         }
     }
 
-    /// Returns the rules that are set, apart from the members.
+    /// Returns the rules that are set, without the members.
     pub(crate) fn stated(&self) -> Vec<Stated> {
         let ObjectRules { fields: _, patterns: _, extra: _, min_properties, max_properties, relations } =
             self;
-        // Rules between fields are told apart from these, and only the root says them in keywords.
+        // Rules between fields are described separately, and only the root has keywords for them.
         let relations = (!relations.is_empty())
             .then(|| Stated::new(relations::KEYWORD, relations::write(relations), String::new()));
         let stated = [
@@ -70,7 +70,7 @@ impl ObjectRules {
         stated.into_iter().flatten().collect()
     }
 
-    /// Returns what is wrong with the number of fields.
+    /// Returns the problems with the number of fields.
     pub(crate) fn count_problems(&self, count: usize) -> Vec<String> {
         wrong_count(count, self.min_properties, self.max_properties, "key")
     }
@@ -94,14 +94,14 @@ impl ObjectRules {
         }
     }
 
-    /// Whether no rule is left but those of the known fields, of other fields and between fields.
+    /// Whether only the rules of the known fields, of additional fields and between fields remain to be checked.
     pub(crate) fn leave_only_fields(&self) -> bool {
         let ObjectRules { fields: _, patterns, extra: _, min_properties, max_properties, relations: _ } =
             self;
         patterns.is_empty() && min_properties.is_none() && max_properties.is_none()
     }
 
-    /// Returns the rules that allow what both allow, for these fields and these others.
+    /// Returns the intersection of two sets of rules, for these fields and these additional fields.
     pub(crate) fn and(&self, other: &ObjectRules, fields: List<Field>, extra: Extra) -> ObjectRules {
         ObjectRules {
             fields,
@@ -114,7 +114,7 @@ impl ObjectRules {
     }
 }
 
-/// Copies the rules in a constant, with other limits where they are set.
+/// Copies the rules in a constant, with other limits if they are set.
 #[must_use]
 pub const fn object_with(
     base: &ObjectRules,
@@ -131,7 +131,7 @@ pub const fn object_with(
     }
 }
 
-/// What an object or a tuple may hold besides its known members.
+/// What an object or a tuple may contain in addition to its known members.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Extra {
     /// Anything.
@@ -142,7 +142,7 @@ pub enum Extra {
     Of(Frozen<Shape>),
 }
 
-/// Copies it in a constant.
+/// Copies the value in a constant.
 #[must_use]
 pub const fn extra_copied(extra: &Extra) -> Extra {
     match extra {
@@ -159,21 +159,21 @@ pub const fn extra_copied(extra: &Extra) -> Extra {
 pub struct Field {
     /// The key a model sees and sends.
     pub name: Text,
-    /// The key in the data, if providers would refuse it as a name (`filter[x]`, `$top`); empty if it is the name.
-    /// Decoding replaces the name with it.
+    /// The key in the data, if providers would reject it as a name (`filter[x]`, `$top`); empty if it equals the
+    /// name. Decoding replaces the name with it.
     pub wire: Text,
-    /// Other keys that decoding accepts for this field. They are not advertised.
+    /// Other keys that decoding accepts for this field. Models do not see them.
     pub aliases: List<Text>,
-    /// Whether the field must be given.
+    /// Whether the field is required.
     pub required: bool,
-    /// Which side gives the field.
+    /// Whether the field occurs in arguments, in results, or in both.
     pub access: Access,
     /// The shape of its value.
     pub shape: Shape,
 }
 
 impl Field {
-    /// A field that may be left out.
+    /// An optional field.
     pub const OPTIONAL: Field = Field {
         name: Text::EMPTY,
         wire: Text::EMPTY,
@@ -183,7 +183,7 @@ impl Field {
         shape: Shape::ANY,
     };
 
-    /// A field that must be given.
+    /// A required field.
     pub const REQUIRED: Field = Field { required: true, ..Field::OPTIONAL };
 
     /// Returns the key in the data.
@@ -193,7 +193,7 @@ impl Field {
     }
 }
 
-/// Fields identified by a pattern of their names.
+/// Fields whose names match a pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PatternField {
     /// An ECMA-262 regular expression.
@@ -202,13 +202,13 @@ pub struct PatternField {
     pub shape: Shape,
 }
 
-/// Which side gives the value of a field (JSON Schema's `readOnly` and `writeOnly`).
+/// Whether a field occurs in requests or responses (JSON Schema's `readOnly` and `writeOnly`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Requests and responses.
     Both,
-    /// Responses only: a model never sends it.
+    /// Only responses: a model never sends it.
     ReadOnly,
-    /// Requests only: a result never holds it.
+    /// Only requests: a result never contains it.
     WriteOnly,
 }

@@ -1,4 +1,4 @@
-//! The rules of texts.
+//! The rules of strings.
 
 use serde_json::{Value, json};
 
@@ -11,22 +11,22 @@ use crate::base::truncate;
 use crate::schema::shape::below;
 use crate::schema::shape::pattern::{Trial, is_pattern, trial};
 
-/// The length at which given texts are cut, in characters.
+/// Maximum length of a string in a message, in characters.
 const MAX_GIVEN: usize = 60;
 
-/// The rules of a text. Lengths count characters (Unicode scalar values).
+/// The rules of a string. Lengths count characters (Unicode scalar values).
 #[derive(Clone, Debug, PartialEq)]
 pub struct StringRules {
-    /// The smallest allowed length.
+    /// Minimum length.
     pub min_length: Option<u64>,
-    /// The largest allowed length.
+    /// Maximum length.
     pub max_length: Option<u64>,
-    /// An ECMA-262 regular expression that the text must match somewhere; empty if there is none.
+    /// An ECMA-262 regular expression that must match somewhere in the string; empty if there is none.
     pub pattern: Text,
-    /// An ECMA-262 regular expression that the text must not match anywhere; empty if there is none. A text that
-    /// takes too long to be matched is refused, too.
+    /// An ECMA-262 regular expression that must not match anywhere in the string; empty if there is none. A string
+    /// that takes too long to check is rejected.
     pub deny: Text,
-    /// The message for a text that `deny` refuses; if empty, the expression is shown.
+    /// The message for a string that `deny` rejects; if empty, the expression is shown.
     pub deny_message: Text,
     /// A format such as `date-time`, `uuid` or `byte`; empty if there is none. It is an annotation and not enforced.
     pub format: Text,
@@ -45,7 +45,7 @@ pub(super) const KEYWORDS: &[Keyword] = &[
 ];
 
 impl StringRules {
-    /// The rules that allow every text.
+    /// The rules that allow every string.
     pub const ANY: StringRules = StringRules {
         min_length: None,
         max_length: None,
@@ -92,7 +92,7 @@ impl StringRules {
             });
         let pattern =
             Stated::text("pattern", pattern, |pattern| format!("matching {pattern}")).map(|rule| Stated {
-                // Providers know no other dialect.
+                // Providers support only ECMA-262.
                 written: |dialect, pattern| {
                     let pattern = pattern.as_str().filter(|pattern| is_pattern(pattern))?;
                     dialect.pattern(pattern).map(Value::from)
@@ -120,7 +120,7 @@ impl StringRules {
         stated.into_iter().flatten().collect()
     }
 
-    /// Whether the rules allow every text.
+    /// Whether the rules allow every string.
     pub(crate) fn allow_all(&self) -> bool {
         self.min_length.is_none()
             && self.max_length.is_none()
@@ -128,7 +128,7 @@ impl StringRules {
             && self.deny.is_empty()
     }
 
-    /// Holds a text against the rules.
+    /// Checks a string against the rules.
     pub(crate) fn check(&self, given: &str) -> Checked {
         let StringRules {
             min_length,
@@ -148,14 +148,14 @@ impl StringRules {
         let tried = trial(pattern, given);
         if tried.found == Some(false) {
             let given = Value::from(truncate::cut(given, MAX_GIVEN));
-            problems.push(format!("must match the pattern {pattern}, got the text {given}"));
+            problems.push(format!("must match the pattern {pattern}, got the string {given}"));
         }
         let (denied, refusal) = refusal(self, given);
         problems.extend(refusal);
         Checked { problems, steps: tried.steps + denied.steps, is_sure: tried.found.is_some() }
     }
 
-    /// Returns the rules that allow what both allow, if some do.
+    /// Returns the intersection of two sets of rules, if it is not empty.
     pub(crate) fn and(&self, other: &StringRules) -> Option<StringRules> {
         Some(StringRules {
             min_length: self.min_length.max(other.min_length),
@@ -170,7 +170,7 @@ impl StringRules {
     }
 }
 
-/// Copies the rules in a constant, with those of another set in place of its own where they are set.
+/// Copies the rules in a constant, overridden by the rules that `other` sets.
 #[must_use]
 pub const fn text_with(base: &StringRules, other: &StringRules) -> StringRules {
     StringRules {
@@ -185,27 +185,29 @@ pub const fn text_with(base: &StringRules, other: &StringRules) -> StringRules {
     }
 }
 
-/// What became of holding a text against rules.
+/// The result of a check.
 #[derive(Debug)]
 pub(crate) struct Checked {
-    /// What is wrong.
+    /// The problems.
     pub(crate) problems: Vec<String>,
-    /// The steps that trying the patterns took.
+    /// The steps that matching the patterns took.
     pub(crate) steps: u64,
-    /// Whether the pattern was tried to the end: a text of which nothing is known passes.
+    /// Whether the pattern was matched to the end. If not, the string is accepted.
     pub(crate) is_sure: bool,
 }
 
-/// Returns what became of trying `deny` on a text, and why it refuses it, without the text itself.
+/// Matches `deny` against a string. Returns the outcome, and the reason for rejecting the string, without the string.
 fn refusal(rules: &StringRules, text: &str) -> (Trial, Option<String>) {
     let StringRules { deny, deny_message, .. } = rules;
     let tried = trial(deny, text);
     let message = match tried.found {
         _ if deny.is_empty() => None,
-        // A text that cannot be matched counts as a match.
-        _ if !is_pattern(deny) => Some(format!("cannot be held against {deny}, which is not a pattern")),
+        // A string that cannot be checked counts as a match.
+        _ if !is_pattern(deny) => {
+            Some(format!("cannot be checked against {deny}, which is not a valid pattern"))
+        }
         None => {
-            Some(format!("takes too many steps to be held against the pattern {deny}; send a shorter text"))
+            Some(format!("takes too many steps to check against the pattern {deny}; send a shorter string"))
         }
         Some(false) => None,
         Some(true) if deny_message.is_empty() => Some(format!("must not match the pattern {deny}")),
@@ -234,7 +236,7 @@ mod tests {
             ("rm -rf /", "cd x;rm -rf /".to_owned(), "must not match the pattern rm -rf /"),
             ("rm -rf /", "a".repeat(16 << 20), "takes too many steps"),
             (r"^(a+)(a+)(a+)\1\2\3b", "a".repeat(3_000), "takes too many steps"),
-            ("(", "a".to_owned(), "which is not a pattern"),
+            ("(", "a".to_owned(), "which is not a valid pattern"),
         ];
         for (deny, text, message) in cases {
             assert!(refused(deny, &text).is_some_and(|reason| reason.contains(message)), "{deny}");

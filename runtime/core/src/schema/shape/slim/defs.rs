@@ -1,4 +1,4 @@
-//! Named shapes: those used once are written where they are used.
+//! Inlines named shapes that are used once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +8,8 @@ use crate::schema::shape::{Def, Kind, Shape, pointer};
 
 type Shapes = BTreeMap<String, Shape>;
 
-/// The depth below which no shape is written at the place that refers to it. Named shapes may lead to one another by
-/// the thousand, and all that reads a shape goes down its levels one within the other.
+/// Maximum nesting of inlined shapes. Named shapes may form chains of thousands, and everything that reads a shape
+/// recurses into its levels.
 const MAX_DEPTH: usize = 64;
 
 /// Arranges the named shapes of a tool.
@@ -25,7 +25,7 @@ pub(super) fn trim(name: &str, lever: TrimKind, what: &str) -> Trim {
     Trim { pointer: at, lever, what: what.to_owned() }
 }
 
-/// Writes the shapes that one place refers to at that place.
+/// Inlines the shapes that are referenced once.
 fn inlined(root: &Shape, defs: &Shapes, trims: &mut Vec<Trim>) -> (Shape, Shapes) {
     let mut uses: BTreeMap<String, usize> = BTreeMap::new();
     count(root, &mut uses);
@@ -35,7 +35,7 @@ fn inlined(root: &Shape, defs: &Shapes, trims: &mut Vec<Trim>) -> (Shape, Shapes
     let mut inliner = Inliner { defs, once: &once, not_inlined: Vec::new() };
     let root = inliner.with_inlined(root, 0);
     let mut left = Shapes::new();
-    // A shape that only leads to itself is reached from nowhere and cannot be among those used once.
+    // A shape that only references itself is unreachable, and so is not among those used once.
     let mut waiting: Vec<&str> =
         defs.keys().map(String::as_str).filter(|name| !once.contains(name)).collect();
     loop {
@@ -46,11 +46,11 @@ fn inlined(root: &Shape, defs: &Shapes, trims: &mut Vec<Trim>) -> (Shape, Shapes
         }
     }
     let gone = defs.keys().filter(|name| once.contains(name.as_str()) && !left.contains_key(*name));
-    trims.extend(gone.map(|name| trim(name, TrimKind::Inline, "written where it is used")));
+    trims.extend(gone.map(|name| trim(name, TrimKind::Inline, "inlined")));
     (root, left)
 }
 
-/// Counts how often each named shape is used. Shapes that must keep their names count twice.
+/// Counts the uses of each named shape. Shapes that must keep their names count twice.
 fn count(shape: &Shape, uses: &mut BTreeMap<String, usize>) {
     let mut add = |name: &str, by: usize| *uses.entry(name.to_owned()).or_default() += by;
     match &shape.kind {
@@ -74,19 +74,19 @@ fn count(shape: &Shape, uses: &mut BTreeMap<String, usize>) {
     children::each(&shape.kind, &mut |_, child| count(child, uses));
 }
 
-/// Writes shapes where they are used.
+/// Inlines shapes.
 struct Inliner<'a> {
     defs: &'a Shapes,
-    /// The names of the shapes that one place refers to.
+    /// The names of the shapes that are referenced once.
     once: &'a BTreeSet<&'a str>,
-    /// Those that keep their names, as their places are too deep.
+    /// Shapes that keep their names, because they would be nested too deeply.
     not_inlined: Vec<&'a str>,
 }
 
 impl Inliner<'_> {
     fn with_inlined(&mut self, shape: &Shape, depth: usize) -> Shape {
         let mut shape = shape.clone();
-        // A shape may be only another name for the next.
+        // A shape may only be an alias of the next.
         while let Kind::Ref(name) = &shape.kind
             && let Some(name) = self.once.get(name.as_str())
             && let Some(target) = self.defs.get(*name)

@@ -1,4 +1,4 @@
-//! Replaces what is too deep by an object, or any value, whose description lists its fields.
+//! Replaces deep parts by an object, or by any value, whose description lists the fields.
 
 use std::collections::BTreeSet;
 
@@ -9,17 +9,18 @@ use crate::schema::shape::{
     Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, UnionRules, find_def, prose, resolved,
 };
 
-/// The longest outline of what was cut, in characters.
+/// Maximum length of an outline, in characters.
 const MAX_OUTLINE: usize = 240;
-/// How many levels of lists and alternatives an outline has.
+/// Maximum number of levels of arrays and variants in an outline.
 const MAX_LEVELS: usize = 4;
-/// What an outline says about a value without a description of its own.
+/// The outline of a value that has no other.
 const ANY: &str = "any value";
-/// How many references are followed to find out what a shape accepts.
+/// Maximum number of references that are followed to find out what a shape accepts.
 const MAX_FOLLOWED: usize = 16;
 
 impl Slimmer<'_> {
-    /// Returns a shape that accepts whatever a deep one accepts; its description is the outline of the deep one.
+    /// Returns a shape that accepts everything that a deep one accepts; its description is the outline of the deep
+    /// one.
     pub(super) fn outlined(&mut self, shape: &Shape) -> Shape {
         let object = is_object(shape, self.defs, 0);
         let outline = cut(&outline(shape, self.defs, 0), MAX_OUTLINE);
@@ -33,31 +34,31 @@ impl Slimmer<'_> {
     }
 }
 
-/// Whether a shape is never cut itself, only its parts.
+/// Whether a shape itself is never cut, only its parts.
 pub(super) fn is_whole(shape: &Shape) -> bool {
     matches!(shape.kind, Kind::Array(_) | Kind::Tuple(_))
 }
 
-/// Returns the outline of a shape that contains an object with contents; `None` for any other, and if it would say
-/// nothing.
+/// Returns the outline of a shape that contains an object with fields; `None` for any other shape, and if the outline
+/// would be empty.
 #[must_use]
 pub fn outline_within(shape: &Shape, defs: &List<Def>) -> Option<String> {
     is_deep(shape, defs, &mut BTreeSet::new()).then(|| outline_of_deep(shape, defs))?
 }
 
-/// As [`outline_within`], of a shape that is known to contain an object with contents.
+/// Like [`outline_within`], for a shape that contains an object with fields.
 fn outline_of_deep(shape: &Shape, defs: &List<Def>) -> Option<String> {
     Some(cut(&outline(shape, defs, 0), MAX_OUTLINE)).filter(|outline| outline != ANY)
 }
 
-/// Returns the outline of fields that are not spelled out.
+/// Returns the outline of fields that are not shown in full.
 pub(super) fn outline_of(fields: &[&Field], defs: &List<Def>) -> String {
     let fields = fields.iter().copied().cloned().collect();
     let shape = Shape::of(Kind::Object(ObjectRules { fields, ..ObjectRules::ANY }));
     cut(&outline(&shape, defs, 0), MAX_OUTLINE)
 }
 
-/// Adds the property that identifies a variant to those that were cut: without it a call is refused.
+/// Adds the discriminating property to variants that were cut: without it, a call is rejected.
 pub(super) fn tag(rules: &mut UnionRules, given: &Kind, defs: &List<Def>) {
     let (Some(by), Kind::Union(given)) = (&rules.discriminator, given) else { return };
     let tagged = |(cut, given): (&Shape, &Shape)| {
@@ -89,7 +90,7 @@ pub(super) fn with_outline(description: &str, outline: &str) -> String {
     prose::describe(description, outline.as_slice())
 }
 
-/// Whether a shape contains an object with contents.
+/// Whether a shape contains an object with fields.
 pub(super) fn is_deep<'a>(shape: &'a Shape, defs: &'a List<Def>, seen: &mut BTreeSet<&'a str>) -> bool {
     match &shape.kind {
         Kind::Array(rules) => is_deep(&rules.items, defs, seen),
@@ -110,7 +111,7 @@ pub(super) fn is_deep<'a>(shape: &'a Shape, defs: &'a List<Def>, seen: &mut BTre
     }
 }
 
-/// Whether a shape accepts only objects, and `null` if it says so.
+/// Whether a shape accepts only objects, and `null` if it is nullable.
 fn is_object(shape: &Shape, defs: &List<Def>, followed: usize) -> bool {
     let is = |shape: &Shape| followed < MAX_FOLLOWED && is_object(shape, defs, followed + 1);
     match &shape.kind {
@@ -138,7 +139,7 @@ fn takes_null(shape: &Shape, defs: &List<Def>, followed: usize) -> bool {
         }
 }
 
-/// Returns the fields of an object as a model would write them: `{id: integer, tags?: string[]}`.
+/// Returns the fields of an object in compact notation: `{id: integer, tags?: string[]}`.
 fn outline(shape: &Shape, defs: &List<Def>, level: usize) -> String {
     let Some(target) = resolved(shape, defs).filter(|_| level < MAX_LEVELS) else {
         return ANY.to_owned();
@@ -161,11 +162,11 @@ fn outline(shape: &Shape, defs: &List<Def>, level: usize) -> String {
             if lines.is_empty() { "object".to_owned() } else { format!("{{{}}}", lines.join(", ")) }
         }
         Kind::Array(rules) => match named(&rules.items) {
-            items if items == ANY => "list".to_owned(),
+            items if items == ANY => "array".to_owned(),
             items if items.contains(' ') && is_choice(&rules.items, defs) => format!("({items})[]"),
             items => format!("{items}[]"),
         },
-        Kind::Tuple(_) => "list".to_owned(),
+        Kind::Tuple(_) => "array".to_owned(),
         Kind::Boolean => "boolean".to_owned(),
         Kind::Integer(_) => "integer".to_owned(),
         Kind::Number(_) => "number".to_owned(),
@@ -178,7 +179,7 @@ fn outline(shape: &Shape, defs: &List<Def>, level: usize) -> String {
         }
         Kind::Union(rules) => {
             let variants = joined(&rules.variants, " | ", named);
-            // What may be anything is nothing else besides.
+            // A variant that is any value makes the others redundant.
             if variants.split(" | ").any(|one| one == ANY) { ANY.to_owned() } else { variants }
         }
         Kind::All(parts) => {
@@ -190,7 +191,7 @@ fn outline(shape: &Shape, defs: &List<Def>, level: usize) -> String {
     }
 }
 
-/// Whether the outline of a shape may be several, side by side.
+/// Whether the outline of a shape may have several alternatives.
 fn is_choice(shape: &Shape, defs: &List<Def>) -> bool {
     let kind = resolved(shape, defs).map(|target| &target.kind);
     matches!(kind, Some(Kind::Union(_) | Kind::Enum(_) | Kind::All(_)))

@@ -1,4 +1,4 @@
-//! Descriptions: how much of them is kept.
+//! Truncates descriptions.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::DescriptionLimit;
 use crate::base::truncate::{cut_at_sentence, first_sentence};
 
 impl DescriptionLimit {
-    /// Returns what is kept of a text.
+    /// Returns the part of a text that is kept.
     #[must_use]
     pub fn of(self, text: &str) -> Cow<'_, str> {
         match self {
@@ -20,7 +20,7 @@ impl DescriptionLimit {
         }
     }
 
-    /// Returns the words that leave at most so many characters.
+    /// Returns the limit, reduced to this number of characters.
     pub(crate) fn at_most(self, limit: usize) -> DescriptionLimit {
         match self {
             _ if limit == 0 => DescriptionLimit::None,
@@ -33,7 +33,7 @@ impl DescriptionLimit {
     }
 }
 
-/// Returns the beginning of a text as one line: up to a blank line, a list, a table or a heading.
+/// Returns the start of a text as one line: up to an empty line, a list, a table or a heading.
 fn one_line(text: &str) -> String {
     let ends = |line: &&str| line.is_empty() || line.starts_with(['-', '*', '#', '|', '>', '`']);
     let mut lines = text.trim().lines().map(str::trim);

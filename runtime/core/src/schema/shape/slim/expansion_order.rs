@@ -1,4 +1,4 @@
-//! The parts of a tool's arguments in the order in which they are spelled out, if there is not room for all.
+//! Ranks the parts of a tool's arguments, to decide which are shown in full if there is not enough space for all.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -7,20 +7,20 @@ use super::{Slimmer, TrimKind, children, depth};
 use crate::base::frozen::List;
 use crate::schema::shape::{Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, find_def, pointer};
 
-/// How many fields of an object are spelled out together: this many more or fewer are one step.
+/// Number of fields in a group. The fields of a group are shown or cut together.
 const FIELDS: usize = 12;
 
-/// The parts inside arguments, from the one that is cut last to the one that is cut first: outer parts come first,
-/// then required ones, then small ones.
+/// The parts inside arguments, from the first that is shown to the first that is cut: outer parts come first, then
+/// required ones, then small ones.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     /// For each part, by its key, the ranks of its groups of fields.
     ranks: HashMap<String, Vec<usize>>,
-    /// The number of all groups.
+    /// The number of groups.
     count: usize,
 }
 
-/// How many of the first places are spelled out.
+/// The groups of fields that are shown in full: the first `count`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opened<'a> {
     pub(crate) places: &'a Places,
@@ -33,20 +33,20 @@ impl Opened<'_> {
         self.count >= self.places.len()
     }
 
-    /// Returns how many groups of the fields of a part are spelled out.
+    /// Returns how many groups of a part's fields are shown.
     fn groups(self, key: &str) -> usize {
         self.places.ranks(key).iter().take_while(|rank| **rank < self.count).count()
     }
 
-    /// Whether a shape at a place is spelled out.
+    /// Whether a shape at a location is shown in full.
     pub(super) fn shows(self, shape: &Shape, path: &str) -> bool {
         self.groups(&key(shape, path)) > 0
     }
 
-    /// Returns the fields of an object that are not spelled out.
+    /// Returns the fields of an object that are not shown.
     pub(super) fn hidden<'f>(self, rules: &'f ObjectRules, path: &str) -> Vec<&'f Field> {
         let visible = self.groups(path);
-        // What is no place of its own is spelled out with what is around it.
+        // A shape that is not ranked itself is shown with its parent.
         if self.places.ranks.get(path).is_none_or(|ranks| ranks.len() == visible) {
             return Vec::new();
         }
@@ -55,19 +55,19 @@ impl Opened<'_> {
     }
 }
 
-/// A part that was found and whose contents were not looked at yet.
+/// A part whose contents were not visited yet.
 struct Unvisited<'a> {
     key: String,
     shape: &'a Shape,
     required: bool,
 }
 
-/// A group of fields, as it is ordered: its level, how many parts are around it, its number, and what else comes
-/// first.
+/// The sort key of a group of fields: its level, the number of parts around it, its number, and what takes precedence
+/// within these.
 type Order = (usize, usize, usize, bool, usize, usize);
 
 impl Places {
-    /// Returns the places of a shape.
+    /// Ranks the parts of a shape.
     pub(crate) fn of(shape: &Shape, defs: &List<Def>) -> Places {
         let mut waiting: BTreeMap<(usize, usize, usize), Unvisited<'_>> = BTreeMap::new();
         let mut found: Vec<(Order, String)> = Vec::new();
@@ -108,13 +108,13 @@ impl Places {
         self.ranks.get(key).map_or(&[], Vec::as_slice)
     }
 
-    /// The number of places.
+    /// Returns the number of groups.
     pub(crate) fn len(&self) -> usize {
         self.count
     }
 }
 
-/// Returns the key of a part: its place, or that of the named shape that it is.
+/// Returns the key of a part: its location, or that of the named shape.
 pub(super) fn key<'p>(shape: &Shape, path: &'p str) -> Cow<'p, str> {
     match &shape.kind {
         Kind::Ref(name) => {
@@ -126,7 +126,7 @@ pub(super) fn key<'p>(shape: &Shape, path: &'p str) -> Cow<'p, str> {
     }
 }
 
-/// Returns the group of each field of an object: required ones and those of rules come first.
+/// Returns the group of each field of an object. Required fields and those with rules come first.
 pub(super) fn groups(rules: &ObjectRules) -> Vec<usize> {
     let in_rules =
         |name: &str| rules.relations.iter().any(|rule| rule.fields.iter().any(|one| **one == *name));
@@ -144,10 +144,10 @@ pub(super) fn groups(rules: &ObjectRules) -> Vec<usize> {
     rules.fields.iter().map(group).collect()
 }
 
-/// Returns about how many bytes each group of the fields of a part takes, without texts and without the parts in it.
+/// Returns the approximate size of each group of a part's fields, in bytes, without descriptions and nested parts.
 fn weights(shape: &Shape, level: usize) -> Vec<usize> {
     let Kind::Object(rules) = &shape.kind else { return vec![weight(shape)] };
-    // Arguments are left out by a lever of their own.
+    // A separate lever omits arguments.
     let groups = if level == 0 { vec![0; rules.fields.len()] } else { groups(rules) };
     let count = groups.iter().max().map_or(1, |last| last + 1);
     let mut weights = vec![0; count];
@@ -172,7 +172,7 @@ fn weight(shape: &Shape) -> usize {
     }
 }
 
-/// Visits the parts inside a shape that are cut by themselves.
+/// Visits the nested parts of a shape that are cut separately.
 fn inside<'a>(
     shape: &'a Shape,
     path: &mut String,
@@ -196,7 +196,7 @@ fn inside<'a>(
 }
 
 impl Slimmer<'_> {
-    /// Returns an object without the fields that are not spelled out, and their outline.
+    /// Returns an object without the fields that are not shown, and the outline of these fields.
     pub(super) fn partial(&mut self, shape: &Shape, level: usize) -> Option<(Shape, String)> {
         let (Some(opened), Kind::Object(rules)) = (self.opened, &shape.kind) else { return None };
         let hidden = if level > 0 { opened.hidden(rules, &self.path) } else { Vec::new() };

@@ -1,4 +1,4 @@
-//! The parts of a single shape: its texts, its examples, its foreign rules.
+//! Trims a single shape: its strings, its examples, its raw rules.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::{Slimmer, TrimKind};
 use crate::base::frozen::{List, Text};
 use crate::schema::shape::{Kind, Shape};
 
-/// The longest default that is kept without examples, as JSON, in bytes.
+/// Maximum length of a default that is kept if examples are dropped, as JSON, in bytes.
 const MAX_DEFAULT: usize = 100;
 impl Slimmer<'_> {
     pub(super) fn annotations(&mut self, shape: &mut Shape, level: usize) {
@@ -23,24 +23,25 @@ impl Slimmer<'_> {
             return;
         }
         if !shape.examples.is_empty() {
-            let what = format!("{} of its values left out", plural(shape.examples.len(), "example"));
+            let what = format!("{} of its values omitted", plural(shape.examples.len(), "example"));
             self.trim(TrimKind::Examples, what);
             shape.examples = List::EMPTY;
         }
         if shape.default.as_ref().is_some_and(|value| value.to_json().to_string().len() > MAX_DEFAULT) {
-            self.trim(TrimKind::Examples, "its long default is left out");
+            self.trim(TrimKind::Examples, "its long default is omitted");
             shape.default = None;
         }
     }
 
-    /// Keeps a foreign rule and what it refers to, unless that changes: a rule may forbid what a looser shape accepts.
+    /// Keeps a raw rule with the shapes that it references, unless these change: a rule may forbid what a less strict
+    /// shape accepts.
     pub(super) fn raw(&mut self, text: &Text, level: usize) -> Kind {
         let mut names = Vec::new();
         if let Ok(value) = serde_json::from_str(text) {
             referred(&value, &mut names);
         }
         if self.loosens() && !names.is_empty() {
-            self.trim(TrimKind::Depth, "a rule that refers to named shapes is left out");
+            self.trim(TrimKind::Depth, "a rule that refers to named shapes is omitted");
             return Kind::Any;
         }
         self.waiting.extend(names.into_iter().map(|name| (level, name)));
@@ -48,7 +49,7 @@ impl Slimmer<'_> {
     }
 }
 
-/// Collects the named shapes that a schema refers to.
+/// Collects the named shapes that a schema references.
 pub(super) fn referred(schema: &Value, names: &mut Vec<String>) {
     match schema {
         Value::Array(items) => items.iter().for_each(|item| referred(item, names)),
@@ -62,11 +63,11 @@ pub(super) fn referred(schema: &Value, names: &mut Vec<String>) {
     }
 }
 
-/// Says what became of a description: `shortened from 300 to 80 characters`.
+/// Describes how a description was changed: `shortened from 300 to 80 characters`.
 pub(crate) fn shortened(text: &str, kept: &str) -> String {
     let (before, after) = (text.chars().count(), kept.chars().count());
     if after == 0 {
-        return format!("the description of {} is left out", plural(before, "character"));
+        return format!("the description of {} is omitted", plural(before, "character"));
     }
     format!("the description is shortened from {before} to {}", plural(after, "character"))
 }

@@ -1,4 +1,4 @@
-//! Levers as text: `compact, parameters=80, ceiling=off`.
+//! The text form of levers: `compact, parameters=80, ceiling=off`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use serde_core::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::{DEFAULT_CEILING_BYTES, DescriptionLimit, Slim};
 use crate::base::frozen::{List, Text};
 
-/// Why a text is not a list of levers.
+/// An invalid list of levers.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SlimError(String);
 
@@ -25,7 +25,7 @@ impl std::error::Error for SlimError {}
 const LEVERS: &str = "`none`, `default`, `compact`, `description=`, `parameters=`, `nested=`, `examples=`, \
                       `closed=`, `optional=`, `depth=`, `inline=`, `ceiling=`";
 
-/// Reads levers that are separated by commas, on top of [`Slim::DEFAULT`]; later ones win.
+/// Parses levers that are separated by commas, based on [`Slim::DEFAULT`]; later ones win.
 ///
 /// | lever | value |
 /// |---|---|
@@ -48,7 +48,7 @@ impl FromStr for Slim {
                     "none" => Slim::NONE,
                     "default" => Slim::DEFAULT,
                     "compact" => Slim::COMPACT,
-                    _ => return Err(SlimError(format!("there is no lever `{word}`; there are {LEVERS}"))),
+                    _ => return Err(SlimError(format!("unknown lever `{word}`; expected one of {LEVERS}"))),
                 };
                 continue;
             };
@@ -63,7 +63,7 @@ impl FromStr for Slim {
                 "inline" => slim.inline = flag(word, value, ["on", "off"])?,
                 "ceiling" if value == "on" => slim.ceiling = Some(DEFAULT_CEILING_BYTES),
                 "ceiling" => slim.ceiling = number(word, value)?,
-                _ => return Err(SlimError(format!("there is no lever `{lever}`; there are {LEVERS}"))),
+                _ => return Err(SlimError(format!("unknown lever `{lever}`; expected one of {LEVERS}"))),
             }
         }
         Ok(slim)
@@ -110,7 +110,8 @@ fn optional(value: &str) -> Option<List<Text>> {
     }
 }
 
-/// Writes the levers that differ from [`Slim::DEFAULT`], so that reading them gives the same; `default` if none does.
+/// Writes the levers that differ from [`Slim::DEFAULT`]; `default` if none does. Parsing the result gives the same
+/// value.
 impl fmt::Display for Slim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let flag = |yes: bool, names: [&'static str; 2]| names[usize::from(!yes)].to_owned();

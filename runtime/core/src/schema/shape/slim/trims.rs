@@ -1,30 +1,30 @@
-//! What was trimmed.
+//! Records of trims.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A kind of trimming.
+/// The kind of a trim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum TrimKind {
-    /// A description was shortened or left out.
+    /// A description was shortened or dropped.
     Description,
-    /// Examples, or a long default, were left out.
+    /// Examples, or a long default, were dropped.
     Examples,
-    /// An object no longer says that it takes no other keys.
+    /// A closed object is shown as open.
     Closed,
-    /// An optional argument was left out.
+    /// An optional argument was omitted.
     Optional,
-    /// A part deep inside was replaced by a description of it.
+    /// A deep part was replaced by an outline.
     Depth,
-    /// A named shape was written where it is used.
+    /// A named shape was inlined.
     Inline,
     /// The tool is still above its ceiling.
     Ceiling,
 }
 
 impl TrimKind {
-    /// The name, as [`Slim`](super::Slim) is written: `description`, `examples`, …
+    /// Returns the name of the lever in the text form of [`Slim`](super::Slim): `description`, `examples`, …
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -45,19 +45,19 @@ impl fmt::Display for TrimKind {
     }
 }
 
-/// Something that was trimmed.
+/// A trim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trim {
-    /// The place in the schema of the arguments, as a JSON pointer; empty for the tool itself.
+    /// The location in the schema of the arguments, as a JSON pointer; empty for the tool itself.
     pub pointer: String,
-    /// What trimmed it.
+    /// The kind.
     pub lever: TrimKind,
-    /// What became of it.
+    /// What was changed.
     pub what: String,
 }
 
 impl Trim {
-    /// Says what was trimmed, in a few words: `12 descriptions, 3 deep parts`.
+    /// Summarizes trims: `12 descriptions, 3 deep parts`.
     #[must_use]
     pub fn summed(trims: &[Trim]) -> String {
         let mut counts: BTreeMap<TrimKind, usize> = BTreeMap::new();
@@ -67,9 +67,9 @@ impl Trim {
                 TrimKind::Description => ("description shortened", "descriptions shortened"),
                 TrimKind::Examples => ("place without its examples", "places without their examples"),
                 TrimKind::Closed => ("object shown as open", "objects shown as open"),
-                TrimKind::Optional => ("optional argument left out", "optional arguments left out"),
+                TrimKind::Optional => ("optional argument omitted", "optional arguments omitted"),
                 TrimKind::Depth => ("deep part only outlined", "deep parts only outlined"),
-                TrimKind::Inline => ("named shape written in place", "named shapes written in place"),
+                TrimKind::Inline => ("named shape inlined", "named shapes inlined"),
                 TrimKind::Ceiling => ("tool still above the ceiling", "tools still above the ceiling"),
             };
             format!("{count} {}", if count == 1 { one } else { several })

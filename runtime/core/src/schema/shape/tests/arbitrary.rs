@@ -1,4 +1,4 @@
-//! Shapes of every form, for property tests.
+//! Strategies for shapes, for property tests.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -110,7 +110,7 @@ fn fields(shape: impl Strategy<Value = Shape>) -> impl Strategy<Value = List<Fie
     })
 }
 
-/// Shapes of every form, nested.
+/// Shapes of every kind, nested.
 pub(crate) fn shape() -> impl Strategy<Value = Shape> {
     annotated(leaf()).prop_recursive(3, 24, 4, |inner| {
         let inner = inner.boxed();
@@ -163,7 +163,7 @@ pub(crate) mod numbers {
     use crate::base::frozen::Text;
     use crate::schema::shape::{Number, NumberRules};
 
-    /// Rules of every form.
+    /// Any rules.
     pub(crate) fn any() -> impl Strategy<Value = NumberRules> {
         let number = || {
             prop_oneof![
@@ -186,7 +186,7 @@ pub(crate) mod numbers {
         )
     }
 
-    /// Rules that small numbers meet and miss.
+    /// Rules that small numbers satisfy or violate.
     pub(crate) fn small() -> impl Strategy<Value = NumberRules> {
         let number = || {
             prop_oneof![(-3i128..6).prop_map(Number::Int), Just(Number::Float(0.5)), Just(Number::Float(2.5))]
@@ -206,7 +206,7 @@ pub(crate) mod numbers {
     }
 }
 
-/// Rules of texts, for property tests.
+/// Rules of strings, for property tests.
 pub(crate) mod texts {
     use proptest::option;
     use proptest::prelude::*;
@@ -214,7 +214,7 @@ pub(crate) mod texts {
     use crate::base::frozen::Text;
     use crate::schema::shape::StringRules;
 
-    /// Rules of every form.
+    /// Any rules.
     pub(crate) fn any() -> impl Strategy<Value = StringRules> {
         let word = || prop_oneof!["[a-c]{1,2}", "[a-z~/%ß ]{0,4}"].prop_map(Text::from);
         let words = [word(), word(), word(), word(), word(), word()];
@@ -236,7 +236,7 @@ pub(crate) mod texts {
         )
     }
 
-    /// Rules that short texts meet and miss.
+    /// Rules that short strings satisfy or violate.
     pub(crate) fn small() -> impl Strategy<Value = StringRules> {
         let pattern = prop_oneof![Just(""), Just("^a"), Just("b$"), Just("[ab]{2}"), Just("ß")];
         let deny = prop_oneof![9 => Just(""), 1 => Just("^b"), 1 => Just("ab")];

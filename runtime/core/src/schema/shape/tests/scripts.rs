@@ -1,9 +1,9 @@
-//! What schemas are read as, how dialects show them, how arguments are written and what is read of them: the scripts
-//! beside this file.
+//! Runs the scripts in this directory: reading of schemas, rendering for dialects, encoding and decoding of
+//! arguments.
 //!
-//! `schema` and `fields` (of a closed object, all optional) say what the lines after them are about, `dialect` for
-//! whom. `texts` names an argument that is sent as a text; `sent-as-text` is the schema of two arguments, `v` that is, and
-//! `w` that is not.
+//! `schema` and `fields` (of a closed object, all optional) set the schema of the following lines, `dialect` the
+//! dialect. `texts` names an argument that is sent as a string. `sent-as-text` sets the schema of two arguments: `v`,
+//! which is sent as a string, and `w`, which is not.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use crate::schema::shape::render::{canonical, render_input};
 use crate::schema::shape::slim::slim;
 use crate::schema::shape::{Def, Shape, encode};
 
-/// What a case is about.
+/// The settings of a case.
 struct About {
     shape: Shape,
     defs: List<Def>,
@@ -54,7 +54,8 @@ impl About {
         }
     }
 
-    /// How arguments are written, and what is odd about that: the schema should accept it, and the same be read again.
+    /// Returns the encoded arguments and their problems: the schema should accept them, and decoding should return
+    /// the same arguments.
     fn encode(&self, arguments: &Value) -> Vec<String> {
         let written = encode(arguments, &self.shape, &self.defs, self.dialect);
         let mut messages = vec![written.to_string()];
@@ -68,7 +69,7 @@ impl About {
         messages
     }
 
-    /// The schema that levers leave, and what they tell of that.
+    /// Returns the trimmed schema, and the trims.
     fn slim(&self, levers: &str) -> Vec<String> {
         let slimmed = slim(&self.shape, &self.defs, &levers.parse().unwrap());
         let rendered = render_input(&slimmed.shape, &slimmed.defs, self.dialect).unwrap();
@@ -90,7 +91,7 @@ impl About {
     }
 }
 
-/// A text as a model reads it, and again if that is not the same.
+/// Returns a description as a model reads it, and the second conversion if it differs.
 fn plainly(text: &str) -> Vec<String> {
     let displayed = plain_markdown(text);
     if displayed == text {
@@ -101,7 +102,7 @@ fn plainly(text: &str) -> Vec<String> {
     std::iter::once(format!("{displayed:?}")).chain(again).collect()
 }
 
-/// The canonical form of a schema, which says everything about it, and is read as the same again.
+/// Returns the canonical text of a schema, which describes it completely and is read back as the same shape.
 fn reading(schema: &Value) -> Vec<String> {
     let mut problems = Vec::new();
     let shape = read(schema, &mut problems);

@@ -1,4 +1,4 @@
-//! What the engines themselves say of the patterns that they are told.
+//! Compiles the translated patterns with the real engines.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -10,7 +10,7 @@ use toolgen_test_support::needs::{Need, skip};
 use super::{CASES, Dialect, Engine};
 use crate::schema::shape::corpus;
 
-/// Programs that read a list of patterns and print each that they do not take.
+/// Programs that read patterns and print each one that they reject.
 const PYTHON: &str = "
 import json, re, sys
 for pattern in json.load(sys.stdin):
@@ -27,7 +27,7 @@ const NODE: &str = "
 const is = (pattern, flags) => { try { new RegExp(pattern, flags); return true } catch { return false } };
 JSON.parse(require('fs').readFileSync(0, 'utf8')).filter(one => !is(one, 'u') && !is(one, '')).forEach(one => console.log(one))";
 
-/// Tells engines the patterns that the dialects tell them. Returns how many each was told.
+/// Compiles the patterns of the dialects with the engines. Returns how many patterns each engine received.
 fn compiled<'p>(
     patterns: &(impl Iterator<Item = &'p str> + Clone),
     engines: &[Engine],

@@ -1,4 +1,4 @@
-//! Shapes that are hard to write: `null` where it has two meanings, and unions in unions.
+//! Tests of difficult shapes: `null` with two meanings, and nested unions.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -22,7 +22,7 @@ fn deny_pattern_does_not_exclude_null() {
     assert_eq!(message["properties"]["v"]["not"], json!({"pattern": "^b", "type": "string"}), "{message}");
 }
 
-/// Unions of unions, `deep` levels of them, each in three ways.
+/// Nested unions with `deep` levels, in three variants.
 fn nested(deep: usize, level: impl Fn(&Value) -> Value) -> Value {
     let mut defs = serde_json::Map::new();
     for index in 0..deep {

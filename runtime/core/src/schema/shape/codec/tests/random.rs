@@ -1,4 +1,5 @@
-//! Whatever a shape accepts is written in every dialect, accepted by the schema there, and read again.
+//! Tests that every valid value can be written in every dialect, that the schema accepts it there, and that it is
+//! read back.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -13,8 +14,8 @@ use crate::schema::shape::encode;
 use crate::schema::shape::render::{Loss, render_input};
 use crate::schema::shape::{ArrayRules, Extra, Field, Kind, ObjectRules, Shape, TupleRules, UnionRules};
 
-/// Returns a value as JSON Schema understands it: `1.0` is `1`; and without a `null` under a key, which may be
-/// indistinguishable from a missing key.
+/// Returns a value with the equality of JSON Schema: `1.0` becomes `1`, and a key with `null` is removed if it cannot
+/// be distinguished from an absent key.
 fn plain(value: &Value, dialect: &Dialect) -> Value {
     match value {
         Value::Number(number) => match number.as_f64() {
@@ -30,7 +31,7 @@ fn plain(value: &Value, dialect: &Dialect) -> Value {
     }
 }
 
-/// Returns a shape whose objects with fields have no other keys, unless it says which.
+/// Returns a shape whose objects with fields are closed, unless they define additional keys.
 fn named(shape: &Shape) -> Shape {
     let list = |shapes: &List<Shape>| shapes.iter().map(named).collect::<Vec<Shape>>().into();
     let within = |extra: &Extra| {
@@ -84,8 +85,8 @@ proptest! {
                 }
                 let written = encode(&given, &shape, &defs, dialect);
                 let message = || format!("{} {given} as {written} for {} {:?}", dialect.name, rendered.schema, rendered.losses);
-                // What the dialect cannot hold is told.
-                // What a strict schema does not ask for: keys that no schema names.
+                // Keys without a schema, which a strict dialect cannot express. The dialect reports what it cannot
+                // express.
                 let unnamed = !dialect.open_objects && !fits(&given, &named(&shape), &defs);
                 let is_lost = |loss: &Loss| !loss.in_prose || loss.keyword == "nullable";
                 let told_lost = unnamed || rendered.losses.iter().any(is_lost);

@@ -1,4 +1,4 @@
-//! Every keyword that allows or refuses values, with a value of each, as an independent validator sees them.
+//! Compares validation with an independent validator, for valid and invalid values of every keyword.
 
 use serde_json::{Value, json};
 use toolgen_test_support::rows;
@@ -8,7 +8,7 @@ use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::read::read_document;
 use crate::schema::shape::render::render_input;
 
-/// A keyword, the schema of an argument `v`, values that fit it and values that do not.
+/// A keyword, the schema of an argument `v`, valid values, and invalid values.
 type Case = (Value, Value, Value, Value);
 
 fn cases() -> Vec<Case> {
@@ -48,11 +48,11 @@ fn cases() -> Vec<Case> {
         "oneOf", {"oneOf": [{"type": "integer"}, {"type": "string"}]}, [2, "a"], [true, null];
         "not", {"not": {"type": "string"}}, [1, null], ["a"];
         "not of values", {"type": "string", "not": {"enum": ["a", "b"]}}, ["c"], ["a"];
-        "not of texts", {"type": "string", "not": {"pattern": "^a"}}, ["c"], ["ab"];
+        "not with a pattern", {"type": "string", "not": {"pattern": "^a"}}, ["c"], ["ab"];
         "not of not", {"not": {"not": {"type": "integer"}}}, [1], ["a"];
         "$ref in not", {"not": {"$ref": "#/$defs/Named"}}, ["other", 1], ["name"];
     };
-    // Of objects with the fields `a`, `b` and `c`.
+    // For objects with the fields `a`, `b` and `c`.
     let of_fields = rows! {
         "required", {"required": ["a"]}, [{"a": 1}], [{}];
         "additionalProperties", {"additionalProperties": false}, [{"a": 1}], [{"d": 1}];
@@ -102,7 +102,7 @@ fn every_keyword_agrees_with_a_validator() {
                 let arguments = json!({ "v": value });
                 let decoded = decoded(&whole, &arguments, &JSON_SCHEMA);
                 assert_eq!(decoded.is_ok(), fits, "{keyword}: {arguments} {decoded:?}");
-                // `dependencies` is of an earlier draft, which the validator does not read as one.
+                // `dependencies` is from an earlier draft, which the validator does not support.
                 if keyword != "dependencies" {
                     assert_eq!(validator.is_valid(&arguments), fits, "{keyword}: {arguments}");
                     assert_eq!(
@@ -122,7 +122,7 @@ fn unknown_rules_reject_nothing() {
     let object = |rule: Value| super::object(&json!({ "v": rule }));
     let long = "b".repeat(5_000);
     let cases = [
-        // A pattern that is none, and one that is not tried on so long a text.
+        // An invalid pattern, and one that is not matched against such a long string.
         (object(json!({"type": "string", "not": {"pattern": "["}})), json!("x")),
         (object(json!({"type": "string", "not": {"pattern": r"^(b+)(b+)(b+)\1\2\3c"}})), json!(long)),
         (
@@ -150,7 +150,7 @@ fn self_referential_conditions_terminate() {
         "A": {"not": {"$ref": "#/$defs/A"}},
     }});
     assert!(decoded(&schema, &json!({"v": 1}), &JSON_SCHEMA).is_ok());
-    // Each level asks twice about the next.
+    // Each level checks the next one twice.
     let twice = |inner: Value| json!({"properties": {"n": inner}, "not": {"not": {"$ref": "#/$defs/B"}}});
     let schema = json!({"type": "object", "properties": {"v": {"$ref": "#/$defs/B"}}, "$defs": {
         "B": twice(json!({"$ref": "#/$defs/B"})),

@@ -1,4 +1,4 @@
-//! What hostile arguments and patterns may cost.
+//! Tests of the cost of hostile arguments and patterns.
 
 use serde_json::{Value, json};
 
@@ -45,35 +45,32 @@ fn long_strings_are_matched_or_accepted() {
         assert_eq!(decoded(&schema, &given, &JSON_SCHEMA).is_ok(), fits, "{}", twice.len());
     }
 
-    // What groups matched may differ without end: where that takes too long, nothing is known.
+    // The combinations of matched groups are unlimited. If that takes too long, the result is unknown.
     let thrice = r"^(a+)(a+)(a+)\1\2\3b";
     let schema = object(&json!({"thrice": {"type": "string", "pattern": thrice}}));
     let given = json!({"thrice": "a".repeat(5_000)});
     taken(&schema, &given, &given);
     assert_eq!(
         passed(&schema, &given),
-        [format!(
-            "/thrice: passed without being held against the pattern {thrice}: that takes too many steps"
-        )]
+        [format!("/thrice: passed without a check against the pattern {thrice}: it takes too many steps")]
     );
     assert_eq!(passed(&schema, &json!({"thrice": "aaaaaab"})), [""; 0]);
     let keys = json!({"type": "object", "patternProperties": {thrice: {"type": "integer"}}, "additionalProperties": false});
     let given = json!({"a".repeat(5_000): "no integer"});
     taken(&keys, &given, &given);
     let messages = passed(&keys, &given);
-    let wanted =
-        format!("…\" passed without being held against the pattern {thrice}: that takes too many steps");
+    let wanted = format!("…\" passed without a check against the pattern {thrice}: it takes too many steps");
     assert!(
         messages.len() == 1 && messages[0].starts_with(": the key \"aaa") && messages[0].ends_with(&wanted),
         "{messages:?}"
     );
-    // One that no text is tried on, and one that is no pattern at all: both were told when the schema was read.
+    // A pattern that is never matched, and an invalid one: both were reported when the schema was read.
     let schema = object(
         &json!({"a": {"pattern": "((((a{1,9}b){99}){99}){99}){99}"}, "b": {"type": "string", "pattern": "["}}),
     );
     let messages = passed(&schema, &json!({"a": "b", "b": "b"}));
     assert!(messages.len() == 1 && messages[0].starts_with("/a: passed"), "{messages:?}");
-    // A text in a list, and in a choice, in the form in which a provider has it written.
+    // A string in an array and in a union, in the form that a dialect requires.
     let schema = object(&json!({"a": {"type": "object", "additionalProperties": {"anyOf": [
         {"type": "string", "pattern": thrice}, {"type": "integer"}
     ]}}}));
@@ -81,7 +78,7 @@ fn long_strings_are_matched_or_accepted() {
     assert!(messages.len() == 1 && messages[0].starts_with("/a/x: passed"), "{messages:?}");
 }
 
-/// Returns what passes without being held against its pattern.
+/// Returns the notes about strings that were accepted without a check.
 fn passed(schema: &Value, given: &Value) -> Vec<String> {
     let (shape, defs) = read_document(schema, &mut Vec::new());
     let mut untried = Vec::new();
@@ -100,7 +97,7 @@ fn patterns_share_the_step_budget_of_a_call() {
     let given: serde_json::Map<String, Value> =
         (0..30).map(|index| ("a".repeat(2_000) + &index.to_string(), Value::Null)).collect();
     assert!(decoded(&keys, &Value::Object(given), &JSON_SCHEMA).is_err());
-    // Steps are counted, not estimated: these match at once.
+    // Steps are counted, not estimated: these match immediately.
     let quick = object(&json!({"a": {"type": "array", "items": {"type": "string", "pattern": "^a*a*a*b"}}}));
     let given = json!({"a": vec!["b".repeat(250); 4_000]});
     taken(&quick, &given, &given);
@@ -159,7 +156,7 @@ fn enums_and_fields_share_the_step_budget_of_a_call() {
         assert!(!problems.is_empty(), "{what}");
         assert!(spent.as_secs() < 20, "{what}: {spent:?}");
     }
-    // What services list is checked as a whole.
+    // Enumerated values of services are checked completely.
     let names: Vec<String> = (0..300).map(|index| format!("value{index}")).collect();
     let rows = object(&json!({"a": {"type": "array", "items": {"type": "string", "enum": names}}}));
     let given = json!({"a": (0..20_000).map(|index| &names[index % 300]).collect::<Vec<_>>()});
@@ -177,7 +174,7 @@ fn suggestions_are_limited() {
     assert_eq!(problems.len(), 100);
     assert!(problems[0].message.contains("did you mean"), "{}", problems[0].message);
     assert!(!problems[99].message.contains("did you mean"), "{}", problems[99].message);
-    // Only those that are told are guessed at.
+    // Suggestions are computed only for reported problems.
     let compared = checker.compared;
     let more = json!({"a": (0..600).map(|index| format!("velue{index}")).collect::<Vec<_>>()});
     let mut checker = Checker::new(&defs, &JSON_SCHEMA);
@@ -195,7 +192,8 @@ fn arguments_needing_too_many_steps_are_rejected() {
     let given = |count: usize| json!({"a": vec![json!({"v": 5.0}); count]});
     taken(&schema, &given(1), &json!({"a": [{"v": 5}]}));
     let (shape, defs) = read_document(&schema, &mut Vec::new());
-    // Valid and spent only while decoding: for each item, each choice is checked once, and then again at each depth.
+    // Valid, and over the limit only while decoding: each variant is checked once per item, and then again at each
+    // depth.
     let mut checker = Checker::new(&defs, &JSON_SCHEMA);
     let many = given(8_000);
     assert!(checker.problems_of(&many, &shape).is_empty());

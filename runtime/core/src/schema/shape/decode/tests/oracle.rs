@@ -94,7 +94,7 @@ pub(crate) fn shape() -> impl Strategy<Value = Shape> {
     })
 }
 
-/// Rules that ask whether a value fits another schema, which is fully expressed in keywords of JSON Schema.
+/// Rules that refer to another schema and can be fully expressed in JSON Schema keywords.
 fn condition(inner: BoxedStrategy<Shape>) -> BoxedStrategy<Kind> {
     let schema = inner.prop_map(|shape| match render_output(&shape, &List::EMPTY, &JSON_SCHEMA) {
         Ok(rendered) if rendered.losses.is_empty() => rendered.schema,
@@ -115,8 +115,8 @@ fn condition(inner: BoxedStrategy<Shape>) -> BoxedStrategy<Kind> {
     raw.prop_map(|raw| Kind::Raw(raw.to_string().into())).boxed()
 }
 
-/// Named shapes. `second` and `tree` lead nowhere else, so that no reference leads to itself without a value in
-/// between.
+/// Named shapes. `second` and `tree` have no other references, so that no reference leads to itself without a value
+/// in between.
 pub(crate) fn defs(first: Shape, second: Shape) -> List<Def> {
     let tree = Kind::Object(ObjectRules {
         fields: vec![Field {
@@ -162,14 +162,14 @@ proptest! {
             let arguments = json!({ "v": value });
             let decoded = decode(&arguments, &shape, &defs, &JSON_SCHEMA);
             prop_assert_eq!(decoded.is_ok(), validator.is_valid(&arguments), "{} {} {:?}", arguments, schema, decoded);
-            // The short way gives what the long way gives, or nothing.
+            // The fast path gives the result of the slow path, or none.
             if super::super::fast_path::is_exact(&arguments, &shape, &defs, &JSON_SCHEMA) {
                 prop_assert_eq!(decoded.as_ref(), Ok(&arguments));
             }
             if super::super::fast_path::is_exact_result(&arguments, &shape, &defs) {
                 prop_assert_eq!(super::super::all_result_problems(&arguments, &shape, &defs), []);
             }
-            // Without renames, decoding changes at most how an integer is written.
+            // Without renames, decoding changes at most the notation of an integer.
             if let Ok(decoded) = decoded {
                 prop_assert!(validator.is_valid(&decoded), "{} {}", decoded, schema);
                 prop_assert_eq!(decoded.to_string().replace(".0", ""), arguments.to_string().replace(".0", ""));
@@ -191,7 +191,7 @@ proptest! {
             for value in &values {
                 let arguments = json!({ "v": value });
                 let (decoded, valid) = (decode(&arguments, &shape, &defs, &dialect), validator.is_valid(&arguments));
-                // Strict mode forbids more, but what it allows is right unless it says what it lost.
+                // Strict mode forbids more. What it allows is valid, unless it reports a loss.
                 let agrees = match !dialect.open_objects {
                     false => valid || decoded.is_err(),
                     true => !valid || decoded.is_ok() || !rendered.losses.is_empty(),

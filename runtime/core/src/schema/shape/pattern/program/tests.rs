@@ -1,10 +1,10 @@
-//! What the engine of ECMA-262 finds, found in another way.
+//! Compares matches with those of the ECMA-262 engine.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// What is found here, and by the engine, for a pattern in the mode in which it accepts it.
+/// Returns the results of this module and of the engine, in the mode in which the engine accepts the pattern.
 fn both(pattern: &str, text: &str) -> (Option<bool>, bool) {
     let regex = regress::Regex::with_flags(pattern, "u").or_else(|_| regress::Regex::with_flags(pattern, ""));
     let found = Program::of(&Syntax::of(pattern).unwrap()).unwrap().try_on(text, 1 << 20).found;
@@ -13,7 +13,7 @@ fn both(pattern: &str, text: &str) -> (Option<bool>, bool) {
 
 #[test]
 fn common_patterns_match_like_the_engine() {
-    // None of these has a space.
+    // None of these contains a space.
     let patterns = r"^[a-z0-9_-]+$ ^https://([a-z]+\.)*corp\.example/ ^(a+)+$ .*\S.* [\s\S]* \bfoo\b
         ^(?:0|[1-9]\d{0,3})(\.\d+)?$ ^\u0041\x42\/[^/\]]*$ ^(?<year>[0-9]{4})-(0[1-9]|1[0-2])$ [^] [] a[^]
         a{2}b{1,}c{0,2}?$ x{,2} ^$ (|a)b ^.\d\D\w\W$ 日本+ (a)\1 a(?=b) (?<!a)b (?<n>a)\k<n> (?<=^a{1,2})b
@@ -23,7 +23,7 @@ fn common_patterns_match_like_the_engine() {
     let texts = "|a|aa|ab|aaab|foo bar|foobar|https://corp.example/x|https://a.b.corp.example/|https://evil/|0.5|1999.25|0123|AB/x]|AB/x|2024-12|2024-13|aabcc|x{,2}|日本本|Größe 7|b|\u{2028}| \n|é1x_-|\u{1}|\u{8}|a-b|a--b|bb1|\0|abcdbcd|😀";
     for pattern in patterns {
         for text in texts.split('|') {
-            // Units of UTF-16, which the engine tells apart here.
+            // UTF-16 code units, which the engine matches separately here.
             if (pattern, text) == (r"\uD83D\uDE00", "😀") {
                 continue;
             }
@@ -61,7 +61,7 @@ fn steps_are_counted_and_limited() {
     let of = |pattern: &str| Program::of(&Syntax::of(pattern).unwrap());
     assert!(of("(((a{1,9}b){9}){9}){9}").is_some() && of("(((a{1,9}b){99}){99}){9}").is_none());
     let text = "a".repeat(3_000);
-    // What groups matched may differ without end.
+    // The combinations of matched groups are unlimited.
     let trial = of(r"^(a+)(a+)(a+)\1\2\3b").unwrap().try_on(&text, 1 << 20);
     assert!(trial.found.is_none() && trial.steps < 2 << 20, "{trial:?}");
     assert_eq!(of(r"^(.+)\1$").unwrap().try_on(&text, 12 << 20).found, Some(true));
@@ -79,10 +79,10 @@ fn hostile_patterns_take_bounded_steps_and_memory() {
         (".".to_owned(), a(32 << 20)),
         ("^(a{0,60000}){9}b".to_owned(), a(60_000)),
         (r"^(a+)(a+)(a+)\1\2\3b".to_owned(), a(5_000)),
-        // Each state remembers thousands of groups.
+        // Each state contains thousands of groups.
         ("()".repeat(4_000) + r"^(a|aa)*\1b", a(3_000)),
         ("(a?)".repeat(2_000) + r"\1b", a(3_000)),
-        // Each waits for the one within it.
+        // Each one waits for the nested one.
         (looks(45), a(60_000)),
         (format!("{}{}", "(?=a{0,60000}".repeat(90), ")".repeat(90)), a(60_000)),
         (r"^(\p{L}x){9000}$".to_owned(), "ßx".repeat(1_000)),
@@ -96,12 +96,12 @@ fn hostile_patterns_take_bounded_steps_and_memory() {
         );
         println!("{displayed}: {trial:?}, {} steps, {} sets", program.len(), program.sets.len());
     }
-    // A repetition does not keep its sets once for each round.
+    // A repetition does not copy its sets for each round.
     let program = Program::of(&Syntax::of(r"^(\p{L}[0-9]){9000}$").unwrap()).unwrap();
     assert!(program.len() > 18_000 && program.sets.len() == 2);
 }
 
-/// Patterns of everything that is read here.
+/// Patterns with all supported syntax.
 fn pattern() -> impl Strategy<Value = String> {
     let atom = prop::sample::select(vec![
         "a", "b", ".", "[ab]", "[^a]", r"\w", r"\s", r"\b", r"\B", "^", "$", "é", r"\u0061", r"[\d-]", "",

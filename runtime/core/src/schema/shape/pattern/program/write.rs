@@ -1,4 +1,4 @@
-//! Writes patterns as programs.
+//! Compiles patterns to programs.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -6,28 +6,28 @@ use std::collections::BTreeMap;
 use super::{Chars, Step};
 use crate::schema::shape::pattern::syntax::{Node, Set};
 
-/// The largest program; patterns that need a larger one are not tried.
+/// Maximum number of steps of a program; larger patterns are not matched.
 const MAX_PROGRAM_STEPS: usize = 1 << 15;
 
-/// Writes a program.
+/// Compiles a program.
 pub(super) struct Writer {
     steps: Vec<Step>,
     sets: Vec<Chars>,
-    /// The sets that were read, by their addresses: each round of a repetition has the same ones.
+    /// The compiled sets, by their addresses: all rounds of a repetition share them.
     known: BTreeMap<Vec<usize>, usize>,
-    /// Whether what groups match is remembered.
+    /// Whether group matches are stored.
     remembers: bool,
-    /// Whether the text is taken forwards.
+    /// Whether the string is consumed forwards.
     ahead: bool,
 }
 
 impl Writer {
-    /// `remembers` says whether what groups match is remembered.
+    /// Creates a writer. `remembers`: whether group matches are stored.
     pub(super) fn new(remembers: bool) -> Writer {
         Writer { steps: Vec::new(), sets: Vec::new(), known: BTreeMap::new(), remembers, ahead: true }
     }
 
-    /// Returns the steps of a pattern, and their sets. `None` if there are too many.
+    /// Returns the steps of a pattern and their sets. `None` if there are too many.
     pub(super) fn write(mut self, root: &Node) -> Option<(Vec<Step>, Vec<Chars>)> {
         self.node(root)?;
         self.push(Step::Done)?;
@@ -109,7 +109,7 @@ impl Writer {
             for _ in 0..least {
                 let before = self.steps.len();
                 self.round(node)?;
-                // What writes nothing may be repeated without an end to this.
+                // A repetition of nothing would never end.
                 if self.steps.len() == before {
                     break;
                 }
@@ -131,7 +131,7 @@ impl Writer {
         Some(())
     }
 
-    /// Writes one round of a repetition, which begins by forgetting what its groups matched.
+    /// Writes one round of a repetition. It first clears what the groups inside matched.
     fn round(&mut self, node: &Node) -> Option<()> {
         if self.remembers {
             let groups = RefCell::new(None::<(usize, usize)>);
@@ -151,7 +151,7 @@ impl Writer {
     }
 }
 
-/// Returns the sets that a part takes one character of, if it does no more than that.
+/// Returns the sets of a node that consumes exactly one character.
 fn sets(node: &Node) -> Option<Vec<&Set>> {
     match node {
         Node::Set(set) => Some(vec![set]),

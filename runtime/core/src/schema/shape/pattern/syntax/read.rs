@@ -1,8 +1,8 @@
-//! Reads patterns.
+//! The parser of patterns.
 
 use super::{Anchor, Capture, MAX_GROUP_DEPTH, Member, Node, Set, Syntax};
 
-/// Reads a pattern.
+/// Parses a pattern.
 pub(super) fn read(pattern: &str) -> Option<Syntax> {
     let names = names(pattern);
     let mut reader = Reader { rest: pattern, seen: 0, groups: names.len(), names };
@@ -12,10 +12,10 @@ pub(super) fn read(pattern: &str) -> Option<Syntax> {
 
 struct Reader<'p> {
     rest: &'p str,
-    /// How many groups that capture have begun.
+    /// The number of capturing groups that have started.
     seen: usize,
     groups: usize,
-    /// The names of all groups that capture, in their order; empty for those without one.
+    /// The names of all capturing groups, in order; empty for unnamed ones.
     names: Vec<&'p str>,
 }
 
@@ -63,7 +63,7 @@ impl<'p> Reader<'p> {
         })
     }
 
-    /// Reads what follows `(`.
+    /// Parses the rest of a group, after `(`.
     fn group(&mut self, depth: usize) -> Option<Node> {
         let looks = [("?=", true, true), ("?!", true, false), ("?<=", false, true), ("?<!", false, false)];
         let look = looks.into_iter().find(|(start, ..)| self.skip(start));
@@ -100,19 +100,19 @@ impl<'p> Reader<'p> {
             Some(b'?') => (0, Some(1), 1),
             Some(b'{') => match counts(self.rest) {
                 Some(counts) => counts,
-                // Outside of Unicode mode it is a character like others.
+                // Without Unicode mode, it is an ordinary character.
                 None => return Some(node),
             },
             _ => return Some(node),
         };
         self.rest = self.rest.get(length..)?;
-        // Whether few or many are tried first does not matter where no more is asked than whether there is a match.
+        // Greedy or lazy makes no difference to whether a match exists.
         self.skip("?");
         let source = self.since(whole);
         Some(Node::Repeat { node: Box::new(node), least, most: max, source })
     }
 
-    /// Reads what follows the backslash of `\1` and `\k<name>`, if it refers to a group.
+    /// Parses the rest of `\1` or `\k<name>`, after the backslash, if it is a back reference.
     fn reference(&mut self, whole: &'p str) -> Option<Option<Node>> {
         let (group, rest) = if let Some(rest) = self.rest.strip_prefix("k<") {
             let (name, rest) = rest.split_once('>')?;
@@ -120,7 +120,7 @@ impl<'p> Reader<'p> {
             match (is_named.next(), is_named.next()) {
                 (Some((at, _)), None) => (at + 1, rest),
                 (None, _) => return Some(None),
-                // Which of several groups is meant depends on the branch.
+                // If several groups have the name, the branch decides which one is meant.
                 (Some(_), Some(_)) => return None,
             }
         } else {
@@ -135,7 +135,7 @@ impl<'p> Reader<'p> {
         Some(Some(Node::Back { group, source: self.since(whole) }))
     }
 
-    /// Reads a class after its `[`.
+    /// Parses the rest of a class, after `[`.
     fn class(&mut self) -> Option<Set> {
         let negated = self.skip("^");
         let mut members = Vec::new();
@@ -151,7 +151,7 @@ impl<'p> Reader<'p> {
                 (Member::Char(from, start), Member::Char(to, end)) => {
                     members.push(Member::Range((from, start), (to, end)));
                 }
-                // No range ends in a class: the dash is a member.
+                // A range cannot end with a class: the dash is a member.
                 (first, last) => {
                     members.extend([first, Member::Char('-'.into(), "-".to_owned()), last]);
                 }
@@ -169,7 +169,7 @@ impl<'p> Reader<'p> {
         })
     }
 
-    /// Reads what follows the backslash of an escape.
+    /// Parses the rest of an escape, after the backslash.
     fn escape(&mut self, whole: &'p str) -> Option<Member> {
         let letter = self.next()?;
         let code = match letter {
@@ -189,7 +189,7 @@ impl<'p> Reader<'p> {
                     u32::from(control % 32)
                 }
                 None => {
-                    // The backslash is a character, and so is what follows.
+                    // The backslash is an ordinary character, and so is the one after it.
                     self.rest = whole.get(1..)?;
                     u32::from('\\')
                 }
@@ -211,7 +211,7 @@ impl<'p> Reader<'p> {
         Some(Member::Property(source.to_owned()))
     }
 
-    /// Reads this many digits, if they follow.
+    /// Parses this many hexadecimal digits, if they follow.
     fn hexadecimal(&mut self, digits: usize) -> Option<u32> {
         let (number, rest) = self.rest.split_at_checked(digits)?;
         let code = number.bytes().all(|digit| digit.is_ascii_hexdigit()).then_some(number)?;
@@ -219,7 +219,7 @@ impl<'p> Reader<'p> {
         u32::from_str_radix(code, 16).ok()
     }
 
-    /// Reads what follows `\u`: four digits, perhaps the other half of a pair, or digits in braces.
+    /// Parses the rest of `\u`: four digits, optionally with the other half of a surrogate pair, or digits in braces.
     fn unicode(&mut self) -> Option<u32> {
         if let Some((digits, rest)) = self.rest.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
             let code = u32::from_str_radix(digits, 16).ok().filter(|code| *code <= 0x10_FFFF)?;
@@ -239,7 +239,7 @@ impl<'p> Reader<'p> {
         Some(high)
     }
 
-    /// Reads an old octal escape: up to three digits, up to 255.
+    /// Parses a legacy octal escape: up to three digits, at most 255.
     fn octal(&mut self, first: char) -> u32 {
         let mut code = first.to_digit(8).unwrap_or_default();
         for _ in 0..2 {
@@ -264,13 +264,13 @@ impl<'p> Reader<'p> {
         rest.is_some()
     }
 
-    /// Returns what was read since the rest was this.
+    /// Returns the source between an earlier position and the current one.
     fn since(&self, whole: &str) -> String {
         whole.get(..whole.len() - self.rest.len()).unwrap_or_default().to_owned()
     }
 }
 
-/// Returns the names of the groups that capture, in their order; an empty one for those without.
+/// Returns the names of the capturing groups, in order; empty for unnamed ones.
 fn names(pattern: &str) -> Vec<&str> {
     let (mut names, mut in_class, mut escaped) = (Vec::new(), false, false);
     for (at, byte) in pattern.bytes().enumerate() {
@@ -293,7 +293,7 @@ fn names(pattern: &str) -> Vec<&str> {
     names
 }
 
-/// Returns the numbers in `{1}`, `{1,}` or `{1,2}`, and its length.
+/// Returns the numbers in `{1}`, `{1,}` or `{1,2}`, and the length.
 fn counts(text: &str) -> Option<(u32, Option<u32>, usize)> {
     let (inner, _) = text.strip_prefix('{')?.split_once('}')?;
     let (least, most) = match inner.split_once(',') {

@@ -1,4 +1,4 @@
-//! The patterns of real documents, tried.
+//! Matches the patterns of real documents.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,10 +10,10 @@ use toolgen_test_support::needs;
 use super::super::syntax::{Anchor, Node, Set, Syntax};
 use super::super::{is_pattern, trial};
 
-/// The longest text that is made for a pattern, but for what it needs beyond that.
+/// Maximum length of a generated string, unless the pattern needs a longer one.
 const LONGEST: usize = 2_048;
 
-/// All patterns of the corpus, if it is there.
+/// All patterns of the corpus, if it is available.
 pub(crate) fn patterns() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open: Vec<PathBuf> = needs::corpus_folder("").into_iter().collect();
@@ -25,7 +25,7 @@ pub(crate) fn patterns() -> BTreeSet<String> {
         let Ok(text) = fs::read_to_string(&path) else { continue };
         match serde_json::from_str(&text) {
             Ok(document) => add(&document, &mut found),
-            // A line of YAML at a time: what is quoted otherwise is not needed here.
+            // YAML, line by line: other kinds of quotes are not needed here.
             Err(_) => found.extend(text.lines().filter_map(of_line)),
         }
     }
@@ -55,7 +55,7 @@ fn of_line(line: &str) -> Option<String> {
     }
 }
 
-/// Returns a text that a pattern is likely to match, as long as it allows.
+/// Returns a string that a pattern probably matches, as long as it allows.
 fn long_text(pattern: &str) -> String {
     let mut text = String::new();
     grow(&Syntax::of(pattern).unwrap().root, &mut text);
@@ -117,7 +117,7 @@ fn patterns_of_the_corpus_accept_their_longest_string() {
             Some(false) if takes_before_its_start(&Syntax::of(pattern).unwrap().root) => {
                 in_vain.push(pattern);
             }
-            // What looks around may need other characters than the first that fit.
+            // Lookaround may need other characters than the first that match.
             Some(false) if Syntax::of(pattern).unwrap().has(&|node| matches!(node, Node::Look { .. })) => {}
             found => panic!("{pattern} on {} bytes: {found:?}", text.len()),
         }
@@ -127,7 +127,7 @@ fn patterns_of_the_corpus_accept_their_longest_string() {
     assert!(patterns.is_empty() || sure * 100 >= patterns.len() * 99 && longest >= LONGEST, "{sure}");
 }
 
-/// Whether a pattern wants a character before the start of the text, so that nothing matches it: `.^`.
+/// Whether a pattern requires a character before the start of the string, so that it never matches: `.^`.
 fn takes_before_its_start(root: &Node) -> bool {
     let Node::Sequence(nodes) = root else { return false };
     let start = nodes.iter().position(|node| matches!(node, Node::At(Anchor::Start)));

@@ -1,4 +1,4 @@
-//! Writes HTML as Markdown: its elements, their tags, and the characters that it names.
+//! Converts HTML to Markdown: elements, tags, and character references.
 
 use std::collections::BTreeSet;
 
@@ -19,9 +19,9 @@ const BLOCKS: [&str; 12] = [
     "section",
     "table",
 ];
-/// Blocks that say their own names.
+/// Blocks whose names are shown as labels.
 const REMARKS: [&str; 4] = ["caution", "important", "note", "warning"];
-/// Elements of which only the content is kept.
+/// Elements that are replaced by their content.
 const INLINE: [&str; 27] = [
     "abbr",
     "b",
@@ -51,20 +51,20 @@ const INLINE: [&str; 27] = [
     "u",
     "var",
 ];
-/// The texts of summaries that only open what is below them.
+/// Summaries that only expand the text below them.
 const OPENERS: [&str; 7] =
     ["click to expand", "details", "expand", "more", "more details", "show details", "show more"];
-/// Elements without an end.
+/// Elements without an end tag.
 const VOID: [&str; 4] = ["br", "hr", "img", "wbr"];
-/// Elements whose end may be left out.
+/// Elements whose end tag may be omitted.
 const OPEN_ENDED: [&str; 7] = ["p", "li", "dt", "dd", "tr", "td", "th"];
-/// Elements with a meaning of their own.
+/// Elements with their own handling.
 const OTHER: [&str; 18] = [
     "a", "code", "h1", "h2", "h3", "h4", "h5", "h6", "kbd", "ol", "pre", "samp", "script", "style",
     "summary", "sup", "tt", "ul",
 ];
 
-/// Returns a text with its HTML as Markdown.
+/// Returns a text with its HTML converted to Markdown.
 pub(super) fn to_markdown(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     let closed = lower.split("</").skip(1).map(|rest| {
@@ -78,7 +78,7 @@ pub(super) fn to_markdown(text: &str) -> String {
     for line in writer.out.trim().lines() {
         let line = if writer.changed { line.trim_end() } else { line };
         empty = if line.is_empty() { empty + 1 } else { 0 };
-        // Removed elements leave empty lines behind.
+        // Removed elements leave empty lines.
         if writer.changed && empty > 1 {
             continue;
         }
@@ -93,26 +93,26 @@ pub(super) fn to_markdown(text: &str) -> String {
 #[derive(Default)]
 struct Writer<'t> {
     text: &'t str,
-    /// The text in lower case, of the same length.
+    /// The text in lower case, with the same length.
     lower: String,
-    /// The names of all elements that end somewhere.
+    /// The names of all elements that have an end tag somewhere.
     closed: BTreeSet<String>,
-    /// The place of the last end of a comment.
+    /// The position of the last end of a comment.
     last_comment: usize,
     out: String,
-    /// The open lists: the number of the last item if items are numbered.
+    /// The open lists: the number of the last item, if items are numbered.
     lists: Vec<Option<usize>>,
-    /// The target and the beginning of the text of an open link.
+    /// The target of an open link, and the position at which its text starts.
     link: Option<(String, usize)>,
-    /// Whether a list or a table was just opened, so that its first line comes next.
+    /// Whether a list or a table was just opened, so that its first line follows.
     fresh: bool,
-    /// The length at which an item, a cell or a remark begins.
+    /// The position at which an item, a cell or a remark starts.
     item_start: usize,
-    /// The length at which the row of a table begins.
+    /// The position at which the row of a table starts.
     row: usize,
-    /// Whether the text is inside an element in which the end of a line is a space.
+    /// Whether the current element collapses line ends to spaces.
     flowing: bool,
-    /// Whether the text is inside `pre`.
+    /// Whether the position is inside `pre`.
     verbatim: bool,
     /// Whether an element was found.
     changed: bool,
@@ -133,7 +133,7 @@ impl<'t> Writer<'t> {
         self.end_link();
     }
 
-    /// Copies up to the next character that may mean something.
+    /// Copies text up to the next character that may be special.
     fn copy(&mut self, rest: &str) -> usize {
         let first = rest.chars().next().map_or(1, char::len_utf8);
         let length =
@@ -161,12 +161,12 @@ impl<'t> Writer<'t> {
 
     fn skip_tag(&mut self, rest: &str) -> usize {
         let Some((named, length)) = character(rest) else { return self.copy(rest) };
-        // Some name characters that nobody sees.
+        // A reference may name an invisible character.
         self.out.push_str(&super::visible(named.encode_utf8(&mut [0; 4])));
         length
     }
 
-    /// Writes one space for white space, but keeps empty lines and lines that start with a sign of Markdown.
+    /// Writes one space for whitespace, but keeps empty lines, and lines that start with Markdown syntax.
     fn space(&mut self, rest: &str) -> usize {
         let next = rest.trim_start_matches(['\n', ' ', '\t']);
         let space = &rest[..rest.len() - next.len()];
@@ -200,8 +200,8 @@ impl<'t> Writer<'t> {
         tag.length
     }
 
-    /// Whether a tag is HTML: its name is known, and its element ends somewhere. `<table>` in `POST /<table>`
-    /// is not.
+    /// Whether a tag is HTML: its name is known, and its element ends somewhere. `<table>` in `POST /<table>` is not
+    /// HTML.
     fn is_element(&self, tag: &Tag<'_>) -> bool {
         let name = tag.name.as_str();
         if VOID.contains(&name) || OPEN_ENDED.contains(&name) {
@@ -267,7 +267,7 @@ impl<'t> Writer<'t> {
     }
 
     fn block(&mut self, name: &str, closing: bool) {
-        // A paragraph in an item, a cell or a remark begins where that does.
+        // A paragraph in an item, a cell or a remark starts with its parent.
         if closing || self.out.len() != self.item_start {
             self.paragraph();
         }
@@ -328,7 +328,7 @@ impl<'t> Writer<'t> {
         self.verbatim = !closing;
     }
 
-    /// Ends a link: `[text](target)`, or only the target if the text says no more.
+    /// Ends a link: `[text](target)`, or only the target if the text adds nothing.
     fn end_link(&mut self) {
         let Some((target, start)) = self.link.take() else { return };
         let text = self.out.split_off(start.min(self.out.len()));
@@ -343,7 +343,7 @@ impl<'t> Writer<'t> {
         }
     }
 
-    /// Whether the text is in a row of a Markdown table, which cannot hold the end of a line.
+    /// Whether the position is in a row of a Markdown table, which cannot contain a line end.
     fn in_row(&self) -> bool {
         let out = self.out.as_bytes();
         let near = &out[out.len().saturating_sub(MAX_TAG)..];
@@ -351,7 +351,7 @@ impl<'t> Writer<'t> {
         line.trim_ascii_start().first() == Some(&b'|')
     }
 
-    /// Begins a line of a list or a table.
+    /// Starts a line of a list or a table.
     fn line(&mut self) {
         if !std::mem::take(&mut self.fresh) {
             self.out.truncate(self.out.trim_end().len());
@@ -369,22 +369,22 @@ impl<'t> Writer<'t> {
     }
 }
 
-/// The longest tag, in bytes; a `<` without its `>` near is not a tag.
+/// Maximum length of a tag, in bytes. A `<` without a `>` within this distance is not a tag.
 const MAX_TAG: usize = 2_000;
 
-/// A tag of an element.
+/// An HTML tag.
 pub(super) struct Tag<'t> {
     /// Its name, in lower case.
     pub(super) name: String,
     /// Whether it ends an element.
     pub(super) closing: bool,
-    /// Its text between the name and `>`.
+    /// Its source between the name and `>`.
     pub(super) attributes: &'t str,
     /// Its length in bytes.
     pub(super) length: usize,
 }
 
-/// Reads the tag that a text starts with.
+/// Parses the tag at the start of a text.
 pub(super) fn tag(rest: &str) -> Option<Tag<'_>> {
     let closing = rest.starts_with("</");
     let inner = &rest[1 + usize::from(closing)..];

@@ -1,22 +1,21 @@
-//! Markdown that is useless to a model: targets of links that lead nowhere without their page, pictures, and
-//! the blanks that align tables.
+//! Removes Markdown that is useless to a model: targets of relative links, images, and spaces that align tables.
 
 use std::borrow::Cow;
 
 use crate::base::truncate::floor;
 
-/// The longest link, in bytes.
+/// Maximum length of a link, in bytes.
 const MAX_LINK: usize = 1_000;
-/// The fewest letters of a word in a link, as opposed to a rule for characters, such as `[a-z]`.
+/// Minimum number of letters of a word in a link. A character class such as `[a-z]` has fewer.
 const LETTERS: usize = 4;
 
-/// Returns a text without such marks. Code stays as it is.
+/// Returns a text without such Markdown. Code is unchanged.
 pub(super) fn tidied(text: Cow<'_, str>) -> Cow<'_, str> {
     let text = if text.contains("](") { Cow::Owned(links(&text)) } else { text };
     if text.contains("---") && text.contains('|') { Cow::Owned(tables(&text)) } else { text }
 }
 
-/// Keeps only the text of relative links, and the descriptions of pictures.
+/// Keeps only the text of relative links, and the descriptions of images.
 fn links(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -50,7 +49,7 @@ fn links(text: &str) -> String {
     out
 }
 
-/// Returns the length of the code that a text begins with, or of its backticks if it does not end.
+/// Returns the length of the code at the start of a text, or of its backticks if it does not end.
 fn code(text: &str) -> usize {
     let ticks = text.len() - text.trim_start_matches('`').len();
     let mark = &text[..ticks];
@@ -66,7 +65,7 @@ fn code(text: &str) -> usize {
     ticks
 }
 
-/// Reads the link that a text begins with: its text, its target, and its length.
+/// Parses the link at the start of a text: its text, its target, and its length.
 fn link(text: &str) -> Option<(&str, &str, usize)> {
     let near = &text[..floor(text, MAX_LINK)];
     let (label, rest) = near.strip_prefix('[')?.split_once("](")?;
@@ -75,7 +74,7 @@ fn link(text: &str) -> Option<(&str, &str, usize)> {
     is_one.then(|| (label, target, label.len() + target.len() + "[]()".len()))
 }
 
-/// Whether a link leads somewhere only from the page that it was on.
+/// Whether a link is relative to the page that contains it.
 fn is_relative(label: &str, target: &str, after: &str) -> bool {
     let is_path = ["/", "#", "./", "../"].iter().any(|start| target.starts_with(start));
     let is_plain = |c: char| c.is_alphanumeric() || "/#._-?=&%~:+,".contains(c);
@@ -86,7 +85,7 @@ fn is_relative(label: &str, target: &str, after: &str) -> bool {
         && !after.starts_with(['?', '*', '+', '{', '|'])
 }
 
-/// Writes tables without what only aligns their columns.
+/// Writes tables without the padding of their columns.
 fn tables(text: &str) -> String {
     let lines: Vec<&str> = text.split('\n').collect();
     let is_row =
@@ -95,7 +94,7 @@ fn tables(text: &str) -> String {
     let (mut in_table, mut in_fence) = (false, false);
     for (at, &line) in lines.iter().enumerate() {
         in_fence ^= line.trim_start().starts_with("```");
-        // The head of a table is the row before the rule.
+        // The header of a table is the row before the delimiter row.
         in_table = !in_fence
             && is_row(line)
             && (in_table || is_rule(line) || lines.get(at + 1).is_some_and(|next| is_rule(next)));
@@ -108,7 +107,7 @@ fn tables(text: &str) -> String {
     out.join("\n")
 }
 
-/// Whether a line separates the head of a table from its rows.
+/// Whether a line is the delimiter row between the header and the other rows of a table.
 fn is_rule(line: &str) -> bool {
     let inner = line.trim().strip_prefix('|').and_then(|rest| rest.strip_suffix('|'));
     inner.is_some_and(|cells| {

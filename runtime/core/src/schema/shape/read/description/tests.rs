@@ -1,4 +1,4 @@
-//! What a model reads of the prose of API descriptions.
+//! Tests of the conversion of descriptions.
 
 use proptest::prelude::*;
 

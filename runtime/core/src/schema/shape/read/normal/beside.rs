@@ -1,8 +1,8 @@
-//! Keywords for values of one type, beside alternatives of several types.
+//! Keywords for values of one type, next to variants of several types.
 //!
-//! `minimum` says nothing about a text. A schema that names no type is read as if its keywords did, which would deny the
-//! texts among its alternatives: `{oneOf: [{type: integer}, {const: auto}], minimum: 1}`. Here such keywords move into the
-//! alternatives that they apply to.
+//! `minimum` does not apply to strings. A schema without `type` is read as if its keywords implied one, which would
+//! forbid the strings among its variants: `{oneOf: [{type: integer}, {const: auto}], minimum: 1}`. Such keywords move
+//! into the variants that they apply to.
 
 use std::cell::Cell;
 
@@ -13,13 +13,13 @@ use crate::base::json::type_name;
 use crate::schema::shape::pointer;
 use crate::schema::shape::read::Source;
 
-/// The types of values. An integer is a number.
+/// Types of values. An integer is a number.
 type Types = Vec<&'static str>;
 
 const TYPES: [&str; 6] = ["object", "array", "string", "number", "boolean", "null"];
 
-/// The maximum number of schemas that are looked at to find the types of one. The members of a longer `allOf`, which
-/// nobody writes, are read as if their keywords named their types.
+/// Maximum number of schemas that are visited to find the types of one. The members of a longer `allOf`, which does
+/// not occur in practice, are read as if their keywords implied their types.
 const MAX_SEEN: usize = 500;
 
 fn is_short(parts: &Value) -> bool {
@@ -27,7 +27,7 @@ fn is_short(parts: &Value) -> bool {
 }
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
-    /// Gives keywords of one type that stand beside alternatives of other types to those that they apply to.
+    /// Moves keywords of one type, next to variants of other types, into the variants that they apply to.
     pub(super) fn settle(&mut self, schema: &mut Object) {
         let composed = |keyword: &str| matches!(keyword, "$ref" | "allOf" | "anyOf" | "oneOf");
         let several: Vec<&str> =
@@ -57,7 +57,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
     }
 
-    /// As [`settle`](Self::settle), for the members of `allOf`: each is a rule for what the others take.
+    /// Like [`settle`](Self::settle), for the members of `allOf`: each is a rule for the values that the others
+    /// allow.
     fn settle_parts(&self, schema: &mut Object) {
         let Some(Value::Array(parts)) = schema.get("allOf").filter(|parts| is_short(parts)) else { return };
         let mut settled: Vec<(usize, Value)> = Vec::new();
@@ -75,8 +76,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
     }
 
-    /// Returns the types that the parts of a schema take, without one of its `allOf`, if there are others than the rules
-    /// are for.
+    /// Returns the types that the parts of a schema allow, without one of its `allOf`, if there are others than those
+    /// of the rules.
     fn taken_beside(&self, rules: &Object, schema: &Object, but: Option<usize>) -> Option<Types> {
         if names_type(rules) {
             return None;
@@ -91,7 +92,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         (taken.iter().any(is_meant) && !taken.iter().all(is_meant)).then_some(taken)
     }
 
-    /// Returns an alternative with rules for the values that they apply to, unless only `allOf` can express it.
+    /// Returns a variant with rules for the values that they apply to, unless only `allOf` can express it.
     fn with_rules(&mut self, variant: &Value, own: &Object) -> Option<Value> {
         let implied = implied(own);
         let types = self.with_target(|target| types_taken(variant, target, &Cell::new(MAX_SEEN)))?;
@@ -110,13 +111,13 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         Some(Value::Object(both))
     }
 
-    /// Calls `ask` with what returns the types of a reference's target.
+    /// Calls `ask` with a function that returns the types of a reference's target.
     fn with_target<T>(&self, ask: impl FnOnce(&dyn Fn(&str) -> Option<Types>) -> T) -> T {
         ask(&|text| self.source.types_of(&pointer::referenced(text)?))
     }
 }
 
-/// Whether a schema itself says of which types its values are.
+/// Whether a schema itself names the types of its values.
 fn names_type(schema: &Object) -> bool {
     ["type", "enum", "const"].iter().any(|keyword| schema.contains_key(*keyword))
 }
@@ -126,7 +127,7 @@ fn is_rule(keyword: &str) -> bool {
     matches!(keyword, "properties" | "required") || form(keyword).is_some_and(|(_, of)| !of.is_empty())
 }
 
-/// Returns a schema that holds values of one type to rules, and takes those of the others.
+/// Returns a schema that applies rules to values of one type and allows the other types.
 fn of_types(mut rules: Object, taken: &[&'static str]) -> Value {
     let implied = implied(&rules);
     let others: Types = taken.iter().copied().filter(|name| !implied.contains(name)).collect();
@@ -134,8 +135,8 @@ fn of_types(mut rules: Object, taken: &[&'static str]) -> Value {
     json!({"anyOf": [rules, {"type": others}]})
 }
 
-/// Returns the types of the values that a schema takes, or `None` if it does not say. `target` returns those of what a
-/// reference leads to, `left` is the number of schemas that may be looked at.
+/// Returns the types of the values that a schema allows; `None` if it does not restrict them. `target` returns the
+/// types of a reference's target, `left` is the number of schemas that may still be visited.
 pub fn types_taken(
     schema: &Value,
     target: &dyn Fn(&str) -> Option<Vec<&'static str>>,
@@ -166,7 +167,7 @@ pub fn types_taken(
     Some(taken)
 }
 
-/// Returns the types that each part of a schema takes, without one of its `allOf`.
+/// Returns the types that each part of a schema allows, without one of its `allOf`.
 fn of_parts(
     schema: &Object,
     but: Option<usize>,
@@ -186,7 +187,7 @@ fn of_parts(
     parts
 }
 
-/// Returns the types that all parts take which say so, or `None` if none does.
+/// Returns the types that all parts have in common. Parts without types are ignored; `None` if no part has types.
 fn in_common(parts: Vec<Option<Types>>) -> Option<Types> {
     let both = |own: Types, other: Types| own.into_iter().filter(|name| other.contains(name)).collect();
     let mut common = parts.into_iter().flatten().reduce(both)?;

@@ -1,5 +1,4 @@
-//! The names of the values of a list: `x-enum-varnames`, `x-enumNames`, `x-enum-descriptions`, `x-ms-enum` and the
-//! like.
+//! The names of enumerated values: `x-enum-varnames`, `x-enumNames`, `x-enum-descriptions`, `x-ms-enum` and similar.
 
 use std::collections::BTreeSet;
 
@@ -8,18 +7,18 @@ use serde_json::{Value, json};
 use super::{Object, Reader};
 use crate::schema::shape::read::{CHOICES, ReadProblemKind, SchemaLocation, Source, plain_markdown};
 
-/// The longest text that is a name.
+/// Maximum length of a name, in characters.
 const MAX_NAME: usize = 64;
 
-/// The keywords that name values, and those that say what they mean. The first that is usable counts.
+/// The keywords for names of values, and those for their descriptions. The first usable one applies.
 const NAMES: [&str; 3] = ["x-enum-varnames", "x-enumNames", "x-enum-names"];
 const MEANINGS: [&str; 2] = ["x-enum-descriptions", "x-enumDescriptions"];
 
-/// The texts for the values of a list, in its order; empty if there is none.
+/// The strings for enumerated values, in their order; empty if there is none.
 type Texts = Vec<String>;
 
-/// Names the values of a schema in normal form by what is next to it, such as the `x-ms-enum` of a parameter, unless
-/// the schema names them itself. Problems are reported to the source.
+/// Names the values of a schema in normal form with the keywords next to it, such as the `x-ms-enum` of a parameter,
+/// unless the schema names them itself. Problems are reported to the source.
 pub fn name_values<'a, S: Source<'a>>(
     schema: &mut Value,
     beside: &'a Value,
@@ -37,8 +36,8 @@ pub fn name_values<'a, S: Source<'a>>(
 }
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
-    /// Keeps the names that a document gives the values of a list under a key of its own. They may stand next to the
-    /// schema in what holds it.
+    /// Keeps the names that a document gives to enumerated values under a separate key. They may be next to the
+    /// schema, in its parent.
     pub(super) fn name_values(&mut self, schema: &mut Object, source: &'a Object) {
         let given = |keyword: &&str| source.get(*keyword).is_some_and(|value| !value.is_null());
         if !NAMES.iter().chain(&MEANINGS).chain(&["x-ms-enum"]).any(given) {
@@ -46,7 +45,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
         let own = schema.get("enum");
         let Some(Value::Array(listed)) = source.get("enum").or(own) else { return };
-        // A value may be read as one of the type that the schema names.
+        // A value may have been converted to the type that the schema names.
         let read = own.and_then(Value::as_array).filter(|read| read.len() == listed.len());
         let values = read.unwrap_or(listed).clone();
         let mut names = NAMES.iter().find_map(|keyword| self.texts(keyword, source, &values, true));
@@ -82,13 +81,13 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
     }
 
-    /// Reads texts for values: a list in their order, in which `null` need not have one, or a map by values.
+    /// Reads strings for values: an array in their order, in which `null` may be missing, or a map by values.
     fn texts(&mut self, keyword: &str, source: &Object, values: &[Value], names: bool) -> Option<Texts> {
         let given = source.get(keyword).filter(|given| !given.is_null())?;
         let texts = match given {
             Value::Array(given) => in_order(given, values),
             Value::Object(given) => by_value(given, values),
-            _ => Err("must be a list or a map of texts".to_owned()),
+            _ => Err("must be an array or an object of strings".to_owned()),
         };
         let texts = texts.and_then(|texts| if names { distinct(texts) } else { Ok(texts) });
         match texts {
@@ -100,14 +99,14 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
     }
 
-    /// Reads the members of `x-ms-enum`: names, unless they are unusable, and meanings.
+    /// Reads the members of `x-ms-enum`: names, unless they are unusable, and descriptions.
     fn members(&mut self, members: &Value, values: &[Value]) -> Option<(Option<Texts>, Texts)> {
         let (mut names, mut meanings) =
             (vec![String::new(); values.len()], vec![String::new(); values.len()]);
         for member in members.as_array().into_iter().flatten() {
             let value = member.get("value").unwrap_or_default();
             let Some(at) = values.iter().position(|own| as_map_key(own) == as_map_key(value)) else {
-                self.unusable(&format!("names {value}, which is none of the values"));
+                self.unusable(&format!("names {value}, which is not one of the values"));
                 return None;
             };
             let text =
@@ -126,7 +125,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
 fn in_order(given: &[Value], values: &[Value]) -> Result<Texts, String> {
     let without_null = values.iter().filter(|value| !value.is_null()).count();
     if given.len() != values.len() && given.len() != without_null {
-        return Err(format!("has {} texts for {} values", given.len(), values.len()));
+        return Err(format!("has {} strings for {} values", given.len(), values.len()));
     }
     let all = given.len() == values.len();
     let mut given = given.iter();
@@ -135,7 +134,7 @@ fn in_order(given: &[Value], values: &[Value]) -> Result<Texts, String> {
         _ => match given.next() {
             Some(Value::String(text)) => Ok(text.trim().to_owned()),
             Some(Value::Null) | None => Ok(String::new()),
-            Some(other) => Err(format!("must be texts, not {other}")),
+            Some(other) => Err(format!("must be strings, not {other}")),
         },
     };
     values.iter().map(text).collect()
@@ -143,17 +142,17 @@ fn in_order(given: &[Value], values: &[Value]) -> Result<Texts, String> {
 
 fn by_value(given: &Object, values: &[Value]) -> Result<Texts, String> {
     if let Some(other) = given.keys().find(|key| !values.iter().any(|value| as_map_key(value) == **key)) {
-        return Err(format!("names `{other}`, which is none of the values"));
+        return Err(format!("names `{other}`, which is not one of the values"));
     }
     let text = |value: &Value| match given.get(&as_map_key(value)) {
         Some(Value::String(text)) => Ok(text.trim().to_owned()),
         Some(Value::Null) | None => Ok(String::new()),
-        Some(other) => Err(format!("must be texts, not {other}")),
+        Some(other) => Err(format!("must be strings, not {other}")),
     };
     values.iter().map(text).collect()
 }
 
-/// Returns names, if all are usable and no two differ only in case and signs.
+/// Returns names, if all are usable and no two differ only in case or punctuation.
 fn distinct(names: Texts) -> Result<Texts, String> {
     let mut seen = BTreeSet::new();
     for name in names.iter().filter(|name| !name.is_empty()) {
@@ -169,7 +168,7 @@ fn distinct(names: Texts) -> Result<Texts, String> {
     Ok(names)
 }
 
-/// Whether a text can name a variant or a type.
+/// Whether a string can name a variant or a type.
 fn is_name(text: &str) -> bool {
     text.len() <= MAX_NAME && text.is_ascii() && text.contains(|c: char| c.is_ascii_alphabetic())
 }
@@ -179,7 +178,7 @@ fn described(texts: &[String]) -> Texts {
     texts.iter().map(line).collect()
 }
 
-/// Returns a value in the form of a map's key.
+/// Returns a value in the form of a map key.
 fn as_map_key(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

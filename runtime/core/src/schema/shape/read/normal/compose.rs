@@ -7,7 +7,7 @@ use crate::base::json::type_name;
 use crate::schema::shape::read::{CHOICES, Source, TITLE, plain_markdown};
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
-    /// Merges a schema with what `allOf` and unions of one add to it.
+    /// Merges a schema with its `allOf` and its unions of one variant.
     pub(super) fn composed(&mut self, object: &'a Object) -> Value {
         let mut out = self.keywords(object);
         let mut parts = match out.shift_remove("allOf") {
@@ -46,7 +46,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     ) -> Vec<Value> {
         for (variant, source) in variants.iter_mut().zip(union) {
             describe_by_title(variant, source);
-            // Frameworks that write OpenAPI 3.0 say so that `null` is one of the alternatives.
+            // Frameworks that generate OpenAPI 3.0 declare in this way that `null` is one of the variants.
             if union.len() > 1 && *source == json!({"nullable": true}) {
                 *variant = json!({"type": "null"});
             }
@@ -63,7 +63,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 }
 
-/// Returns the only variant of a union, apart from `null`. References stay, as they may not be read yet.
+/// Returns the only variant of a union other than `null`. References stay, since they might not be read yet.
 fn only_variant(variants: &[Value]) -> Option<Value> {
     let null = json!({"type": "null"});
     match variants {
@@ -78,7 +78,7 @@ fn only_variant(variants: &[Value]) -> Option<Value> {
     }
 }
 
-/// Selects variants by the values listed next to a union of single values; each variant describes its value.
+/// Selects variants by the enumerated values next to a union of single values; each variant describes its value.
 fn of_listed(variants: Vec<Value>, out: &mut Object) -> Vec<Value> {
     let listed: Vec<Value> = match (out.get("const"), out.get("enum")) {
         (Some(value), None) => vec![value.clone()],
@@ -99,7 +99,7 @@ fn of_listed(variants: Vec<Value>, out: &mut Object) -> Vec<Value> {
     chosen
 }
 
-/// Removes a type next to single values of that type, which adds nothing.
+/// Removes a redundant type next to single values of that type.
 fn drop_type_of_values(variants: &[Value], out: &mut Object) {
     let Some(Value::String(name)) = out.get("type") else { return };
     let implied = variants.iter().all(|variant| match variant.get("const") {
@@ -113,8 +113,8 @@ fn drop_type_of_values(variants: &[Value], out: &mut Object) {
     }
 }
 
-/// Uses the title as the description if there is none. In a union it distinguishes variants, and for a field
-/// it may say more than the key; elsewhere it repeats a name.
+/// Uses the title as the description if there is none. In a union it distinguishes variants, and for a field it may
+/// say more than the key. Elsewhere it only repeats a name.
 pub(super) fn describe_by_title(schema: &mut Value, source: &Value) {
     let title = source.get("title").and_then(Value::as_str).map(str::trim).filter(|title| !title.is_empty());
     if let (Some(title), Value::Object(object)) = (title, schema)
@@ -125,8 +125,8 @@ pub(super) fn describe_by_title(schema: &mut Value, source: &Value) {
     }
 }
 
-/// Keeps the title of a schema under a key of its own, where it is not taken for a description. `null` needs
-/// none, and targets of references have names.
+/// Keeps the title of a schema under a separate key, so that it is not used as a description. `null` needs none, and
+/// targets of references have names.
 pub(super) fn entitle(schema: &mut Object, source: &Object) {
     let is_named = schema.contains_key("$ref") || schema.get("type").is_some_and(|of| of == "null");
     if let Some(title) = source.get("title").and_then(Value::as_str).filter(|_| !is_named) {
@@ -134,7 +134,7 @@ pub(super) fn entitle(schema: &mut Object, source: &Object) {
     }
 }
 
-/// Whether two schemas are the same except for their names and those of their values.
+/// Whether two schemas are equal except for their names and the names of their values.
 fn is_same(left: &Value, right: &Value) -> bool {
     let (Value::Object(left), Value::Object(right)) = (left, right) else { return left == right };
     let rules = |schema: &Object| schema.keys().filter(|key| *key != TITLE && *key != CHOICES).count();

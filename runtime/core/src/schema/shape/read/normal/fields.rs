@@ -9,7 +9,7 @@ use super::{Object, Reader};
 use crate::schema::shape::read::build::title_says_something;
 use crate::schema::shape::read::{ReadProblemKind, Source};
 
-/// How many keys of an object are read: a model could not read more, and each costs kilobytes.
+/// Maximum number of keys of an object that are read. A model could not read more, and each costs kilobytes.
 const MOST_KEYS: usize = 20_000;
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
@@ -20,7 +20,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         let mut required = self.required(object);
         let count = fields.map_or(0, Object::len).max(required.len());
         if count > MOST_KEYS {
-            let message = format!("names {count} keys, of which only the first {MOST_KEYS} are read");
+            let message = format!("names {count} keys, but only the first {MOST_KEYS} are read");
             self.at("properties", |reader| reader.malformed(message));
             required.truncate(MOST_KEYS);
         }
@@ -65,22 +65,22 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         let mut seen = HashSet::new();
         let mut message = None;
         if let Some(flag) = flag(object) {
-            // That of a parameter, or of a property; `false` is harmless.
+            // The flag of a parameter, or of a property; `false` is harmless.
             let is_known = self.rules.is_openapi() || self.flagged == std::ptr::from_ref(object).addr();
-            message = (flag && !is_known).then(|| "must be a list of keys; it is ignored".to_owned());
+            message = (flag && !is_known).then(|| "must be an array of keys; it is ignored".to_owned());
         }
         match object.get("required").filter(|_| flag(object).is_none()) {
             None | Some(Value::Null) => {}
             Some(Value::String(name)) if self.rules.is_openapi() => {
-                message = Some(format!("must be a list of keys; `{name}` is read as the only one"));
+                message = Some(format!("must be an array of keys; `{name}` is read as the only one"));
                 names.push(name);
             }
             Some(Value::Array(listed)) => {
                 let other = listed.iter().find(|key| !key.is_string());
-                message = other.map(|key| format!("lists {key}, which is no key; it is left out"));
+                message = other.map(|key| format!("lists {key}, which is not a key; it is left out"));
                 names.extend(listed.iter().filter_map(Value::as_str).filter(|name| seen.insert(*name)));
             }
-            Some(_) => message = Some("must be a list of keys; it is ignored".to_owned()),
+            Some(_) => message = Some("must be an array of keys; it is ignored".to_owned()),
         }
         if let Some(what) = message {
             self.at("required", |reader| reader.malformed(format!("`required` {what}")));
@@ -88,10 +88,10 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         names
     }
 
-    /// Tells that `required` of a property is read as a flag.
+    /// Reports that `required` of a property is read as a flag.
     fn told_as_flag(&mut self) {
-        let message = "`required` of a property is a flag only in JSON Schema draft 3; it is read as that the property \
-                       must be given";
+        let message = "`required` of a property is a flag only in JSON Schema draft 3; the property is treated as \
+                       required";
         self.at("required", |reader| reader.problem(ReadProblemKind::Draft, message));
     }
 
@@ -103,8 +103,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                 if openapi && evaluates(object) && !has("properties") && !has("patternProperties") =>
             {
                 self.malformed(
-                    "`additionalProperties: false` allows none of the fields that stand in \
-                     other parts of the schema; it is ignored",
+                    "`additionalProperties: false` allows none of the fields in other parts \
+                     of the schema; it is ignored",
                 );
                 return None;
             }
@@ -117,7 +117,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 
     /// Reads `unevaluatedProperties` as `additionalProperties` if no other keyword evaluates properties, and
-    /// `unevaluatedItems` as `items`. The tree cannot express the rest.
+    /// `unevaluatedItems` as `items`. The tree cannot express the other cases.
     pub(super) fn unevaluated(
         &mut self,
         keyword: &mut &str,
@@ -132,7 +132,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         if *value == Value::Bool(true) || object.get(known).is_some_and(|value| !value.is_null()) {
             return None;
         }
-        // An `allOf` of OpenAPI is written out.
+        // `allOf` in OpenAPI is merged.
         let merged = self.rules.is_openapi() || !object.contains_key("allOf");
         let contains = known != "additionalProperties" && object.contains_key("contains");
         if evaluates(object) || contains || !merged {
@@ -146,8 +146,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 }
 
-/// Returns what `required` says if it is a flag, as that of a parameter or of a property in JSON Schema draft 3, and not
-/// names of keys.
+/// Returns the value of `required` if it is a flag, as in a parameter, or in a property of JSON Schema draft 3,
+/// instead of names of keys.
 fn flag(schema: &Object) -> Option<bool> {
     match schema.get("required")? {
         Value::Bool(flag) => Some(*flag),
@@ -169,7 +169,7 @@ fn evaluates(object: &Object) -> bool {
         .any(|keyword| object.get(*keyword).is_some_and(|value| !value.is_null()))
 }
 
-/// Records the key of the data.
+/// Records the key in the data.
 fn with_wire(schema: Value, key: &str) -> Value {
     let mut object = match schema {
         Value::Object(object) => object,

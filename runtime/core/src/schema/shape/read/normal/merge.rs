@@ -1,4 +1,4 @@
-//! Merges several schemas into one, for `allOf` that a single schema can express.
+//! Merges several schemas into one, for an `allOf` that a single schema can express.
 
 use std::collections::HashSet;
 
@@ -9,22 +9,21 @@ use crate::schema::shape::pointer;
 use crate::schema::shape::read::{CHOICES, Nesting, Source, TITLE};
 use crate::schema::shape::rules::{self, Together};
 
-/// The largest named shape that is written out where it is merged, in JSON values: one that is a part of the schema
-/// itself, and one that is a part of a field. Without these limits, shapes that share fields of shapes that share
-/// fields grow without end.
+/// Maximum size of a named shape that is merged inline, in JSON values: as a part of the schema itself, and as a part
+/// of a field. Without these limits, shapes that share fields with nested shared fields would grow without bound.
 const MAX_BASE: usize = 20_000;
 const MAX_FIELD: usize = 200;
 
-/// The maximum depth of merging fields that several parts share.
+/// Maximum nesting of merged fields that several parts share.
 const MAX_MERGE: usize = 4;
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
-    /// Merges all parts into one schema. The last annotation counts. Parts that cannot be merged stay in `allOf`.
+    /// Merges all parts into one schema. The last annotation applies. Parts that cannot be merged stay in `allOf`.
     pub(super) fn intersection(&mut self, parts: Vec<Value>) -> Value {
         self.joined(parts, false)
     }
 
-    /// As [`intersection`](Self::intersection); `extends`: what a single reference leads to is written out, too.
+    /// Like [`intersection`](Self::intersection). `extends`: the target of a single reference is also merged inline.
     pub(super) fn joined(&mut self, parts: Vec<Value>, extends: bool) -> Value {
         let mut remarks = Object::new();
         let (mut rest, mut known): (Vec<Object>, HashSet<Object>) = Default::default();
@@ -74,8 +73,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
     }
 
-    /// Returns a part in a form that can be merged, with references replaced by their targets, or `None` if a target
-    /// is being read or goes too deep.
+    /// Returns a part in a form that can be merged, with references replaced by their targets. `None` if a target is
+    /// being read or nested too deeply.
     fn expanded(&mut self, part: &Object, remarks: &mut Object) -> Option<Object> {
         let Some(text) = part.get("$ref").and_then(Value::as_str) else { return Some(part.clone()) };
         let nullable = part.contains_key("nullable");
@@ -84,7 +83,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
         let mut base = self.resolve_named(text)?;
         base.shift_remove(TITLE);
-        // A base may be only another name for its own base.
+        // A base may only be an alias of its own base.
         for _ in 0..8 {
             let Some(next) = base.get("$ref").and_then(Value::as_str) else { break };
             if base.keys().any(|key| key != "$ref" && !REMARKS.contains(&key.as_str())) {
@@ -106,7 +105,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         if base.contains_key("$ref") {
             return None;
         }
-        // The base lists the types that extend it, and they extend the base: the extended type is already chosen.
+        // The base lists the types that extend it, and they extend the base: the extended type is already selected.
         for key in ["oneOf", "anyOf"] {
             let listed = base.get(key).and_then(Value::as_array).is_some_and(|variants| {
                 let names = variants.iter().filter_map(|variant| variant.get("$ref")?.as_str());
@@ -123,14 +122,14 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         Some(base)
     }
 
-    /// Returns the named schema that a reference in normal form leads to, if it can be read here.
+    /// Returns the target of a reference in normal form, if it can be read here.
     pub(super) fn resolve_named(&mut self, reference: &str) -> Option<Object> {
         let nesting = Nesting { schemas: self.outer + self.depth, merges: self.merges };
         self.source.named_schema(&pointer::referenced(reference)?, nesting)
     }
 
-    /// Merges a schema into another, unless only `allOf` can express it; then the other stays as it is. What both have
-    /// is not copied, or many parts would take time that grows with the square of their number.
+    /// Merges a schema into another, unless only `allOf` can express the result; then the other is unchanged. Common
+    /// members are not copied: with many parts, that would take quadratic time.
     pub(super) fn merge(&mut self, left: &mut Object, right: &Object) -> bool {
         if left.contains_key("$ref") || right.contains_key("$ref") {
             return false;
@@ -145,7 +144,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             let Some(change) = change else { return false };
             changes.push((key, change));
         }
-        // `null` fits all parts or none.
+        // `null` matches all parts or none.
         if !right.contains_key("nullable") {
             left.shift_remove("nullable");
         }
@@ -169,14 +168,14 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                 (!common.is_empty()).then_some(Value::Array(common))?
             }
             "additionalProperties" => match (left, right) {
-                // Literally, two closed objects allow only what both name. The union is meant.
+                // Literally, two closed objects allow only their common keys. The union is intended.
                 (Value::Bool(_), _) if right.is_object() => right.clone(),
                 (_, Value::Bool(_)) if left.is_object() => left.clone(),
                 (Value::Bool(a), Value::Bool(b)) => Value::Bool(*a && *b),
                 _ => self.intersection(vec![left.clone(), right.clone()]),
             },
             "items" => self.intersection(vec![left.clone(), right.clone()]),
-            // An annotation rather than a rule: the later one is the more specific.
+            // An annotation rather than a rule: the later one is more specific.
             "format" => right.clone(),
             rule => match rules::keyword(rule)?.1.together {
                 Together::Larger if left.as_f64()? >= right.as_f64()? => left.clone(),
@@ -202,13 +201,13 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 }
 
-/// What becomes of a keyword that two schemas have.
+/// The merged value of a keyword that two schemas have.
 enum Change {
     /// It has this value.
     Set(Value),
-    /// Its list has these values, too. Some may be there already.
+    /// Appends values to an array. Some may already be present.
     Append(Vec<Value>),
-    /// Its object has these members.
+    /// Inserts members into an object.
     Insert(Vec<(String, Value)>),
 }
 
@@ -223,7 +222,7 @@ impl Change {
     }
 }
 
-/// Leaves every required key once, the first time.
+/// Removes duplicates from `required`; the first occurrence stays.
 fn each_once(schema: &mut Object) {
     let Some(Value::Array(keys)) = schema.get_mut("required") else { return };
     let mut seen = HashSet::new();
@@ -232,7 +231,7 @@ fn each_once(schema: &mut Object) {
     keys.retain(|_| is_new.next().unwrap_or(true));
 }
 
-/// Returns the rest of a limit on the number of values, or `None` if it is exceeded.
+/// Returns what a limit on the number of values leaves; `None` if it is exceeded.
 fn room_after(value: &Value, room: usize) -> Option<usize> {
     let room = room.checked_sub(1)?;
     match value {
@@ -242,7 +241,7 @@ fn room_after(value: &Value, room: usize) -> Option<usize> {
     }
 }
 
-/// The types that both allow; an integer is a number.
+/// Returns the types that both allow; an integer is a number.
 fn common_types(left: &Value, right: &Value) -> Option<Value> {
     let list = |types: &Value| -> Vec<String> {
         match types {

@@ -8,12 +8,12 @@ use crate::base::truncate::cut;
 use crate::schema::shape::read::{ReadProblemKind, Source};
 use crate::schema::shape::{is_pattern, pattern};
 
-/// How many characters of a pattern a problem shows.
+/// Maximum length of a pattern in a problem, in characters.
 const MAX_PATTERN_SHOWN: usize = 200;
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
-    /// Reads `pattern`. One of another dialect is rewritten; one that cannot be is not enforced, but a model may read
-    /// it.
+    /// Reads `pattern`. A pattern of another dialect is translated. If it cannot be translated, it is not enforced,
+    /// but a model may read it.
     pub(super) fn pattern(&mut self, value: &Value) -> Option<Value> {
         let text = self.text("pattern", value)?;
         let pattern = text.as_str().unwrap_or_default();
@@ -56,7 +56,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         Some(Value::Object(read))
     }
 
-    /// Tells that a pattern is not tried.
+    /// Reports that a pattern is not matched.
     fn untried(&mut self, pattern: &str) {
         if pattern::is_untried(pattern) {
             let pattern = cut(pattern, MAX_PATTERN_SHOWN);
@@ -92,10 +92,10 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
 enum Dialect {
     /// ECMA-262.
     Ours,
-    /// Another, with its meaning in ECMA-262.
+    /// Another dialect, translated to ECMA-262.
     Rewritten(String),
-    /// Another, which ECMA-262 has no form for.
+    /// Another dialect, without an equivalent in ECMA-262.
     Other,
-    /// No known one.
+    /// No known dialect.
     Unknown,
 }

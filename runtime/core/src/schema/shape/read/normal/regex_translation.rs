@@ -1,14 +1,14 @@
-//! Rewrites regular expressions of other dialects as ones of ECMA-262.
+//! Translates regular expressions of other dialects to ECMA-262.
 //!
-//! Documents hold patterns of the engine that their service uses. Features that Perl, Python, Java, .NET, PHP and Ruby
-//! share and ECMA-262 lacks are rewritten: flags at the start, delimiters, `\A`, `\z`, `\h`, `\Q…\E`, POSIX classes,
-//! named groups of Python, comments. Atomic groups and possessive repetitions become ordinary ones, which match a
-//! little more.
+//! Documents contain patterns for the engine of their service. Features that Perl, Python, Java, .NET, PHP and Ruby
+//! share and ECMA-262 lacks are translated: flags at the start, delimiters, `\A`, `\z`, `\h`, `\Q…\E`, POSIX classes,
+//! named groups of Python, comments. Atomic groups and possessive quantifiers become ordinary ones, which match
+//! slightly more.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// The POSIX classes, and the characters that they stand for inside a class.
+/// The POSIX classes, and the characters that they represent inside a class.
 const CLASSES: [(&str, &str); 12] = [
     ("alnum", "a-zA-Z0-9"),
     ("alpha", "a-zA-Z"),
@@ -24,15 +24,15 @@ const CLASSES: [(&str, &str); 12] = [
     ("xdigit", "0-9A-Fa-f"),
 ];
 
-/// A pattern of another dialect.
+/// A translated pattern.
 pub(super) struct Foreign {
-    /// The same in ECMA-262, apart from the flags.
+    /// The pattern in ECMA-262, without the flags.
     pub(super) pattern: String,
-    /// Whether flags change what it means in a way that ECMA-262 has no form for.
+    /// Whether flags change its meaning in a way that ECMA-262 cannot express.
     pub(super) flagged: bool,
 }
 
-/// Whether a pattern is valid in ECMA-262 but would mean something else there: `/^a$/`, which no text matches,
+/// Whether a pattern is valid in ECMA-262 but has another meaning there: `/^a$/`, which matches no string,
 /// `[[:alpha:]]`, and `\Aa\z`, where these are letters.
 pub(super) fn is_misread(pattern: &str) -> bool {
     delimited(pattern).is_some()
@@ -40,7 +40,7 @@ pub(super) fn is_misread(pattern: &str) -> bool {
         || pattern.contains("[:") && CLASSES.iter().any(|(name, _)| pattern.contains(&format!("[:{name}:]")))
 }
 
-/// Rewrites a pattern.
+/// Translates a pattern.
 pub(super) fn rewrite(pattern: &str) -> Foreign {
     let (pattern, outer) = delimited(pattern).unwrap_or((pattern, ""));
     let inner = pattern.strip_prefix("(?").and_then(|rest| rest.split_once(')'));
@@ -48,7 +48,7 @@ pub(super) fn rewrite(pattern: &str) -> Foreign {
         inner.filter(|(flags, _)| flags.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-'));
     let (flags, pattern) = inner.unwrap_or(("", pattern));
     let has = |flag| outer.contains(flag) || flags.contains(flag);
-    // `u` and `U` are about characters outside ASCII, and `g` and `y` about where a search begins.
+    // `u` and `U` concern characters outside ASCII, and `g` and `y` concern where a search starts.
     let known = |flag: char| "isuUgy".contains(flag);
     let writer = Writer {
         rest: pattern.chars().peekable(),
@@ -59,7 +59,7 @@ pub(super) fn rewrite(pattern: &str) -> Foreign {
     Foreign { pattern: writer.write(), flagged: !outer.chars().chain(flags.chars()).all(known) }
 }
 
-/// Whether a letter is escaped that means something elsewhere alone.
+/// Whether an escaped letter has a meaning only in other dialects.
 fn has_foreign_escape(pattern: &str) -> bool {
     let (mut escaped, mut in_class) = (false, false);
     pattern.bytes().any(|byte| {
@@ -97,7 +97,7 @@ impl Writer<'_> {
                 '.' if self.any_line => self.out.push_str(r"[\s\S]"),
                 '*' | '+' | '?' | '}' => {
                     self.out.push(char);
-                    // A possessive repetition.
+                    // A possessive quantifier.
                     self.rest.next_if_eq(&'+');
                 }
                 letter => match other_case(letter).filter(|_| self.any_case) {
@@ -126,7 +126,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Copies what belongs to an escape: digits, or a name in brackets.
+    /// Copies the rest of an escape: digits, or a name in brackets.
     fn name(&mut self, escape: char) {
         let close = match self.rest.peek() {
             Some('{') => '}',
@@ -182,7 +182,7 @@ impl Writer<'_> {
                 self.rest.next_if_eq(&'P');
                 self.out.push('?');
                 self.out.extend(self.rest.next_if_eq(&'<'));
-                // Not a look behind, but a name.
+                // A name, not a lookbehind.
                 if self.out.ends_with('<') && !matches!(self.rest.peek(), Some('=' | '!')) {
                     self.through('>');
                 }
@@ -194,7 +194,7 @@ impl Writer<'_> {
     fn class(&mut self) {
         self.out.push('[');
         self.out.extend(self.rest.next_if_eq(&'^'));
-        // In other dialects a bracket at the start is a member.
+        // In other dialects, a bracket at the start is a member.
         if self.rest.next_if_eq(&']').is_some() {
             self.out.push_str(r"\]");
         }
@@ -217,10 +217,10 @@ impl Writer<'_> {
                 }
             }
         }
-        // A class that is not closed stays so, and the pattern is none.
+        // An unclosed class stays unclosed, and the pattern is invalid.
     }
 
-    /// Adds the other case of the last member of a class, or of the range that it ends.
+    /// Adds the other case of a class's last member, or of the range that it ends.
     fn other_members(&mut self, members: &mut Vec<char>) {
         let next_is_dash = self.rest.peek() == Some(&'-');
         match members.as_slice() {
@@ -238,7 +238,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes a POSIX class inside a class, after its `[`.
+    /// Writes a POSIX class inside a class, after `[`.
     fn posix(&mut self) {
         let ahead: String = self.rest.clone().skip(1).take_while(|char| char.is_ascii_lowercase()).collect();
         let class = CLASSES.iter().find(|(name, _)| *name == ahead);
@@ -253,7 +253,7 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the same letter in the other case, if there is one.
+/// Returns the letter in the other case, if there is one.
 fn other_case(letter: char) -> Option<char> {
     let mut lower = letter.to_lowercase();
     let mut upper = letter.to_uppercase();

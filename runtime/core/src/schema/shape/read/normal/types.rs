@@ -1,4 +1,4 @@
-//! Reads the `type` of a schema, and what people write in its place.
+//! Reads the `type` of a schema, and common errors in it.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::schema::shape::rules::{self, Keyword};
 
 const LEGAL: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
 
-/// The valid types a schema names, without duplicates; empty for any.
+/// The valid types that a schema names, without duplicates; empty for any.
 pub(super) type Types = Vec<&'static str>;
 
 /// Returns the types that a schema in normal form names.
@@ -22,7 +22,7 @@ pub(super) fn stated(schema: &Object) -> Types {
 }
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
-    /// Reads `type`, and the format of a misspelt type. Returns the types that other keywords apply to.
+    /// Reads `type`, and the format that a misspelt type implies. Returns the types that other keywords apply to.
     pub(super) fn types(&mut self, object: &'a Object, out: &mut Object) -> Types {
         let mut types = Types::new();
         match object.get("type") {
@@ -65,7 +65,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         if name.is_empty() {
             return self.type_problem(text, "any value is allowed");
         }
-        self.type_problem(text, &format!("`{name}` is meant"));
+        self.type_problem(text, &format!("it is read as `{name}`"));
         types.push(name);
         if !format.is_empty() {
             out.insert("format".to_owned(), Value::from(format));
@@ -78,7 +78,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 }
 
-/// Writes the types a schema names.
+/// Writes the types of a schema.
 pub(super) fn insert(types: &[&'static str], out: &mut Object) {
     match types {
         [] => {}
@@ -87,19 +87,19 @@ pub(super) fn insert(types: &[&'static str], out: &mut Object) {
     }
 }
 
-/// Whether some of the types are of this kind; an integer is a number.
+/// Whether a type is among the types; an integer is a number.
 pub(super) fn includes(types: &[&'static str], kind: &str) -> bool {
     types.iter().any(|name| *name == kind || (kind == "number" && *name == "integer"))
 }
 
-/// Returns the types that the keywords of a schema without `type` apply to. Formally such a schema allows other values
-/// too, but that is never meant.
+/// Returns the types that the keywords of a schema without `type` apply to. Formally, such a schema also allows other
+/// values, but that is never intended.
 pub(in crate::schema::shape::read) fn implied(schema: &Object) -> Types {
     let has = |keyword: &str| schema.get(keyword).is_some_and(|value| !value.is_null());
     if has("properties") {
         return vec!["object"];
     }
-    // `required: true` is a mistake of the property that holds it and says nothing about its own type.
+    // `required: true` is an error in a property and does not imply its type.
     let keys_required = schema.get("required").is_some_and(Value::is_array);
     let has_members = |name| match name {
         "object" => keys_required || has("additionalProperties") || has("patternProperties"),
@@ -121,7 +121,7 @@ pub(in crate::schema::shape::read) fn implied(schema: &Object) -> Types {
     }
 }
 
-/// Makes a schema allow `null`, too.
+/// Makes a schema also allow `null`.
 pub(super) fn allow_null(object: &mut Object) {
     const SEVERAL: [&str; 6] = ["$ref", "allOf", "anyOf", "oneOf", "not", "if"];
     if let Some(value) = object.shift_remove("const") {
@@ -145,7 +145,7 @@ pub(super) fn allow_null(object: &mut Object) {
     }
 }
 
-/// Names the encoding of texts that are bytes as in JSON Schema; OpenAPI before 3.1, and its registry of formats, use
+/// Names the encoding of binary strings as JSON Schema does. OpenAPI before 3.1, and its registry of formats, use
 /// formats for it.
 pub(super) fn name_encoding(types: &[&str], out: &mut Object) {
     let encoding = match out.get("format").and_then(Value::as_str) {
@@ -159,7 +159,7 @@ pub(super) fn name_encoding(types: &[&str], out: &mut Object) {
     }
 }
 
-/// Returns what an invalid type plainly means: a type and a format, either of which may be empty.
+/// Returns the obvious meaning of an invalid type: a type and a format, either of which may be empty.
 fn infer_type(text: &str) -> Option<(&'static str, &'static str)> {
     Some(match text.trim().to_ascii_lowercase().as_str() {
         "string" | "str" | "text" | "char" | "varchar" => ("string", ""),

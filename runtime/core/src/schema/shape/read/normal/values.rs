@@ -10,24 +10,25 @@ use crate::schema::shape::coercion::{self, coerce_value};
 use crate::schema::shape::read::{ReadProblemKind, Source, build};
 use crate::schema::shape::{Literal, Shape, pointer, prose};
 
-/// The longest example kept of an API description, as JSON text. Longer ones cost a model more than they help.
+/// Maximum length of an example in an API description, as JSON, in bytes. Longer examples cost a model more than they
+/// help.
 const MAX_EXAMPLE: usize = 512;
 
-/// The longest default that is put in words, in bytes.
+/// Maximum length of a default that is stated in the description, in bytes.
 const MAX_DEFAULT_NOTE_BYTES: usize = 80;
 
-/// The maximum number of examples kept per schema.
+/// Maximum number of examples per schema.
 const MAX_EXAMPLES: usize = 3;
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Reads `enum`.
     pub(super) fn listed(&mut self, value: &Value, types: &Types, out: &mut Object) -> Option<Value> {
         let Some(values) = value.as_array().filter(|values| !values.is_empty()) else {
-            self.malformed("`enum` must be a list with values; it is ignored");
+            self.malformed("`enum` must be an array with values; it is ignored");
             return None;
         };
         let values = self.literals(values, types);
-        // OpenAPI 3.0 documents list `null` and mean `nullable`.
+        // OpenAPI 3.0 documents list `null` instead of setting `nullable`.
         if self.rules.is_openapi()
             && !types.is_empty()
             && !types.contains(&"null")
@@ -38,7 +39,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         (!values.is_empty()).then_some(Value::Array(values))
     }
 
-    /// Gives listed values that are not lists to the items of a list: `{type: array, enum: [a, b]}` means lists of them.
+    /// Moves enumerated values of an array that are not arrays to its items: `{type: array, enum: [a, b]}` means
+    /// arrays of them.
     fn listed_for_items(&mut self, types: &Types, out: &mut Object) {
         let is_list = types.contains(&"array") && types.iter().all(|name| ["array", "null"].contains(name));
         let Some(Value::Array(values)) = out.get("enum").filter(|_| is_list) else { return };
@@ -47,20 +49,20 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             return;
         }
         out.shift_remove("enum");
-        // Items that say themselves what they may be are right.
+        // Items with their own rules stay unchanged.
         let says_more = ["enum", "const", "$ref", "allOf", "anyOf", "oneOf"];
         let message = match out.entry("items").or_insert_with(|| json!({})) {
             Value::Object(items) if !says_more.iter().any(|keyword| items.contains_key(*keyword)) => {
                 let values = self.at("enum", |reader| reader.literals(&values, &types::stated(items)));
                 items.insert("enum".to_owned(), Value::Array(values));
-                "lists values that are not lists, read as those of `items`"
+                "lists values that are not arrays, read as those of `items`"
             }
-            _ => "lists values that are not lists; they are left out, since `items` says what there is",
+            _ => "lists values that are not arrays; they are left out, since `items` lists the values",
         };
         self.at("enum", |reader| reader.problem(ReadProblemKind::Values, message));
     }
 
-    /// Reads the values of `enum` and `const`, each as one of the types where that is plainly meant.
+    /// Reads the values of `enum` and `const`, each converted to one of the types if that is obviously intended.
     pub(super) fn literals(&mut self, values: &[Value], types: &Types) -> Vec<Value> {
         let mut kept = Vec::with_capacity(values.len());
         let mut changed = false;
@@ -82,7 +84,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         kept
     }
 
-    /// Returns a number as the document writes it if only a text is possible: `1.10` is no other version than 1.10.
+    /// Returns a number as the document writes it, if only a string is allowed: version `1.10` must not become `1.1`.
     fn as_text(&self, value: &Value, pointer: &str, types: &Types) -> Value {
         let is_text = types.contains(&"string") && !types.contains(&type_name(value));
         let written =
@@ -109,8 +111,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
     }
 
-    /// Returns what a default or an example of an API description means: itself, or what it stands for if it is not of
-    /// the type that its schema names.
+    /// Returns the intended value of a default or an example in an API description: the value itself, or a conversion
+    /// if it does not have the type of its schema.
     fn meant(&self, value: &Value, pointer: &str, types: &Types, shape: &Shape) -> Value {
         if misfit(value, shape).is_some() {
             let written = self.as_written(value, pointer);
@@ -124,7 +126,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         coerce_example(value, types, shape)
     }
 
-    /// Reads `default` and the examples, by what else the schema says about its values; names the encoding of bytes.
+    /// Reads `default` and the examples, and checks them against the rest of the schema. Names the encoding of bytes.
     pub(super) fn values(&mut self, object: &'a Object, types: &Types, out: &mut Object) {
         if self.rules.is_openapi() {
             types::name_encoding(types, out);
@@ -154,7 +156,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Returns the named schema at the end of a chain of references, unless it is being read.
     fn target(&mut self, reference: &str) -> Option<Object> {
         let mut target = self.resolve_named(reference)?;
-        // One may be only another name for the next.
+        // One may only be an alias of the next.
         for _ in 0..8 {
             let Some(next) = target.get("$ref").and_then(Value::as_str) else { return Some(target) };
             target = self.resolve_named(next)?;
@@ -162,7 +164,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         None
     }
 
-    /// Reads the examples that fit their schema.
+    /// Reads the examples that are valid under their schema.
     fn examples(&mut self, object: &'a Object, types: &Types, shape: &Shape) -> Vec<Value> {
         let openapi = self.rules.is_openapi();
         let telling = |(_, value): &(usize, &Value)| {
@@ -175,7 +177,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                 .get("examples")
                 .is_some_and(|given| !matches!(given, Value::Array(_) | Value::Object(_) | Value::Null))
             {
-                reader.malformed("`examples` must be a list; it is left out");
+                reader.malformed("`examples` must be an array; it is left out");
             }
             let mut kept = Vec::new();
             for (index, value) in given {
@@ -210,7 +212,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             return None;
         }
         if value.is_null() {
-            // `default: null` where null is not allowed says that there is no default.
+            // `default: null`, where null is not allowed, means that there is no default.
             let listed = out.get("type").and_then(Value::as_array);
             let null = listed.is_some_and(|types| types.contains(&json!("null")));
             let openapi = self.rules.is_openapi();
@@ -237,7 +239,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         self.problem(ReadProblemKind::Default, message);
     }
 
-    /// Reads a count: not negative, no fraction.
+    /// Reads a count: a whole number, not negative.
     pub(super) fn count(&mut self, keyword: &str, value: &Value) -> Option<Value> {
         let count = match value {
             Value::Number(number) => {
@@ -288,7 +290,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         None
     }
 
-    /// Reads a discriminator whose mapping is to schemas under `$defs`.
+    /// Reads a discriminator whose mapping points to schemas under `$defs`.
     pub(super) fn plain_discriminator(&mut self, value: &Value) -> Option<Value> {
         let Some(property @ Value::String(_)) = value.get("propertyName") else {
             self.malformed("`discriminator` needs a `propertyName`; it is ignored");
@@ -313,12 +315,12 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 }
 
-/// As [`fitting::misfit`]. The targets of references are not known yet.
+/// Like [`coercion::misfit`]. The targets of references are not known yet.
 fn misfit(value: &Value, shape: &Shape) -> Option<String> {
     coercion::misfit(value, shape, &List::EMPTY)
 }
 
-/// Says in the description what the service uses if nothing is given, if that is not a value to send.
+/// States in the description which default the service uses, if it is not a value to send.
 fn tell_default(value: &Value, out: &mut Object) {
     let shown_default = match value {
         Value::String(text) if !text.trim().is_empty() => text.trim(),
@@ -332,7 +334,8 @@ fn tell_default(value: &Value, out: &mut Object) {
     }
 }
 
-/// Returns what a default or an example means: itself, or what it stands for if it is not of the type that its schema names.
+/// Returns the intended value of a default or an example: the value itself, or a conversion if it does not have the
+/// type that its schema names.
 fn coerce_example(value: &Value, types: &Types, shape: &Shape) -> Value {
     let first = fitting(value, types).unwrap_or_else(|| value.clone());
     if misfit(&first, shape).is_none() {
@@ -341,8 +344,8 @@ fn coerce_example(value: &Value, types: &Types, shape: &Shape) -> Value {
     coerce_value(value, shape, &List::EMPTY).unwrap_or(first)
 }
 
-/// Returns the value if it has one of the types, or what it plainly stands for: `"10"` for an integer, YAML's `true`
-/// for a text. Without types any value fits.
+/// Returns the value if it has one of the types, or else an obvious conversion: `"10"` to an integer, YAML's `true`
+/// to a string. Without types, any value is returned.
 fn fitting(value: &Value, types: &Types) -> Option<Value> {
     let of = |name: &str| types.contains(&name);
     let is_whole = |value: &Value| value.as_f64().is_some_and(|number| number.fract() == 0.0);
@@ -360,7 +363,7 @@ fn fitting(value: &Value, types: &Types) -> Option<Value> {
     }
 }
 
-/// Returns the examples of a schema or a parameter: `example`, `examples` as JSON Schema's list or as OpenAPI's map.
+/// Returns the examples of a schema or a parameter: `example`, `examples` as JSON Schema's array or as OpenAPI's map.
 #[must_use]
 pub fn examples(object: &Object) -> Vec<&Value> {
     let mut found: Vec<&Value> = object.get("example").into_iter().collect();

@@ -34,7 +34,7 @@ fn relation() -> impl Strategy<Value = Relation> {
         Just(RelationKind::AtMostOne),
         Just(RelationKind::Requires)
     ];
-    // In any order: the first of a `requires` is not the first of the tool.
+    // In any order: the first field of a `requires` need not be the first field of the tool.
     let names = subsequence(&NAMES[..], 2..=4).prop_shuffle();
     (kind, names)
         .prop_map(|(kind, names)| Relation { kind, fields: names.into_iter().map(Text::Static).collect() })
@@ -56,7 +56,7 @@ fn given() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-    /// What the advertised schema allows is decoded, and what it refuses is refused.
+    /// The advertised schema and decoding agree on what is valid.
     #[test]
     fn validator_and_decoder_agree_on_relations(
         fields in vec((any::<bool>(), any::<bool>()), 4),

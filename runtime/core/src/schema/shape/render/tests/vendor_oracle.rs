@@ -1,4 +1,4 @@
-//! What providers refuse, checked on everything that can be rendered, apart from the code that renders.
+//! Checks everything that can be rendered against the rules of providers, independently of the renderer.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use crate::schema::shape::{
     Def, Discriminator, Extra, Field, Kind, ObjectRules, Shape, UnionMode, UnionRules, arbitrary,
 };
 
-/// Calls `see` with every schema in a schema, and its place.
+/// Calls `see` with every subschema and its location.
 fn each(schema: &Value, location: &str, see: &mut dyn FnMut(&Value, &str)) {
     see(schema, location);
     let Value::Object(fields) = schema else { return };
@@ -32,7 +32,7 @@ fn each(schema: &Value, location: &str, see: &mut dyn FnMut(&Value, &str)) {
     }
 }
 
-/// The complaint of OpenAI in its own words, if a list does not say what is in it.
+/// Returns OpenAI's error message for an array without `items`.
 fn arrays_have_items(schema: &Value) -> Result<(), String> {
     let mut missing = Ok(());
     each(schema, "", &mut |schema, location| {
@@ -55,7 +55,7 @@ fn root_is_an_object(schema: &Value, composition: bool) -> Result<(), String> {
     if composed && !composition { Err(format!("composed root: {schema}")) } else { Ok(()) }
 }
 
-/// Whether a schema has only these keywords, which blanks divide.
+/// Whether a schema has only these keywords, which are separated by spaces.
 fn only(schema: &Value, keywords: &str) -> Result<(), String> {
     let mut found = Ok(());
     each(schema, "", &mut |schema, location| match schema {
@@ -325,6 +325,6 @@ fn discriminator_uses_the_renamed_key() {
     let with =
         json!({"type": "object", "properties": {"pet kind": {"type": "string"}}, "required": ["pet kind"]});
     assert_eq!(cat(&with), json!({"pet_kind": {"const": "cat"}}));
-    // What no field has cannot be asked for by a key that the dialect refuses.
+    // A key that is not a field and that the dialect rejects cannot be required.
     assert_eq!(cat(&json!({"type": "object"})), json!(null));
 }
