@@ -1,4 +1,4 @@
-//! Which alternative is taken, where a credential goes, and that it never shows.
+//! Tests which alternative is chosen, where a credential is sent, and that it is never shown.
 
 use serde_json::json;
 use toolgen_kernel::base::frozen::Frozen;
@@ -144,7 +144,7 @@ fn unset_variable_gives_no_credential() {
     };
     assert_eq!(EnvCredentials::new().credential(&request), None);
     assert_eq!(EnvCredentials::new().variable("s", "A=B").credential(&request), None);
-    // Cargo sets it for every test.
+    // Cargo sets this variable for every test.
     let set = EnvCredentials::new().variable("s", "CARGO_MANIFEST_DIR");
     assert!(set.credential(&request).is_some());
 }

@@ -1,4 +1,4 @@
-//! Asking for a token: one request at a time, and what the server answers.
+//! Requests tokens from the authorization server, one request at a time.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -19,14 +19,14 @@ use crate::response;
 use crate::secret::Secret;
 use crate::transport::{self, Redirects, Reply, Route, SendError};
 
-/// How long a server may take to give a token.
+/// The timeout of a token request.
 const TOKEN_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The longest answer of a server, in bytes.
+/// Maximum length of a token response, in bytes.
 const MAX_RESPONSE_BYTES: usize = 256 << 10;
 
 impl OAuth {
-    /// Returns a token: the one that is known, unless it is the one a service refused.
+    /// Returns a token: the cached one, unless a service rejected it.
     pub(crate) async fn token(
         &self,
         engine: &Arc<Inner>,
@@ -43,12 +43,13 @@ impl OAuth {
         if let Some(token) = usable() {
             return Ok(token);
         }
-        // What was asked while this call waited was asked for it, too.
+        // A request that failed while this call waited counts for this call as well.
         if let Some((_, error)) = asking.failed.as_ref().filter(|(failed, _)| *failed >= began) {
             return Err(error.clone());
         }
         asking.failed = None;
-        // A server may already have replaced the refresh token when a call is cancelled: it is not the call that asks.
+        // If a call were cancelled during the request, the server might already have rotated the refresh token. A
+        // separate task therefore sends the request.
         let (oauth, engine, scheme, allowed) =
             (self.clone(), Arc::clone(engine), scheme.to_owned(), allowed.clone());
         let asked = tokio::spawn(async move { oauth.ask(&engine, &scheme, &allowed, asking).await });
@@ -67,7 +68,7 @@ impl OAuth {
         let granted = match granted(self, engine, scheme, allowed, asking.refresh.as_ref()).await {
             Ok(granted) => granted,
             Err(error) => {
-                // Whether hosts are allowed is another question for each call.
+                // Whether hosts are allowed differs between calls, so a denial is not shared.
                 if !matches!(error, ToolError::Denied { .. }) {
                     asking.failed = Some((Instant::now(), error.clone()));
                 }
@@ -94,15 +95,15 @@ impl OAuth {
     }
 }
 
-/// What a server granted.
+/// A token response.
 struct Granted {
     token: Secret,
-    /// How long the token is valid, if the server says.
+    /// The lifetime of the token, if the server declares it.
     valid: Option<Duration>,
     refresh: Option<Secret>,
 }
 
-/// Asks for a token.
+/// Sends a token request.
 async fn granted(
     oauth: &OAuth,
     engine: &Inner,
@@ -164,13 +165,13 @@ async fn granted(
     })
 }
 
-/// Reads a number of seconds, which servers also write as a text.
+/// Parses a number of seconds, which servers also write as a string.
 fn seconds(value: &Value) -> Option<Duration> {
     let seconds = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())?;
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// Says what an operator can do about an error (RFC 6749, section 5.2).
+/// Returns the help for an error code (RFC 6749, section 5.2).
 fn remedy(code: &str) -> &'static str {
     match code {
         "invalid_client" | "unauthorized_client" => {
@@ -210,7 +211,7 @@ fn request(oauth: &OAuth, refresh: Option<&Secret>) -> Result<HttpRequest, Strin
     let mut basic = None;
     match &settings.client_secret {
         Some(secret) if !settings.in_body => {
-            // RFC 6749, section 2.3.1: both are encoded as in a form before they become user and password.
+            // RFC 6749, section 2.3.1: both are form-encoded before they become user and password.
             let pair = format!("{}:{}", form(&settings.client_id), form(secret.expose()));
             basic = Some(STANDARD.encode(pair));
         }

@@ -1,4 +1,4 @@
-//! Several pages as one answer, for a model.
+//! Merges several pages into one result, for a model.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,17 +20,17 @@ use crate::response::{self, BodyLimits};
 /// The items of several pages.
 struct Merged {
     items: Vec<Value>,
-    /// The size of the items, as JSON.
+    /// The size of the items as JSON, in bytes.
     bytes: usize,
     pages: usize,
-    /// The body of the last page whose items are all here, without them: its cursor leads to what follows.
+    /// The body, without its items, of the last page that is merged completely. Its cursor points to the rest.
     body: Value,
-    /// Why no more pages were read, if some may follow.
+    /// Why no more pages were read, if there may be more.
     stopped: Option<String>,
 }
 
 impl Merged {
-    /// Adds items as long as there is room for them; says whether all had room.
+    /// Adds items while they fit. Returns whether all fit.
     fn add(&mut self, items: Vec<Value>, max: usize, room: usize) -> bool {
         self.pages += 1;
         for item in items {
@@ -60,8 +60,7 @@ fn plural(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Runs a tool whose answer is a list in pages: reads at most this many items, and as many pages as that
-/// takes.
+/// Runs a tool with a paginated list: reads at most `max` items, from as many pages as needed.
 pub(crate) async fn several(
     engine: &Arc<Inner>,
     tool: &Frozen<Tool>,
