@@ -13,7 +13,7 @@ const INLINE: [&str; 22] = [
 ];
 
 /// Returns the visible text of a page. It may be empty, and may show a credential that markup had hidden. Returns
-/// `None` if the text is not a page: services also send JSON and plain text as HTML.
+/// `None` if the input is not a page: services also send JSON and plain text as HTML.
 pub(super) fn page(essence: &str, text: &str) -> Option<String> {
     let start = text.trim_start();
     let begins = |with: &str| start.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));

@@ -115,7 +115,7 @@ impl Default for BuildOptions<'_> {
     }
 }
 
-/// A problem of the arguments, because of which no request can be built.
+/// A problem of the arguments that prevents building a request.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RequestProblem {
     /// The kind of problem.
