@@ -22,8 +22,8 @@ use filter::{Denied, Sockets};
 use group::ControlGroup;
 use landlock::Writable;
 
-/// Waits until its process was moved into a control group, then executes the program. The words of the command line
-/// are arguments, not part of the script.
+/// Waits until its process was moved into a control group, then executes the program. The program and its arguments
+/// are arguments of the script, not part of it.
 const WAIT: &str = r#"kill -STOP $$; exec "$@""#;
 
 /// The mechanism that restricts files and the network.
