@@ -283,9 +283,7 @@ fn first_placeholder(template: &Template) -> String {
 }
 
 fn not_installed(reason: &str) -> ToolError {
-    let text = format!(
-        "{reason}. Calling again will not help: it has to be installed where the tool runs its programs"
-    );
+    let text = format!("{reason}. Do not retry: the program is not installed in the tool's environment");
     ToolError::failed_with(PROGRAM_MISSING, text)
 }
 

@@ -262,7 +262,7 @@ impl File {
         };
         let content_type = text("content_type").map(str::to_owned);
         if content_type.as_ref().is_some_and(|text| text.chars().any(char::is_control)) {
-            return Err(problem("`content_type` may not hold control characters".to_owned()));
+            return Err(problem("`content_type` must not contain control characters".to_owned()));
         }
         let from_path = || text("path").and_then(|path| path.rsplit(['/', '\\']).next());
         let filename = text("filename").or_else(from_path).map(str::to_owned);
@@ -500,9 +500,8 @@ fn in_form(
 
 /// Returns the problem of an argument that must not have a key of this name.
 pub(super) fn key_taken(argument: &str, name: &str) -> RequestProblem {
-    let message = format!(
-        "`{argument}` may not have the key `{name}`: the request has something else under that name; leave it out"
-    );
+    let message =
+        format!("`{argument}` must not have the key `{name}`: the request already uses that name; omit it");
     RequestProblem::new(RequestProblemKind::Arguments, argument, message)
 }
 

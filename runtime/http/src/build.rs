@@ -124,8 +124,7 @@ fn parameters(
 fn overridden(plan: &RequestPlan, name: &str) -> RequestProblem {
     let is_it = |one: &&Parameter| one.location == Location::Query && one.name == name;
     let argument = plan.parameters.iter().find(is_it).map_or(name, |one| one.argument.as_str());
-    let message =
-        format!("`{argument}` is set by the operator of this program to another value; leave it out");
+    let message = format!("the operator of this program sets `{argument}` to another value; omit it");
     RequestProblem::new(RequestProblemKind::Arguments, argument, message)
 }
 
@@ -200,7 +199,7 @@ fn header(
     let problem = if !is_token(name) {
         format!("`{name}` is not the name of a header")
     } else if text.chars().any(|char| char.is_control() && char != '\t') {
-        format!("`{}` may not hold line breaks or other control characters", parameter.argument)
+        format!("`{}` must not contain line breaks or other control characters", parameter.argument)
     } else {
         return Some((name.to_owned(), text));
     };

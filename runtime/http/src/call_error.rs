@@ -187,7 +187,7 @@ impl fmt::Display for CallError {
         let body = match self {
             CallError::Transport { tool, error } => return write!(f, "{tool}: {}", error.operator_text()),
             CallError::TooLarge { call, status, limit } => {
-                return write!(f, "{call} → {status}: the answer has more than {limit} bytes");
+                return write!(f, "{call} → {status}: the response has more than {limit} bytes");
             }
             CallError::Status { call, status, redirect, operator, body } => {
                 write!(f, "{call} → {status}")?;

@@ -62,7 +62,7 @@ pub(super) fn encode(text: &str, content_type: &str) -> Option<Result<Vec<u8>, S
         // of ASCII differently.
         return match text.is_ascii() && !NO_ASCII.iter().any(|start| label.starts_with(start)) {
             true => None,
-            false => Some(Err(format!("the charset {label} that the service takes is not known here"))),
+            false => Some(Err(format!("the service expects the charset {label}, which is not supported"))),
         };
     };
     if encoding == UTF_16LE || encoding == UTF_16BE {
@@ -88,7 +88,7 @@ pub(super) fn encode(text: &str, content_type: &str) -> Option<Result<Vec<u8>, S
     let is_same = || encoding.decode_without_bom_handling(&bytes).0 == text;
     if unmapped || text.chars().any(|char| char > most) || !is_same() {
         return Some(Err(format!(
-            "the service takes the charset {label}, which lacks some of the characters"
+            "the service expects the charset {label}, which lacks some of the characters"
         )));
     }
     Some(Ok(bytes.into_owned()))

@@ -148,7 +148,7 @@ pub(super) fn with_suggestion<'a>(
     named: impl IntoIterator<Item = &'a str>,
 ) -> String {
     match closest_match(scheme, named.into_iter().filter(|named| *named != scheme)) {
-        Some(near) => format!("{help}; one is set for `{near}`: was `{scheme}` meant?"),
+        Some(near) => format!("{help}. A credential is set for `{near}`; did you mean `{scheme}`?"),
         None => help,
     }
 }

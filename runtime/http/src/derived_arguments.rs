@@ -24,7 +24,7 @@ pub(super) fn derive<'a>(
             }
             Ok(None) => {}
             Err(Unfilled(reference)) => {
-                let message = format!("There is no value for `{reference}`, and the request needs one");
+                let message = format!("Missing `{reference}`, which the request requires");
                 let kind = RequestProblemKind::MissingArgument;
                 problems.push(RequestProblem::new(kind, argument(&reference), message));
             }
@@ -100,7 +100,7 @@ pub(super) fn separating(
         if let Some(end) = value.chars().find(|char| ends.contains(char)) {
             let argument = argument(reference);
             let message = format!(
-                "`{argument}` may not hold `{end}`, which ends a part of the header `{}`",
+                "`{argument}` must not contain `{end}`, which separates parts of the header `{}`",
                 parameter.name
             );
             return Some(RequestProblem::new(RequestProblemKind::Header, argument, message));

@@ -209,7 +209,7 @@ mod tests {
         let misspelt = EnvCredentials::new().variable("petstore_aut", "X").variable("other", "Y");
         let message = told(&misspelt, "petstore_auth", "https://h.example");
         assert!(
-            message.ends_with("; one is set for `petstore_aut`: was `petstore_auth` meant?"),
+            message.ends_with(". A credential is set for `petstore_aut`; did you mean `petstore_auth`?"),
             "{message}"
         );
     }

@@ -129,7 +129,7 @@ impl Files for FilesRoot {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         let refused = |reason: &str| format!("{REFUSED}: `{path}`: {reason}");
         let wrong =
-            if path.is_empty() { Some("it names nothing; write the path of a file") } else { climbs(path) };
+            if path.is_empty() { Some("the path is empty; write the path of a file") } else { climbs(path) };
         if let Some(reason) = wrong {
             return Err(refused(reason));
         }
@@ -152,7 +152,7 @@ impl Files for FilesRoot {
 
     fn create(&self, name: &str) -> Result<Box<dyn NewFile>, String> {
         let dir = self.open()?;
-        let failed = |error: io::Error| format!("no file can be made: {}", io_message(&error));
+        let failed = |error: io::Error| format!("no file can be created: {}", io_message(&error));
         let held = held(&dir).map_err(failed)?;
         let remaining = self.max_kept.saturating_sub(held);
         if remaining == 0 {

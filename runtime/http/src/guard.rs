@@ -39,7 +39,7 @@ pub(super) type Remedy = fn(&str) -> String;
 
 /// Describes how a program allows a private host.
 pub(super) fn by_the_program(host: &str) -> String {
-    format!("The program can open it with `HttpEngineBuilder::private_host({host:?})`.")
+    format!("The program can allow it with `HttpEngineBuilder::private_host({host:?})`.")
 }
 
 /// A host that the guard blocks, and the reason.
@@ -192,7 +192,7 @@ pub(super) fn opened_by(url: &str) -> Option<String> {
 impl Refused {
     /// Returns the message for models. It omits how to allow the host, because only an operator can do that.
     fn reason(&self) -> String {
-        format!("The host `{}` may not be reached: {}", self.host, self.reason)
+        format!("The host `{}` is blocked: {}", self.host, self.reason)
     }
 }
 
@@ -201,15 +201,13 @@ impl fmt::Display for Why {
         match self {
             Why::Hosts(allowed) => write!(f, "this context allows {allowed}."),
             Why::Range(address, range) => {
-                write!(f, "its address {address} is of the range {range}, which ")?;
+                write!(f, "its address {address} is in the range {range}, which ")?;
                 let private = range.access == Access::Private;
-                f.write_str(if private { "is not public." } else { "no request goes to." })
+                f.write_str(if private { "is private." } else { "is never allowed." })
             }
-            Why::Port(port) => write!(f, "it is opened, but not at port {port}."),
-            Why::LocalName => f.write_str("it is a name of the local link."),
-            Why::LedInside => {
-                f.write_str("it is private, and a host that is not opened for private addresses led there.")
-            }
+            Why::Port(port) => write!(f, "port {port} is not allowed."),
+            Why::LocalName => f.write_str("it is a link-local name."),
+            Why::LedInside => f.write_str("it is private, and a host that is not allowed redirected to it."),
         }
     }
 }

@@ -128,7 +128,7 @@ impl Inner {
 ///
 /// Returns an error if the tool has another kind of plan, and belongs to another engine.
 pub(super) fn plan(tool: &Tool) -> Result<&RequestPlan, ToolError> {
-    let other = || format!("`{}` is not an HTTP request, so this engine cannot carry it out", tool.spec.name);
+    let other = || format!("`{}` is not an HTTP request, so this engine cannot run it", tool.spec.name);
     tool.call.http().ok_or_else(|| ToolError::failed_with("WRONG_ENGINE", other()))
 }
 

@@ -254,7 +254,7 @@ impl Reading {
         } else {
             return None;
         };
-        let text = format!("Error: the list goes on after {what}; `PageBounds` say how far it is read");
+        let text = format!("Error: the list continues after {what}, the limit in `PageLimits`");
         Some(ToolError::failed_with("LIST_TOO_LONG", text))
     }
 
@@ -323,7 +323,7 @@ impl Reading {
         } else if page.truncated {
             answered.too_large(self.engine.settings.max_typed_bytes)
         } else {
-            answered.unfit(&unlike_json(&body, "there is no list where the plan says"), &body)
+            answered.unfit(&unlike_json(&body, "there is no list at the declared location"), &body)
         })
     }
 }
@@ -337,8 +337,8 @@ async fn page(
 ) -> Result<Page, ToolError> {
     let Some(pages) = &plan(tool)?.pagination else {
         let text = format!(
-            "Error: how the list of `{}` comes in pages is not known; say it where the tools are compiled: \
-             `Options::pagination`",
+            "Error: the pagination of `{}` is unknown; declare it with `Options::pagination` when you compile the \
+             tools",
             tool.spec.name
         );
         return Err(ToolError::failed_with("NO_PAGINATION", text));
@@ -398,7 +398,7 @@ impl ItemStream {
                     let message = refusal(&engine.settings, tool, &request, reply, final_url.as_ref()).told;
                     return Err(answered.refusing(&request, response.headers(), (refused, message), body));
                 }
-                let reason = format!("the answer is not a sequence of items, but `{content_type}`");
+                let reason = format!("the response is not a sequence of items, but `{content_type}`");
                 Err(answered.unfit(&reason, &body))
             }
         }

@@ -232,7 +232,7 @@ impl Reader<'_> {
         if items.is_empty() {
             return Ok(Next::Nothing);
         }
-        let text = "Error: the service leads to a page that was already read, so its list has no end";
+        let text = "Error: the service returned the cursor of an earlier page. The list is incomplete. Do not retry.";
         Err(ToolError::failed_with("REPEATED_PAGE", text))
     }
 }

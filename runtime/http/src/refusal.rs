@@ -18,7 +18,7 @@ use super::transport::{self, Reply, header};
 const SAID: usize = 200;
 
 /// Help for a proxy that requires a credential.
-const PROXY: &str = "put a name and a password that it accepts into the variable that names it (`HTTPS_PROXY`, \
+const PROXY: &str = "add a valid user name and password to the variable of the proxy (`HTTPS_PROXY`, \
     `HTTP_PROXY`, `ALL_PROXY`): http://NAME:PASSWORD@HOST:PORT";
 
 /// The explanation of a failed response for operators.
@@ -85,15 +85,16 @@ pub(super) fn refusal(
     let (code, help) = match status {
         StatusCode::UNAUTHORIZED => (
             "CREDENTIAL_REFUSED",
-            "it may have expired, been withdrawn, or be that of another service: give a valid one",
+            "it may have expired, been revoked, or belong to another service: configure a valid one",
         ),
-        StatusCode::FORBIDDEN => {
-            ("CREDENTIAL_REFUSED", "what it may do does not suffice: grant it more, or give another")
-        }
+        StatusCode::FORBIDDEN => (
+            "CREDENTIAL_REFUSED",
+            "its permissions are insufficient: grant more, or configure another credential",
+        ),
         StatusCode::NOT_FOUND => ("NOT_FOUND", ""),
         StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
             let asked = text(PROXY_AUTHENTICATE.as_str());
-            return refusal("PROXY_REFUSED", format!("the proxy asks for a credential{asked}: {PROXY}"));
+            return refusal("PROXY_REFUSED", format!("the proxy requires a credential{asked}: {PROXY}"));
         }
         StatusCode::TOO_MANY_REQUESTS => return refusal("RATE_LIMITED", String::new()),
         _ => return refusal("HTTP_STATUS", String::new()),
@@ -113,16 +114,16 @@ pub(super) fn refusal(
     let elsewhere = first.zip(final_url).filter(|(first, last)| first.origin() != last.origin());
     let message = match elsewhere {
         Some((first, last)) => format!(
-            "the redirect leads to {}, which is not sent the credential {named}: that is for {}",
+            "the redirect leads to {}, but the credential {named} is sent only to {}",
             last.origin().ascii_serialization(),
             first.origin().ascii_serialization()
         ),
         None if is_hidden => format!(
-            "if what is asked for exists, it may be hidden from the credential {named}: check what that may see"
+            "if the resource exists, the credential {named} may not have access to it: check its permissions"
         ),
         None => {
             let asked = text(WWW_AUTHENTICATE.as_str());
-            format!("the credential {named} is refused{asked}: {help}{}", needs(plan))
+            format!("the credential {named} was rejected{asked}: {help}{}", needs(plan))
         }
     };
     refusal(code, message)
@@ -137,7 +138,7 @@ fn unsent(settings: &HttpEngineBuilder, plan: &RequestPlan, request: &HttpReques
         schemes.map(|scheme| format!("for `{}`, {}", scheme.id, known.help(&wanted(scheme, &at)))).collect();
     helps.dedup();
     if helps.is_empty() {
-        return "no credential was sent, for the document names none for this operation. If it needs one, say so in \
+        return "no credential was sent, because the document declares none for this operation. If it needs one, declare it in \
                 the document, an overlay or a manifest, or send a header with every request \
                 (`HttpEngineBuilder::header`)"
             .to_owned();

@@ -24,7 +24,7 @@ use super::{charset, response_text, xml};
 /// The reason why an empty body has no structured result.
 pub(super) const EMPTY: &str = "the body is empty";
 /// The reason why an incomplete or binary body has no structured result.
-pub(super) const NO_TEXT: &str = "the body is not whole, or no text";
+pub(super) const NO_TEXT: &str = "the body is incomplete, or not text";
 
 /// The limits of reading a body.
 #[derive(Clone, Copy, Debug)]
@@ -134,7 +134,7 @@ pub(super) async fn result(
         }
         Ok(None) => (content(request, visible, kind, read), None),
         Err(error) => {
-            let unread = format!("the answer is not read as the declared result: {error}");
+            let unread = format!("the response does not match the declared result: {error}");
             (content(request, visible, kind, read), Some(unread))
         }
     };
@@ -194,9 +194,7 @@ fn fitting(json: Value, limit: usize) -> (Value, bool) {
 /// Returns the body as the structured result that the tool declares, unless the service returned another status.
 fn structured(result: &ToolResult, head: &str, instead: Option<StatusCode>) -> Structured {
     if let Some(status) = instead {
-        return Structured::Missing(
-            format!("the service answered with the status {}", status.as_u16()).into(),
-        );
+        return Structured::Missing(format!("the service returned the status {}", status.as_u16()).into());
     }
     match result.content.as_slice() {
         [Content::Text(text)] if !text.ends_with(TRUNCATED) => {
@@ -328,12 +326,12 @@ fn content(request: &HttpRequest, visible: VisibleResponse<'_>, kind: Kind, read
     let mime_type = if mime_type.is_empty() { "application/octet-stream" } else { mime_type }.to_owned();
     let size = bytes.len();
     if truncated && matches!(kind, Kind::Image | Kind::Audio) {
-        return ToolResult::text(format!("{head}\n\n[{mime_type}, more than {size} bytes: left out]"));
+        return ToolResult::text(format!("{head}\n\n[{mime_type}, more than {size} bytes: omitted]"));
     }
     let extent = if truncated { format!("the first {size} bytes") } else { format!("{size} bytes") };
     if request.credentials.contains_secret(&bytes) {
         return ToolResult::text(format!(
-            "{head}\n\n[{mime_type}, {extent}: left out, for a credential stands in it]"
+            "{head}\n\n[{mime_type}, {extent}: omitted because it contains a credential]"
         ));
     }
     let result = ToolResult::text(format!("{head}\n\n[{mime_type}, {extent}]"));

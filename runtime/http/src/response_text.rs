@@ -143,8 +143,8 @@ pub(super) fn text(
 fn not_json(text: &str) -> Option<String> {
     let wrong = serde_json::from_str::<IgnoredAny>(text).err().filter(|_| !text.trim().is_empty())?;
     Some(match wrong.classify() {
-        Category::Eof => "\nThe body is not whole: the JSON ends early.".to_owned(),
-        _ => format!("\nThe body is not JSON, although the service says so: {wrong}."),
+        Category::Eof => "\nThe body is incomplete: the JSON ends early.".to_owned(),
+        _ => format!("\nThe body is declared as JSON, but is invalid: {wrong}."),
     })
 }
 
@@ -179,9 +179,9 @@ fn not_followed(status: StatusCode, refused: Option<&str>) -> String {
     match refused {
         Some(reason) => format!("The redirect was not followed: {reason}."),
         None if status == StatusCode::NOT_MODIFIED => {
-            "The service says that nothing was modified, and sends nothing.".to_owned()
+            "The service reports that nothing was modified, and sends no body.".to_owned()
         }
-        None => "The service does not say where to find the answer.".to_owned(),
+        None => "The redirect has no usable location.".to_owned(),
     }
 }
 

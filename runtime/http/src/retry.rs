@@ -137,7 +137,7 @@ impl RetryReason {
         again.then(|| RetryReason {
             status: Some(status),
             retry_after: retry_after(headers, SystemTime::now()),
-            message: format!("the service answered {}", status.as_u16()),
+            message: format!("the service returned {}", status.as_u16()),
         })
     }
 

@@ -131,7 +131,7 @@ pub(super) async fn body(
             _ if !more => Ok(None),
             Some(until) => match timeout_at(until, response.chunk()).await {
                 Ok(chunk) => Ok(chunk?),
-                Err(_) => Err("it had not ended when the time of the call was up"),
+                Err(_) => Err("it had not ended when the call timed out"),
             },
             None => Ok(response.chunk().await?),
         };
@@ -164,7 +164,7 @@ fn write(
         if !ends && held.len() < SECRET_SCAN_BYTES && !chunks.is_empty() {
             continue;
         }
-        let clear = credentials.secret_free_prefix(&held, ends).ok_or("a credential stands in it")?;
+        let clear = credentials.secret_free_prefix(&held, ends).ok_or("it contains a credential")?;
         file.write(&held[..clear])?;
         hash.update(&held[..clear]);
         size += clear as u64;

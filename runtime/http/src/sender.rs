@@ -146,7 +146,7 @@ impl<'a> RequestSender<'a> {
                             ("toolgen.repeated.after_ms", number(millis)),
                         ],
                     );
-                    self.ctx.progress(format!("{}; the request is repeated in {millis} ms", reason.message));
+                    self.ctx.progress(format!("{}; retrying in {millis} ms", reason.message));
                     sleep(wait).await;
                     continue;
                 }

@@ -156,7 +156,7 @@ fn note_deviation(tool: &Tool, result: &mut ToolResult) {
         Err(error) => error.into_owned(),
     };
     if let Some(came) = not_json(tool, &result.details, &reason) {
-        let about = format!("{}: the document promises another result: {came}", spec.name);
+        let about = format!("{}: the response differs from the document: {came}", spec.name);
         result.details["deviates"] = came.clone().into();
         result.details[OPERATOR] = about.into();
         result.structured = Structured::Missing(came.into());
@@ -180,16 +180,16 @@ fn not_json(tool: &Tool, details: &Value, reason: &str) -> Option<String> {
     let media_type = essence(text("content_type"));
     let named = if media_type.is_empty() { "no media type".to_owned() } else { format!("`{media_type}`") };
     if !text("unread").is_empty() {
-        return Some(format!("the result: {named} came, and {}", text("unread")));
+        return Some(format!("the response has {named}, and {}", text("unread")));
     }
     let is_promised = |promised: &str| !media_type.is_empty() && essence(promised.trim()) == media_type;
     if reason == EMPTY {
-        return Some(format!("the result: {named} came, and the body is empty"));
+        return Some(format!("the response has {named}, and the body is empty"));
     }
     if is_json(&media_type) {
         return (reason == NOT_JSON)
-            .then(|| format!("the result: {named} came, and the body is not whole JSON"));
+            .then(|| format!("the response has {named}, and the body is not complete JSON"));
     }
     let is_other = matches!(reason, NOT_JSON | NO_TEXT) && !plan.accept.split(',').any(is_promised);
-    is_other.then(|| format!("the result: {named} came, which is not JSON"))
+    is_other.then(|| format!("the response has {named}, which is not JSON"))
 }

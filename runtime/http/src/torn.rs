@@ -42,18 +42,22 @@ pub(super) fn torn(
 ) -> Option<RequestProblem> {
     let Encoding::Style { style, explode, allow_reserved } = encoding else { return None };
     let message = if *style == Style::DeepObject {
-        let message = "may not be empty or hold `[` or `]`: the request writes keys in brackets";
+        let message = "must not be empty or contain `[` or `]`: the request writes keys in brackets";
         has_bracket(value).then(|| format!("a key in `{argument}` {message}"))
     } else {
         let (delimiter, name, plural) = delimiter(*style, *explode, *allow_reserved, written)?;
         let message = || {
-            format!("a member of `{argument}` may not hold {name}: the request separates members by {plural}")
+            format!(
+                "a member of `{argument}` must not contain {name}: the request separates members by {plural}"
+            )
         };
         let equals = *explode && written == Written::Header && has_key_with_equals(value);
         match holds(value, delimiter) {
             true => Some(message()),
             false => equals.then(|| {
-                format!("a key in `{argument}` may not hold `=`: the request separates keys and values by it")
+                format!(
+                    "a key in `{argument}` must not contain `=`: the request separates keys and values by it"
+                )
             }),
         }
     };

@@ -198,9 +198,9 @@ fn next(step: &Step, response: &Response, redirects: Redirects) -> Option<Result
         Redirects::Allowed => Some(follow(step, status, location)),
         Redirects::AtOrigin => Some(follow(step, status, location).and_then(|next| {
             if next.url.origin() != step.url.origin() {
-                Err("another origin gets no such request")
+                Err("the request must not be sent to another origin")
             } else if next.method != step.method {
-                Err("it would become another request")
+                Err("its method would change")
             } else {
                 Ok(next)
             }
@@ -229,9 +229,9 @@ fn follow(step: &Step, status: StatusCode, location: &HeaderValue) -> Result<Ste
     let repeatable = safe || becomes_get || (keeps_method && same_origin);
     if !repeatable {
         return Err(if same_origin {
-            "it may not be repeated"
+            "the request must not be repeated"
         } else {
-            "another origin gets no such request"
+            "the request must not be sent to another origin"
         });
     }
     let mut headers = step.headers.clone();

@@ -185,7 +185,7 @@ fn stays_in_place(before: &str, name: &str, value: &str) -> Result<(), RequestPr
         None => Ok(()),
         Some(bad) => {
             let message = format!(
-                "Server variable `{name}` may not hold {bad:?}: it stands for one part of the server's URL"
+                "Server variable `{name}` must not contain {bad:?}: it is one part of the server's URL"
             );
             Err(RequestProblem::new(RequestProblemKind::ServerVariable, "", message))
         }
@@ -301,7 +301,7 @@ fn fill(
 
 fn unsafe_path(plan: &RequestPlan, argument: &str) -> RequestProblem {
     let message = format!(
-        "Path parameter '{argument}' for {} may not be empty or hold `.` or `..` segments",
+        "Path parameter '{argument}' for {} must not be empty or contain `.` or `..` segments",
         plan.path
     );
     RequestProblem::new(RequestProblemKind::UnsafePath, argument, message)
@@ -310,7 +310,7 @@ fn unsafe_path(plan: &RequestPlan, argument: &str) -> RequestProblem {
 /// Returns the problem of a path that would not be sent verbatim.
 fn own_dots(plan: &RequestPlan) -> RequestProblem {
     let message = format!(
-        "The path {} of this tool has a `.` or `..` segment, with which the request would go elsewhere; nothing is sent",
+        "The path {} of this tool has a `.` or `..` segment, so the request would go to another path; nothing is sent",
         plan.path
     );
     RequestProblem::new(RequestProblemKind::Server, "", message)

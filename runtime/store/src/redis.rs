@@ -303,7 +303,7 @@ impl RedisStore {
     /// Returns the error for an unexpected response.
     fn unexpected(&self, response: &Value) -> StoreError {
         let displayed: String = format!("{response:?}").chars().take(100).collect();
-        self.0.server.error(&format!("an answer that was not expected: {displayed}"))
+        self.0.server.error(&format!("unexpected response: {displayed}"))
     }
 }
 

@@ -114,7 +114,7 @@ impl<C: Connect> Server<C> {
             Ok(Err(Failure::Paused(reason))) => return Err(reason),
             Ok(Err(Failure::Refused(reason))) => return Err(self.error(&reason)),
             Ok(Err(Failure::Lost(reason))) => self.error(&reason),
-            Err(_) => self.error(&format!("no answer within {:?}", self.timeout)),
+            Err(_) => self.error(&format!("no response within {:?}", self.timeout)),
         };
         let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
         // Another request may have reconnected in the meantime.

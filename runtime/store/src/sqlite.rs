@@ -180,7 +180,7 @@ fn change<T>(
     transact(connection, |connection| {
         let done = run(connection)?;
         if given_up.load(Ordering::SeqCst) {
-            let reason = "it was given up before it was stored".to_owned();
+            let reason = "it was cancelled before it was stored".to_owned();
             return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_ABORT), Some(reason)));
         }
         Ok(done)

@@ -141,7 +141,7 @@ async fn token_failure_is_shared_and_redacted() {
     let (one, other) = tokio::join!(called(&engine, protected(&server)), called(&engine, protected(&server)));
     for error in [one.unwrap_err(), other.unwrap_err()] {
         let message =
-            "No token for `s`: the authorization server answered 401: invalid_client (unknown ****)";
+            "No token for `s`: the authorization server returned 401: invalid_client (unknown ****)";
         assert_eq!((error.code(), error.to_string().as_str()), ("OAUTH_ERROR", message));
         assert!(
             error.operator_text().contains("check the client's ID and secret"),
@@ -161,10 +161,10 @@ async fn token_failure_is_shared_and_redacted() {
 #[tokio::test]
 async fn invalid_token_response_is_rejected() {
     for (status, body, message) in [
-        (200, "{}", "holds no bearer token"),
-        (200, r#"{"access_token":"x","token_type":"mac"}"#, "holds no bearer token"),
-        (200, r#"{"access_token":"a\r\nb"}"#, "holds no bearer token"),
-        (200, "<html>", "holds no bearer token"),
+        (200, "{}", "contains no bearer token"),
+        (200, r#"{"access_token":"x","token_type":"mac"}"#, "contains no bearer token"),
+        (200, r#"{"access_token":"a\r\nb"}"#, "contains no bearer token"),
+        (200, "<html>", "contains no bearer token"),
         (500, "", "answered 500: no reason given"),
         (302, "", "answered 302: no reason given"),
     ] {

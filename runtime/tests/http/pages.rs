@@ -125,11 +125,11 @@ async fn page_errors_name_the_call_and_no_credential() {
         (
             200,
             "[]",
-            " → 200: the body is not of the expected type (there is no list where the plan says): []",
+            " → 200: the body is not of the expected type (there is no list at the declared location): []",
         ),
-        (200, "", " → 200: the body is empty (there is no list where the plan says)"),
+        (200, "", " → 200: the body is empty (there is no list at the declared location)"),
         (404, "s3cr3t-token", " → 404 (*): ****"),
-        (302, "", " → 302 (The service does not say where to find the answer.)"),
+        (302, "", " → 302 (The redirect has no usable location.)"),
     ] {
         let server = Server::start(move |_| reply(status, JSON, body));
         let mut tool = paged(&server.url, "link items=/data");
@@ -159,7 +159,7 @@ async fn model_gets_several_pages_as_one_result() {
             1..=6,
             json!(6),
             2,
-            "[6 items of 2 pages; more may follow (6 items were asked for)]",
+            "[6 items of 2 pages; more may follow (6 items were requested)]",
         ),
         // A part of it is not, so the cursor of the first one is.
         (
@@ -167,7 +167,7 @@ async fn model_gets_several_pages_as_one_result() {
             1..=5,
             json!(3),
             2,
-            "[5 items of 2 pages; more may follow (5 items were asked for)]",
+            "[5 items of 2 pages; more may follow (5 items were requested)]",
         ),
         (json!({"max_items": 9, "after": 3}), 4..=7, json!(null), 2, "[4 items of 2 pages; these are all]"),
     ] {
@@ -195,7 +195,7 @@ async fn model_gets_whole_items_and_those_before_a_failure() {
     let server = pets();
     let result = called(engine().max_bytes(90), paged(&server.url, pages), json!({"max_items": 100})).await;
     let text = result.to_text();
-    assert!(text.ends_with("more may follow (there is no room for more)]"), "{text}");
+    assert!(text.ends_with("more may follow (the size limit was reached)]"), "{text}");
     assert!(!text.contains("truncated"), "{text}");
 
     let server = Server::start(|seen| match argument(seen.target(), "after") {
@@ -205,10 +205,7 @@ async fn model_gets_whole_items_and_those_before_a_failure() {
     let result = called(engine(), paged(&server.url, pages), json!({"max_items": 100})).await;
     let text = result.to_text();
     assert!(text.contains("[1,2]"), "{text}");
-    assert!(
-        text.ends_with("[2 items of 1 page; more may follow (page 2 was answered with status 500)]"),
-        "{text}"
-    );
+    assert!(text.ends_with("[2 items of 1 page; more may follow (page 2 returned status 500)]"), "{text}");
     // The first page is answered as ever.
     let result = called(engine(), paged(&server.url, pages), json!({"max_items": 9, "after": 1})).await;
     assert!(result.is_error() && result.to_text().ends_with("→ 500\n\nout of order"), "{}", result.to_text());
@@ -307,8 +304,8 @@ async fn next_page_must_be_on_an_allowed_host() {
     assert!(there.header("accept").is_some());
     // Hosts that nobody opened get nothing.
     for (to, message) in [
-        ("http://10.0.0.1/pets", "may not be reached"),
-        ("http://169.254.169.254/latest", "may not be reached"),
+        ("http://10.0.0.1/pets", "is blocked"),
+        ("http://169.254.169.254/latest", "is blocked"),
         ("file:///etc/passwd", "not an http or https URL"),
         ("http://[", "is not a URL"),
     ] {
@@ -333,7 +330,7 @@ async fn error_page_shows_no_credential() {
     let error =
         engine_of(engine().credentials(secret)).items(tool, json!({})).next().await.unwrap().unwrap_err();
     assert!(
-        error.to_string().contains(" → 403 (the credential `s` (from `StaticCredentials`) is refused: "),
+        error.to_string().contains(" → 403 (the credential `s` (from `StaticCredentials`) was rejected: "),
         "{error}"
     );
     assert!(error.to_string().ends_with("): Not allowed: ****."), "{error}");
@@ -393,8 +390,8 @@ async fn redirected_page_is_continued_without_credentials() {
 #[tokio::test]
 async fn invalid_page_is_reported() {
     for (body, expected) in [
-        (r#"{"data": {"id": 1}}"#, "there is no list where the plan says"),
-        ("<html>", "there is no list where the plan says"),
+        (r#"{"data": {"id": 1}}"#, "there is no list at the declared location"),
+        ("<html>", "there is no list at the declared location"),
     ] {
         let server = Server::start(move |_| reply(200, JSON, body));
         let mut items = engine_of(engine()).items(paged(&server.url, "link items=/data"), json!({}));

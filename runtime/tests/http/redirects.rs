@@ -151,9 +151,9 @@ async fn redirect_loops_and_other_schemes_are_rejected() {
 #[tokio::test]
 async fn unfollowed_redirect_is_a_failure_with_its_location() {
     for (status, headers, message) in [
-        (304, "", "The service says that nothing was modified, and sends nothing."),
-        (302, "", "The service does not say where to find the answer."),
-        (300, "Location: /a\r\n", "Location: /a\nThe service does not say where to find the answer."),
+        (304, "", "The service reports that nothing was modified, and sends no body."),
+        (302, "", "The redirect has no usable location."),
+        (300, "Location: /a\r\n", "Location: /a\nThe redirect has no usable location."),
         (
             302,
             "Location: ftp://h/x\r\n",

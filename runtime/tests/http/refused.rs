@@ -42,9 +42,9 @@ async fn refused_credential_error_names_scheme_source_and_status() {
             401,
             expired,
             "CREDENTIAL_REFUSED",
-            "is refused (it asks for Bearer, with `error=\"invalid_token\", error_description=\"it expired\"`)",
+            "was rejected (it asks for Bearer, with `error=\"invalid_token\", error_description=\"it expired\"`)",
         ),
-        (403, "", "CREDENTIAL_REFUSED", "is refused: what it may do does not suffice"),
+        (403, "", "CREDENTIAL_REFUSED", "was rejected: its permissions are insufficient"),
         (404, "", "NOT_FOUND", "check what that may see"),
     ] {
         let server = answering(status, headers);
@@ -70,7 +70,7 @@ async fn refused_credential_error_names_its_variable() {
     let credentials = EnvCredentials::new().variable("s", "CARGO_MANIFEST_DIR");
     let (response, _) = called(engine().credentials(credentials), bearer(&server)).await;
     let text = response.operator_text().unwrap().into_owned();
-    assert!(text.contains("`s` (the environment variable CARGO_MANIFEST_DIR) is refused"), "{text}");
+    assert!(text.contains("`s` (the environment variable CARGO_MANIFEST_DIR) was rejected"), "{text}");
     assert!(!text.contains(env!("CARGO_MANIFEST_DIR")), "{text}");
     let (response, _) = called(engine().header("Authorization", VALUE), bearer(&server)).await;
     let text = response.operator_text().unwrap().into_owned();
@@ -116,7 +116,7 @@ async fn credential_dropped_by_a_redirect_is_not_reported_as_refused() {
     let server = Server::start(move |_| reply(302, &to, b""));
     let (response, _) = called(known(), bearer(&server)).await;
     let text = response.operator_text().unwrap().into_owned();
-    let message = format!("the redirect leads to {}, which is not sent the credential `s`", other.url);
+    let message = format!("the redirect leads to {}, but the credential `s`", other.url);
     assert!(text.contains(&message), "{text}");
 }
 

@@ -282,7 +282,7 @@ async fn oversized_image_is_omitted() {
     let server = Server::start(|_| reply(200, "Content-Type: image/png\r\n", [0; 1000]));
     let engine = engine().max_media_bytes(999);
     let result = call(engine, plan("GET", &server.url, "/x"), json!({})).await.unwrap();
-    assert_eq!(body(&result), "[image/png, more than 999 bytes: left out]");
+    assert_eq!(body(&result), "[image/png, more than 999 bytes: omitted]");
     assert_eq!(result.content.len(), 1);
 }
 
@@ -335,7 +335,7 @@ async fn credential_is_redacted_in_every_encoding() {
         let plan = secured(plan("GET", &server.url, "/"), Placement::Header("x-api-key".into()));
         let result = call(engine().credentials(credentials), plan, json!({})).await.unwrap();
         let displayed = serde_json::to_string(&result).unwrap();
-        assert!(displayed.contains("****") || displayed.contains("left out"), "{displayed}");
+        assert!(displayed.contains("****") || displayed.contains("omitted"), "{displayed}");
         for part in ["s3cr3t", &numbered[..20], &escaped[4..20], &hex[..16], &base64[8..20], "cwAzAGMAcg"] {
             assert!(!displayed.contains(part), "{part} in {displayed}");
         }

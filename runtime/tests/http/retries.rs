@@ -52,7 +52,7 @@ async fn idempotent_request_is_retried_and_reported() {
         assert_eq!(result.details["rate_limit"], json!({"remaining": 4}));
         assert_eq!(server.seen().len(), 3);
         let lines = lines.lock().unwrap();
-        assert_eq!(lines[1], "the service answered 429; the request is repeated in 0 ms");
+        assert_eq!(lines[1], "the service returned 429; retrying in 0 ms");
         assert_eq!(lines.len(), 2);
     }
 }

@@ -142,7 +142,7 @@ async fn incomplete_file_is_deleted() {
     let steps = vec![events, Step::Send(b"data: 1\n\n".to_vec()), Step::Wait(Duration::from_secs(60))];
     let endless = engine().save_to(dir.path()).save_all(true).timeout(Duration::from_millis(700));
     let result = saved(endless, "/x", steps).await;
-    assert_eq!(result.details["not_saved"], "it had not ended when the time of the call was up");
+    assert_eq!(result.details["not_saved"], "it had not ended when the call timed out");
     assert!(result.to_text().contains("\n1\n... [truncated]"), "{result:?}");
     assert!(dir.names().is_empty(), "{:?}", dir.names());
     // The call is cancelled, or its time is up.
@@ -282,7 +282,7 @@ async fn partial_credential_is_never_written() {
             steps.push(Step::Send(vec![b' '; 100_000]));
             let pipe = Pipe::default();
             let result = secured_call(steps, pipe.clone()).await;
-            assert_eq!(result.details["not_saved"], "a credential stands in it");
+            assert_eq!(result.details["not_saved"], "it contains a credential");
             let taken = pipe.taken();
             assert!(before.starts_with(&taken), "{echoed}: {:?}", String::from_utf8_lossy(&taken));
         }

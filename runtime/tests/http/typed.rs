@@ -67,7 +67,7 @@ async fn typed_error_has_the_operator_text() {
     let error = engine.call(GetPet { id: 7, verbose: None }).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "t: The host `shop.local` may not be reached: it is a name of the local link. The program can open it with \
+        "t: The host `shop.local` is blocked: it is a link-local name. The program can allow it with \
          `HttpEngineBuilder::private_host(\"shop.local\")`."
     );
 }
@@ -88,7 +88,7 @@ async fn each_failure_has_its_own_variant() {
     assert_eq!(error.status(), Some(200));
     assert_eq!(
         error.to_string(),
-        format!("t: GET {}/pets/7 → 200: the answer has more than 50 bytes", server.url)
+        format!("t: GET {}/pets/7 → 200: the response has more than 50 bytes", server.url)
     );
     assert!(matches!(error, CallError::TooLarge { limit: 50, .. }));
     let engine = engine().base_url("http://127.0.0.1:1").build().unwrap();

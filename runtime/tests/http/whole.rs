@@ -23,7 +23,7 @@ fn counting(gives: usize, led: bool) -> Server {
 #[tokio::test]
 async fn partial_list_is_never_presented_as_complete() {
     let total = "total=/meta/total offered=max_items";
-    let counted = "the service counts 7 in all and leads no further";
+    let counted = "the service counts 7 in total, but returned no next page";
     for (pages, gives, led, arguments, message) in [
         // Nothing leads on, as with a cursor that is given only to those who ask for it.
         (
@@ -74,7 +74,7 @@ async fn partial_list_is_never_presented_as_complete() {
             7,
             true,
             json!({"max_items": 1}),
-            "[1 item of 1 page; more may follow (1 item was asked for; the service counts 7 in all)]"
+            "[1 item of 1 page; more may follow (1 item was requested; the service counts 7 in total)]"
                 .to_owned(),
         ),
         // What stands before the first page counts.
@@ -114,7 +114,8 @@ async fn partial_list_is_never_presented_as_complete() {
             5,
             true,
             json!({"after": 3}),
-            "[2 items of 1 page; more may follow (the service says so and does not lead there)]".to_owned(),
+            "[2 items of 1 page; more may follow (the service reports more, but returned no next page)]"
+                .to_owned(),
         ),
         (
             "cursor=after@/cursor items=/data more=/more",
@@ -153,7 +154,7 @@ async fn partial_list_is_never_presented_as_complete() {
     }
     let error = items.next().await.unwrap().unwrap_err();
     assert!(
-        error.to_string().contains("more items follow (the service says so and does not lead there)"),
+        error.to_string().contains("more items follow (the service reports more, but returned no next page)"),
         "{error}"
     );
     assert!(items.next().await.is_none());

@@ -54,7 +54,7 @@ fn holds(value: &Value, is_wrong: &impl Fn(&str) -> bool) -> bool {
     }
 }
 
-const NUL: &str = "must not hold the character U+0000, which no program can be given";
+const NUL: &str = "must not contain the character U+0000, which cannot be passed to a program";
 
 fn refused(
     template: &Template,
@@ -64,7 +64,9 @@ fn refused(
 ) -> ToolError {
     match culprit(template, scope, is_wrong) {
         Some(reference) => unusable(reference, ArgumentProblemKind::Value, message),
-        None => ToolError::failed(format!("the command of this tool is wrong: a text of it {message}")),
+        None => {
+            ToolError::failed(format!("the command of this tool is invalid: one of its strings {message}"))
+        }
     }
 }
 
@@ -123,7 +125,7 @@ impl CommandLine<'_> {
         if value.starts_with('-') && !free {
             let program = self.words.first().map_or("the program", String::as_str);
             let mut message =
-                format!("must not begin with `-`, because `{program}` would take it for an option");
+                format!("must not begin with `-`, because `{program}` would parse it as an option");
             // A number is never a file name.
             if value.parse::<f64>().is_err() {
                 message.push_str("; a file of such a name is `./-…`");

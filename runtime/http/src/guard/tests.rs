@@ -241,27 +241,24 @@ async fn refusal_names_host_reason_and_setting() {
     for (url, text) in [
         (
             "http://inside.example",
-            "The host `inside.example` may not be reached: its address 10.0.0.1 is of the range Private-Use, which is not \
-             public. The program can open it with `HttpEngineBuilder::private_host(\"inside.example\")`.",
+            "The host `inside.example` is blocked: its address 10.0.0.1 is in the range Private-Use, which is \
+             private. The program can allow it with `HttpEngineBuilder::private_host(\"inside.example\")`.",
         ),
         (
             "http://metadata.google.internal",
-            "The host `metadata.google.internal` may not be reached: its address 169.254.169.254 is of the range Link \
-             Local, which no request goes to.",
+            "The host `metadata.google.internal` is blocked: its address 169.254.169.254 is in the range Link \
+             Local, which is never allowed.",
         ),
         (
             "http://[2002:7f00:1::]",
-            "The host `[2002:7f00:1::]` may not be reached: its address 2002:7f00:1:: is of the range Loopback (6to4 \
-             127.0.0.1), which is not public. The program can open it with \
+            "The host `[2002:7f00:1::]` is blocked: its address 2002:7f00:1:: is in the range Loopback (6to4 \
+             127.0.0.1), which is private. The program can allow it with \
              `HttpEngineBuilder::private_host(\"[2002:7f00:1::]\")`.",
         ),
-        (
-            "http://opened.example",
-            "The host `opened.example` may not be reached: it is opened, but not at port 80.",
-        ),
+        ("http://opened.example", "The host `opened.example` is blocked: port 80 is not allowed."),
         (
             "http://printer.local",
-            "The host `printer.local` may not be reached: it is a name of the local link. The program can open it with \
+            "The host `printer.local` is blocked: it is a link-local name. The program can allow it with \
              `HttpEngineBuilder::private_host(\"printer.local\")`.",
         ),
     ] {
@@ -269,7 +266,7 @@ async fn refusal_names_host_reason_and_setting() {
         let operators = outcome.as_ref().map_err(|error| error.operator_text().into_owned());
         assert_eq!(operators.expect_err(url), text);
         // A model reads the reason, but not the help, which only an operator can apply.
-        let (reason, _) = text.split_once(" The program can open it").unwrap_or((text, ""));
+        let (reason, _) = text.split_once(" The program can allow it").unwrap_or((text, ""));
         assert_eq!(refused(outcome, url), reason);
     }
 }
@@ -330,6 +327,6 @@ async fn context_hosts_apply_to_base_urls_and_redirects() {
         .text();
     assert_eq!(
         text,
-        "The host `evil.example` may not be reached: this context allows api.example, start.example:80, *.cdn.example."
+        "The host `evil.example` is blocked: this context allows api.example, start.example:80, *.cdn.example."
     );
 }

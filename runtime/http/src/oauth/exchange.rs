@@ -55,7 +55,7 @@ impl OAuth {
         let asked = tokio::spawn(async move { oauth.ask(&engine, &scheme, &allowed, asking).await });
         asked
             .await
-            .unwrap_or_else(|_| Err(ToolError::failed_with("OAUTH_ERROR", "no token could be asked for")))
+            .unwrap_or_else(|_| Err(ToolError::failed_with("OAUTH_ERROR", "no token could be requested")))
     }
 
     async fn ask(
@@ -125,11 +125,11 @@ async fn granted(
         let body = response::read(&mut response, MAX_RESPONSE_BYTES, None).await?;
         Ok::<_, SendError>((response.status(), body.bytes))
     });
-    let reach = "check that the server is reached";
+    let reach = "check that the server is reachable";
     let (status, body) = match sent.await {
         Err(_) => {
             return Err(failed(
-                format!("the authorization server did not answer within {TOKEN_TIMEOUT:?}"),
+                format!("the authorization server did not respond within {TOKEN_TIMEOUT:?}"),
                 reach,
             ));
         }
@@ -146,13 +146,13 @@ async fn granted(
     if !status.is_success() {
         let code = text("error").unwrap_or("no reason given");
         let message = text("error_description").map(|message| format!(" ({message})")).unwrap_or_default();
-        let cause = format!("the authorization server answered {}: {code}{message}", status.as_u16());
+        let cause = format!("the authorization server returned {}: {code}{message}", status.as_u16());
         return Err(failed(request.redact(&cause), remedy(code)));
     }
     let is_bearer = text("token_type").is_none_or(|kind| kind.eq_ignore_ascii_case("bearer"));
     let token = text("access_token").filter(|token| !token.chars().any(char::is_control));
     let Some(token) = token.filter(|_| is_bearer) else {
-        let cause = "the authorization server's answer holds no bearer token".to_owned();
+        let cause = "the response of the authorization server contains no bearer token".to_owned();
         return Err(failed(
             cause,
             "check that the token URL is that of a token endpoint (RFC 6749, section 5.1)",
@@ -178,9 +178,9 @@ fn remedy(code: &str) -> &'static str {
             "check the client's ID and secret, whether it may use this grant, and whether the server wants them in the \
              body (`OAuth::client_in_body`)"
         }
-        "invalid_grant" => "get a new refresh token: this one has expired, was withdrawn or was replaced",
+        "invalid_grant" => "get a new refresh token: this one has expired, was revoked or was replaced",
         "invalid_scope" => "ask for other scopes (`OAuth::scopes`)",
-        _ => "see what the authorization server's documentation says of it",
+        _ => "see the authorization server's documentation",
     }
 }
 

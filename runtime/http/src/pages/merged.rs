@@ -36,9 +36,9 @@ impl Merged {
         for item in items {
             let bytes = json_bytes(&item) + 1;
             let reason = if self.items.len() == max {
-                format!("{} asked for", were(max))
+                format!("{} requested", were(max))
             } else if !self.items.is_empty() && self.bytes + bytes > room {
-                "there is no room for more".to_owned()
+                "the size limit was reached".to_owned()
             } else {
                 self.bytes += bytes;
                 self.items.push(item);
@@ -87,16 +87,18 @@ pub(crate) async fn several(
         } else if merged.items.len() >= max && place.is_complete() {
             break;
         } else if merged.items.len() >= max {
-            merged.stopped = Some(format!("{} asked for", were(max)));
+            merged.stopped = Some(format!("{} requested", were(max)));
         } else if merged.pages == MAX_PAGES {
-            merged.stopped = Some(format!("no more than {MAX_PAGES} pages are read at once"));
+            merged.stopped = Some(format!("at most {MAX_PAGES} pages are read per call"));
         }
         if merged.stopped.is_some() {
             break;
         }
         let page = reader.page(&mut place);
         let page = match until {
-            Some(until) => timeout_at(until, page).await.unwrap_or(Err(ToolError::failed("the time is up"))),
+            Some(until) => {
+                timeout_at(until, page).await.unwrap_or(Err(ToolError::failed("the time limit was reached")))
+            }
             None => page.await,
         };
         let number = merged.pages + 1;
@@ -108,8 +110,7 @@ pub(crate) async fn several(
                 }
             }
             Ok(page) => {
-                merged.stopped =
-                    Some(format!("page {number} was answered with status {}", page.status.as_u16()));
+                merged.stopped = Some(format!("page {number} returned status {}", page.status.as_u16()));
                 break;
             }
             Err(error) => {
@@ -126,7 +127,7 @@ pub(crate) async fn several(
     let mut result = answered(engine, tool, first, body.to_string().into_bytes()).await?;
     let end = match &stopped {
         Some(reason) => match place.total.filter(|_| place.short().is_none()) {
-            Some(total) => format!("more may follow ({reason}; the service counts {total} in all)"),
+            Some(total) => format!("more may follow ({reason}; the service counts {total} in total)"),
             None => format!("more may follow ({reason})"),
         },
         None => "these are all".to_owned(),

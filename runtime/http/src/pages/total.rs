@@ -36,10 +36,10 @@ pub(super) fn count(pages: &Pagination, place: &mut PageCursor, body: &Value, it
 pub(super) fn short(pages: &Pagination, place: &PageCursor, body: &Value) -> Option<String> {
     match (place.before, place.total) {
         (Some(read), Some(total)) if read < total => {
-            Some(format!("the service counts {total} in all and leads no further"))
+            Some(format!("the service counts {total} in total, but returned no next page"))
         }
         _ if next::more(pages, body) == Some(true) => {
-            Some("the service says so and does not lead there".to_owned())
+            Some("the service reports more, but returned no next page".to_owned())
         }
         _ => None,
     }
@@ -48,8 +48,8 @@ pub(super) fn short(pages: &Pagination, place: &PageCursor, body: &Value) -> Opt
 /// Returns the error at the end of an incomplete list.
 pub(super) fn ends_short(message: &str) -> ToolError {
     let text = format!(
-        "Error: the list is not whole: more items follow ({message}); if that is how the service counts, or its list comes in \
-         pages in another way, say so where the tools are compiled: `Options::pagination`"
+        "Error: the list is incomplete: more items follow ({message}). If the service counts differently, or paginates \
+         the list in another way, declare it with `Options::pagination` when you compile the tools"
     );
     ToolError::failed_with("INCOMPLETE_LIST", text)
 }

@@ -24,7 +24,7 @@ struct Reader<'x> {
 impl Reader<'_> {
     fn value(&self, element: &Element, content: &XmlContent, depth: usize) -> Result<Value, String> {
         if depth > MAX_DEPTH {
-            return Err(format!("its schema puts more than {MAX_DEPTH} values into one another"));
+            return Err(format!("its schema nests values more than {MAX_DEPTH} levels deep"));
         }
         if element.nil {
             return Ok(Value::Null);
@@ -92,7 +92,7 @@ impl Reader<'_> {
         depth: usize,
     ) -> Result<(), String> {
         if depth > MAX_DEPTH {
-            return Err(format!("its schema puts more than {MAX_DEPTH} values into one another"));
+            return Err(format!("its schema nests values more than {MAX_DEPTH} levels deep"));
         }
         for XmlField { key, node } in fields.iter().filter(|field| !field.key.is_empty()) {
             let content = resolved(self.xml, &node.content);

@@ -43,7 +43,7 @@ pub(super) fn parse(text: &str) -> Result<Element, String> {
         let closed = match event {
             Event::Start(start) => {
                 if open.len() >= MAX_DEPTH {
-                    return Err(format!("more than {MAX_DEPTH} elements stand in one another"));
+                    return Err(format!("the elements are nested more than {MAX_DEPTH} levels deep"));
                 }
                 open.push(element(&start, reader.resolver())?);
                 None
@@ -91,7 +91,9 @@ fn character(reference: &BytesRef<'_>) -> Result<String, String> {
     }
     let name: &str = reference;
     let known = resolve_predefined_entity(name).map(str::to_owned);
-    known.ok_or_else(|| format!("it has the entity `&{name};`, and none but those of XML itself is expanded"))
+    known.ok_or_else(|| {
+        format!("it contains the entity `&{name};`; only the predefined entities of XML are supported")
+    })
 }
 
 fn element(start: &BytesStart<'_>, names: &NamespaceResolver) -> Result<Element, String> {

@@ -45,7 +45,7 @@ impl Writer<'_> {
         out: &mut String,
     ) -> Result<(), String> {
         if depth > MAX_DEPTH {
-            return Err(format!("more than {MAX_DEPTH} elements stand in one another"));
+            return Err(format!("the elements are nested more than {MAX_DEPTH} levels deep"));
         }
         let mut element = Element {
             name: String::new(),

@@ -57,7 +57,7 @@ impl Target {
         })?;
         let is_named = |host: &Host| *host != Host::Tcp(String::new());
         if config.get_hostaddrs().is_empty() && !config.get_hosts().iter().any(is_named) {
-            return Err(format!("the URL of the PostgreSQL database names no host: {FORM}"));
+            return Err(format!("the URL of the PostgreSQL database has no host: {FORM}"));
         }
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(DEFAULT_CONNECT_TIMEOUT);
@@ -77,7 +77,7 @@ impl Target {
             }
             Some(_) => {
                 return Err(String::from(
-                    "`sslmode` is not known; it is `verify-full` (`require` and `verify-ca` mean the same) or `disable`",
+                    "unknown `sslmode`; use `verify-full` (`require` and `verify-ca` mean the same) or `disable`",
                 ));
             }
         };
@@ -228,7 +228,7 @@ mod tests {
             ("postgres://me:hunter2@db:port/a", "cannot be read"),
             ("postgres://me:hunter2@/a", "names no host"),
             ("postgres://me:hunter2@db/a?sslmode=prefer", "in plain text without a word"),
-            ("postgres://me:hunter2@db/a?sslmode=full", "`sslmode` is not known"),
+            ("postgres://me:hunter2@db/a?sslmode=full", "unknown `sslmode`"),
             ("postgres://me:hunter2@db/a?sslrootcert=%2Fnone.pem", "/none.pem"),
         ] {
             let reason = Target::of(url).err().unwrap_or_else(|| panic!("{url}")).to_string();

@@ -41,7 +41,7 @@ impl Tls {
 
 fn certificates(file: &Path) -> Result<RootCertStore, String> {
     let wrong = |reason: &dyn std::fmt::Display| {
-        format!("`sslrootcert`: {}: {reason}; it is a PEM file of certificates", file.display())
+        format!("`sslrootcert`: {}: {reason}; expected a PEM file of certificates", file.display())
     };
     let text = fs::read(file).map_err(|error| wrong(&error))?;
     let mut roots = RootCertStore::empty();

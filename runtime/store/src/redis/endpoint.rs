@@ -44,10 +44,10 @@ impl Endpoint {
         let secure = match url.scheme() {
             "redis" | "valkey" => false,
             "rediss" | "valkeys" => true,
-            other => return Err(wrong(format!("`{other}` is not a scheme of it"))),
+            other => return Err(wrong(format!("unknown scheme `{other}`"))),
         };
         let host = match url.host() {
-            None => return Err(wrong(String::from("it names no host"))),
+            None => return Err(wrong(String::from("it has no host"))),
             Some(Host::Ipv6(address)) => address.to_string(),
             Some(host) => host.to_string(),
         };
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn invalid_url_error_hides_secrets() {
         for (text, message) in [
-            ("localhost:6379", "`localhost` is not a scheme"),
+            ("localhost:6379", "unknown scheme `localhost`"),
             ("redis://:s3cret@host/zero", "the database `zero` is not a number"),
             ("s3cret", "write redis://HOST:PORT/DATABASE"),
             ("redis:///", "names no host"),

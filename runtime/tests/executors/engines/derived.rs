@@ -88,18 +88,14 @@ async fn defaults_are_applied_and_missing_values_reported() {
     let call = ToolCall::new("1", "post", json!({"user": {"id": 1}}));
     let error = toolbox.call(call, &ToolContext::new("turn", "")).await.outcome.unwrap_err();
     assert_eq!(error.code(), "MISSING_PARAMETER");
-    let text = "Invalid arguments: /user: There is no value for `user.name`, and the request needs one";
+    let text = "Invalid arguments: /user: Missing `user.name`, which the request requires";
     assert_eq!(error.to_string(), text);
     // Where the service has defaults of its own, those of the schema are not sent.
     let message = RequestPlan { defaults: false, ..usual() };
     let tools = engine.tools_from([Tool { spec: spec.clone(), call: ExecutionPlan::Http(message) }]);
     let call = ToolCall::new("1", "post", json!({"user": {"id": 1, "name": "x"}}));
     let response = toolbox_in(tools, ToolboxContext::new()).call(call, &ToolContext::new("turn", "")).await;
-    assert!(
-        response.text().ends_with("There is no value for `a`, and the request needs one"),
-        "{}",
-        response.text()
-    );
+    assert!(response.text().ends_with("Missing `a`, which the request requires"), "{}", response.text());
     let given = spec.with_defaults(json!({"user": {"id": 1, "name": "x"}}));
     assert!(build(&usual(), &given, &BuildOptions::default()).is_ok());
 }

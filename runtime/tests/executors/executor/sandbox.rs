@@ -353,7 +353,7 @@ async fn missing_sandbox_error_includes_help() {
     assert_eq!(
         error.to_string(),
         "the local executor cannot enforce read_only, network_disabled, so nothing was run: Bubblewrap (`bwrap`) is \
-         not installed. Install Bubblewrap (`bwrap`) and let this user make namespaces, or run the program in a \
+         not installed. Install Bubblewrap (`bwrap`) and allow this user to create namespaces, or run the program in a \
          container"
     );
 }

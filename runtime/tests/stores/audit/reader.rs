@@ -188,7 +188,7 @@ fn endless_view_is_not_accepted_as_a_log() {
         )
         .unwrap();
     let reason = store::audit::open(&file.0).unwrap_err().to_string();
-    assert!(reason.contains("without records of calls"), "{reason}");
+    assert!(reason.contains("contains no audit records"), "{reason}");
 }
 
 #[tokio::test]

@@ -117,7 +117,7 @@ async fn locked_table_is_awaited_up_to_the_timeout() {
     let start = Instant::now();
     let error = record(&auditor, "one").intent().await.unwrap_err();
     assert!(start.elapsed() < patience * 2, "{:?}", start.elapsed());
-    assert!(format!("{error:?}").contains("no answer within"), "{error:?}");
+    assert!(format!("{error:?}").contains("no response within"), "{error:?}");
     locking.join().unwrap();
     while auditor.flush().await.is_err() {}
     call(&auditor, "two", welcome()).await;

@@ -324,7 +324,7 @@ async fn outage_delays_calls_at_most_by_the_timeout() {
     let started = Instant::now();
     let error = limit.ask(&who, &spec).await.unwrap_err();
     let waited = started.elapsed();
-    assert!(error.operator_text().contains("no answer within 300ms"), "{error:?}");
+    assert!(error.operator_text().contains("no response within 300ms"), "{error:?}");
     assert!(waited >= bound && waited < bound + Duration::from_secs(5), "{waited:?}");
     // As long as nothing is tried again, nobody waits.
     let (mut at_once, started) = (0, Instant::now());

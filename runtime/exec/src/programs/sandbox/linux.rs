@@ -120,7 +120,7 @@ fn program(argv: &[String], env: &[(OsString, OsString)], work_dir: &Path) -> Re
         return Err(start(format!("no such directory: {}", work_dir.display())));
     }
     let program = find(name, env, work_dir);
-    program.ok_or_else(|| start("no such program, or it may not be executed".to_owned()))
+    program.ok_or_else(|| start("no such program, or it is not executable".to_owned()))
 }
 
 /// Searches for a program of the sandbox itself, in the `PATH` of this process.
@@ -144,7 +144,7 @@ async fn choose(sandbox: Sandbox) -> Result<Means, String> {
     };
     let and = if first.is_empty() || second.is_empty() { "" } else { "; " };
     Err(format!(
-        "{first}{and}{second}. Install Bubblewrap (`bwrap`) and let this user make namespaces, or run the program in a container"
+        "{first}{and}{second}. Install Bubblewrap (`bwrap`) and allow this user to create namespaces, or run the program in a container"
     ))
 }
 
@@ -173,7 +173,7 @@ fn limit(means: &Means, options: &ExecOptions) -> Result<(Option<ControlGroup>, 
     Err(refuse(
         asked,
         format!(
-            "{reason}. Start this process where it may make control groups, as in a service of systemd with `Delegate=yes`, or run the program in a container"
+            "{reason}. Start this process where it may create control groups, such as a systemd service with `Delegate=yes`, or run the program in a container"
         ),
     ))
 }

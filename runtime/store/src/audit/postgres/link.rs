@@ -92,7 +92,7 @@ impl Link {
             // The other program may have just ended. Its lock is released as soon as the server notices.
             let (displayed, name) = (&setup.target.shown, &setup.name);
             return Err(Problem::Busy(AuditError::new(format!(
-                "{displayed}: another program writes its records as `{name}`: stop it, or give this one a name of its own"
+                "{displayed}: another program writes its records as `{name}`: stop it, or give this one another name"
             ))));
         }
         let next = "SELECT nextval('tool_audit_numbers')::integer";

@@ -53,7 +53,7 @@ impl PostgresLog {
             match answered(&target, client.query_one(there, &[])).await?.get(0) {
                 true => Ok(()),
                 false => Err(AuditError::new(format!(
-                    "{}: it is a database without records of calls (`tool_executions`)",
+                    "{}: the database contains no audit records (`tool_executions`)",
                     target.shown
                 ))),
             }
@@ -195,7 +195,7 @@ async fn within<T>(
         Ok(Ok(done)) => Ok(done),
         Ok(Err(reason)) => Err(AuditError::new(target.error(&reason))),
         Err(_) => Err(AuditError::new(format!(
-            "{}: no answer within {limit:?}; look whether the server runs and is reached",
+            "{}: no response within {limit:?}; check that the server is running and reachable",
             target.shown
         ))),
     }

@@ -246,7 +246,7 @@ impl State {
 
     fn late(&self) -> AuditError {
         let Setup { target, wait_timeout: patience, .. } = &self.setup;
-        AuditError::new(format!("{}: no answer within {patience:?}", target.shown))
+        AuditError::new(format!("{}: no response within {patience:?}", target.shown))
     }
 
     async fn open(&mut self) -> Result<String, Problem> {
@@ -340,9 +340,7 @@ impl State {
     async fn block(&mut self) -> Result<i64, Problem> {
         let (link, _) = self.link().await?;
         let number: i64 = link.client.query_one("SELECT nextval('tool_audit_blocks')", &[]).await?.get(0);
-        number
-            .checked_mul(BLOCK)
-            .ok_or_else(|| Problem::Final(AuditError::new("the ids of records are used up")))
+        number.checked_mul(BLOCK).ok_or_else(|| Problem::Final(AuditError::new("all record IDs are used")))
     }
 
     async fn recover(&mut self) -> Result<usize, Problem> {

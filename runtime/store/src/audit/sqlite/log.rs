@@ -31,7 +31,7 @@ impl Log {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(Duration::from_secs(5)).map_err(failed)?;
-        let lacking = "it is a database without records of calls (`tool_executions`)";
+        let lacking = "the database contains no audit records (`tool_executions`)";
         if !stores(&connection, "tool_executions").map_err(failed)? {
             return Err(AuditError::new(lacking));
         }
