@@ -1,4 +1,4 @@
-//! Calls from Rust.
+//! Tests of typed calls from Rust.
 
 use std::sync::LazyLock;
 
@@ -23,7 +23,7 @@ struct Pet {
     name: String,
 }
 
-/// As generated code does it, but by serde.
+/// Like generated code, but with serde.
 impl FromJson for Pet {
     fn from_json(value: Value) -> Result<Self, JsonError> {
         serde_json::from_value(value).map_err(|error| JsonError::new(error.to_string()))
@@ -173,7 +173,7 @@ async fn context_cancels_limits_and_restricts_a_typed_call() {
     assert!(matches!(error, ToolError::Cancelled), "{error:?}");
 }
 
-/// A tool whose result is not described.
+/// A tool without a declared result.
 #[derive(Serialize)]
 struct Anything {
     id: u32,
@@ -200,7 +200,7 @@ async fn plain_text_and_empty_bodies_are_values() {
     }
 }
 
-/// An operation without a body in its answer.
+/// An operation without a response body.
 #[derive(Serialize)]
 struct Order {
     id: u32,
@@ -214,7 +214,7 @@ impl TypedTool for Order {
     }
 }
 
-/// As generated code does it, but by serde.
+/// Like generated code, but with serde.
 #[derive(Debug, Default, Deserialize, PartialEq)]
 struct OrderHeaders {
     location: Option<String>,

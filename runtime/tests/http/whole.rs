@@ -1,11 +1,11 @@
-//! Lists that are not whole are told from those that are.
+//! Tests that incomplete lists are distinguished from complete ones.
 
 use crate::pages::{JSON, argument, called, engine_of, paged};
 use crate::prelude::*;
 
 use crate::server::engine;
 
-/// A service that counts seven pets, and leads to those that `gives` says.
+/// A service that counts seven pets, and returns the number in `gives`, with a link to the next page if `led`.
 fn counting(gives: usize, led: bool) -> Server {
     Server::start(move |seen| {
         let at = argument(seen.target(), "skip").unwrap_or(0);
@@ -25,7 +25,7 @@ async fn partial_list_is_never_presented_as_complete() {
     let total = "total=/meta/total offered=max_items";
     let counted = "the service counts 7 in total, but returned no next page";
     for (pages, gives, led, arguments, message) in [
-        // Nothing leads on, as with a cursor that is given only to those who ask for it.
+        // There is no link, as with a cursor that is returned only on request.
         (
             "cursor=after@/cursor items=/data",
             7,
@@ -77,7 +77,7 @@ async fn partial_list_is_never_presented_as_complete() {
             "[1 item of 1 page; more may follow (1 item was requested; the service counts 7 in total)]"
                 .to_owned(),
         ),
-        // What stands before the first page counts.
+        // Items before the first page count.
         (
             "offset=skip items=/data",
             7,
@@ -92,7 +92,7 @@ async fn partial_list_is_never_presented_as_complete() {
             json!({"page": 2, "limit": 3}),
             "[4 items of 2 pages; these are all]".to_owned(),
         ),
-        // Where a list began by a cursor, nobody knows.
+        // If a list starts at a cursor, the number of items before it is unknown.
         (
             "cursor=after@/cursor items=/data",
             7,
@@ -108,7 +108,7 @@ async fn partial_list_is_never_presented_as_complete() {
             "[4 items of 2 pages; these are all]".to_owned(),
         ),
         ("next=/next items=/data", 7, true, json!({}), "[7 items of 3 pages; these are all]".to_owned()),
-        // The service says that more follow.
+        // The service declares that more follow.
         (
             "cursor=after@/cursor items=/data more=/more",
             5,
@@ -135,7 +135,7 @@ async fn partial_list_is_never_presented_as_complete() {
         let text = result.to_text();
         assert!(text.ends_with(&message), "{pages} {arguments}: {text}");
         assert_eq!(result.details["pages"]["total"], 7);
-        // Rust is told as well.
+        // The same holds for Rust.
         arguments["max_items"] = json!(1000);
         let engine = engine_of(engine());
         let mut items = engine.items(paged(&server.url, &format!("{pages} {total}")), arguments);

@@ -1,4 +1,4 @@
-//! Tools that are programs.
+//! Tests of tools that are programs.
 
 use toolgen_runtime::engine::command::CommandEngine;
 use toolgen_runtime::spec::plan::CommandOutput;
@@ -64,10 +64,10 @@ async fn value_like_an_option_is_rejected_unless_allowed() {
             );
         }
     }
-    // A number is no name of a file.
+    // A number is not a file name.
     let number = text.split(';').next().unwrap();
     assert_eq!(refused(&["x"], show(&[one("{x}")]), json!({"x": -5})).await, number);
-    // A value that says `--` ends no options.
+    // A value `--` does not end the options.
     assert_eq!(
         refused(&["y", "x"], show(&[one("{y}"), one("{x}")]), json!({"y": "a", "x": "--"})).await,
         text
@@ -220,7 +220,7 @@ async fn missing_program_error_includes_help() {
         refused(&[], plan.clone(), json!({})).await,
         format!("missing required programs: no-such-either{remedy}")
     );
-    // They are looked for once.
+    // The program is searched for once.
     let executor = Arc::new(ScriptedExecutor::default());
     let engine = CommandEngine::new().executor(Arc::clone(&executor));
     let tools = Engines::new()
@@ -245,7 +245,7 @@ async fn too_long_arguments_are_not_reported_as_a_missing_program() {
     assert!(message.starts_with("cannot start 'printf'") && !message.contains("installed"), "{message}");
 }
 
-/// The options with which a tool of this specification runs.
+/// Returns the options with which a tool of this specification runs.
 async fn options(spec: ToolSpec, plan: CommandPlan, context: ToolboxContext, own: bool) -> ExecOptions {
     let executor = Arc::new(ScriptedExecutor::default());
     let (engine, context) = if own {
