@@ -301,7 +301,7 @@ async fn no_credential_reaches_a_cassette_in_any_encoding() {
                 let at = text.find(&encoded);
                 let around =
                     at.map(|at| text[at.saturating_sub(200)..].chars().take(500).collect::<String>());
-                assert_eq!(around, None, "{encoded} of {secret} stands in {what}");
+                assert_eq!(around, None, "{encoded} of {secret} is in {what}");
             }
         }
     }

@@ -205,7 +205,7 @@ async fn endless_response_is_truncated() {
     tokio::time::sleep(Duration::from_millis(200)).await;
     let flooded = server.flooded();
     tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(flooded, server.flooded(), "nobody reads any more");
+    assert_eq!(flooded, server.flooded(), "the reader is gone");
 }
 
 /// A gzip stream of stored blocks, which the decompressor must still stop at the limit.

@@ -109,5 +109,5 @@ async fn preflight_reports_banned_programs_as_missing() {
     );
     let (words, options) = &inner.commands()[0];
     assert_eq!(words[4..], ["git", "gh"]);
-    assert!(options.read_only, "the check is held to the limits, too");
+    assert!(options.read_only, "the limits also apply to the check");
 }

@@ -113,7 +113,7 @@ async fn executor_errors_are_reported_as_tool_errors() {
     assert_eq!(call(ctx(), "ls").await.unwrap().details["stderr"], "no");
 }
 
-/// Runs a line of shell, with the executor it is given by its type.
+/// Runs a shell command, with the executor that it gets as a parameter.
 #[tool(undocumented)]
 async fn run(line: String, executor: Service<dyn Executor>, ctx: &ToolContext) -> Result<Value, ToolError> {
     let argv = ["sh".to_owned(), "-c".to_owned(), line];

@@ -177,7 +177,7 @@ async fn program_with_write_access_can_write() {
             run(&executor, &shell("echo x > new && chmod 600 new && mv new old"), &options).await.unwrap();
         assert!(output.success(), "{sandbox:?}: {output:?}");
         assert_eq!(fs::read_to_string(path.join("old")).unwrap(), "x\n");
-        // Nor to the files of its control group.
+        // It cannot write to the files of its control group.
         let script =
             shell("echo $$ > /sys/fs/cgroup/cgroup.procs || echo $$ > /sys/fs/cgroup/pids/cgroup.procs");
         let output = run(&executor, &script, &options).await.unwrap();
@@ -280,7 +280,7 @@ async fn program_cannot_read_environment_or_memory_of_its_parent() {
                 assert!(!output.success(), "{sandbox:?}: {file}");
                 assert_eq!(output.stdout, "", "{sandbox:?}: {file}");
             }
-            // Nor of other processes of the same user, whose IDs the program does not know.
+            // Nor those of other processes of the same user, whose IDs the program does not know.
             let every = "for p in /proc/[0-9]*; do case $p in */$$) ;; *) cat $p/environ 2>/dev/null;; esac; done | tr '\\0' '\\n' | grep -a ^CARGO_MANIFEST_DIR=";
             let output = run(&executor, &shell(every), &options).await.unwrap();
             assert_eq!(output.stdout, "", "{sandbox:?}");
