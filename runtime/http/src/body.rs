@@ -387,7 +387,7 @@ fn piece(
     if planned.contains(char::is_control) {
         // A line break would end the header of the part, and begin others.
         let message =
-            format!("the media type of the part `{name}` holds a line break or another control character");
+            format!("the media type of the part `{name}` contains a line break or another control character");
         return Err(RequestProblem::new(RequestProblemKind::Header, name, message));
     }
     if plan.is_some_and(|plan| plan.file) {

@@ -393,7 +393,7 @@ impl HttpEngineBuilder {
 pub(super) type Tokens = Vec<(String, Secret)>;
 
 /// The placeholder of a token that is requested when the request is sent.
-const PENDING_TOKEN: &str = "(a token by OAuth)";
+const PENDING_TOKEN: &str = "(an OAuth token)";
 
 /// The credentials of one call.
 #[derive(Debug)]
@@ -423,7 +423,7 @@ impl Credentials for CallCredentials<'_> {
     fn source(&self, request: &CredentialRequest<'_>) -> String {
         let settings = self.settings;
         match (settings.oauth_of(request.scheme), request.placement) {
-            (Some(oauth), _) => format!("a token by OAuth from {}", oauth.shown_url()),
+            (Some(oauth), _) => format!("an OAuth token from {}", oauth.shown_url()),
             (None, Placement::MutualTls) if settings.identity.is_some() => {
                 "the client's certificate".to_owned()
             }

@@ -59,7 +59,7 @@ pub trait Credentials: fmt::Debug + Send + Sync {
     /// Returns how to provide the credential, for the error of a call that lacks it: `set the environment variable
     /// …`.
     fn help(&self, request: &CredentialRequest<'_>) -> String {
-        format!("let the engine's `Credentials` give one for `{}`", request.scheme)
+        format!("provide a credential for `{}` in the engine's `Credentials`", request.scheme)
     }
 }
 
@@ -73,7 +73,7 @@ impl Credentials for NoCredentials {
     }
 
     fn help(&self, _request: &CredentialRequest<'_>) -> String {
-        "give the engine a source: `HttpEngineBuilder::credentials`".to_owned()
+        "set a source of credentials: `HttpEngineBuilder::credentials`".to_owned()
     }
 }
 
@@ -320,7 +320,9 @@ fn collect<'a>(
 fn unsent(placement: &Placement) -> Option<String> {
     match placement {
         placement if placement.is_supported() => None,
-        Placement::Header(name) => Some(format!("`{name}` is a header of the client, and takes none")),
+        Placement::Header(name) => {
+            Some(format!("`{name}` is a header that the HTTP client sets, so it cannot contain a credential"))
+        }
         Placement::Other(name) => Some(format!(
             "the scheme `{name}` of HTTP is not supported: send the header `Authorization` with every request, \
              `HttpEngineBuilder::header` or `--header`"

@@ -284,7 +284,7 @@ impl HttpEngineBuilder {
             }
             if HeaderValue::from_str(value).is_err() {
                 return Err(format!(
-                    "`header`: the value of `{name}` holds a line break or another control character"
+                    "`header`: the value of `{name}` contains a line break or another control character"
                 ));
             }
         }

@@ -92,8 +92,8 @@ impl Credentials for EnvCredentials {
             }
             // The name may be the secret itself.
             variable if !is_name(variable) => format!(
-                "what is given as the environment variable of `{}` is not a name of one, and is not repeated: set a variable, and \
-                 give its name",
+                "the environment variable of `{}` has an invalid name, which is not repeated: set a variable, and \
+                 configure its name",
                 request.scheme
             ),
             variable => match std::env::var(variable) {
@@ -102,14 +102,14 @@ impl Credentials for EnvCredentials {
                 }
                 Ok(value) if value.trim().chars().any(char::is_control) => {
                     format!(
-                        "set the environment variable {variable} to a credential of one line: it holds a control character"
+                        "set the environment variable {variable} to a credential in one line: it contains a control character"
                     )
                 }
                 Ok(_) | Err(std::env::VarError::NotPresent) => {
                     format!("set the environment variable {variable}")
                 }
                 Err(std::env::VarError::NotUnicode(_)) => {
-                    format!("set the environment variable {variable} to a text: it is not UTF-8")
+                    format!("set the environment variable {variable} to a valid value: it is not UTF-8")
                 }
             },
         };

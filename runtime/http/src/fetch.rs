@@ -133,10 +133,10 @@ impl fmt::Display for FetchError {
         write!(f, "{}: ", self.url)?;
         match &self.kind {
             FetchErrorKind::Network(reason) => write!(f, "HTTP request failed: {reason}"),
-            FetchErrorKind::Timeout(time) => write!(f, "no document within {time:?}"),
+            FetchErrorKind::Timeout(time) => write!(f, "the document did not arrive within {time:?}"),
             FetchErrorKind::Redirect(reason) => write!(f, "the redirect is not followed: {reason}"),
             FetchErrorKind::Malformed(reason) | FetchErrorKind::Refused(reason) => f.write_str(reason),
-            FetchErrorKind::Status(status) => write!(f, "the server answered with status {status}"),
+            FetchErrorKind::Status(status) => write!(f, "the server returned status {status}"),
             FetchErrorKind::TooLarge(limit) => write!(f, "the document has more than {limit} bytes"),
         }
     }

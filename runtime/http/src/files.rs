@@ -156,7 +156,7 @@ impl Files for FilesRoot {
         let held = held(&dir).map_err(failed)?;
         let remaining = self.max_kept.saturating_sub(held);
         if remaining == 0 {
-            return Err(format!("the directory for files holds {held} bytes, and it is full"));
+            return Err(format!("the directory for files contains {held} bytes, and is full"));
         }
         let (temporary, file) = beneath::beside(&dir, true).map_err(failed)?;
         Ok(Box::new(Writing {
@@ -261,7 +261,7 @@ impl NewFile for Writing {
         let held = held(&self.dir).map_err(failed)?;
         if held > self.max_kept {
             return Err(format!(
-                "the directory for files would hold {held} bytes, more than {}",
+                "the directory for files would contain {held} bytes, more than {}",
                 self.max_kept
             ));
         }

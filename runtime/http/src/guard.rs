@@ -272,7 +272,7 @@ impl Resolver for SystemResolver {
             let found = tokio::task::spawn_blocking(move || {
                 Ok((name.as_str(), 0).to_socket_addrs()?.map(|address| address.ip()).collect())
             });
-            found.await.unwrap_or_else(|_| Err(io::Error::other("the name could not be looked up")))
+            found.await.unwrap_or_else(|_| Err(io::Error::other("the name could not be resolved")))
         })
     }
 }

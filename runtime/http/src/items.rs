@@ -65,7 +65,7 @@ impl Default for PageLimits {
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "nothing is read until an item is asked for"]
+#[must_use = "nothing is read until an item is requested"]
 pub struct PagedItems<T = Value> {
     state: State,
     ready: VecDeque<Value>,

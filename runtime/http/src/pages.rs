@@ -245,9 +245,9 @@ fn led(page: &Page, url: &str) -> Result<(HttpRequest, Url), ToolError> {
     };
     let from = match &page.final_url {
         Some(url) => url.clone(),
-        None => Url::parse(&page.request.url).map_err(|_| refuse("its URL is not a URL"))?,
+        None => Url::parse(&page.request.url).map_err(|_| refuse("its URL is invalid"))?,
     };
-    let mut next = from.join(url.trim()).map_err(|_| refuse("its URL is not a URL"))?;
+    let mut next = from.join(url.trim()).map_err(|_| refuse("its URL is invalid"))?;
     if !matches!(next.scheme(), "http" | "https") || !next.has_host() {
         return Err(refuse("its URL is not an http or https URL"));
     }

@@ -41,7 +41,7 @@ impl HttpRequest {
             return Err("this is not an http or https URL".to_owned());
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("the URL must not hold a user name or a password; send a header".to_owned());
+            return Err("the URL must not contain a user name or a password; send a header".to_owned());
         }
         let (mut credentials, mut headers) = (AppliedCredentials::default(), plain);
         for secret in secret::secret_pairs(url.query().unwrap_or_default()) {

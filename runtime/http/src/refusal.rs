@@ -76,10 +76,10 @@ pub(super) fn refusal(
         let text = cut(&printable(&request.credentials.redact(&header(headers, name))), SAID);
         match text.split_once(' ') {
             None if text.is_empty() => text,
-            None => format!(" (it asks for {text})"),
+            None => format!(" (it requires {text})"),
             // Kept separate from the scheme, because a word after `Bearer` is treated as a token and redacted in
             // records.
-            Some((scheme, more)) => format!(" (it asks for {scheme}, with `{more}`)"),
+            Some((scheme, more)) => format!(" (it requires {scheme}, with `{more}`)"),
         }
     };
     let (code, help) = match status {

@@ -91,7 +91,7 @@ impl RetryState {
 
     /// Returns the delay before the next attempt, or `None` if the request is not retried.
     ///
-    /// `left` is the remaining time of the call.
+    /// `remaining` is the remaining time of the call.
     pub(super) fn next_delay(
         &mut self,
         reason: &RetryReason,

@@ -31,7 +31,7 @@ pub(super) fn config(roots: &[Vec<u8>], identity: Option<&Identity>) -> Result<C
         Some(Identity { certificates: own, key }) => {
             let own = certificates("client certificate", std::slice::from_ref(own))?;
             let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| {
-                Error::General(format!("client key: {error}; give a PEM text with one key"))
+                Error::General(format!("client key: {error}; pass PEM text with one key"))
             })?;
             config
                 .with_client_auth_cert(own, key)

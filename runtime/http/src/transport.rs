@@ -313,7 +313,7 @@ impl Interception<'_> {
             response = response.header(name, value);
         }
         let response = response.body(reply.body).map(Response::from);
-        response.map_err(|error| SendError::Taped(format!("a recorded answer cannot be read: {error}")))
+        response.map_err(|error| SendError::Taped(format!("a recorded response cannot be read: {error}")))
     }
 
     /// Records a request, and its response while it is read.

@@ -17,7 +17,7 @@ pub(super) struct Base {
     configured: bool,
 }
 
-const USER: &str = "The base URL must not hold a user name or a password; configure a credential";
+const USER: &str = "The base URL must not contain a user name or a password; configure a credential";
 const NO_BASE_URL: &str = "No base URL found in spec or config";
 
 fn problem(message: impl Into<String>) -> RequestProblem {

@@ -114,7 +114,7 @@ async fn missing_credential_error_names_the_variable() {
     let own = EnvCredentials::new().variable("s", "TOOLGEN_TEST_NOT_SET_EITHER");
     for (engine, help) in [
         (engine().credentials(own), "set the environment variable TOOLGEN_TEST_NOT_SET_EITHER"),
-        (engine(), "give the engine a source: `HttpEngineBuilder::credentials`"),
+        (engine(), "set a source of credentials: `HttpEngineBuilder::credentials`"),
         (engine().credentials(StaticCredentials::new()), "`StaticCredentials::with(\"s\", …)`"),
     ] {
         let error = call(engine, plan.clone(), json!({})).await.unwrap_err();

@@ -307,7 +307,7 @@ async fn next_page_must_be_on_an_allowed_host() {
         ("http://10.0.0.1/pets", "is blocked"),
         ("http://169.254.169.254/latest", "is blocked"),
         ("file:///etc/passwd", "not an http or https URL"),
-        ("http://[", "is not a URL"),
+        ("http://[", "its URL is invalid"),
     ] {
         let (_server, tool) = led_to(to.to_owned()).await;
         let mut items = engine.items(tool, json!({}));

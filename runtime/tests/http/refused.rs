@@ -42,7 +42,7 @@ async fn refused_credential_error_names_scheme_source_and_status() {
             401,
             expired,
             "CREDENTIAL_REFUSED",
-            "was rejected (it asks for Bearer, with `error=\"invalid_token\", error_description=\"it expired\"`)",
+            "was rejected (it requires Bearer, with `error=\"invalid_token\", error_description=\"it expired\"`)",
         ),
         (403, "", "CREDENTIAL_REFUSED", "was rejected: its permissions are insufficient"),
         (404, "", "NOT_FOUND", "check what that may see"),

@@ -171,7 +171,7 @@ async fn full_or_missing_directory_is_reported_with_the_response() {
     let full = FilesRoot::new(dir.path()).max_saved_bytes(1500);
     for (place, reason) in [
         (full.clone(), "it is larger than 500 bytes"),
-        (full.max_saved_bytes(1000), "the directory for files holds 1000 bytes, and it is full"),
+        (full.max_saved_bytes(1000), "the directory for files contains 1000 bytes, and is full"),
         (FilesRoot::new(dir.path().join("gone")), "the directory for files does not exist"),
     ] {
         let result = saved(engine().save_with(place), "/x", pdf()).await;

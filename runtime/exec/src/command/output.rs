@@ -103,7 +103,7 @@ fn in_text(text: String, output: &ExecOutput) -> ToolResult {
         details["stderr"] = Value::from(output.stderr.as_str());
     }
     let mut result = ToolResult::text(text).with_details(details);
-    result.structured = Structured::Missing("the output is a text".into());
+    result.structured = Structured::Missing("the output is text".into());
     result
 }
 

@@ -182,7 +182,7 @@ impl ContainerExecutor {
         } else if !self.workspace.is_absolute() || self.workspace.to_str().is_none() {
             "the workspace is not an absolute path in UTF-8"
         } else if cfg!(unix) && self.workspace.to_string_lossy().contains(':') {
-            "the path of the workspace holds a colon, which ends it in a mount"
+            "the path of the workspace contains a colon, which separates the parts of a mount"
         } else {
             return Ok(());
         };

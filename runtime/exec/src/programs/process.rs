@@ -207,7 +207,7 @@ async fn on_thread(
 
 fn thread(work: impl FnOnce() + Send + 'static) -> Result<(), String> {
     let thread = std::thread::Builder::new().name("toolgen-process".to_owned()).spawn(work);
-    thread.map(drop).map_err(|error| format!("no thread to start it: {error}"))
+    thread.map(drop).map_err(|error| format!("cannot start a thread: {error}"))
 }
 
 /// Starts a program with pipes, in its own process group.

@@ -156,9 +156,9 @@ fn unsupported_scheme_or_header_gets_no_credential() {
         (Placement::Other("digest".into()), "the scheme `digest` of HTTP is not supported"),
         (Placement::Other("Foo Bar".into()), "`HttpEngineBuilder::header`"),
         (Placement::Other("SCRAM-SHA-256".into()), "not supported"),
-        (Placement::Header("Host".into()), "`Host` is a header of the client"),
-        (Placement::Header("content-length".into()), "`content-length` is a header of the client"),
-        (Placement::Header("Accept".into()), "`Accept` is a header of the client"),
+        (Placement::Header("Host".into()), "`Host` is a header that the HTTP client sets"),
+        (Placement::Header("content-length".into()), "`content-length` is a header that the HTTP client sets"),
+        (Placement::Header("Accept".into()), "`Accept` is a header that the HTTP client sets"),
     ] {
         let plan = plan(vec![vec![scheme("s", placement)]]);
         let missing = choose(&plan, "https://h.example", &token).unwrap_err();

@@ -191,7 +191,7 @@ fn values_without_an_xml_form_are_rejected() {
         (json!({"a b": 1}), "`a b` cannot be a name in XML"),
         (json!({"<a>": 1}), "`<a>` cannot be a name in XML"),
         (json!({"@1": 1}), "`1` cannot be a name in XML"),
-        (json!({"a": "\u{1}"}), "XML cannot hold the character U+0001"),
+        (json!({"a": "\u{1}"}), "XML cannot contain the character U+0001"),
     ] {
         assert_eq!(write(&value, &any), Err(reason.to_owned()));
     }

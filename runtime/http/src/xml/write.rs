@@ -248,7 +248,7 @@ fn legal(text: &str) -> Result<(), String> {
     let illegal = |char: &char| matches!(char, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
     match text.chars().find(illegal) {
         None => Ok(()),
-        Some(char) => Err(format!("XML cannot hold the character U+{:04X}", u32::from(char))),
+        Some(char) => Err(format!("XML cannot contain the character U+{:04X}", u32::from(char))),
     }
 }
 

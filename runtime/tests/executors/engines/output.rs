@@ -88,7 +88,7 @@ async fn output_is_validated_against_its_schema() {
     }
     let call = ExecutionPlan::Command(literally("5", CommandOutput::Text));
     let response = answer(declares, call, json!({}), ToolboxContext::new()).await;
-    assert_eq!(response.outcome.unwrap().structured().unwrap_err(), "the output is a text");
+    assert_eq!(response.outcome.unwrap().structured().unwrap_err(), "the output is text");
 }
 
 #[tokio::test]

@@ -180,7 +180,7 @@ fn limit(means: &Means, options: &ExecOptions) -> Result<(Option<ControlGroup>, 
 
 /// Moves a process that has stopped itself into a control group, then resumes it.
 fn join(group: &ControlGroup, pid: u32) -> Result<(), String> {
-    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or("the process has no number")?;
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or("the process has no ID")?;
     let wait = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     waitid(WaitId::Pid(pid), wait).map_err(|error| error.to_string())?;
     group.join(pid).map_err(|error| format!("cannot be moved into its control group: {error}"))?;
@@ -195,9 +195,7 @@ impl Temporary {
         let path = env::temp_dir().join(unique_name());
         match fs::DirBuilder::new().mode(0o700).create(&path) {
             Ok(()) => Ok(Temporary(path)),
-            Err(error) => {
-                Err(refuse(vec!["read_only"], format!("no directory for temporary files: {error}")))
-            }
+            Err(error) => Err(refuse(vec!["read_only"], format!("no temporary directory: {error}"))),
         }
     }
 }

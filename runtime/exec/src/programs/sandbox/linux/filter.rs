@@ -104,7 +104,7 @@ pub(super) fn compile(denied: Denied) -> Result<BpfProgram, String> {
     let refuse = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     rules(denied)
         .and_then(|rules| SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch)?.try_into())
-        .map_err(|error| format!("no filter of system calls: {error}"))
+        .map_err(|error| format!("no system call filter: {error}"))
 }
 
 type Error = seccompiler::BackendError;

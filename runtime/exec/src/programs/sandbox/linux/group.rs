@@ -80,7 +80,7 @@ impl ControlGroup {
         }
         let wanted: Vec<&str> = settings.iter().map(|setting| setting.controller).collect();
         let files: Vec<_> = settings.iter().flat_map(|setting| setting.v2.clone()).collect();
-        let mut reason = format!("no control group of this process passes on {}", wanted.join(", "));
+        let mut reason = format!("no control group of this process delegates {}", wanted.join(", "));
         for dir in version_2(Path::new(ROOT), &own, &wanted) {
             match group.add(dir.join(&name), &files) {
                 Ok(()) => return Ok(group),
