@@ -1,4 +1,4 @@
-//! The operator's settings of an engine.
+//! The builder of an engine, which holds the operator's settings.
 
 use std::fmt;
 use std::path::PathBuf;

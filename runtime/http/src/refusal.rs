@@ -119,7 +119,7 @@ pub(super) fn refusal(
             first.origin().ascii_serialization()
         ),
         None if is_hidden => format!(
-            "if the resource exists, the credential {named} may not have access to it: check its permissions"
+            "if the resource exists, the credential {named} may lack access to it: check its permissions"
         ),
         None => {
             let asked = text(WWW_AUTHENTICATE.as_str());

@@ -181,7 +181,7 @@ fn not_followed(status: StatusCode, refused: Option<&str>) -> String {
         None if status == StatusCode::NOT_MODIFIED => {
             "The service reports that nothing was modified, and sends no body.".to_owned()
         }
-        None => "The redirect has no usable location.".to_owned(),
+        None => "The response is not a redirect that can be followed.".to_owned(),
     }
 }
 

@@ -1,5 +1,5 @@
-//! The connection to the server of a store. It is opened on demand, and dropped when it breaks. While the server is
-//! unreachable, only one request at a time tries to connect.
+//! The connection to the server of a store. It is opened on demand, and dropped when it breaks. After a failure,
+//! requests fail immediately for a moment, so that not every request tries to connect while the server is down.
 
 use std::fmt;
 use std::future::Future;

@@ -129,7 +129,7 @@ async fn page_errors_name_the_call_and_no_credential() {
         ),
         (200, "", " → 200: the body is empty (there is no list at the declared location)"),
         (404, "s3cr3t-token", " → 404 (*): ****"),
-        (302, "", " → 302 (The redirect has no usable location.)"),
+        (302, "", " → 302 (The response is not a redirect that can be followed.)"),
     ] {
         let server = Server::start(move |_| reply(status, JSON, body));
         let mut tool = paged(&server.url, "link items=/data");
@@ -248,7 +248,7 @@ async fn endless_list_is_abandoned() {
     assert_eq!(items.next().await.unwrap().unwrap(), 1);
     assert_eq!(items.next().await.unwrap().unwrap(), 1);
     let error = items.next().await.unwrap().unwrap_err();
-    assert!(error.to_string().contains("a page that was already read"), "{error}");
+    assert!(error.to_string().contains("the cursor of an earlier page"), "{error}");
     assert!(items.next().await.is_none());
     assert_eq!(server.seen().len(), 2);
 

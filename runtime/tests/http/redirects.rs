@@ -152,8 +152,8 @@ async fn redirect_loops_and_other_schemes_are_rejected() {
 async fn unfollowed_redirect_is_a_failure_with_its_location() {
     for (status, headers, message) in [
         (304, "", "The service reports that nothing was modified, and sends no body."),
-        (302, "", "The redirect has no usable location."),
-        (300, "Location: /a\r\n", "Location: /a\nThe redirect has no usable location."),
+        (302, "", "The response is not a redirect that can be followed."),
+        (300, "Location: /a\r\n", "Location: /a\nThe response is not a redirect that can be followed."),
         (
             302,
             "Location: ftp://h/x\r\n",

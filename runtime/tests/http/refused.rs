@@ -45,7 +45,7 @@ async fn refused_credential_error_names_scheme_source_and_status() {
             "was rejected (it requires Bearer, with `error=\"invalid_token\", error_description=\"it expired\"`)",
         ),
         (403, "", "CREDENTIAL_REFUSED", "was rejected: its permissions are insufficient"),
-        (404, "", "NOT_FOUND", "check what that may see"),
+        (404, "", "NOT_FOUND", "check its permissions"),
     ] {
         let server = answering(status, headers);
         let (response, row) = called(known(), bearer(&server)).await;

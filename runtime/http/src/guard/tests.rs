@@ -151,7 +151,7 @@ async fn allowed_private_host_is_reached_unless_always_blocked() {
             }
             assert_eq!(world.arrived(), (vec![], vec![]), "{address}");
             let led = refused(call(&one, &redirect_to("http://named.example/")).await, address);
-            assert!(led.ends_with("a host that is not opened for private addresses led there."), "{led}");
+            assert!(led.ends_with("a host that is not allowed redirected to it."), "{led}");
             assert_eq!(world.arrived().1, [PUBLIC], "{address}");
         }
     }
