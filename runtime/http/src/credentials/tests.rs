@@ -157,7 +157,10 @@ fn unsupported_scheme_or_header_gets_no_credential() {
         (Placement::Other("Foo Bar".into()), "`HttpEngineBuilder::header`"),
         (Placement::Other("SCRAM-SHA-256".into()), "not supported"),
         (Placement::Header("Host".into()), "`Host` is a header that the HTTP client sets"),
-        (Placement::Header("content-length".into()), "`content-length` is a header that the HTTP client sets"),
+        (
+            Placement::Header("content-length".into()),
+            "`content-length` is a header that the HTTP client sets",
+        ),
         (Placement::Header("Accept".into()), "`Accept` is a header that the HTTP client sets"),
     ] {
         let plan = plan(vec![vec![scheme("s", placement)]]);

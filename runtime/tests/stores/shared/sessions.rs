@@ -13,7 +13,7 @@ fn start(ctx: &ToolContext) -> Result<String, ToolError> {
     Ok("started".to_owned())
 }
 
-/// Goes on.
+/// Continues.
 #[tool(undocumented, requires(tool("start"), session("plan")))]
 fn go_on(ctx: &ToolContext) -> String {
     ctx.session().and_then(|session| session.get("plan")).unwrap_or_default().to_string()
