@@ -1,23 +1,27 @@
 //! Tools that are programs.
 //!
-//! The values of a call become arguments, variables or input of the program. No shell reads them, and a value that
-//! begins with `-` is refused where the program would take it for an option. Other users of a machine may see the
-//! arguments of its programs: secrets belong in variables or the input.
+//! The values of a call become arguments, environment variables or standard input of the program. No shell interprets
+//! them. A value that begins with `-` is rejected if the program would parse it as an option. Other users of a
+//! machine may see the arguments of its programs, so pass secrets in variables or standard input.
 //!
 //! # Where programs run
 //!
-//! A program runs in the [`Executor`] of its call, which a [toolbox](toolgen_kernel::Toolbox) holds to the limits of its
-//! context. If the call has none, it runs in that of the [`CommandEngine`], held to the same limits: with the feature
-//! `process`, on this machine. The declared effects of a tool hold for its program, too: a read-only tool cannot write
-//! files, and one without network has none, or the executor refuses to run it.
+//! A program runs in the [`Executor`] of its call, which a [toolbox](toolgen_kernel::Toolbox) restricts to the limits
+//! of its context. If the call has no executor, the program runs in that of the [`CommandEngine`] under the same
+//! limits: with the feature `process`, on this machine. The declared effects of a tool also apply to its program: a
+//! read-only tool cannot write files, and a tool without network has no network; otherwise the executor refuses to
+//! run it.
 //!
 //! # The result of a call
 //!
-//! - A text is the standard output. JSON is the [structured](toolgen_kernel::ToolResult::structured) result as well.
-//! - A program that fails is [`ToolError::Failed`] with the code `COMMAND_FAILED`: `exit code {n}` and both streams.
-//! - The values of inherited variables that are credentials by their names, such as `GITHUB_TOKEN`, are hidden in all
-//!   of this.
-//! - Output that is not what the tool declares has the code `INVALID_OUTPUT`, missing programs `PROGRAM_MISSING`.
+//! - The text of the result is the standard output. JSON is also the
+//!   [structured](toolgen_kernel::ToolResult::structured) result.
+//! - If a program fails, the error is [`ToolError::Failed`] with the code `COMMAND_FAILED`: `exit code {n}` and both
+//!   streams.
+//! - The values of inherited variables whose names mark them as credentials, such as `GITHUB_TOKEN`, are redacted in
+//!   all output.
+//! - The code for output that does not match the declaration is `INVALID_OUTPUT`, that for missing programs
+//!   `PROGRAM_MISSING`.
 
 mod argv;
 mod output;
@@ -48,10 +52,10 @@ use toolgen_kernel::spec::{Effects, Network, Timeout, ToolSpec};
 use self::stream::Stream;
 use crate::{ExecError, ExecOptions, Executor, ResourceLimits, preflight};
 
-/// The code of a call whose program is not installed.
+/// The error code of a call whose program is not installed.
 const PROGRAM_MISSING: &str = "PROGRAM_MISSING";
 
-/// Runs tools that are programs. `Engines` have one already; another one sets where programs run.
+/// Runs tools that are programs. `Engines` contain a default engine; replace it to choose where programs run.
 #[derive(Clone)]
 pub struct CommandEngine {
     executor: Option<Arc<dyn Executor>>,
@@ -64,7 +68,7 @@ impl Default for CommandEngine {
 }
 
 impl CommandEngine {
-    /// Creates an engine. If a call has no executor, it starts programs on this machine (feature `process`).
+    /// Creates an engine. With the feature `process`, it starts programs on this machine if a call has no executor.
     #[must_use]
     pub fn new() -> CommandEngine {
         #[cfg(feature = "process")]
@@ -74,7 +78,7 @@ impl CommandEngine {
         CommandEngine { executor }
     }
 
-    /// Sets the executor of calls that have none.
+    /// Sets the executor of calls without an executor.
     #[must_use]
     pub fn executor(mut self, executor: impl Executor + 'static) -> CommandEngine {
         self.executor = Some(Arc::new(executor));
@@ -111,14 +115,15 @@ impl fmt::Debug for CommandEngine {
 struct CommandTool {
     spec: ToolSpec,
     plan: CommandPlan,
-    /// The executor for calls that have none.
+    /// The executor of calls without an executor.
     executor: Option<Arc<dyn Executor>>,
     /// Whether all required programs were found.
     complete: Arc<AtomicBool>,
 }
 
 impl CommandTool {
-    /// Runs the program, and hides its credentials in the outcome: it may repeat them, as in a URL of an error.
+    /// Runs the program, and redacts its credentials in the outcome, where they may appear, for example in the URL of
+    /// an error.
     async fn run(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         let credentials = self.credentials();
         ctx.hide(&credentials);
@@ -135,7 +140,7 @@ impl CommandTool {
         outcome
     }
 
-    /// Returns the secrets in the inherited variables.
+    /// Returns the secrets in the inherited environment variables.
     fn credentials(&self) -> Secrets {
         let names = self.plan.inherit.iter();
         if names.len() == 0 {
@@ -165,7 +170,7 @@ impl CommandTool {
         }
     }
 
-    /// Returns the error of a program that did not run to its end.
+    /// Returns the error of a program that did not run to completion.
     async fn not_run(
         &self,
         error: ExecError,
@@ -174,7 +179,7 @@ impl CommandTool {
         ctx: &ToolContext,
     ) -> ToolError {
         if let (ExecError::Start { .. }, Some(program)) = (&error, argv.first()) {
-            // A system starts nothing for other reasons, too, such as arguments that are too long.
+            // A program may also fail to start for other reasons, such as arguments that are too long.
             let options = self.within(ctx);
             let there = preflight(executor, &[program.as_str()], &options, ctx.cancel()).await;
             if let Ok(there) = there
@@ -217,14 +222,15 @@ impl CommandTool {
         Ok(options)
     }
 
-    /// Returns options that hold the program to what its tool declares and to the time and hosts of the call.
+    /// Returns options that limit the program to the tool's declared effects, and to the time and the hosts of the
+    /// call.
     fn within(&self, ctx: &ToolContext) -> ExecOptions {
         let Effects { read_only, files, network, .. } = &self.spec.effects;
         let limits = EffectLimits { read_only: *read_only, files: *files, ..EffectLimits::ANY };
         let mut options = ExecOptions::default().restricted_to(&limits);
-        // Nothing holds a program to some hosts.
+        // A program cannot be limited to certain hosts.
         options.network_disabled |= *network != Network::Any || *ctx.allowed_hosts() != Network::Any;
-        // Whoever calls a tool without a limit of its own holds it to theirs.
+        // If the tool has no time limit, that of the caller applies.
         options.timeout = match self.spec.timeout {
             Timeout::Millis(limit) => Some(Duration::from_millis(limit)),
             Timeout::Default | Timeout::Never => None,
@@ -277,9 +283,7 @@ fn first_placeholder(template: &Template) -> String {
 }
 
 fn not_installed(reason: &str) -> ToolError {
-    let text = format!(
-        "{reason}. Calling again will not help: it has to be installed where the tool runs its programs"
-    );
+    let text = format!("{reason}. Do not retry: the program is not installed in the tool's environment");
     ToolError::failed_with(PROGRAM_MISSING, text)
 }
 

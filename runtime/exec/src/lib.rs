@@ -1,4 +1,4 @@
-//! What runs programs: on this machine, or in a container. The trait and its guards are in the kernel.
+//! Executors, which run programs on this machine or in a container. The trait and its guards are in the kernel.
 
 pub mod command;
 #[cfg(feature = "process")]

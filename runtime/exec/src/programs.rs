@@ -1,4 +1,4 @@
-//! Executors that start programs, here or in a container.
+//! Executors that start programs on this machine or in a container.
 
 mod capture;
 mod container;

@@ -1,12 +1,12 @@
-//! Decides which addresses requests may go to, by the special-purpose ranges.
+//! Classifies addresses by the special-purpose ranges: public, private, or never allowed.
 //!
 //! The ranges are those of the IANA IPv4 and IPv6 Special-Purpose Address Registries
 //! (<https://www.iana.org/assignments/iana-ipv4-special-registry>,
 //! <https://www.iana.org/assignments/iana-ipv6-special-registry>) as of 9 October 2025, the multicast ranges, and
-//! everything outside the unicast space that IANA allocates (`2000::/3`). The addresses of cloud services that hand
-//! out credentials to any caller inside, some of them in ordinary ranges, come first.
+//! everything outside the unicast space that IANA allocates (`2000::/3`). The metadata addresses of cloud services
+//! come first: they return credentials to any caller inside, and some of them are in ordinary ranges.
 //!
-//! An IPv6 address that carries an IPv4 address is judged by the carried address, because that is where it leads.
+//! An IPv6 address that embeds an IPv4 address is classified by the embedded address, because packets go there.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -18,17 +18,17 @@ pub(super) enum Access {
     Public,
     /// Only if the program opens it.
     Private,
-    /// Never.
+    /// Never, regardless of the settings.
     Closed,
 }
 
-/// The range that an address belongs to.
+/// The range that contains an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Range {
     pub(super) access: Access,
-    /// The name in the registry.
+    /// The name of the range in the registry.
     name: &'static str,
-    /// The IPv4 address that an IPv6 address carries, and how it is carried.
+    /// The IPv4 address that an IPv6 address embeds, and how it is embedded.
     carried: Option<(&'static str, Ipv4Addr)>,
 }
 
@@ -44,10 +44,10 @@ impl fmt::Display for Range {
 
 use Access::{Closed, Private, Public};
 
-/// A row of a table: address, prefix length, access and name; the first match counts.
+/// A row of a table: address, prefix length, access and name. The first match applies.
 type Row<const N: usize> = ([u16; N], u32, Access, &'static str);
 
-/// The ranges of IPv4, whose addresses are four numbers.
+/// The ranges of IPv4. Addresses are written as four numbers.
 const IPV4: &[Row<4>] = &[
     ([100, 100, 100, 200], 32, Closed, "cloud metadata service"),
     ([168, 63, 129, 16], 32, Closed, "cloud metadata service"),
@@ -73,7 +73,7 @@ const IPV4: &[Row<4>] = &[
     ([240, 0, 0, 0], 4, Closed, "Reserved"),
 ];
 
-/// The ranges of IPv6, whose addresses are eight groups.
+/// The ranges of IPv6. Addresses are written as eight groups.
 const IPV6: &[Row<8>] = &[
     ([0xfd00, 0xec2, 0, 0, 0, 0, 0, 0], 32, Closed, "cloud metadata service"),
     ([0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254], 128, Closed, "cloud metadata service"),
@@ -99,7 +99,8 @@ const IPV6: &[Row<8>] = &[
     ([0x2000, 0, 0, 0, 0, 0, 0, 0], 3, Public, "Global Unicast"),
 ];
 
-/// IPv6 prefixes whose addresses carry an IPv4 address, the bit it begins at, its most open access, and the name.
+/// IPv6 prefixes whose addresses embed an IPv4 address: the bit it starts at, its most permissive access, and the
+/// name.
 const CARRIERS: &[([u16; 8], u32, u32, Access, &str)] = &[
     ([0, 0, 0, 0, 0, 0xffff, 0, 0], 96, 96, Public, "IPv4-mapped"),
     ([0, 0, 0, 0, 0xffff, 0, 0, 0], 96, 96, Closed, "IPv4-translated"),
@@ -109,7 +110,7 @@ const CARRIERS: &[([u16; 8], u32, u32, Access, &str)] = &[
     ([0x2002, 0, 0, 0, 0, 0, 0, 0], 16, 16, Public, "6to4"),
 ];
 
-/// Returns the range that an address belongs to.
+/// Returns the range that contains an address.
 pub(super) fn range(address: IpAddr) -> Range {
     match address {
         IpAddr::V4(address) => of_ipv4(address),
@@ -128,7 +129,7 @@ fn of_ipv4(address: Ipv4Addr) -> Range {
 
 fn of_ipv6(address: Ipv6Addr) -> Range {
     let outer = by_prefix(address);
-    // RFC 5214, section 6.1: under any prefix, the interface identifier may carry the address of a tunnel's end.
+    // RFC 5214, section 6.1: under any prefix, the interface identifier may embed the address of a tunnel endpoint.
     let [.., kind, 0x5efe, _, _] = address.segments() else { return outer };
     let inner = carried("ISATAP", address.to_bits() as u32, outer.access);
     if matches!(kind, 0 | 0x200) && inner.access > outer.access { inner } else { outer }
@@ -138,7 +139,7 @@ fn by_prefix(address: Ipv6Addr) -> Range {
     let is_in = |start: &[u16; 8], length: u32| {
         (address.to_bits() ^ Ipv6Addr::from(*start).to_bits()).leading_zeros() >= length
     };
-    // `::` and `::1` look as if they carried an address.
+    // `::` and `::1` look as if they embedded an address.
     let plain = IPV6.iter().find(|(start, length, ..)| *length == 128 && is_in(start, *length));
     if plain.is_none() {
         if let Some((_, _, bit, most, how)) =
@@ -161,8 +162,8 @@ fn carried(how: &'static str, bits: u32, most: Access) -> Range {
     Range { access: access.max(most), name, carried: Some((how, inner)) }
 }
 
-/// Returns the range of a Teredo address (RFC 4380, section 4): of the server's address or the client's, which is
-/// inverted at the end, whichever is more restricted.
+/// Returns the range of a Teredo address (RFC 4380, section 4): the more restricted of the server's address and the
+/// client's, which is inverted at the end.
 fn teredo(address: Ipv6Addr) -> Range {
     let bits = address.to_bits();
     let server = carried("Teredo", (bits >> 64) as u32, Public);

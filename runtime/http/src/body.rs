@@ -1,4 +1,4 @@
-//! The body of a request.
+//! Encodes the body of a request.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use super::request::{Body, RequestProblem, RequestProblemKind, content};
 use super::torn::{Written, torn};
 use super::{charset, style, url, xml};
 
-/// Builds the body and its `Content-Type`. Returns `None` if the request has no body or there are problems.
+/// Builds the body and its `Content-Type`. Returns `None` if the request has no body, or if there are problems.
 pub(super) fn build(
     plan: &plan::Body,
     arguments: &Map<String, Value>,
@@ -50,7 +50,7 @@ pub(super) fn build(
     encoded.map_err(|problem| problems.push(placed(problem, &plan.source))).ok()
 }
 
-/// Returns a problem of a body at the argument that was given: parts are named as they are on the wire.
+/// Reports a problem of a body under the name of its argument: parts have the names of the wire format.
 fn placed(problem: RequestProblem, source: &BodySource) -> RequestProblem {
     let argument = match source {
         BodySource::Argument(argument) => Some(argument),
@@ -129,26 +129,27 @@ fn encode(
     }
 }
 
-/// Writes each item of a list, or the value itself, on a line. Texts of a sequence (RFC 7464) begin with a separator.
+/// Writes each item of an array, or the value itself, on a line. Items of a JSON text sequence (RFC 7464) begin with
+/// a separator.
 fn json_lines(value: &Value, media_type: &str) -> String {
     let start = if essence(media_type).ends_with("json-seq") { "\u{1e}" } else { "" };
     let items = value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
     items.iter().map(|item| format!("{start}{item}\n")).collect()
 }
 
-/// Returns a media type that names one type, or `otherwise` in place of a range such as `*/*` or `image/*`.
+/// Returns the media type, or `otherwise` if it is a range such as `*/*` or `image/*`.
 fn concrete<'a>(media_type: &'a str, otherwise: &'a str) -> &'a str {
     let essence = media_type.split(';').next().unwrap_or_default();
     if essence.is_empty() || essence.contains('*') { otherwise } else { media_type }
 }
 
-/// Returns a media type without a boundary, which depends on the parts.
+/// Returns a media type without its `boundary`, which depends on the parts.
 fn without_boundary(media_type: &str) -> String {
     let is_other = |one: &&str| !one.trim_start().to_ascii_lowercase().starts_with("boundary=");
     media_type.split(';').filter(is_other).collect::<Vec<_>>().join(";")
 }
 
-/// Adds a charset for text that is not ASCII. Nothing else is changed, since servers compare media types.
+/// Adds a charset for text that is not ASCII. Nothing else changes, because servers compare media types.
 fn with_charset(media_type: &str, text: &str) -> String {
     if text.is_ascii() || charset::is_named(media_type) {
         media_type.to_owned()
@@ -157,7 +158,7 @@ fn with_charset(media_type: &str, text: &str) -> String {
     }
 }
 
-/// Returns a text in the charset that its media type names.
+/// Encodes a string in the charset that its media type names.
 fn in_charset(argument: &str, media_type: &str, text: String) -> Result<Body, RequestProblem> {
     let text = match charset::xml(&text, media_type) {
         Cow::Borrowed(_) => text,
@@ -170,7 +171,7 @@ fn in_charset(argument: &str, media_type: &str, text: String) -> Result<Body, Re
     }
 }
 
-/// Says what is wrong with an argument, if the body is one.
+/// Names the argument in a problem, if the body is an argument.
 fn argument_message(argument: &str, reason: &str) -> String {
     if argument.is_empty() {
         format!("the request body: {reason}")
@@ -179,7 +180,7 @@ fn argument_message(argument: &str, reason: &str) -> String {
     }
 }
 
-/// Returns the fields of a form; those that are XML as texts.
+/// Returns the fields of a form, with XML fields as strings.
 fn fields<'a>(
     argument: &str,
     value: &'a Value,
@@ -195,8 +196,8 @@ fn fields<'a>(
     problem.map_or(Ok(fields), Err)
 }
 
-/// Writes `application/x-www-form-urlencoded`: a field uses its style if the document names one; otherwise a list
-/// repeats its name and an object is JSON (OpenAPI 3.1, "Encoding Object").
+/// Writes `application/x-www-form-urlencoded`. A field uses its style if the document declares one; otherwise an
+/// array repeats its name, and an object is JSON (OpenAPI 3.1, "Encoding Object").
 pub(super) fn form(fields: &Map<String, Value>, parts: &[Part]) -> String {
     let mut pairs = Vec::new();
     for (name, value) in fields {
@@ -229,7 +230,7 @@ pub(super) struct File {
     pub(super) content: Vec<u8>,
     pub(super) filename: Option<String>,
     pub(super) content_type: Option<String>,
-    /// Whether it was given as a text.
+    /// Whether the argument contains the content as a string.
     is_text: bool,
 }
 
@@ -241,7 +242,7 @@ impl File {
             RequestProblem::new(RequestProblemKind::File, argument, message)
         };
         if let Some(text) = value.as_str() {
-            // Where the schema of the document has a text.
+            // The document's schema declares a string here.
             let content = text.as_bytes().to_vec();
             return Ok(File { content, filename: None, content_type: None, is_text: false });
         }
@@ -261,7 +262,7 @@ impl File {
         };
         let content_type = text("content_type").map(str::to_owned);
         if content_type.as_ref().is_some_and(|text| text.chars().any(char::is_control)) {
-            return Err(problem("`content_type` may not hold control characters".to_owned()));
+            return Err(problem("`content_type` must not contain control characters".to_owned()));
         }
         let from_path = || text("path").and_then(|path| path.rsplit(['/', '\\']).next());
         let filename = text("filename").or_else(from_path).map(str::to_owned);
@@ -271,14 +272,14 @@ impl File {
 }
 
 impl File {
-    /// Returns the media type to send the file as, of those in the list of allowed ones, which may be ranges: that of
-    /// the argument, or of the name or the first bytes of the file, or the first that is not a range.
+    /// Returns the media type to send the file as. It is chosen from the list of allowed media types, which may be
+    /// ranges: that of the argument, of the file's name or of its first bytes, or else the first that is not a range.
     pub(super) fn media_type(&self, argument: &str, allowed: &str) -> Result<String, RequestProblem> {
         let listed = || allowed.split(',').map(str::trim).filter(|one| !one.is_empty());
         if let Some(asked) = &self.content_type {
             let kind = essence(asked);
             let taken = listed().any(|one| one == "*/*" || is_of(&kind, one)) || allowed.is_empty();
-            // The document's own words may have parameters.
+            // The document's media type may have parameters.
             let declared = listed().find(|one| *one != "*/*" && kind == *asked && essence(one) == kind);
             return match taken {
                 true => Ok(declared.unwrap_or(asked).to_owned()),
@@ -310,13 +311,13 @@ impl File {
     }
 }
 
-/// Whether a media type is another one, or in its range. A range of all types says nothing about a file.
+/// Whether a media type equals another one, or is in its range. A range of all types does not restrict a file.
 fn is_of(kind: &str, allowed: &str) -> bool {
     let range = allowed.strip_suffix("/*").filter(|main| *main != "*");
     kind == essence(allowed) || range.is_some_and(|main| kind.split('/').next() == Some(main))
 }
 
-/// Decodes both alphabets, with or without padding, and ignores line breaks: models write all of them.
+/// Decodes both Base64 alphabets, with or without padding, and ignores line breaks: models write all of them.
 fn decode_base64(data: &str) -> Option<Vec<u8>> {
     let data: String = data.chars().filter(|c| !c.is_ascii_whitespace()).collect();
     [STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD].iter().find_map(|engine| engine.decode(&data).ok())
@@ -330,8 +331,8 @@ pub(super) struct EncodedPart {
     content: Vec<u8>,
 }
 
-/// Returns the parts of an object: plain values as text, objects as JSON, and one part per member of a list (OpenAPI
-/// 3.1, "Encoding `multipart` Media Types"), unless the field has a style, in which nothing is percent-encoded.
+/// Returns the parts of an object (OpenAPI 3.1, "Encoding `multipart` Media Types"): plain values as text, objects as
+/// JSON, and one part per item of an array. If a field has a style, its values are not percent-encoded.
 pub(super) fn pieces(
     fields: &Map<String, Value>,
     plans: &[Part],
@@ -363,7 +364,7 @@ pub(super) fn pieces(
     Ok(pieces)
 }
 
-/// Refuses files that are too large together for the memory: each is read whole.
+/// Rejects files that are too large together: each is read into memory as a whole.
 fn small_enough(pieces: &[EncodedPart], files: &dyn Files) -> Result<(), RequestProblem> {
     let all = pieces.iter().filter(|piece| piece.filename.is_some());
     let size: u64 = all.map(|piece| piece.content.len() as u64).sum();
@@ -379,13 +380,14 @@ fn piece(
     plan: Option<&Part>,
     files: &dyn Files,
 ) -> Result<EncodedPart, RequestProblem> {
-    // Where a file is one of several forms, the others are no objects, and its media type is not theirs.
+    // If a file is one of several variants, the other variants are not objects, and its media type does not apply to
+    // them.
     let plan = plan.filter(|plan| !plan.file || value.is_object());
     let planned = plan.map_or("", |plan| plan.content_type.as_str());
     if planned.contains(char::is_control) {
-        // It would end its header, and begin others.
+        // A line break would end the header of the part, and begin others.
         let message =
-            format!("the media type of the part `{name}` holds a line break or another control character");
+            format!("the media type of the part `{name}` contains a line break or another control character");
         return Err(RequestProblem::new(RequestProblemKind::Header, name, message));
     }
     if plan.is_some_and(|plan| plan.file) {
@@ -401,7 +403,7 @@ fn piece(
     }
     let natural = if value.is_object() || value.is_array() { "application/json" } else { "text/plain" };
     let media_type = if planned.is_empty() { natural } else { planned };
-    // XML is a text by now.
+    // XML is a string at this point.
     let text = content(value, media_type);
     let content_type =
         if media_type.starts_with("text/") { with_charset(media_type, &text) } else { media_type.to_owned() };
@@ -411,7 +413,7 @@ fn piece(
 
 /// Returns a boundary that depends only on the content and does not occur in it.
 pub(super) fn boundary(pieces: &[EncodedPart]) -> String {
-    // FNV-1a: it need not be secure, only stable and unlikely to meet itself.
+    // FNV-1a: the hash does not have to be secure, only stable and unlikely to collide with the content.
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for piece in pieces {
         for byte in piece.name.bytes().chain(piece.content.iter().copied()) {
@@ -447,8 +449,8 @@ pub(super) fn multipart(pieces: &[EncodedPart], boundary: &str) -> Vec<u8> {
     out
 }
 
-/// Quotes a name as browsers do (HTML, "multipart/form-data encoding algorithm"). Readers of quoted texts (RFC 2045) take
-/// what follows a `\\` for it, and end at a NUL or refuse the header.
+/// Quotes a name as browsers do (HTML, "multipart/form-data encoding algorithm"). Parsers of quoted strings (RFC
+/// 2045) treat a `\\` as an escape, and stop at a NUL or reject the header.
 fn quoted(name: &str) -> String {
     let mut quoted = String::with_capacity(name.len());
     for char in name.chars() {
@@ -461,9 +463,9 @@ fn quoted(name: &str) -> String {
     quoted
 }
 
-/// Returns the problem of a parameter if one of its pairs has the name of something else: of another parameter, given or
-/// not, of a credential, or of what the path of the document has in its query. Two objects may both have a key: a
-/// document may declare it in both.
+/// Returns the problem of a parameter if one of its pairs has a name that is already in use: by another parameter,
+/// set or not, by a credential, or by the query in the path of the document. Two objects may share a key if the
+/// document declares it in both.
 pub(super) fn taken(plan: &RequestPlan, parameter: &Parameter, pairs: &[String]) -> Option<RequestProblem> {
     let own = |name: &String| parameter.name == **name;
     let names = pairs.iter().flat_map(|pair| pair.split('&')).map(url::name).filter(|name| !own(name));
@@ -474,7 +476,7 @@ pub(super) fn taken(plan: &RequestPlan, parameter: &Parameter, pairs: &[String])
     taken.next().map(|name| key_taken(&parameter.argument, &name))
 }
 
-/// Returns the problem of a field of a form if a key within it is the name of another field, given or not.
+/// Returns the problem of a form field if one of its keys is the name of another field, set or not.
 fn in_form(
     argument: &str,
     fields: &Map<String, Value>,
@@ -496,15 +498,14 @@ fn in_form(
     })
 }
 
-/// Returns the problem of an argument that may not have a key of this name.
+/// Returns the problem of an argument that must not have a key of this name.
 pub(super) fn key_taken(argument: &str, name: &str) -> RequestProblem {
-    let message = format!(
-        "`{argument}` may not have the key `{name}`: the request has something else under that name; leave it out"
-    );
+    let message =
+        format!("`{argument}` must not have the key `{name}`: the request already uses that name; omit it");
     RequestProblem::new(RequestProblemKind::Arguments, argument, message)
 }
 
-/// Whether a name belongs to another parameter at the same place, or to a credential.
+/// Whether a name belongs to another parameter of the same location, or to a credential.
 fn is_reserved(plan: &RequestPlan, parameter: &Parameter, name: &str) -> bool {
     let is_of = |other: &Parameter| {
         let is_deep = matches!(&other.encoding, Encoding::Style { style: Style::DeepObject, .. });

@@ -14,13 +14,13 @@ use super::{body, secret, style, url, xml};
 
 /// Builds the request of a call, without credentials ([`authorize`](super::authorize) adds them).
 ///
-/// `arguments` are decoded: an object whose keys are those of the plan. A plan that needs
-/// [`defaults`](RequestPlan::defaults) needs them [filled in](toolgen_kernel::ToolSpec::with_defaults). The function is pure apart from
-/// [`BuildOptions::files`].
+/// `arguments` must be decoded: an object whose keys are those of the plan. If a plan needs
+/// [`defaults`](RequestPlan::defaults), they must be [filled in](toolgen_kernel::ToolSpec::with_defaults). The
+/// function is pure except for [`BuildOptions::files`].
 ///
 /// # Errors
 ///
-/// Returns every problem at once; the one about the base URL comes last.
+/// Returns all problems together; the problem of the base URL comes last.
 pub fn build(
     plan: &RequestPlan,
     arguments: &Value,
@@ -78,7 +78,7 @@ pub fn build(
     Ok(HttpRequest { method, url, headers, body, credentials: secret::AppliedCredentials::default() })
 }
 
-/// Writes the parameters, and returns the pairs of the query and the cookies.
+/// Writes the parameters, and returns the pairs of the query and of the cookies.
 fn parameters(
     plan: &RequestPlan,
     arguments: &Map<String, Value>,
@@ -120,16 +120,15 @@ fn parameters(
     (query, cookies)
 }
 
-/// The problem of an argument whose place the operator's base URL has taken.
+/// Returns the problem of an argument that the operator's base URL already sets.
 fn overridden(plan: &RequestPlan, name: &str) -> RequestProblem {
     let is_it = |one: &&Parameter| one.location == Location::Query && one.name == name;
     let argument = plan.parameters.iter().find(is_it).map_or(name, |one| one.argument.as_str());
-    let message =
-        format!("`{argument}` is set by the operator of this program to another value; leave it out");
+    let message = format!("the operator of this program sets `{argument}` to another value; omit it");
     RequestProblem::new(RequestProblemKind::Arguments, argument, message)
 }
 
-/// Names the longest of the arguments in the URL if the URL is too long.
+/// Returns a problem that names the longest argument in the URL, if the URL is too long.
 fn too_long(url: &str, plan: &RequestPlan, arguments: &Map<String, Value>) -> Option<RequestProblem> {
     if url.len() <= MAX_URL {
         return None;
@@ -166,7 +165,7 @@ fn pairs(parameter: &Parameter, value: &Value) -> Vec<String> {
             }
             _ => document(parameter, &content(value, media_type)),
         },
-        // A text, by now.
+        // XML is a string at this point.
         Encoding::Xml(_) => document(parameter, &style::text(value)),
     }
 }
@@ -175,7 +174,7 @@ fn is_form(media_type: &str) -> bool {
     essence(media_type) == "application/x-www-form-urlencoded"
 }
 
-/// Returns the pair of a document. Without a key it is the whole query.
+/// Returns the pair of a document. Without a key, the document is the whole query.
 fn document(parameter: &Parameter, text: &str) -> Vec<String> {
     if parameter.name.is_empty() {
         return vec![escape(text, Escape::Uri).into_owned()];
@@ -200,7 +199,7 @@ fn header(
     let problem = if !is_token(name) {
         format!("`{name}` is not the name of a header")
     } else if text.chars().any(|char| char.is_control() && char != '\t') {
-        format!("`{}` may not hold line breaks or other control characters", parameter.argument)
+        format!("`{}` must not contain line breaks or other control characters", parameter.argument)
     } else {
         return Some((name.to_owned(), text));
     };

@@ -1,4 +1,4 @@
-//! The operator's settings of an engine.
+//! The builder of an engine, which holds the operator's settings.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use super::tls::Identity;
 /// The default limit on the response text that a model gets, in bytes: 64 KiB.
 pub const DEFAULT_MAX_TEXT_BYTES: usize = 64 << 10;
 
-/// The default size limit of an image or a sound, in bytes: 5 MiB, which providers accept.
+/// The default size limit of an image or audio, in bytes: 5 MiB, which vendors accept.
 pub const DEFAULT_MAX_MEDIA_BYTES: usize = 5 << 20;
 
 /// The default size limit of the response of a typed call, in bytes: 16 MiB.
@@ -34,14 +34,14 @@ pub struct HttpEngineBuilder {
     pub(super) server_variables: Vec<(String, String)>,
     pub(super) credentials: Arc<dyn Credentials>,
     pub(super) timeout: Option<Duration>,
-    /// How long a connection may take; calls are bounded as a whole.
+    /// The timeout for establishing a connection. Calls have their own time limit.
     #[doc(hidden)]
     pub connect_timeout: Option<Duration>,
     pub(super) max_bytes: usize,
     pub(super) max_media_bytes: usize,
     pub(super) max_typed_bytes: usize,
     pub(super) files: Arc<dyn Files>,
-    /// Where answers are saved.
+    /// The store for responses.
     pub(super) saves: Option<Arc<dyn Files>>,
     pub(super) saves_all: bool,
     pub(super) headers: Headers,
@@ -58,12 +58,12 @@ pub struct HttpEngineBuilder {
     pub(super) oauth: Vec<(String, OAuth)>,
     pub(super) retries: RetryPolicy,
     pub(super) tape: Option<Interceptor>,
-    /// Whether requests pass the trace on.
+    /// Whether requests propagate the trace.
     pub(super) passes_on: bool,
     pub(super) also_passed: Vec<String>,
 }
 
-/// The operator's headers. They may hold anything, so `Debug` shows only their names.
+/// The operator's headers. They may contain secrets, so `Debug` shows only their names.
 #[derive(Clone, Default)]
 pub(super) struct Headers(pub(super) Vec<(String, String)>);
 
@@ -73,7 +73,7 @@ impl fmt::Debug for Headers {
     }
 }
 
-/// The operator's base URL. Its query may hold a key, so `Debug` stops before it.
+/// The operator's base URL. Its query may contain a key, so `Debug` omits it.
 #[derive(Clone, Default)]
 pub(super) struct BaseUrl(pub(super) Option<String>);
 
@@ -123,165 +123,164 @@ impl HttpEngineBuilder {
         }
     }
 
-    /// The operator's texts that must not be shown: values of headers and of the base URL's query whose names mark
-    /// them as credentials.
+    /// Returns the operator's secrets: the values of headers, and of the base URL's query, whose names mark them as
+    /// credentials.
     pub(super) fn secrets(&self) -> impl Iterator<Item = &str> {
         let headers = self.headers.0.iter().filter(|(name, _)| is_sensitive(name));
         let (_, query) = self.base_url.split().unwrap_or_default();
         headers.map(|(_, value)| value.as_str()).chain(secret_pairs(query))
     }
 
-    /// Sends every request here, in place of the servers of the plans. Its own path is kept.
+    /// Sends every request to this base URL instead of the servers of the plans. The path of the base URL is kept.
     #[must_use]
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = BaseUrl(Some(url.into()));
         self
     }
 
-    /// Returns the value of the header that the program sends with every request where a credential of this placement
-    /// goes.
+    /// Returns the value of the header that the program sends with every request in the location of this credential.
     pub(super) fn header_of(&self, placement: &Placement) -> Option<&str> {
         let name = placement.header()?;
         let found = self.headers.0.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
         Some(&found.1)
     }
 
-    /// Returns the source of the tokens of a scheme, if the engine gets them itself.
+    /// Returns the token source of a scheme, if the engine requests its tokens.
     pub(super) fn oauth_of(&self, scheme: &str) -> Option<&OAuth> {
         self.oauth.iter().find(|(known, _)| known == scheme).map(|(_, oauth)| oauth)
     }
 
-    /// Returns the credentials of a call for which these tokens were got.
+    /// Returns the credentials of a call with these tokens.
     pub(super) fn call_credentials<'a>(&'a self, tokens: &'a Tokens) -> CallCredentials<'a> {
         CallCredentials { settings: self, tokens }
     }
 
-    /// Returns the host that every request is sent to, as effects name it.
+    /// Returns the host that receives every request, as effects name it.
     pub(super) fn base_host(&self) -> Option<String> {
         let url = Url::parse(self.base_url.0.as_deref()?.trim()).ok()?;
         let host = url.host_str()?;
         Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
     }
 
-    /// Sets where the document came from; relative servers are resolved against it.
+    /// Sets the URL of the document. Relative servers are resolved against it.
     #[must_use]
     pub fn document_url(mut self, url: impl Into<String>) -> Self {
         self.document_url = Some(url.into());
         self
     }
 
-    /// Sets the value of a server variable, in place of its default.
+    /// Sets the value of a server variable, replacing its default.
     #[must_use]
     pub fn server_variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.server_variables.push((name.into(), value.into()));
         self
     }
 
-    /// Sets the source of credentials; without one, none are sent.
+    /// Sets the source of credentials. Without a source, none are sent.
     #[must_use]
     pub fn credentials(mut self, credentials: impl Credentials + 'static) -> Self {
         self.credentials = Arc::new(credentials);
         self
     }
 
-    /// Sets the time limit of calls whose tool names none, in place of 30 seconds.
+    /// Sets the time limit of calls whose tool declares none. Default: 30 seconds.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Sets the limit on the response text that a model gets, in bytes, in place of [`DEFAULT_MAX_TEXT_BYTES`].
+    /// Sets the maximum length of the response text that a model gets, in bytes. Default: [`DEFAULT_MAX_TEXT_BYTES`].
     #[must_use]
     pub fn max_bytes(mut self, max_bytes: usize) -> Self {
         self.max_bytes = max_bytes;
         self
     }
 
-    /// Sets the size limit of an image or a sound, in bytes, in place of [`DEFAULT_MAX_MEDIA_BYTES`].
+    /// Sets the maximum size of an image or audio, in bytes. Default: [`DEFAULT_MAX_MEDIA_BYTES`].
     #[must_use]
     pub fn max_media_bytes(mut self, max_bytes: usize) -> Self {
         self.max_media_bytes = max_bytes;
         self
     }
 
-    /// Sets the size limit of the response of a typed call, in bytes, in place of [`DEFAULT_MAX_TYPED_BYTES`].
+    /// Sets the maximum size of the response of a typed call, in bytes. Default: [`DEFAULT_MAX_TYPED_BYTES`].
     #[must_use]
     pub fn max_typed_bytes(mut self, max_bytes: usize) -> Self {
         self.max_typed_bytes = max_bytes;
         self
     }
 
-    /// Lets arguments name files below this directory; without it no files are read.
+    /// Lets arguments name files in this directory. By default no files are read.
     #[must_use]
     pub fn files_root(self, root: impl Into<PathBuf>) -> Self {
         self.files(FilesRoot::new(root))
     }
 
-    /// Sets another reader of the files that arguments name.
+    /// Sets a custom store for the files that arguments name.
     #[must_use]
     pub fn files(mut self, files: impl Files + 'static) -> Self {
         self.files = Arc::new(files);
         self
     }
 
-    /// Writes answers that cannot be shown to a model whole to this directory: bytes, and texts that are too long. The
-    /// model gets the name of the file, its media type, size and digest in place of Base64. No file is replaced, and
-    /// incomplete ones are removed. [`FilesRoot`] has limits. If the directory is that of
-    /// [`files_root`](Self::files_root), too, a model can send what it got.
+    /// Saves responses that a model cannot see in full to this directory: binary data, and text over the limit.
+    /// Instead of Base64, the model gets the name of the file, its media type, size and digest. No file is
+    /// overwritten, and incomplete files are removed. [`FilesRoot`] has limits. If the directory is also that of
+    /// [`files_root`](Self::files_root), a model can send the files that it received.
     #[must_use]
     pub fn save_to(self, root: impl Into<PathBuf>) -> Self {
         self.save_with(FilesRoot::new(root))
     }
 
-    /// Sets another place for answers, used as by [`save_to`](Self::save_to).
+    /// Sets a custom store for responses; see [`save_to`](Self::save_to).
     #[must_use]
     pub fn save_with(mut self, files: impl Files + 'static) -> Self {
         self.saves = Some(Arc::new(files));
         self
     }
 
-    /// Sets whether the body of every success is saved, even if it can be shown to a model; the default is no.
+    /// Sets whether the body of every success is saved, even if a model can see it in full. Default: no.
     #[must_use]
     pub fn save_all(mut self, all: bool) -> Self {
         self.saves_all = all;
         self
     }
 
-    /// Sends this header with every request that does not set it. It may hold a credential, so another origin never
-    /// gets it.
+    /// Sends this header with every request that does not set it. It may contain a credential, so it is not sent to
+    /// another origin.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.0.push((name.into(), value.into()));
         self
     }
 
-    /// Sets the `User-Agent`, in place of the name and version of this crate.
+    /// Sets the `User-Agent`. Default: the name and version of this crate.
     #[must_use]
     pub fn user_agent(mut self, user_agent: impl Into<String>) -> Self {
         self.user_agent = user_agent.into();
         self
     }
 
-    /// Sets whether the system's proxy (`HTTPS_PROXY` and so on) is used; the default is no. A proxy looks up names
-    /// itself, so the addresses behind names are checked by the proxy or not at all. Hosts and addresses in URLs are
-    /// still checked here. A proxy whose name resolves to a private address must be [opened](Self::private_host).
+    /// Sets whether the system's proxy (`HTTPS_PROXY` and so on) is used. Default: no. A proxy resolves names itself,
+    /// so the guard cannot check their addresses. Hosts and addresses in URLs are still checked. A proxy whose name
+    /// resolves to a private address must be [allowed](Self::private_host).
     #[must_use]
     pub fn system_proxy(mut self, used: bool) -> Self {
         self.system_proxy = used;
         self
     }
 
-    /// Lets requests go to private addresses at this host: `host` (any port) or `host:port`, `*.example.com` for every
+    /// Allows requests to private addresses of this host: `host` (any port) or `host:port`, `*.example.com` for every
     /// host below `example.com`, or `*`.
     ///
-    /// Requests otherwise go to public addresses only. This opens loopback addresses, those of private networks (RFC
-    /// 1918, RFC 4193), the shared address space (RFC 6598) and networks for benchmarks. Link-local addresses,
-    /// metadata services of clouds and unreachable ranges stay closed whatever is opened.
+    /// By default, requests go to public addresses only. This setting allows loopback addresses, private networks
+    /// (RFC 1918, RFC 4193), the shared address space (RFC 6598) and benchmark networks. Link-local addresses,
+    /// metadata services of clouds and unreachable ranges are always blocked.
     ///
-    /// A redirect leads to an opened host only from an opened host. With `*`, which matches every host, any server or
-    /// document can lead into the private network. A [base URL](Self::base_url) with a private address or `localhost`
-    /// opens that host and port by itself; one with any other name does not.
+    /// A redirect can lead to an allowed private host only from an allowed host. With `*`, which matches every host,
+    /// any server or document can redirect into the private network. A [base URL](Self::base_url) with a private
+    /// address or `localhost` allows that host and port implicitly; a base URL with any other name does not.
     ///
     /// ```
     /// use toolgen_runtime::engine::http::HttpEngine;
@@ -298,8 +297,8 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Sets the sentence in errors that says how to open a private host, such as by an option of a command line, for
-    /// programs whose users do not write Rust. The function gets the host; the default sentence names
+    /// Sets the sentence in errors that says how to allow a private host, such as a command-line option, for programs
+    /// whose users do not write Rust. The function gets the host; the default sentence names
     /// [`private_host`](Self::private_host).
     #[must_use]
     pub fn private_host_help(mut self, help: fn(&str) -> String) -> Self {
@@ -307,8 +306,8 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Treats these statuses of 400 and above as ordinary responses of this tool rather than failures, such as a 404
-    /// of a tool that asks whether something exists.
+    /// Treats these statuses of 400 and above as ordinary responses of this tool instead of failures, such as a 404
+    /// of a tool that checks whether something exists.
     #[must_use]
     pub fn accept_status(mut self, tool: impl Into<String>, statuses: impl IntoIterator<Item = u16>) -> Self {
         let tool = tool.into();
@@ -316,38 +315,37 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Whether a status of a tool is accepted although it is that of a failure.
+    /// Whether a tool accepts a status that is otherwise a failure.
     pub(super) fn accepts(&self, tool: &str, status: u16) -> bool {
         self.accepted.iter().any(|(name, accepted)| name == tool && *accepted == status)
     }
 
-    /// Sets the resolver of names, in place of the operating system. The addresses it returns are still checked.
+    /// Sets the DNS resolver. Default: that of the operating system. The guard checks the addresses that it returns.
     #[must_use]
     pub fn resolver(mut self, resolver: impl Resolver + 'static) -> Self {
         self.resolver = Arc::new(resolver);
         self
     }
 
-    /// Trusts these root certificates in addition to the system's, for a service with its own certificate or a
-    /// company's authority. Takes PEM text with one or more certificates.
+    /// Trusts these root certificates in addition to the system's, for a service with a self-signed certificate or a
+    /// company's certificate authority. Takes PEM text with one or more certificates.
     #[must_use]
     pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.root_certificates.push(pem.into());
         self
     }
 
-    /// Proves who the program is with this certificate (mutual TLS), wherever a server asks for it. Takes PEM texts:
-    /// the certificate with those that vouch for it, and its key. It is not shown to another origin that a redirect
-    /// leads to.
+    /// Authenticates the program with this certificate (mutual TLS) if a server requests one. Takes PEM text: the
+    /// certificate with its chain, and its key. After a redirect, it is not sent to another origin.
     #[must_use]
     pub fn client_certificate(mut self, certificates: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {
         self.identity = Some(Identity { certificates: certificates.into(), key: key.into() });
         self
     }
 
-    /// Gets the tokens of a security scheme by OAuth 2, whatever the [credentials](Self::credentials) say about it.
-    /// The name is that of the scheme in the document. The host of the token URL has to be one that requests
-    /// [reach](Self::private_host), and one that the calling context allows.
+    /// Requests the tokens of a security scheme by OAuth 2, even if the [credentials](Self::credentials) contain the
+    /// scheme. The name is that of the scheme in the document. The guard must allow the host of the token URL (see
+    /// [`private_host`](Self::private_host)), and so must the calling context.
     #[must_use]
     pub fn oauth(mut self, scheme: impl Into<String>, oauth: OAuth) -> Self {
         let scheme = scheme.into();
@@ -356,34 +354,34 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Sets whether requests name their trace, in the headers `traceparent` and `tracestate`, by the propagator that
-    /// the program sets for OpenTelemetry; the default is yes. Its other headers are sent only if
-    /// [`propagate_header`](Self::propagate_header) names them. If a request has such a header as an argument or a credential,
-    /// or by [`header`](Self::header), that one is sent. Another origin, to which a redirect or the link of a page
-    /// leads, never gets them.
+    /// Sets whether requests propagate the trace in the headers `traceparent` and `tracestate`, with the propagator
+    /// that the program configured for OpenTelemetry. Default: yes. Other headers of the propagator are sent only if
+    /// [`propagate_header`](Self::propagate_header) names them. A header of the same name that is an argument, a
+    /// credential, or set by [`header`](Self::header) takes precedence. Another origin, reached by a redirect or a
+    /// page link, does not get these headers.
     #[must_use]
     pub fn propagate_trace(mut self, passed_on: bool) -> Self {
         self.passes_on = passed_on;
         self
     }
 
-    /// Also sends this header of the propagator where requests name their trace: such as `baggage`, which shows every
-    /// service what the program notes there, or `b3`.
+    /// Also sends this header of the propagator, such as `b3`, or `baggage`, which shows every service the program's
+    /// entries.
     #[must_use]
     pub fn propagate_header(mut self, header: impl Into<String>) -> Self {
         self.also_passed.push(header.into());
         self
     }
 
-    /// Records all requests and their answers on a `layers::cassette::Cassette`, or answers them from it
-    /// and sends none.
+    /// Records all requests and responses on a `layers::cassette::Cassette`, or replays responses from it and sends
+    /// no requests.
     #[must_use]
     pub fn cassette(mut self, cassette: impl Into<Interceptor>) -> Self {
         self.tape = Some(cassette.into());
         self
     }
 
-    /// Sets how often and for how long requests are repeated, in place of [`RetryPolicy::default`].
+    /// Sets the policy for retries. Default: [`RetryPolicy::default`].
     #[must_use]
     pub fn retries(mut self, retries: RetryPolicy) -> Self {
         self.retries = retries;
@@ -391,17 +389,17 @@ impl HttpEngineBuilder {
     }
 }
 
-/// The tokens of a call, by scheme.
+/// The OAuth tokens of a call, by scheme.
 pub(super) type Tokens = Vec<(String, Secret)>;
 
-/// The placeholder for a token that is requested only when a request is sent.
-const PENDING_TOKEN: &str = "(a token by OAuth)";
+/// The placeholder of a token that is requested when the request is sent.
+const PENDING_TOKEN: &str = "(an OAuth token)";
 
 /// The credentials of one call.
 #[derive(Debug)]
 pub(super) struct CallCredentials<'a> {
     pub(super) settings: &'a HttpEngineBuilder,
-    /// The tokens that were got for the call.
+    /// The tokens that were requested for the call.
     pub(super) tokens: &'a Tokens,
 }
 
@@ -425,7 +423,7 @@ impl Credentials for CallCredentials<'_> {
     fn source(&self, request: &CredentialRequest<'_>) -> String {
         let settings = self.settings;
         match (settings.oauth_of(request.scheme), request.placement) {
-            (Some(oauth), _) => format!("a token by OAuth from {}", oauth.shown_url()),
+            (Some(oauth), _) => format!("an OAuth token from {}", oauth.shown_url()),
             (None, Placement::MutualTls) if settings.identity.is_some() => {
                 "the client's certificate".to_owned()
             }

@@ -1,4 +1,4 @@
-//! Why a call from Rust returned no value.
+//! The error of a typed call from Rust.
 
 use std::fmt;
 
@@ -14,10 +14,11 @@ use super::request::HttpRequest;
 use super::secret::AppliedCredentials;
 use super::{html, response, response_text};
 
-/// Why a call from Rust returned no value. No model reads it, so `Display` says which call it was, and has the [text
-/// for operators](ToolError::operator_text) and the beginning of an answer, or of the text of an HTML error page:
-/// `get_me: GET https://api.example.com/me → 404: no such user`. `Debug` has the same text, since that is what a `main`
-/// that returns an error prints.
+/// The error of a typed call from Rust.
+///
+/// No model reads it, so `Display` names the call, and shows the [text for operators](ToolError::operator_text) and
+/// the start of the response, or of the text of an HTML error page: `get_me: GET https://api.example.com/me → 404: no
+/// such user`. `Debug` prints the same, because a `main` that returns an error prints `Debug`.
 #[non_exhaustive]
 pub enum CallError {
     /// There was no response, or no request: the network, the time limit, a credential or an argument failed.
@@ -28,46 +29,47 @@ pub enum CallError {
         /// What failed.
         error: ToolError,
     },
-    /// The service answered with a status other than success.
+    /// The service returned a status other than success.
     #[non_exhaustive]
     Status {
         /// The tool, the method and the URL, without its query and without credentials.
         call: String,
         /// The status.
         status: u16,
-        /// Where a redirect leads that was not followed, and why it was not; empty for other answers.
+        /// The target of a redirect that was not followed, and the reason; empty for other responses.
         redirect: String,
-        /// What the operator can do about a credential that was refused, or is missing; empty for other answers.
+        /// What the operator can do about a rejected or missing credential; empty for other responses.
         operator: String,
-        /// The body, as text; if it is an HTML page that shows a credential, only the text of the page.
+        /// The body, as text. If it is an HTML page whose text shows a credential, it is only the (redacted) text of
+        /// the page.
         body: String,
     },
-    /// The service answered with success, but not with a value of the expected type.
+    /// The service returned success, but not a value of the expected type.
     #[non_exhaustive]
     Decode {
         /// The tool, the method and the URL, without its query and without credentials.
         call: String,
         /// The status.
         status: u16,
-        /// What does not fit.
+        /// The parse error.
         source: serde_json::Error,
-        /// The body, as text; only the item if it is a list.
+        /// The body, as text; only the item, if it is a list.
         body: String,
     },
-    /// The service answered with more than the engine accepts.
+    /// The response is larger than the engine accepts.
     #[non_exhaustive]
     TooLarge {
         /// The tool, the method and the URL, without its query and without credentials.
         call: String,
         /// The status.
         status: u16,
-        /// The number of bytes that the engine accepts.
+        /// The limit, in bytes.
         limit: usize,
     },
 }
 
 impl CallError {
-    /// Returns the status of the answer, if there was one. It is that of a success if the body is not what was expected.
+    /// Returns the status of the response, if there was one. It is a success if only the body was unexpected.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         match self {
@@ -78,8 +80,8 @@ impl CallError {
         }
     }
 
-    /// Reads the body of the answer as a type, generated or the program's own. `None` if there was no answer, or its
-    /// body is not of the type.
+    /// Parses the body of the response as a type, generated or the program's own. Returns `None` if there was no
+    /// response, or if its body does not have the type.
     ///
     /// ```ignore
     /// let Err(error) = engine.call(petstore::GetPet::new(7)).await else { return };
@@ -99,13 +101,13 @@ impl CallError {
         }
     }
 
-    /// Returns a function that turns the failure of a tool that got no answer into an error.
+    /// Returns a function that converts the failure of a tool without a response into an error.
     pub(super) fn without_answer(tool: &Tool) -> impl Fn(ToolError) -> CallError + Copy {
         |error| CallError::Transport { tool: tool.spec.name.as_str().to_owned(), error }
     }
 }
 
-/// The call that an answer is of, as errors show it.
+/// The call that a response belongs to, as errors show it.
 #[derive(Clone, Default)]
 pub(super) struct Answered {
     call: String,
@@ -115,7 +117,7 @@ pub(super) struct Answered {
 }
 
 impl Answered {
-    /// `final_url` is where redirects led.
+    /// Creates the call. `final_url` is the target of redirects.
     pub(super) fn new(
         tool: &Tool,
         request: &HttpRequest,
@@ -126,7 +128,7 @@ impl Answered {
         Answered { call, status: status.as_u16(), credentials: request.credentials.clone() }
     }
 
-    /// Returns the error for an answer whose status is not one of the operation.
+    /// Returns the error of a response whose status is not a success of the operation.
     pub(super) fn refusing(
         self,
         request: &HttpRequest,
@@ -145,13 +147,13 @@ impl Answered {
             );
         }
         let redirect = redirect.trim_start().replace('\n', ". ");
-        // Without its markup, a page may show a credential that it did not show before.
+        // Without its markup, a page may show a credential that was not visible before.
         let page = html::page("", &body).map(|page| (self.credentials.redact(&page), page));
         let body = page.filter(|(redacted, page)| redacted != page).map_or(body, |(redacted, _)| redacted);
         CallError::Status { call: self.call, status: self.status, redirect, operator, body }
     }
 
-    /// Returns the error for an answer whose content is not what was expected.
+    /// Returns the error of a response with unexpected content.
     pub(super) fn unfit(self, reason: &str, body: &str) -> CallError {
         let Answered { call, status, credentials } = self;
         let source = serde_json::Error::custom(cut(&printable(&credentials.redact(reason)), MAX_BODY_SHOWN));
@@ -163,7 +165,7 @@ impl Answered {
     }
 }
 
-/// Says why a text that should be JSON is not what was expected.
+/// Describes why a text that should be JSON is not the expected value.
 pub(super) fn unlike_json(text: &str, reason: impl fmt::Display) -> String {
     if text.trim().is_empty() {
         format!("the body is empty ({reason})")
@@ -174,7 +176,7 @@ pub(super) fn unlike_json(text: &str, reason: impl fmt::Display) -> String {
     }
 }
 
-/// How many characters of an answer's body are part of the text of an error.
+/// Maximum length of a response body in the text of an error, in characters.
 const MAX_BODY_SHOWN: usize = 300;
 
 toolgen_core::__readable_debug!(CallError);
@@ -185,7 +187,7 @@ impl fmt::Display for CallError {
         let body = match self {
             CallError::Transport { tool, error } => return write!(f, "{tool}: {}", error.operator_text()),
             CallError::TooLarge { call, status, limit } => {
-                return write!(f, "{call} → {status}: the answer has more than {limit} bytes");
+                return write!(f, "{call} → {status}: the response has more than {limit} bytes");
             }
             CallError::Status { call, status, redirect, operator, body } => {
                 write!(f, "{call} → {status}")?;

@@ -1,4 +1,4 @@
-//! Decodes the text of responses.
+//! Converts the text of requests and responses between charsets.
 
 use std::borrow::Cow;
 
@@ -10,15 +10,14 @@ use toolgen_kernel::base::truncate::{floor, trim_partial_char};
 use super::encode::octets;
 use super::xml::DECLARATION;
 
-/// Decodes the text of a body by its declared charset, or else UTF-8; a byte-order mark takes precedence (WHATWG
-/// Encoding, "decode"). Bytes that do not fit the charset become U+FFFD, except that a character cut in two at the
-/// end is dropped.
+/// Decodes a body by its declared charset, or else as UTF-8. A byte-order mark takes precedence (WHATWG Encoding,
+/// "decode"). Bytes that are invalid in the charset become U+FFFD; a character that is cut off at the end is dropped.
 pub(super) fn decode(bytes: &[u8], content_type: &str, truncated: bool) -> String {
     let label = charset(content_type).or_else(|| xml_encoding(bytes, content_type));
     let encoding = label.and_then(|label| Encoding::for_label_no_replacement(label.as_bytes()));
     let mut decoder = encoding.unwrap_or(UTF_8).new_decoder();
     let mut text = String::with_capacity(decoder.max_utf8_buffer_length(bytes.len()).unwrap_or_default());
-    // The text has room for all there can be, so that one step reads everything.
+    // The buffer has the maximum decoded size, so that one step decodes everything.
     let _ = decoder.decode_to_string(bytes, &mut text, !truncated);
     text.shrink_to_fit();
     text
@@ -35,11 +34,11 @@ impl Reader {
         Reader(encoding.unwrap_or(UTF_8).new_decoder())
     }
 
-    /// Decodes the next bytes. An incomplete character waits for its end.
+    /// Decodes the next bytes. An incomplete character is kept until its end arrives.
     ///
     /// # Errors
     ///
-    /// If they do not fit the charset.
+    /// Returns a message if the bytes are invalid in the charset.
     pub(super) fn push(&mut self, bytes: &[u8], last: bool) -> Result<String, String> {
         let room = self.0.max_utf8_buffer_length(bytes.len()).unwrap_or_default();
         let mut text = String::with_capacity(room);
@@ -51,54 +50,55 @@ impl Reader {
     }
 }
 
-/// Returns a text in the charset that its media type names, or `None` if that is the same as in UTF-8.
+/// Encodes a string in the charset that its media type names. Returns `None` if the bytes are the same as in UTF-8.
 ///
 /// # Errors
 ///
-/// If the charset lacks some of its characters.
+/// Returns a message if the charset lacks some of the characters.
 pub(super) fn encode(text: &str, content_type: &str) -> Option<Result<Vec<u8>, String>> {
     let label = charset(content_type)?.to_ascii_lowercase();
     let Some(encoding) = Encoding::for_label_no_replacement(label.as_bytes()) else {
-        // Of what nobody knows, only that it has the letters of ASCII is likely; in UTF-7, signs begin others.
+        // An unknown charset most likely contains ASCII, and nothing more is assumed. UTF-7 encodes some characters
+        // of ASCII differently.
         return match text.is_ascii() && !NO_ASCII.iter().any(|start| label.starts_with(start)) {
             true => None,
-            false => Some(Err(format!("the charset {label} that the service takes is not known here"))),
+            false => Some(Err(format!("the service expects the charset {label}, which is not supported"))),
         };
     };
     if encoding == UTF_16LE || encoding == UTF_16BE {
         let bytes = |unit: u16| if encoding == UTF_16BE { unit.to_be_bytes() } else { unit.to_le_bytes() };
-        // Without an order in its name, the bytes say it themselves.
+        // If the name does not state the byte order, a byte-order mark does.
         let mark = (label == "utf-16").then_some('\u{feff}');
         let mut units = [0; 2];
         let mark = mark.map(|mark| mark.encode_utf16(&mut units)[0]);
         return Some(Ok(mark.into_iter().chain(text.encode_utf16()).flat_map(bytes).collect()));
     }
-    // In ISO-2022-JP, an escape begins other characters.
+    // In ISO-2022-JP, an escape switches to other characters.
     if encoding == UTF_8 || (text.is_ascii() && !text.contains('\u{1b}')) {
         return None;
     }
-    // WHATWG reads these as Windows does, and they have less.
+    // WHATWG decodes these charsets as Windows code pages, which have more characters.
     let most = match label.as_str() {
         _ if encoding != WINDOWS_1252 || label.contains("1252") => '\u{10ffff}',
         ascii if ascii.contains("ascii") => '\u{7f}',
         _ => '\u{ff}',
     };
     let (bytes, _, unmapped) = encoding.encode(text);
-    // Some characters are written as others that look alike, such as the yen as a backslash.
+    // Some characters are encoded as similar ones, such as the yen sign as a backslash.
     let is_same = || encoding.decode_without_bom_handling(&bytes).0 == text;
     if unmapped || text.chars().any(|char| char > most) || !is_same() {
         return Some(Err(format!(
-            "the service takes the charset {label}, which lacks some of the characters"
+            "the service expects the charset {label}, which lacks some of the characters"
         )));
     }
     Some(Ok(bytes.into_owned()))
 }
 
-/// The prefixes of the names of charsets in which the letters of ASCII are other bytes, or begin other characters.
+/// Prefixes of the names of charsets that encode ASCII letters as other bytes, or use them to begin other characters.
 const NO_ASCII: [&str; 10] =
     ["utf-7", "utf-32", "utf32", "ucs-4", "ebcdic", "ibm037", "cp037", "ibm500", "cp500", "ibm1047"];
 
-/// Returns the text of an XML document whose first line names the charset of its media type.
+/// Replaces the charset in the XML declaration with that of the media type.
 pub(super) fn xml<'t>(text: &'t str, content_type: &str) -> Cow<'t, str> {
     let label = charset(content_type).filter(|_| is_xml(&essence(content_type)));
     let plain =
@@ -111,16 +111,16 @@ pub(super) fn xml<'t>(text: &'t str, content_type: &str) -> Cow<'t, str> {
     }
 }
 
-/// Returns a form, which is escaped as UTF-8, as one that is escaped in the charset that its media type names.
+/// Converts a form from escaped UTF-8 to the charset that its media type names.
 ///
 /// # Errors
 ///
-/// If the charset lacks some of its characters, or cannot be that of a form.
+/// Returns a message if the charset lacks some of the characters, or is not valid for forms.
 pub(super) fn form(form: String, content_type: &str) -> Result<String, String> {
     let Some(label) = charset(content_type).filter(|label| !label.eq_ignore_ascii_case("utf-8")) else {
         return Ok(form);
     };
-    // The letters of ASCII stand in a form as they are, so its charset must have them.
+    // A form contains ASCII letters verbatim, so its charset must include ASCII.
     if encode("a", content_type).is_some() {
         return Err(format!("a form cannot have the charset {label}"));
     }
@@ -129,12 +129,12 @@ pub(super) fn form(form: String, content_type: &str) -> Result<String, String> {
         out.push_str(&rest[..at]);
         let escaped: Vec<u8> = octets(&rest[at..]).collect();
         let (run, after) = rest[at..].split_at(escaped.len() * 3);
-        // What is not UTF-8 was escaped before it came here.
+        // Bytes that are not UTF-8 were escaped by the caller.
         match String::from_utf8(escaped).ok().and_then(|text| encode(&text, content_type)) {
             Some(bytes) => out.extend(percent_encode(&bytes?, NON_ALPHANUMERIC)),
             None => out.push_str(run),
         }
-        // A percent sign of its own.
+        // A literal percent sign.
         let alone = usize::from(run.is_empty());
         out.push_str(&after[..alone]);
         rest = &after[alone..];
@@ -143,7 +143,7 @@ pub(super) fn form(form: String, content_type: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// Returns JSON that reads the same in the charset that its media type names.
+/// Returns JSON that has the same meaning in the charset that its media type names.
 pub(super) fn json(text: String, content_type: &str) -> String {
     let other = charset(content_type).is_some_and(|label| !label.eq_ignore_ascii_case("utf-8"));
     if !other || text.is_ascii() {
@@ -160,7 +160,7 @@ pub(super) fn json(text: String, content_type: &str) -> String {
     out
 }
 
-/// Whether a media type names a charset, and so is that of a text.
+/// Whether a media type has a `charset` parameter that applies to its text.
 pub(super) fn is_named(content_type: &str) -> bool {
     charset(content_type).is_some()
 }
@@ -172,7 +172,7 @@ fn charset(content_type: &str) -> Option<&str> {
     charset.next().map(|(_, value)| value.trim().trim_matches('"'))
 }
 
-/// Returns the charset that an XML document names in its first line, `<?xml version="1.0" encoding="…"?>`.
+/// Returns the charset of an XML declaration, `<?xml version="1.0" encoding="…"?>`.
 fn xml_encoding<'b>(bytes: &'b [u8], content_type: &str) -> Option<&'b str> {
     let declaration = bytes.strip_prefix(b"<?xml").filter(|_| is_xml(&essence(content_type)))?;
     let end = declaration.iter().take(256).position(|byte| *byte == b'>')?;
@@ -180,13 +180,13 @@ fn xml_encoding<'b>(bytes: &'b [u8], content_type: &str) -> Option<&'b str> {
     rest.trim_start().strip_prefix('=')?.trim_start().split(['"', '\'']).nth(1)
 }
 
-/// Whether the bytes are UTF-8 text without `NUL`, apart from a character cut off at the end.
+/// Whether the bytes are UTF-8 text without `NUL`, except for a character cut off at the end.
 pub(super) fn is_utf8(bytes: &[u8], truncated: bool) -> bool {
     let bytes = if truncated { trim_partial_char(bytes) } else { bytes };
     !bytes.contains(&0) && std::str::from_utf8(bytes).is_ok()
 }
 
-/// Cuts a text to at most this many bytes, between characters. Returns whether it cut anything.
+/// Truncates a string to at most `limit` bytes, between characters. Returns whether it was truncated.
 pub(super) fn cut(text: &mut String, limit: usize) -> bool {
     if text.len() <= limit {
         return false;
@@ -230,7 +230,7 @@ mod tests {
             ("€", "iso-8859-1"),
             ("é", "us-ascii"),
             ("日", "windows-1252"),
-            // A yen would become a backslash, an escape begin other characters, and `+` begin others in UTF-7.
+            // A yen sign would become a backslash, an escape would begin other characters, and so would `+` in UTF-7.
             ("¥", "shift_jis"),
             ("\u{1b}$B", "iso-2022-jp"),
             ("é", "klingon"),
@@ -255,7 +255,7 @@ mod tests {
             ("a=%C3%A9%26%C3%A9+b&c=%2B", "iso-8859-1", "a=%E9%26%E9+b&c=%2B"),
             ("a=%C3%A9", "UTF-8", "a=%C3%A9"),
             ("a=%E6%97%A5", "shift_jis", "a=%93%FA"),
-            // What was escaped by somebody else, and signs of their own.
+            // Bytes that the caller escaped, and literal percent signs.
             ("a=%E9%zz%", "iso-8859-1", "a=%E9%zz%"),
             ("a=b%20c", "klingon", "a=b%20c"),
         ] {

@@ -1,4 +1,4 @@
-//! Credentials: where they come from and how they are put into a request.
+//! Credentials: the sources that provide them, and how they are added to a request.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,48 +21,49 @@ use super::secret::Secret;
 pub struct CredentialRequest<'a> {
     /// The name of the security scheme in the document.
     pub scheme: &'a str,
-    /// Where the credential goes.
+    /// The location of the credential in a request.
     pub placement: &'a Placement,
-    /// The scopes the operation needs.
+    /// The scopes that the operation needs.
     pub scopes: &'a [Text],
-    /// The environment variable that the plan names; empty if there is none.
+    /// The environment variable that the plan names; empty if it names none.
     pub env: &'a str,
-    /// The origin the credential would be sent to, as `https://host[:port]`.
+    /// The origin that receives the credential, as `https://host[:port]`.
     pub origin: &'a str,
 }
 
 /// A source of credentials.
 pub trait Credentials: fmt::Debug + Send + Sync {
-    /// Returns the credential for a scheme, if there is one. It is sent to [`CredentialRequest::origin`] and nowhere
-    /// else.
+    /// Returns the credential of a scheme, if the source has it. It is sent to [`CredentialRequest::origin`] and
+    /// nowhere else.
     fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret>;
 
-    /// Whether the request gets the credential from elsewhere, such as a header that the program sends with every
-    /// request, so that none is added.
+    /// Whether the request gets the credential by other means, such as a header that the program sends with every
+    /// request. If so, none is added.
     fn is_sent_elsewhere(&self, request: &CredentialRequest<'_>) -> bool {
         let _ = request;
         false
     }
 
-    /// Returns what is wrong with the settings of the source, if something is: an engine with it is not built.
+    /// Returns the problem of the source's settings, if there is one. An engine with such a source cannot be built.
     fn problem(&self) -> Option<String> {
         None
     }
 
-    /// Returns where the credential comes from, for the operator of a program whose credential a service refuses: `the
-    /// environment variable …`. The credential itself is no part of it.
+    /// Returns where the credential comes from: `the environment variable …`. Operators read it if a service rejects
+    /// the credential. The text does not contain the credential itself.
     fn source(&self, request: &CredentialRequest<'_>) -> String {
         let _ = request;
         "from the engine's `Credentials`".to_owned()
     }
 
-    /// Returns how to provide the credential, for the error of a call that needs it: `set the environment variable …`.
+    /// Returns how to provide the credential, for the error of a call that lacks it: `set the environment variable
+    /// …`.
     fn help(&self, request: &CredentialRequest<'_>) -> String {
-        format!("let the engine's `Credentials` give one for `{}`", request.scheme)
+        format!("provide a credential for `{}` in the engine's `Credentials`", request.scheme)
     }
 }
 
-/// Provides no credentials.
+/// A source without credentials.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoCredentials;
 
@@ -72,7 +73,7 @@ impl Credentials for NoCredentials {
     }
 
     fn help(&self, _request: &CredentialRequest<'_>) -> String {
-        "give the engine a source: `HttpEngineBuilder::credentials`".to_owned()
+        "set a source of credentials: `HttpEngineBuilder::credentials`".to_owned()
     }
 }
 
@@ -89,8 +90,8 @@ impl StaticCredentials {
         StaticCredentials::default()
     }
 
-    /// Adds the credential of a scheme for any origin the operator configured (the plan's server or the engine's base
-    /// URL).
+    /// Adds the credential of a scheme for any origin that the operator configured (the plan's server or the engine's
+    /// base URL).
     #[must_use]
     pub fn with(mut self, scheme: impl Into<String>, secret: Secret) -> StaticCredentials {
         self.secrets.insert((scheme.into(), None), secret);
@@ -140,24 +141,24 @@ impl Credentials for StaticCredentials {
     }
 }
 
-/// Adds to a remedy which of the named schemes was probably meant.
+/// Adds the most similar configured scheme to a help text.
 pub(super) fn with_suggestion<'a>(
     help: String,
     scheme: &str,
     named: impl IntoIterator<Item = &'a str>,
 ) -> String {
     match closest_match(scheme, named.into_iter().filter(|named| *named != scheme)) {
-        Some(near) => format!("{help}; one is set for `{near}`: was `{scheme}` meant?"),
+        Some(near) => format!("{help}. A credential is set for `{near}`; did you mean `{scheme}`?"),
         None => help,
     }
 }
 
-/// A credential that a request needs and does not have.
+/// A credential that a request needs and lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingCredential {
-    /// The scheme.
+    /// The security scheme.
     pub scheme: String,
-    /// The environment variable that the plan names for it; empty if there is none.
+    /// The environment variable that the plan names for it; empty if the plan names none.
     pub env: String,
     /// How to provide it.
     pub remedy: String,
@@ -165,12 +166,13 @@ pub struct MissingCredential {
 
 /// Adds the credentials of the first alternative of `plan.security` that is satisfied.
 ///
-/// An alternative that needs nothing is used only if no other is satisfied, wherever it is listed: a configured
-/// credential is meant to be used. The request is changed only on success.
+/// An alternative without requirements is used only if no other is satisfied, regardless of the order: a configured
+/// credential is meant to be used. The request changes only on success.
 ///
 /// # Errors
 ///
-/// Returns what is missing for each alternative. The request is still usable without it, for a dry run for example.
+/// Returns the missing credentials of each alternative. The request remains usable without them, for example for a
+/// dry run.
 pub fn authorize(
     request: &mut HttpRequest,
     plan: &RequestPlan,
@@ -188,7 +190,7 @@ pub fn authorize(
     Ok(())
 }
 
-/// Returns the credentials of the first alternative of `plan.security` that is satisfied, as [`authorize`] adds them.
+/// Returns the credentials of the first satisfied alternative of `plan.security`, as [`authorize`] adds them.
 pub(super) fn choose<'a>(
     plan: &'a RequestPlan,
     origin: &str,
@@ -205,19 +207,19 @@ pub(super) fn choose<'a>(
     if anonymous || missing.is_empty() { Ok(Vec::new()) } else { Err(missing) }
 }
 
-/// Tools that cannot be called because they lack the same credential. `Display` says what is missing and what to do
-/// about it, for the engineer.
+/// Tools that cannot be called because they lack the same credential. `Display` says what is missing and how to
+/// provide it, for engineers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MissingCredentials {
-    /// The tools that lack it.
+    /// The tools that lack the credential.
     pub tools: Vec<Text>,
-    /// What is missing for each alternative; one of them suffices.
+    /// The missing credentials of each alternative. One alternative is enough.
     pub alternatives: Vec<Vec<MissingCredential>>,
 }
 
 impl MissingCredentials {
-    /// Returns what a tool lacks at an origin, if it lacks something.
+    /// Returns the missing credentials of a tool at an origin, if there are any.
     pub(super) fn of(
         tool: Text,
         plan: &RequestPlan,
@@ -228,7 +230,7 @@ impl MissingCredentials {
         Some(MissingCredentials { tools: vec![tool], alternatives })
     }
 
-    /// Returns what is missing and what to do about it, without the tools.
+    /// Returns what is missing and how to provide it, without the names of the tools.
     #[must_use]
     pub fn remedy(&self) -> String {
         for_operators(&self.alternatives)
@@ -244,8 +246,8 @@ impl fmt::Display for MissingCredentials {
     }
 }
 
-/// Returns the error of a call without its credential. The model reads which one is missing and that it cannot help it;
-/// operators read what to do.
+/// Returns the error of a call without its credential. The model reads which credential is missing and that only the
+/// operator can set it. Operators read how to set it.
 pub(super) fn no_credential(missing: &[Vec<MissingCredential>]) -> ToolError {
     let schemes = alternatives(missing, |credential| format!("`{}`", credential.scheme));
     let text = format!("No credential is configured for {schemes}: the operator of this program must set it");
@@ -253,7 +255,7 @@ pub(super) fn no_credential(missing: &[Vec<MissingCredential>]) -> ToolError {
 }
 
 fn for_operators(missing: &[Vec<MissingCredential>]) -> String {
-    // Who named the variables of an alternative means that one.
+    // An alternative whose variables are all named is the one that the author intended.
     let is_named = |all: &&Vec<MissingCredential>| all.iter().all(|one| !one.env.is_empty());
     let named: Vec<_> = missing.iter().filter(is_named).cloned().collect();
     let lines = alternatives(if named.is_empty() { missing } else { &named }, |one| {
@@ -270,12 +272,12 @@ fn alternatives(
     all.collect::<Vec<_>>().join(", or ")
 }
 
-/// Returns the origin of a URL as `https://host[:port]`, or an empty text if it has none.
+/// Returns the origin of a URL as `https://host[:port]`, or an empty string if it has none.
 pub(super) fn origin(url: &str) -> String {
     Url::parse(url).map(|url| url.origin().ascii_serialization()).unwrap_or_default()
 }
 
-/// The schemes of an alternative, with their credentials, unless the request gets one from elsewhere.
+/// The schemes of an alternative with their credentials; `None` if the request gets the credential by other means.
 pub(super) type SatisfiedSchemes<'a> = Vec<(&'a SecurityScheme, Option<Secret>)>;
 
 /// Returns the request for the credential of a scheme.
@@ -297,7 +299,7 @@ fn collect<'a>(
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for scheme in &alternative.schemes {
         let request = wanted(scheme, origin);
-        // A line break would end the header that the credential is written into.
+        // A line break would end the header that contains the credential.
         let usable = |secret: &Secret| !secret.expose().chars().any(char::is_control);
         let unsent = unsent(&scheme.placement);
         let asked = || credentials.credential(&request).filter(usable);
@@ -314,11 +316,13 @@ fn collect<'a>(
     if missing.is_empty() { Ok(found) } else { Err(missing) }
 }
 
-/// Returns why no credential goes to a place, and what to do.
+/// Returns why a credential cannot be sent in this location, and what to do.
 fn unsent(placement: &Placement) -> Option<String> {
     match placement {
         placement if placement.is_supported() => None,
-        Placement::Header(name) => Some(format!("`{name}` is a header of the client, and takes none")),
+        Placement::Header(name) => {
+            Some(format!("`{name}` is a header that the HTTP client sets, so it cannot contain a credential"))
+        }
         Placement::Other(name) => Some(format!(
             "the scheme `{name}` of HTTP is not supported: send the header `Authorization` with every request, \
              `HttpEngineBuilder::header` or `--header`"
@@ -336,7 +340,7 @@ fn apply(request: &mut HttpRequest, scheme: &SecurityScheme, secret: &Secret) {
         Placement::Basic => {
             let encoded = STANDARD.encode(secret);
             request.credentials.hide(&encoded);
-            // The password alone is secret too.
+            // The password is also secret on its own.
             if let Some((_, password)) = secret.split_once(':') {
                 request.credentials.hide(password);
             }

@@ -1,4 +1,4 @@
-//! Arguments of a request that are derived from those of the call.
+//! Arguments of a request that are derived from the arguments of the call.
 
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ pub(super) fn derive<'a>(
             }
             Ok(None) => {}
             Err(Unfilled(reference)) => {
-                let message = format!("There is no value for `{reference}`, and the request needs one");
+                let message = format!("Missing `{reference}`, which the request requires");
                 let kind = RequestProblemKind::MissingArgument;
                 problems.push(RequestProblem::new(kind, argument(&reference), message));
             }
@@ -33,7 +33,7 @@ pub(super) fn derive<'a>(
     if problems.is_empty() { Ok(all) } else { Err(problems) }
 }
 
-/// Returns the problem of an object that has a key of a member that is added to it.
+/// Returns the problem of an object that already has a key of a member that is added to it.
 fn overwritten(template: &Template, arguments: &Map<String, Value>) -> Option<RequestProblem> {
     let Template::With(reference, members) = template else { return None };
     let object = Scope::of(arguments).find(reference)?.as_object()?;
@@ -41,7 +41,7 @@ fn overwritten(template: &Template, arguments: &Map<String, Value>) -> Option<Re
     Some(body::key_taken(argument(reference), name))
 }
 
-/// Headers whose values are lists or have parameters, whatever the text around a placeholder looks like.
+/// Headers whose values are lists or have parameters, regardless of the text around a placeholder.
 const STRUCTURED: [&str; 21] = [
     "accept-charset",
     "accept-language",
@@ -66,7 +66,7 @@ const STRUCTURED: [&str; 21] = [
     "x-forwarded-for",
 ];
 
-/// Returns the problem of an argument that is a part of a header and holds what separates the parts there: `1; admin=1`
+/// Returns the problem of an argument that is part of a header and contains a separator of that header: `1; admin=1`
 /// in `s={value}` would be two cookies.
 pub(super) fn separating(
     plan: &RequestPlan,
@@ -100,7 +100,7 @@ pub(super) fn separating(
         if let Some(end) = value.chars().find(|char| ends.contains(char)) {
             let argument = argument(reference);
             let message = format!(
-                "`{argument}` may not hold `{end}`, which ends a part of the header `{}`",
+                "`{argument}` must not contain `{end}`, which separates parts of the header `{}`",
                 parameter.name
             );
             return Some(RequestProblem::new(RequestProblemKind::Header, argument, message));
@@ -109,14 +109,14 @@ pub(super) fn separating(
     None
 }
 
-/// Describes problems of derived arguments by the arguments of the call.
+/// Rewrites problems of derived arguments in terms of the call's arguments.
 pub(super) fn explain(plan: &RequestPlan, problems: &mut [RequestProblem]) {
     for problem in problems {
         let made = plan.derived.iter().find(|(name, _)| name.as_str() == problem.argument);
         let Some((name, template)) = made else { continue };
         let mut first = None;
         template.references(&mut |reference| first = first.or(Some(reference)));
-        // One that is fixed has the name of the argument that it stands for.
+        // A fixed argument has the name of the argument that it replaces.
         let known = first.map_or(name.trim_start_matches('='), argument);
         problem.message = problem.message.replace(name.as_str(), known);
         known.clone_into(&mut problem.argument);

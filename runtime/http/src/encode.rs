@@ -1,19 +1,20 @@
-//! Percent-encoding: one function, and six sets of characters that stay unencoded.
+//! Percent-encoding: one function, and six sets of characters that are not encoded.
 
 use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// The place that a text is written into.
+/// The location that a string is written into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escape {
-    /// A path, a query or a cookie: only the unreserved characters of RFC 3986 stay.
+    /// A path, a query or a cookie: only the unreserved characters of RFC 3986 are not encoded.
     Uri,
-    /// Several segments of a path: slashes stay, too.
+    /// Several segments of a path: slashes are not encoded either.
     Segments,
     /// A query parameter that allows reserved characters.
     Reserved,
-    /// A cookie whose value is sent as it is, such as a credential: only what a cookie cannot hold is encoded.
+    /// A cookie whose value is sent verbatim, such as a credential: only characters that a cookie cannot contain are
+    /// encoded.
     Cookie,
     /// A form (WHATWG URL, "application/x-www-form-urlencoded serializing").
     Form,
@@ -25,8 +26,8 @@ const URI: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').
 
 const SEGMENTS: &AsciiSet = &URI.remove(b'/');
 
-/// RFC 6570's reserved expansion without what a query cannot hold (`[`, `]`, `#`) and without what would end or
-/// change a value of a query (`&`, `+`); OpenAPI 3.1 leaves the encoding of those to the client.
+/// RFC 6570's reserved expansion, except for characters that a query cannot contain (`[`, `]`, `#`) and those that
+/// would end or change a value (`&`, `+`). OpenAPI 3.1 leaves the encoding of these to the client.
 const RESERVED: &AsciiSet = &URI
     .remove(b':')
     .remove(b'/')
@@ -42,7 +43,7 @@ const RESERVED: &AsciiSet = &URI
     .remove(b';')
     .remove(b'=');
 
-/// All but the `cookie-octet` of RFC 6265, section 4.1.1.
+/// All characters except the `cookie-octet` of RFC 6265, section 4.1.1.
 const COOKIE: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b',').add(b';').add(b'\\');
 
 const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_').remove(b' ');
@@ -50,7 +51,7 @@ const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.')
 /// The characters allowed in the fixed part of a path besides the unreserved ones (`pchar` of RFC 3986).
 const PATH_TEMPLATE: &AsciiSet = &RESERVED.remove(b'%').remove(b'&').remove(b'+').add(b'?');
 
-/// Encodes a text for the place it is written into.
+/// Encodes a string for its location.
 pub(super) fn escape(text: &str, escape: Escape) -> Cow<'_, str> {
     match escape {
         Escape::Uri => utf8_percent_encode(text, URI).into(),
@@ -67,7 +68,7 @@ pub(super) fn path_template(text: &str) -> Cow<'_, str> {
     utf8_percent_encode(text, PATH_TEMPLATE).into()
 }
 
-/// Returns the bytes of the percent-encoded octets that a text begins with.
+/// Returns the bytes of the percent-encoded octets at the start of a string.
 pub(super) fn octets(text: &str) -> impl Iterator<Item = u8> {
     let hex = |digit: u8| char::from(digit).to_digit(16);
     text.as_bytes().chunks(3).map_while(move |triple| match triple {
@@ -76,7 +77,7 @@ pub(super) fn octets(text: &str) -> impl Iterator<Item = u8> {
     })
 }
 
-/// Encodes a text; percent-encoded triples pass through unchanged (RFC 6570, section 3.2.3).
+/// Encodes a string, except for percent-encoded triples (RFC 6570, section 3.2.3).
 fn reserved(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

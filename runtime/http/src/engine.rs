@@ -1,4 +1,4 @@
-//! Runs tools that are HTTP requests.
+//! The engine that runs HTTP tools.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -55,7 +55,7 @@ impl fmt::Debug for HttpEngine {
 }
 
 impl HttpEngine {
-    /// Returns the default settings: the servers of the plans, no credentials, 30 seconds, 64 KiB, no files.
+    /// Returns the default settings: the servers of the plans, no credentials, 30 seconds, 64 KiB of text, no files.
     #[must_use]
     pub fn builder() -> HttpEngineBuilder {
         HttpEngineBuilder::new()
@@ -65,8 +65,9 @@ impl HttpEngine {
         HttpEngine { inner: Arc::new(Inner { clients, guard, settings }) }
     }
 
-    /// Returns this engine for the tools of a document that came from a URL: their relative servers are resolved
-    /// against it, unless the engine was built for [another](HttpEngineBuilder::document_url). Connections are shared.
+    /// Returns this engine for the tools of a document that came from a URL. Their relative servers are resolved
+    /// against it, unless the engine has a [document URL](HttpEngineBuilder::document_url) already. Connections are
+    /// shared.
     #[must_use]
     pub fn for_document(&self, url: impl Into<String>) -> HttpEngine {
         if self.inner.settings.document_url.is_some() {
@@ -76,14 +77,15 @@ impl HttpEngine {
         HttpEngine::new(clients.clone(), guard.clone(), settings.clone().document_url(url))
     }
 
-    /// Returns the request a call would send, with its credentials, as for a dry run.
+    /// Returns the request that a call would send, with its credentials, for example for a dry run.
     ///
-    /// If a needed credential is missing, the request comes without it, and with what is missing for each alternative.
-    /// A token by OAuth is not requested: if none is known, a placeholder stands for it.
+    /// If a required credential is missing, the request does not contain it, and the second value lists what is
+    /// missing for each alternative. No OAuth token is requested: if none is cached, the request contains a
+    /// placeholder.
     ///
     /// # Errors
     ///
-    /// Returns every problem of the arguments at once.
+    /// Returns all problems of the arguments together.
     pub fn request(
         &self,
         plan: &RequestPlan,
@@ -96,8 +98,8 @@ impl HttpEngine {
         Ok((request, missing))
     }
 
-    /// Returns those of these tools that lack a credential, with what to do about it, so that a program can refuse to
-    /// start instead of failing at the first call: one entry for all tools that lack the same. Nothing is sent.
+    /// Returns the tools that lack a credential, and how to provide it, so that a program can fail at startup instead
+    /// of at the first call. Tools that lack the same credential share one entry. Nothing is sent.
     ///
     /// ```no_run
     /// # use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};
@@ -132,9 +134,9 @@ impl HttpEngine {
         all
     }
 
-    /// Returns the hosts of tools that are written as private addresses or names, such as `127.0.0.1`, `localhost` and
-    /// `printer.local`, and that this engine does not open, so that a program can say so at its start instead of failing at
-    /// the first call. Nothing is sent, and no name is resolved.
+    /// Returns the private hosts of tools that this engine blocks, such as `127.0.0.1`, `localhost` and
+    /// `printer.local`, so that a program can report them at startup instead of at the first call. Nothing is sent,
+    /// and no name is resolved.
     #[must_use]
     pub fn blocked_hosts(&self, tools: impl IntoIterator<Item = impl AsRef<Tool>>) -> Vec<BlockedHost> {
         let mut all: BTreeMap<String, Vec<Text>> = BTreeMap::new();
@@ -149,36 +151,36 @@ impl HttpEngine {
         all.into_iter().map(|(help, tools)| BlockedHost { tools, remedy: help }).collect()
     }
 
-    /// Returns generated tools that this engine runs.
+    /// Returns generated tools, to be run by this engine.
     #[must_use]
     pub fn tools(&self, tools: &'static [&'static Tool]) -> Vec<Arc<dyn AgentTool>> {
         tools.iter().map(|tool| self.tool(Frozen::Static(*tool))).collect()
     }
 
-    /// Returns tools built at run time that this engine runs.
+    /// Returns tools built at run time, to be run by this engine.
     #[must_use]
     pub fn tools_from(&self, tools: impl IntoIterator<Item = Tool>) -> Vec<Arc<dyn AgentTool>> {
         tools.into_iter().map(|tool| self.tool(tool)).collect()
     }
 
-    /// Returns one tool that this engine runs.
+    /// Returns one tool, to be run by this engine.
     pub fn tool(&self, tool: impl Into<Frozen<Tool>>) -> Arc<dyn AgentTool> {
         Arc::new(HttpTool::new(&self.inner, tool.into()))
     }
 
-    /// Reads the items of a list, page by page as they are asked for. The plan of the tool says how its list comes in
-    /// pages. Arguments are those of the first page.
+    /// Returns the items of a list, and reads its pages on demand. The plan of the tool describes the pagination. The
+    /// arguments are those of the first page.
     ///
-    /// If the service answers with a sequence instead, lines of JSON or events, its items are read as they come. An event is
-    /// an object with `data`, and `event` and `id` if it has them.
+    /// If the service returns a sequence instead, JSON lines or events, its items are read as they arrive. An event
+    /// is an object with `data`, and with `event` and `id` if it has them.
     ///
-    /// Nothing is sent before the first item is asked for. A failure to read is the last item.
+    /// Nothing is sent before the first item is requested. If a page cannot be read, the error is the last item.
     pub fn items(&self, tool: impl Into<Frozen<Tool>>, arguments: Value) -> PagedItems {
         PagedItems::begin(Arc::clone(&self.inner), tool.into(), arguments)
     }
 
-    /// Fetches a document with the client of this engine, with limits on time and size. Only hosts that a call could
-    /// reach are reached: private addresses only where they were [opened](super::HttpEngineBuilder::private_host).
+    /// Fetches a document with the client of this engine, with limits on time and size. The guard is the same as for
+    /// calls: private addresses are accessible only at [allowed hosts](super::HttpEngineBuilder::private_host).
     ///
     /// # Errors
     ///
@@ -220,7 +222,7 @@ impl Engine for HttpEngine {
     }
 }
 
-/// Why an engine could not be built, such as unusable TLS or an unusable system proxy.
+/// An engine could not be built, for example because of unusable TLS or an unusable system proxy.
 pub struct EngineError(Box<dyn std::error::Error + Send + Sync>);
 
 impl fmt::Display for EngineError {
@@ -240,13 +242,13 @@ impl std::error::Error for EngineError {
 impl HttpEngineBuilder {
     /// Builds the engine, with its own client.
     ///
-    /// Its TLS uses the cryptography that the program installed for the whole process
-    /// (`rustls::crypto::CryptoProvider::install_default`), or else `ring`; it installs nothing.
+    /// TLS uses the cryptography that the program installed for the whole process
+    /// (`rustls::crypto::CryptoProvider::install_default`), or else `ring`. The engine installs nothing.
     ///
     /// # Errors
     ///
-    /// If TLS or the system's proxy is unusable, or a certificate, its key, the `User-Agent`, a URL, a host or a header is
-    /// invalid.
+    /// Returns an error if TLS or the system's proxy is unusable, or if a certificate, its key, the `User-Agent`, a
+    /// URL, a host or a header is invalid.
     pub fn build(self) -> Result<HttpEngine, EngineError> {
         self.check().map_err(|error| EngineError(error.into()))?;
         let urls = self.base_url.0.iter().chain(&self.document_url);
@@ -260,8 +262,8 @@ impl HttpEngineBuilder {
         Ok(HttpEngine::new(Clients { usual, identified }, guard, self))
     }
 
-    /// Checks what would fail, or have no effect, only when a request is sent. URLs and values are not repeated: they may
-    /// hold credentials.
+    /// Rejects settings that would fail, or be ignored, when a request is sent. URLs and values are not printed: they
+    /// may contain credentials.
     fn check(&self) -> Result<(), String> {
         if let Some(base) = &self.base_url.0 {
             url::configured(base, "base_url")?;
@@ -282,7 +284,7 @@ impl HttpEngineBuilder {
             }
             if HeaderValue::from_str(value).is_err() {
                 return Err(format!(
-                    "`header`: the value of `{name}` holds a line break or another control character"
+                    "`header`: the value of `{name}` contains a line break or another control character"
                 ));
             }
         }
@@ -307,14 +309,13 @@ impl HttpEngineBuilder {
     }
 }
 
-/// Tools of one host that an engine does not reach. Its `Display` says why, and how the host is opened, for the
-/// engineer.
+/// Tools whose host the guard blocks. `Display` gives the reason and the setting that allows the host, for engineers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlockedHost {
-    /// The tools whose requests go there.
+    /// The tools that send requests to this host.
     pub tools: Vec<Text>,
-    /// Why no request goes to the host, and how it is opened.
+    /// Why the host is blocked, and how to allow it.
     pub remedy: String,
 }
 

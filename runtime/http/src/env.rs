@@ -7,11 +7,10 @@ use reqwest::Url;
 use super::credentials::{CredentialRequest, Credentials, with_suggestion};
 use super::secret::Secret;
 
-/// Credentials from environment variables: the one configured for the scheme, or else the one the plan names, or else the
-/// one that follows from the [prefix](Self::prefix).
+/// Credentials from environment variables: the variable configured for the scheme, or else the variable that the plan
+/// names, or else the one derived from the [prefix](Self::prefix).
 ///
-/// This is the only place that reads the environment. An empty variable counts as not set; white space around a value
-/// is removed.
+/// No other code reads the environment. An empty variable counts as unset. White space around a value is removed.
 #[derive(Clone, Debug)]
 pub struct EnvCredentials {
     variables: BTreeMap<String, String>,
@@ -25,7 +24,7 @@ impl Default for EnvCredentials {
     }
 }
 
-/// Says how a program names the variable of a scheme.
+/// Describes how a program configures the variable of a scheme.
 fn by_the_program(scheme: &str, variable: &str) -> String {
     format!(
         "`EnvCredentials::variable({scheme:?}, {variable:?})`, or `Options::credential({scheme:?}, {variable:?})` where \
@@ -40,25 +39,25 @@ impl EnvCredentials {
         EnvCredentials::default()
     }
 
-    /// Takes the credential of this scheme from this variable, whatever the plan names.
+    /// Reads the credential of this scheme from this variable, regardless of the plan.
     #[must_use]
     pub fn variable(mut self, scheme: impl Into<String>, variable: impl Into<String>) -> EnvCredentials {
         self.variables.insert(scheme.into(), variable.into());
         self
     }
 
-    /// Takes the credential of each scheme without a named variable from `{PREFIX}_{SCHEME}`, in capitals:
+    /// Reads the credential of each scheme without a configured variable from `{PREFIX}_{SCHEME}`, in upper case:
     /// `PETSTORE_API_KEY` for the scheme `api_key` and the prefix `petstore`.
     ///
-    /// A document names its schemes itself, so the prefix should be one that only variables for this service have.
+    /// A document chooses the names of its schemes, so use a prefix that only variables of this service have.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> EnvCredentials {
         self.prefix = prefix.into();
         self
     }
 
-    /// Sets the sentence in errors that says how to name the variable of a scheme, for programs whose users do not
-    /// write Rust. The function gets the scheme and a variable; the default sentence names
+    /// Sets the sentence in errors that says how to configure the variable of a scheme, for programs whose users do
+    /// not write Rust. The function gets the scheme and a variable; the default sentence names
     /// [`variable`](Self::variable).
     #[must_use]
     pub fn variable_help(mut self, help: fn(&str, &str) -> String) -> EnvCredentials {
@@ -91,10 +90,10 @@ impl Credentials for EnvCredentials {
                 let named = (self.remedy)(request.scheme, &variable);
                 format!("set an environment variable, such as {variable}, and name it: {named}")
             }
-            // It may be the secret itself.
+            // The name may be the secret itself.
             variable if !is_name(variable) => format!(
-                "what is given as the environment variable of `{}` is not a name of one, and is not repeated: set a variable, and \
-                 give its name",
+                "the environment variable of `{}` has an invalid name, which is not repeated: set a variable, and \
+                 configure its name",
                 request.scheme
             ),
             variable => match std::env::var(variable) {
@@ -103,14 +102,14 @@ impl Credentials for EnvCredentials {
                 }
                 Ok(value) if value.trim().chars().any(char::is_control) => {
                     format!(
-                        "set the environment variable {variable} to a credential of one line: it holds a control character"
+                        "set the environment variable {variable} to a credential in one line: it contains a control character"
                     )
                 }
                 Ok(_) | Err(std::env::VarError::NotPresent) => {
                     format!("set the environment variable {variable}")
                 }
                 Err(std::env::VarError::NotUnicode(_)) => {
-                    format!("set the environment variable {variable} to a text: it is not UTF-8")
+                    format!("set the environment variable {variable} to a valid value: it is not UTF-8")
                 }
             },
         };
@@ -118,17 +117,17 @@ impl Credentials for EnvCredentials {
     }
 }
 
-/// Whether a text is a name that variables have.
+/// Whether a string is a usual name of a variable.
 fn is_name(text: &str) -> bool {
     !text.starts_with(|c: char| c.is_ascii_digit())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// Returns the variable that people would choose for a scheme: the name of the service and that of the scheme.
+/// Suggests a variable for a scheme: the name of the service and that of the scheme.
 fn usual(request: &CredentialRequest<'_>) -> String {
     let url = Url::parse(request.origin).ok();
     let host = url.as_ref().and_then(|url| url.domain()).unwrap_or_default();
-    // `api.example.com` is about `example`, and so is `api.example.co.uk`; `localhost` is about nothing.
+    // The service is `example` for `api.example.com` and for `api.example.co.uk`; `localhost` has no service.
     let mut labels = host.rsplit('.');
     let country = labels.next().is_some_and(|last| last.len() == 2);
     let shared = |label: &&str| country && SECOND_LEVEL.contains(label);
@@ -136,13 +135,13 @@ fn usual(request: &CredentialRequest<'_>) -> String {
     joined(service, request.scheme)
 }
 
-/// Labels below those of countries under which anybody has a name.
+/// Second-level labels under which anyone can register a name.
 const SECOND_LEVEL: [&str; 17] = [
     "ac", "co", "com", "edu", "gob", "gouv", "gov", "go", "id", "info", "mil", "ne", "net", "nom", "or",
     "org", "plc",
 ];
 
-/// Returns the name of a variable: both in capitals, unless the second begins with the first.
+/// Returns the name of a variable: both parts in upper case, or only the second if it begins with the first.
 fn joined(prefix: &str, scheme: &str) -> String {
     let upper = |text: &str| -> String {
         let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
@@ -153,7 +152,7 @@ fn joined(prefix: &str, scheme: &str) -> String {
     if prefix.is_empty() || within { scheme } else { format!("{prefix}_{scheme}") }
 }
 
-/// Returns the credential in an environment variable, without white space around it.
+/// Returns the credential in an environment variable, without surrounding white space.
 #[doc(hidden)]
 pub fn of_environment(variable: &str) -> Option<Secret> {
     if variable.is_empty() || variable.contains(['=', '\0']) {
@@ -210,7 +209,7 @@ mod tests {
         let misspelt = EnvCredentials::new().variable("petstore_aut", "X").variable("other", "Y");
         let message = told(&misspelt, "petstore_auth", "https://h.example");
         assert!(
-            message.ends_with("; one is set for `petstore_aut`: was `petstore_auth` meant?"),
+            message.ends_with(". A credential is set for `petstore_aut`; did you mean `petstore_auth`?"),
             "{message}"
         );
     }

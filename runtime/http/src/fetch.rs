@@ -1,4 +1,4 @@
-//! Fetches documents, such as the description of a service.
+//! Fetches documents, such as the OpenAPI document of a service.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use super::transport::{self, Reply, SendError};
 /// The default size limit of a document, in bytes: 64 MiB.
 pub const DEFAULT_MAX_DOCUMENT_BYTES: usize = 64 << 20;
 
-/// The media types in which documents are requested. A server that knows only one form may answer with it.
+/// The media types that are accepted. A server with only one format may return that.
 const ACCEPT: &str = "application/json, application/yaml, text/yaml;q=0.9, */*;q=0.5";
 
 /// A document to fetch. A URL alone is enough: `"https://api.example.com/openapi.json".into()`.
 ///
-/// Neither the headers nor the credentials of the engine are sent: they are for the service, and its description may
-/// be hosted elsewhere.
+/// The headers and credentials of the engine are not sent: they are for the service, and the document may be hosted
+/// elsewhere.
 #[derive(Clone, Debug)]
 pub struct Fetch {
     url: UrlText,
@@ -31,7 +31,7 @@ pub struct Fetch {
     max_bytes: usize,
 }
 
-/// The URL as it was given. Its query may hold a key, so `Debug` stops before it.
+/// The URL, unchanged. Its query may contain a key, so `Debug` omits it.
 #[derive(Clone)]
 struct UrlText(String);
 
@@ -54,21 +54,21 @@ impl Fetch {
         }
     }
 
-    /// Adds a header, such as `Authorization`. It is never sent to another origin that a redirect leads to.
+    /// Adds a header, such as `Authorization`. It is not sent to another origin after a redirect.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: Secret) -> Fetch {
         self.headers.push((name.into(), value));
         self
     }
 
-    /// Sets the time until the whole document must have arrived, in place of the engine's.
+    /// Sets the time limit of the whole request. Default: the engine's.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Fetch {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Sets the size limit of the document, in bytes, in place of [`DEFAULT_MAX_DOCUMENT_BYTES`].
+    /// Sets the maximum size of the document, in bytes. Default: [`DEFAULT_MAX_DOCUMENT_BYTES`].
     #[must_use]
     pub fn max_bytes(mut self, max_bytes: usize) -> Fetch {
         self.max_bytes = max_bytes;
@@ -92,19 +92,19 @@ impl From<String> for Fetch {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fetched {
-    /// The final URL, without what may be secret: user, query and fragment. Relative references in the document are
-    /// relative to it (RFC 3986, section 5.1.3).
+    /// The final URL, without parts that may be secret: user, query and fragment. Relative references in the document
+    /// are relative to it (RFC 3986, section 5.1.3).
     pub url: String,
     /// The document.
     pub bytes: Vec<u8>,
 }
 
-/// Why a document could not be fetched. The text gives the reason, without what may be secret.
+/// The error of a document that could not be fetched. It contains no part that may be secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FetchError {
     /// The URL, without user, query and fragment.
     pub url: String,
-    /// What happened.
+    /// The kind of failure.
     pub kind: FetchErrorKind,
 }
 
@@ -112,19 +112,19 @@ pub struct FetchError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FetchErrorKind {
-    /// The URL or a header cannot be sent.
+    /// The URL or a header is invalid.
     Malformed(String),
-    /// There was no response, or it broke off.
+    /// There was no response, or it was interrupted.
     Network(String),
-    /// It took too long.
+    /// The time limit elapsed.
     Timeout(Duration),
-    /// The server redirected to a place that is not followed.
+    /// The server returned a redirect that is not followed.
     Redirect(&'static str),
-    /// The host of the URL or of a redirect may not be reached. The text says why, and how to open it.
+    /// The guard blocks the host of the URL or of a redirect. The text gives the reason, and how to allow the host.
     Refused(String),
-    /// The server answered with a status other than success.
+    /// The server returned a status other than success.
     Status(u16),
-    /// The document has more than this many bytes.
+    /// The document is larger than this limit, in bytes.
     TooLarge(usize),
 }
 
@@ -133,10 +133,10 @@ impl fmt::Display for FetchError {
         write!(f, "{}: ", self.url)?;
         match &self.kind {
             FetchErrorKind::Network(reason) => write!(f, "HTTP request failed: {reason}"),
-            FetchErrorKind::Timeout(time) => write!(f, "no document within {time:?}"),
+            FetchErrorKind::Timeout(time) => write!(f, "the document did not arrive within {time:?}"),
             FetchErrorKind::Redirect(reason) => write!(f, "the redirect is not followed: {reason}"),
             FetchErrorKind::Malformed(reason) | FetchErrorKind::Refused(reason) => f.write_str(reason),
-            FetchErrorKind::Status(status) => write!(f, "the server answered with status {status}"),
+            FetchErrorKind::Status(status) => write!(f, "the server returned status {status}"),
             FetchErrorKind::TooLarge(limit) => write!(f, "the document has more than {limit} bytes"),
         }
     }
@@ -193,7 +193,7 @@ fn request(what: &Fetch) -> Result<HttpRequest, String> {
     HttpRequest::direct("GET", &what.url.0, vec![("Accept".to_owned(), ACCEPT.to_owned())], headers)
 }
 
-/// Returns a URL without what may be secret. A text that is not a URL is not shown.
+/// Returns a URL without parts that may be secret. A string that is not a URL is not shown.
 fn redact_url(url: &str) -> String {
     let Ok(mut url) = Url::parse(url.trim()) else { return "the URL".to_owned() };
     url.set_query(None);

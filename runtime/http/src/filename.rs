@@ -1,4 +1,4 @@
-//! Names of files that services give.
+//! Derives safe file names from responses.
 
 use percent_encoding::percent_decode_str;
 use toolgen_core::InvisibleChar;
@@ -6,16 +6,17 @@ use toolgen_kernel::base::media_type::{ending_of, essence};
 
 use super::charset;
 
-/// The longest name, in bytes: file systems take 255, and a number may follow.
+/// Maximum length of a name, in bytes. File systems allow 255, and a number may be added.
 const MAX_NAME_BYTES: usize = 160;
 
-/// The name of a file about which nothing is known.
+/// The name of a file if the response suggests none.
 const DEFAULT_NAME: &str = "answer";
 
-/// Names of devices on Windows, whatever ending follows.
+/// Names of devices on Windows, with any extension.
 const DEVICES: [&str; 8] = ["con", "conin$", "conout$", "prn", "aux", "nul", "com", "lpt"];
 
-/// Returns the name that an answer gives its file (RFC 6266, section 4.3): `filename*` rather than `filename`.
+/// Returns the file name in `Content-Disposition` (RFC 6266, section 4.3): `filename*` takes precedence over
+/// `filename`.
 pub(super) fn of_disposition(header: &str) -> Option<String> {
     let mut usual = None;
     for (name, value) in parameters(header) {
@@ -31,7 +32,7 @@ pub(super) fn of_disposition(header: &str) -> Option<String> {
     usual.filter(|name| !name.is_empty())
 }
 
-/// Returns the last part of the path of a URL.
+/// Returns the last segment of the path of a URL.
 pub(super) fn of_url(url: &str) -> Option<String> {
     let path = url.split(['?', '#']).next().unwrap_or_default();
     let path = path.split_once("://").map_or(path, |(_, rest)| rest);
@@ -40,8 +41,7 @@ pub(super) fn of_url(url: &str) -> Option<String> {
     (!last.is_empty()).then(|| last.into_owned())
 }
 
-/// Returns a name under which a file can be created anywhere: no path, not hidden, and without special meaning on any
-/// system.
+/// Returns a name that is valid on every system: not a path, not hidden, and without special meaning.
 pub(super) fn plain(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let illegal = |char: char| {
@@ -50,7 +50,7 @@ pub(super) fn plain(name: &str) -> String {
             || matches!(char, '<' | '>' | ':' | '"' | '|' | '?' | '*' | '`' | '[' | ']')
     };
     let name: String = last.chars().map(|char| if illegal(char) { '_' } else { char }).collect();
-    // A dot hides a file, or is dropped at the end.
+    // A leading dot hides a file, and a trailing dot may be dropped.
     let name = name.trim_matches(|char: char| char == '.' || char.is_whitespace());
     let (stem, ending) = split(name);
     let ending = if ending.len() > 16 { "" } else { ending };
@@ -71,7 +71,7 @@ pub(super) fn plain(name: &str) -> String {
     }
 }
 
-/// Returns a name with the ending of a media type if it has none.
+/// Adds the extension of a media type to a name without an extension.
 pub(super) fn with_ending(name: &str, media_type: &str) -> String {
     let ending = match split(name).1 {
         "" => ending_of(&essence(media_type)),
@@ -80,13 +80,13 @@ pub(super) fn with_ending(name: &str, media_type: &str) -> String {
     ending.map_or_else(|| name.to_owned(), |ending| format!("{name}.{ending}"))
 }
 
-/// Returns a name with something before its ending: `a-1.txt`.
+/// Inserts a number before the extension of a name: `a-1.txt`.
 pub(super) fn numbered(name: &str, number: &str) -> String {
     let (stem, ending) = split(name);
     format!("{stem}-{number}{ending}")
 }
 
-/// Splits a name before its ending, which begins with a dot.
+/// Splits a name before its extension, which begins with a dot.
 fn split(name: &str) -> (&str, &str) {
     match name.rfind('.') {
         Some(at) if at > 0 && at + 1 < name.len() => name.split_at(at),
@@ -121,7 +121,7 @@ fn unquoted(text: &str) -> (String, &str) {
     while let Some((at, char)) = chars.next() {
         match char {
             '"' => return (value, &text[at + 1..]),
-            // A backslash that escapes nothing is one of a path, which is cut off.
+            // A backslash that escapes nothing is a path separator; the path is cut off later.
             '\\' => value.extend(chars.next().map(|(_, next)| next)),
             char => value.push(char),
         }

@@ -1,4 +1,4 @@
-//! The place of the files of calls: those that arguments name, and those that answers become.
+//! Files of calls: those that arguments name, and those that responses are saved to.
 
 use std::fmt;
 use std::io::{self, Read as _, Write as _};
@@ -9,63 +9,63 @@ use toolgen_kernel::call::beneath::{self, Dir, File, io_message, is_escape, way_
 
 use super::filename;
 
-/// Keeps the files of calls: it reads those that arguments name by path, and stores those that services answer with.
+/// A store of files: it reads files that arguments name by path, and saves responses.
 pub trait Files: fmt::Debug + Send + Sync {
     /// Returns the content of the file.
     ///
     /// # Errors
     ///
-    /// Says why the file cannot be read, in words for the caller of the tool.
+    /// Returns a message for the caller of the tool if the file cannot be read.
     fn read(&self, path: &str) -> Result<Vec<u8>, String>;
 
-    /// Whether files can be read at all. If not, models do not see that a file may be given by its path.
+    /// Whether files can be read at all. If not, models do not see that a file can be given by its path.
     fn can_read(&self) -> bool {
         true
     }
 
-    /// Begins a new file, under this name or one like it. The name is a plain one: no path, no control characters.
+    /// Creates a file with this name, or a similar one. The name is plain: no path, no control characters.
     ///
     /// # Errors
     ///
-    /// Says why no file can be made, in words for the caller of the tool.
+    /// Returns a message for the caller of the tool if the file cannot be created.
     fn create(&self, name: &str) -> Result<Box<dyn NewFile>, String> {
         let _ = name;
         Err("files cannot be written here".to_owned())
     }
 
-    /// Returns the most bytes that the files of one request may have together: 64 MiB by default.
+    /// Returns the maximum size of all files of one request together, in bytes. Default: 64 MiB.
     fn max_request_bytes(&self) -> u64 {
         DEFAULT_MAX_FILE_BYTES
     }
 }
 
-/// A file that is being written. One that is dropped before it is [kept](NewFile::commit) leaves nothing behind.
+/// A file that is being written. If it is dropped before it is [committed](NewFile::commit), nothing remains.
 pub trait NewFile: fmt::Debug + Send {
     /// Adds bytes.
     ///
     /// # Errors
     ///
-    /// Says why they cannot be written, such as that the file would be too large.
+    /// Returns a message if the bytes cannot be written, for example because the file would be too large.
     fn write(&mut self, bytes: &[u8]) -> Result<(), String>;
 
-    /// Completes the file, which does not appear under its name before.
+    /// Completes the file. It appears under its name only now.
     ///
     /// # Errors
     ///
-    /// Says why it cannot be completed.
+    /// Returns a message if the file cannot be completed.
     fn commit(self: Box<Self>) -> Result<SavedFile, String>;
 }
 
-/// A file that was written.
+/// A saved file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedFile {
-    /// The path by which [`Files::read`] finds it, and by which a model names it.
+    /// The path: [`Files::read`] finds the file by it, and models name the file by it.
     pub path: String,
-    /// The URI, for clients that can open it; empty if there is none.
+    /// The URI, for clients that can open it; empty if the file has none.
     pub uri: String,
 }
 
-/// Reads no files and keeps none: the default.
+/// A store that neither reads nor saves files. This is the default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoFiles;
 
@@ -81,18 +81,18 @@ impl Files for NoFiles {
     }
 }
 
-/// The default size limit of a file, in bytes: 64 MiB. [`FilesRoot::max_bytes`] changes it.
+/// The default maximum size of a file, in bytes: 64 MiB. [`FilesRoot::max_file_bytes`] changes it.
 pub const DEFAULT_MAX_FILE_BYTES: u64 = 64 << 20;
 
-/// The default limit of the size of all files directly in a directory that answers are written to, in bytes: 1 GiB.
-/// [`FilesRoot::max_kept`] changes it.
+/// The default maximum total size of the files directly in a directory of saved responses, in bytes: 1 GiB.
+/// [`FilesRoot::max_saved_bytes`] changes it.
 pub const DEFAULT_MAX_SAVED_BYTES: u64 = 1 << 30;
 
-/// How many names like the wanted one are tried before a random one is taken.
+/// Maximum number of numbered names to try before a random name is used.
 const MAX_NAME_ATTEMPTS: u32 = 1000;
 
-/// The files below one directory. Neither `..` nor a symbolic link leads out of it, even if somebody changes the
-/// directory meanwhile.
+/// The files in one directory. Neither `..` nor a symbolic link leads out of it, even if another process changes the
+/// directory concurrently.
 #[derive(Clone, Debug)]
 pub struct FilesRoot {
     root: PathBuf,
@@ -101,19 +101,19 @@ pub struct FilesRoot {
 }
 
 impl FilesRoot {
-    /// Takes the files below this directory.
+    /// Uses the files in this directory.
     pub fn new(root: impl Into<PathBuf>) -> FilesRoot {
         FilesRoot { root: root.into(), max_bytes: DEFAULT_MAX_FILE_BYTES, max_kept: DEFAULT_MAX_SAVED_BYTES }
     }
 
-    /// Refuses files larger than this many bytes, and requests whose files have more together.
+    /// Sets the maximum size of a file, and of all files of one request together, in bytes.
     #[must_use]
     pub fn max_file_bytes(mut self, max_bytes: u64) -> FilesRoot {
         self.max_bytes = max_bytes;
         self
     }
 
-    /// Writes no more files once those of the directory have this many bytes together.
+    /// Sets the maximum total size of the files in the directory, in bytes. Beyond it, no file is written.
     #[must_use]
     pub fn max_saved_bytes(mut self, max_bytes: u64) -> FilesRoot {
         self.max_kept = max_bytes;
@@ -129,7 +129,7 @@ impl Files for FilesRoot {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         let refused = |reason: &str| format!("{REFUSED}: `{path}`: {reason}");
         let wrong =
-            if path.is_empty() { Some("it names nothing; write the path of a file") } else { climbs(path) };
+            if path.is_empty() { Some("the path is empty; write the path of a file") } else { climbs(path) };
         if let Some(reason) = wrong {
             return Err(refused(reason));
         }
@@ -152,11 +152,11 @@ impl Files for FilesRoot {
 
     fn create(&self, name: &str) -> Result<Box<dyn NewFile>, String> {
         let dir = self.open()?;
-        let failed = |error: io::Error| format!("no file can be made: {}", io_message(&error));
+        let failed = |error: io::Error| format!("no file can be created: {}", io_message(&error));
         let held = held(&dir).map_err(failed)?;
         let remaining = self.max_kept.saturating_sub(held);
         if remaining == 0 {
-            return Err(format!("the directory for files holds {held} bytes, and it is full"));
+            return Err(format!("the directory for files contains {held} bytes, and is full"));
         }
         let (temporary, file) = beneath::beside(&dir, true).map_err(failed)?;
         Ok(Box::new(Writing {
@@ -176,16 +176,16 @@ impl Files for FilesRoot {
     }
 }
 
-/// Returns how many bytes the files of a directory have together, those that are being written included.
+/// Returns the total size of the files in a directory, in bytes, including those that are being written.
 fn held(dir: &Dir) -> io::Result<u64> {
     let files = dir.entries()?.filter_map(|entry| entry.ok()?.metadata().ok());
     Ok(files.filter(cap_std::fs::Metadata::is_file).map(|file| file.len()).sum())
 }
 
-/// A file of a directory that is being written, under an unguessable name.
+/// A file that is being written, under an unguessable name.
 #[derive(Debug)]
 struct Writing {
-    /// `None` once the file has its name.
+    /// `None` once the file has its final name.
     file: Option<File>,
     temporary: PathBuf,
     name: String,
@@ -197,12 +197,12 @@ struct Writing {
 }
 
 impl Writing {
-    /// The random part of the name until the file has its own.
+    /// Returns the random part of the temporary name.
     fn own_part(&self) -> String {
         self.temporary.to_string_lossy().trim_start_matches(".tmp-").to_owned()
     }
 
-    /// Gives the file a name that no other has, like the wanted one.
+    /// Gives the file a unique name that is similar to the requested one.
     fn unique_name(&self) -> io::Result<String> {
         for number in 0..=MAX_NAME_ATTEMPTS {
             let name = match number {
@@ -220,19 +220,20 @@ impl Writing {
 }
 
 impl Writing {
-    /// Gives the file a name, unless another has it. The name stands for the whole file or for nothing, whenever the program
-    /// ends.
+    /// Gives the file a name, unless another file has it. Even if the program is killed, the name refers to the
+    /// complete file or does not exist.
     fn name_if_free(&self, name: &str) -> io::Result<()> {
         match self.dir.hard_link(&self.temporary, &self.dir, name) {
-            // The file has both names, and is whole; a name that cannot be removed is no reason to fail.
+            // The file has both names, and is complete. A temporary name that cannot be removed is not an error.
             Ok(()) => drop(self.dir.remove_file(&self.temporary)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
-            // Not every file system has links. Whoever makes the name owns it, so what is renamed replaces no other file.
+            // Not every file system has hard links. Creating the name reserves it, so the rename replaces no other
+            // file.
             Err(_) => {
                 let mut options = cap_std::fs::OpenOptions::new();
                 self.dir.open_with(name, options.write(true).create_new(true))?;
                 if let Err(error) = self.dir.rename(&self.temporary, &self.dir, name) {
-                    // The reason why it has no name matters more.
+                    // The error of the rename is more important.
                     let _ = self.dir.remove_file(name);
                     return Err(error);
                 }
@@ -255,15 +256,16 @@ impl NewFile for Writing {
 
     fn commit(mut self: Box<Self>) -> Result<SavedFile, String> {
         let failed = |error: io::Error| format!("it cannot be written: {}", io_message(&error));
-        // Others were written meanwhile. Of those that are too much together, none is kept before the next is measured.
+        // Other files may have been written since. If they exceed the limit together, each is removed before the next
+        // is measured.
         let held = held(&self.dir).map_err(failed)?;
         if held > self.max_kept {
             return Err(format!(
-                "the directory for files would hold {held} bytes, more than {}",
+                "the directory for files would contain {held} bytes, more than {}",
                 self.max_kept
             ));
         }
-        // Some systems rename no file that is open.
+        // Some systems cannot rename an open file.
         drop(self.file.take());
         let done = self.unique_name();
         if done.is_err() {

@@ -1,14 +1,14 @@
-//! Decides which hosts requests may go to.
+//! The SSRF guard: decides which hosts requests may go to.
 //!
-//! A host is checked twice. Before a request and before each redirect the URL is checked: its host must be one that
-//! the call may reach and, if it is an address, one that the program may reach. When a connection is made, every
-//! address found for a name is checked, and the connection goes to one that passed.
+//! A host is checked twice. Before each request and each redirect, the URL is checked: the calling context must allow
+//! its host, and if the host is an address, the engine must allow it too. When a connection is made, every resolved
+//! address of a name is checked, and the connection uses an address that passed.
 //!
-//! Spelling makes no difference: the URL has been parsed by then, which turns `2130706433`, `0177.1` and `0x7f000001`
-//! into `127.0.0.1`, and names such as `metadata.google.internal` or `10.0.0.1.nip.io` resolve to addresses.
+//! The notation of an address makes no difference. Parsing the URL turns `2130706433`, `0177.1` and `0x7f000001` into
+//! `127.0.0.1`, and names such as `metadata.google.internal` or `10.0.0.1.nip.io` are resolved to addresses.
 //!
-//! Private addresses are reached only at hosts the program has opened. A document or a redirect opens nothing, and a
-//! host that is not opened cannot lead to an opened one.
+//! Private addresses are accessible only at hosts that the program allowed. Documents and redirects cannot allow
+//! hosts, and a redirect from a host that is not allowed cannot lead to an allowed private host.
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
@@ -28,21 +28,21 @@ use super::address::{Access, Range};
 /// The rules for all requests of an engine.
 #[derive(Clone, Debug)]
 pub(super) struct Guard {
-    /// The hosts at which private addresses are reached.
+    /// The hosts whose private addresses are allowed.
     opened: Arc<[Text]>,
     resolver: Arc<dyn Resolver>,
     remedy: Remedy,
 }
 
-/// A function that says how a private host is opened.
+/// A function that describes how to allow a private host.
 pub(super) type Remedy = fn(&str) -> String;
 
-/// Says how a program opens a private host.
+/// Describes how a program allows a private host.
 pub(super) fn by_the_program(host: &str) -> String {
-    format!("The program can open it with `HttpEngineBuilder::private_host({host:?})`.")
+    format!("The program can allow it with `HttpEngineBuilder::private_host({host:?})`.")
 }
 
-/// Why a request does not go to a host.
+/// A host that the guard blocks, and the reason.
 #[derive(Clone)]
 pub(super) struct Refused {
     host: String,
@@ -52,15 +52,15 @@ pub(super) struct Refused {
 
 #[derive(Clone, Debug)]
 enum Why {
-    /// The call may reach only these other hosts.
+    /// The calling context allows only these other hosts.
     Hosts(String),
-    /// The host is, or resolves to, an address of this range.
+    /// The host is, or resolves to, an address in this range.
     Range(IpAddr, Range),
-    /// The host is opened, but not at this port.
+    /// The host is allowed, but not at this port.
     Port(u16),
-    /// The host is a name of the local link.
+    /// The host is a link-local name.
     LocalName,
-    /// The host is opened, but a host that is not opened leads there.
+    /// The host is allowed, but a host that is not allowed redirected to it.
     LedInside,
 }
 
@@ -73,7 +73,7 @@ impl Guard {
         Guard { opened: opened.into_iter().map(Text::from).collect(), resolver, remedy: help }
     }
 
-    /// Checks where a request goes, and which host led it there, if any.
+    /// Checks the target of a request, and the host that redirected to it, if any.
     pub(super) fn check(&self, url: &Url, from: Option<&Url>, allowed: &Network) -> Result<(), Refused> {
         Guard::allows(url, allowed)?;
         let (host, port) = target(url);
@@ -100,7 +100,7 @@ impl Guard {
         if led_inside { refuse(Why::LedInside) } else { Ok(()) }
     }
 
-    /// As [`check`](Self::check), and refuses names that always lead to this machine.
+    /// Like [`check`](Self::check), but also rejects names that always resolve to this machine.
     pub(super) fn before_resolving(&self, url: &Url, allowed: &Network) -> Result<(), Refused> {
         self.check(url, None, allowed)?;
         let (host, port) = target(url);
@@ -112,7 +112,7 @@ impl Guard {
         Err(Refused { host: host.to_owned(), reason: cause, remedy: self.remedy })
     }
 
-    /// Checks only whether the call may reach the host.
+    /// Checks only whether the calling context allows the host.
     pub(super) fn allows(url: &Url, allowed: &Network) -> Result<(), Refused> {
         let (host, port) = target(url);
         if hosts::allows(allowed, host, port) {
@@ -122,7 +122,7 @@ impl Guard {
         Err(Refused { host: host.to_owned(), reason: cause, remedy: by_the_program })
     }
 
-    /// Returns the addresses of a name that a connection may be made to.
+    /// Returns the addresses of a name that a connection may use.
     async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>, Box<dyn std::error::Error + Send + Sync>> {
         let most = if hosts::covers_name(&self.opened, name) { Access::Private } else { Access::Public };
         let (mut passed, mut refused) = (Vec::new(), None);
@@ -147,7 +147,7 @@ impl Resolve for Guard {
         let guard = self.clone();
         Box::pin(async move {
             let addresses = guard.addresses(name.as_str()).await?;
-            // The port comes from the URL.
+            // The connector takes the port from the URL.
             let addresses = addresses.into_iter().map(|address| SocketAddr::new(address, 0));
             Ok(Box::new(addresses) as Addrs)
         })
@@ -159,26 +159,26 @@ fn target(url: &Url) -> (&str, u16) {
     (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default())
 }
 
-/// Returns the host of a URL if it is an address.
+/// Returns the host of a URL if it is an IP address.
 fn literal(host: &str) -> Option<IpAddr> {
     host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
-/// Whether the name is below `local`: machines on the local link resolve such names (RFC 6762, section 3), which
-/// others must not make the program do.
+/// Whether the name is below `local`. Machines on the local link answer for such names (RFC 6762, section 3), so
+/// documents must not make the program resolve them.
 fn is_local_name(host: &str) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host);
     host == "local" || host.ends_with(".local")
 }
 
-/// Whether the name is below `localhost`, and so that of this machine (RFC 6761, section 6.3).
+/// Whether the name is below `localhost`, and therefore refers to this machine (RFC 6761, section 6.3).
 fn is_localhost(host: &str) -> bool {
     let name = host.strip_suffix('.').unwrap_or(host);
     name == "localhost" || name.ends_with(".localhost")
 }
 
-/// Returns the host that a base URL opens by itself: one written as a private address or as `localhost`. Any other
-/// name does not say that it is private.
+/// Returns the host that a base URL allows implicitly: a private address or `localhost`. Other names are not
+/// recognizably private.
 pub(super) fn opened_by(url: &str) -> Option<String> {
     let url = Url::parse(url.trim()).ok()?;
     let host = url.host_str()?;
@@ -190,9 +190,9 @@ pub(super) fn opened_by(url: &str) -> Option<String> {
 }
 
 impl Refused {
-    /// The reason a model sees, and no more than that, since only an operator can open a host.
+    /// Returns the message for models. It omits how to allow the host, because only an operator can do that.
     fn reason(&self) -> String {
-        format!("The host `{}` may not be reached: {}", self.host, self.reason)
+        format!("The host `{}` is blocked: {}", self.host, self.reason)
     }
 }
 
@@ -201,20 +201,18 @@ impl fmt::Display for Why {
         match self {
             Why::Hosts(allowed) => write!(f, "this context allows {allowed}."),
             Why::Range(address, range) => {
-                write!(f, "its address {address} is of the range {range}, which ")?;
+                write!(f, "its address {address} is in the range {range}, which ")?;
                 let private = range.access == Access::Private;
-                f.write_str(if private { "is not public." } else { "no request goes to." })
+                f.write_str(if private { "is private." } else { "is never allowed." })
             }
-            Why::Port(port) => write!(f, "it is opened, but not at port {port}."),
-            Why::LocalName => f.write_str("it is a name of the local link."),
-            Why::LedInside => {
-                f.write_str("it is private, and a host that is not opened for private addresses led there.")
-            }
+            Why::Port(port) => write!(f, "port {port} is not allowed."),
+            Why::LocalName => f.write_str("it is a link-local name."),
+            Why::LedInside => f.write_str("it is private, and a host that is not allowed redirected to it."),
         }
     }
 }
 
-/// The text for operators, with what opens the host.
+/// The message for operators, including how to allow the host.
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.reason())?;
@@ -237,7 +235,7 @@ impl From<Refused> for ToolError {
     }
 }
 
-/// Returns the refusal among the causes of an error.
+/// Finds the guard's refusal among the causes of an error.
 pub(super) fn refusal(error: &(dyn std::error::Error + 'static)) -> Option<Refused> {
     let mut cause = Some(error);
     while let Some(error) = cause {
@@ -249,16 +247,16 @@ pub(super) fn refusal(error: &(dyn std::error::Error + 'static)) -> Option<Refus
     None
 }
 
-/// Finds the addresses of a host.
+/// A DNS resolver.
 ///
-/// An engine uses it for every name, checks the addresses it returns, and connects only to addresses it has checked:
-/// the name is not looked up a second time.
+/// An engine resolves every name with it, checks the returned addresses, and connects only to checked addresses: a
+/// name is not resolved a second time.
 pub trait Resolver: fmt::Debug + Send + Sync {
-    /// Returns the addresses of a name, the preferred one first.
+    /// Returns the addresses of a name, in order of preference.
     ///
     /// # Errors
     ///
-    /// If there are no addresses, or they cannot be found.
+    /// Returns an error if there are no addresses, or if they cannot be found.
     fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
 }
 
@@ -274,7 +272,7 @@ impl Resolver for SystemResolver {
             let found = tokio::task::spawn_blocking(move || {
                 Ok((name.as_str(), 0).to_socket_addrs()?.map(|address| address.ip()).collect())
             });
-            found.await.unwrap_or_else(|_| Err(io::Error::other("the name could not be looked up")))
+            found.await.unwrap_or_else(|_| Err(io::Error::other("the name could not be resolved")))
         })
     }
 }

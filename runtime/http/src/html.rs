@@ -1,4 +1,4 @@
-//! The text of an error page, as far as a model can use it.
+//! Extracts the text of HTML error pages, for models.
 
 use serde_core::de::IgnoredAny;
 use toolgen_core::internal::entity::character;
@@ -6,14 +6,14 @@ use toolgen_core::internal::entity::character;
 /// Elements whose content is not shown.
 const UNSEEN: [&str; 4] = ["script", "style", "svg", "template"];
 
-/// Elements within a line.
+/// Inline elements.
 const INLINE: [&str; 22] = [
     "a", "abbr", "b", "big", "cite", "code", "em", "font", "i", "img", "kbd", "label", "mark", "q", "s",
     "small", "span", "strong", "sub", "sup", "tt", "u",
 ];
 
-/// Returns what a page says, which may be nothing and may be a credential that its markup hid. `None` if the
-/// text is not a page: services also send JSON and plain texts as HTML.
+/// Returns the visible text of a page. It may be empty, and may show a credential that markup had hidden. Returns
+/// `None` if the input is not a page: services also send JSON and plain text as HTML.
 pub(super) fn page(essence: &str, text: &str) -> Option<String> {
     let start = text.trim_start();
     let begins = |with: &str| start.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
@@ -24,13 +24,13 @@ pub(super) fn page(essence: &str, text: &str) -> Option<String> {
     is_page.then(|| visible(text))
 }
 
-/// Whether there is a tag in a text, and not only a sign for "less than".
+/// Whether the text contains a tag, and not only a less-than sign.
 fn has_tag(text: &str) -> bool {
     let mut after = text.split('<').skip(1);
     after.any(|rest| rest.starts_with(|char: char| char.is_ascii_alphabetic() || matches!(char, '!' | '/')))
 }
 
-/// Returns the text that a reader of a page sees, one line per block.
+/// Returns the visible text of a page, one line per block.
 fn visible(html: &str) -> String {
     let (mut lines, mut rest) = (Lines::default(), html);
     while let Some(at) = rest.find('<') {
@@ -62,7 +62,7 @@ fn visible(html: &str) -> String {
     lines.out
 }
 
-/// Splits after a tag, whose attributes may hold `>` in quotes.
+/// Splits after a tag, whose attributes may contain `>` in quotes.
 fn tag(markup: &str) -> (&str, &str) {
     let (mut quote, mut is_value) = (None, false);
     for (at, char) in markup.char_indices() {
@@ -77,7 +77,7 @@ fn tag(markup: &str) -> (&str, &str) {
     (markup, "")
 }
 
-/// Returns what follows the content of an element: its closing tag, or nothing if it has none.
+/// Returns what follows the closing tag of an element; nothing if it is not closed.
 fn closing<'t>(text: &'t str, name: &str) -> &'t str {
     let is_it = |at: &usize| {
         text.get(at + 2..at + 2 + name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name))
@@ -85,7 +85,7 @@ fn closing<'t>(text: &'t str, name: &str) -> &'t str {
     text.match_indices("</").map(|(at, _)| at).find(is_it).map_or("", |at| &text[at..])
 }
 
-/// The blank before the next word.
+/// The white space before the next word.
 #[derive(Clone, Copy, Default, PartialEq, PartialOrd)]
 enum Gap {
     #[default]
@@ -94,16 +94,16 @@ enum Gap {
     Line,
 }
 
-/// Text without the blanks that a browser does not show.
+/// Text without the white space that a browser collapses.
 #[derive(Default)]
 struct Lines {
     out: String,
-    /// Where the line before the last begins and ends.
+    /// The start and end of the second-last line.
     before: (usize, usize),
-    /// Where the last line begins.
+    /// The start of the last line.
     last: usize,
     gap: Gap,
-    /// Whether line breaks are shown.
+    /// Whether line breaks are preserved.
     is_pre: bool,
 }
 
@@ -129,7 +129,7 @@ impl Lines {
         }
     }
 
-    /// Ends the line, and drops it if it repeats the one before: a title is often the first heading, too.
+    /// Ends the line. A line that repeats the previous one is dropped: the title is often also the first heading.
     fn end_line(&mut self) {
         let (from, to) = self.before;
         if self.out.len() > self.last && self.out[from..to] == self.out[self.last..] && to > from {

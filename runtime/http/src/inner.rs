@@ -1,4 +1,4 @@
-//! What every request of one engine needs: its clients, the rules for hosts, and its settings.
+//! The shared state of an engine: its clients, the guard, and its settings.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,10 +22,10 @@ use super::save::Saving;
 use super::sequence::declared_events;
 use super::transport::{Clients, Interception, Redirects, Route};
 
-/// What every request of one engine needs.
+/// The shared state of an engine.
 pub(super) struct Inner {
     pub(super) clients: Clients,
-    /// The rules for hosts.
+    /// The guard.
     pub(super) guard: Guard,
     pub(super) settings: HttpEngineBuilder,
 }
@@ -43,7 +43,7 @@ impl Inner {
         let sent = schemes.filter_map(|scheme| settings.header_of(&scheme.placement));
         for secret in settings.secrets().chain(sent) {
             request.credentials.hide(secret);
-            // The word before a token says what it is.
+            // The word before a token is its scheme, and not secret.
             if let Some((scheme, token)) = secret.split_once(' ') {
                 request.credentials.hide(token.trim());
                 if let Some(password) = basic_password(scheme, token.trim()) {
@@ -64,7 +64,7 @@ impl Inner {
         }
     }
 
-    /// Builds the request of a call that is about to be sent, without its credentials.
+    /// Builds the request of a call before it is sent, without its credentials.
     pub(super) async fn prepare(
         self: &Arc<Inner>,
         tool: &Frozen<Tool>,
@@ -105,7 +105,7 @@ impl Inner {
         time_limit(spec, self.settings.timeout.unwrap_or(DEFAULT_TIMEOUT), granted)
     }
 
-    /// Returns the limits on how an answer of a tool is read.
+    /// Returns the limits for reading the response of a tool.
     pub(super) fn limits<'t>(&'t self, tool: &'t Tool) -> BodyLimits<'t> {
         let settings = &self.settings;
         BodyLimits {
@@ -122,9 +122,13 @@ impl Inner {
     }
 }
 
-/// Returns the request plan of a tool. A tool with another kind of call belongs to another engine.
+/// Returns the request plan of a tool.
+///
+/// # Errors
+///
+/// Returns an error if the tool has another kind of plan, and belongs to another engine.
 pub(super) fn plan(tool: &Tool) -> Result<&RequestPlan, ToolError> {
-    let other = || format!("`{}` is not an HTTP request, so this engine cannot carry it out", tool.spec.name);
+    let other = || format!("`{}` is not an HTTP request, so this engine cannot run it", tool.spec.name);
     tool.call.http().ok_or_else(|| ToolError::failed_with("WRONG_ENGINE", other()))
 }
 
@@ -151,7 +155,7 @@ fn refuse(problems: &[RequestProblem]) -> ToolError {
     }
 }
 
-/// Returns the password of basic credentials, which is secret by itself, too.
+/// Returns the password of basic credentials, which is also secret on its own.
 fn basic_password(scheme: &str, encoded: &str) -> Option<String> {
     let pair = STANDARD.decode(encoded).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
     let pair = String::from_utf8(pair).ok()?;

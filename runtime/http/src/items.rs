@@ -1,4 +1,4 @@
-//! The items of a list that comes in pages, or of an answer that is a sequence, for Rust.
+//! Streams the items of a paginated list, or of a sequence, to Rust code.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -31,29 +31,29 @@ use super::transport::Reply;
 use super::transport::header;
 use super::{charset, response};
 
-/// How far a list is read. A list that is longer than `items` just ends there; where another bound is reached, the last
-/// item is an error, so that a part is not taken for the whole.
+/// Limits of reading a list. A list with more than `items` items ends there. At any other limit the last item is an
+/// error, so that a part is not mistaken for the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageLimits {
-    /// The most items.
+    /// Maximum number of items.
     pub items: usize,
-    /// The most pages.
+    /// Maximum number of pages.
     pub pages: usize,
-    /// The most bytes of all pages together, as they came.
+    /// Maximum size of all pages together, in bytes, before decoding.
     pub bytes: usize,
-    /// The most time from the first request on, without what the program does between items. Each page also has the time
-    /// of one call.
+    /// Maximum time from the first request on, without the time that the program spends between items. Each page also
+    /// has the time limit of a call.
     pub time: Duration,
 }
 
 impl Default for PageLimits {
-    /// Any number of items; 10,000 pages, 1 GiB, one hour.
+    /// Returns the default limits: any number of items, 10,000 pages, 1 GiB, one hour.
     fn default() -> PageLimits {
         PageLimits { items: usize::MAX, pages: 10_000, bytes: 1 << 30, time: Duration::from_secs(3600) }
     }
 }
 
-/// The items of a list, read page by page as they are asked for: a [`Stream`], or [`next`](Self::next) without one.
+/// The items of a list, whose pages are read on demand. Implements [`Stream`], or use [`next`](Self::next).
 ///
 /// ```no_run
 /// # async fn read(engine: toolgen_runtime::engine::http::HttpEngine, tool: &'static toolgen_runtime::Tool)
@@ -65,22 +65,22 @@ impl Default for PageLimits {
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "nothing is read until an item is asked for"]
+#[must_use = "nothing is read until an item is requested"]
 pub struct PagedItems<T = Value> {
     state: State,
     ready: VecDeque<Value>,
     bounds: PageLimits,
-    /// How many items were read.
+    /// The number of items that were read.
     read: usize,
-    /// The answer that the ready items came with.
+    /// The response that contained the ready items.
     answered: Answered,
     of: PhantomData<fn() -> T>,
 }
 
 enum State {
-    /// The next page can be asked for.
+    /// The next page can be requested.
     Idle(Box<Reading>),
-    /// More items are on their way.
+    /// A page is being read.
     Busy(BoxFuture<'static, PagedReader>),
     Over,
 }
@@ -94,20 +94,20 @@ struct Reading {
     tool: Frozen<Tool>,
     ctx: ToolContext,
     from: Source,
-    /// The answer that the last items came with.
+    /// The response that contained the last items.
     answered: Answered,
     pages: usize,
     bytes: usize,
     time: Duration,
 }
 
-/// Where the items come from.
+/// The source of the items.
 enum Source {
-    /// One page after the other.
+    /// A paginated list.
     Pages(Box<PageCursor>),
-    /// One answer that is a sequence, not requested yet.
+    /// One response that is a sequence, not requested yet.
     Answer(Value),
-    /// That answer.
+    /// One response that is a sequence, being read.
     Flow(Box<ItemStream>),
     Nothing,
 }
@@ -122,9 +122,9 @@ impl<T> fmt::Debug for PagedItems<T> {
 }
 
 impl PagedItems {
-    /// Reads the items of a list or of a sequence with arguments, those of the first page.
+    /// Starts to read a list or a sequence. The arguments are those of the first page.
     pub(super) fn begin(engine: Arc<Inner>, tool: Frozen<Tool>, mut arguments: Value) -> PagedItems {
-        // What a model would ask for is a bound here.
+        // The argument for models is a limit here.
         let max = take_max_items(&tool, &mut arguments).ok().flatten().unwrap_or(usize::MAX);
         let ctx = ToolContext::new("", tool.spec.name.as_str());
         let in_pages = plan(&tool).is_ok_and(|plan| plan.pagination.is_some());
@@ -148,13 +148,14 @@ impl PagedItems {
 }
 
 impl<T> PagedItems<T> {
-    /// Sets how far the list is read, in place of [`PageLimits::default`].
+    /// Sets the limits of reading the list. Default: [`PageLimits::default`].
     pub fn bounds(mut self, bounds: PageLimits) -> PagedItems<T> {
         self.bounds = bounds;
         self
     }
 
-    /// Reads in a context: its token cancels the reading, its time limit and its allowed hosts apply to each page.
+    /// Reads the list in a context: its cancellation token stops reading; its time limit and allowed hosts apply to
+    /// each page.
     pub fn context(mut self, ctx: &ToolContext) -> PagedItems<T> {
         if let State::Idle(reading) = &mut self.state {
             reading.ctx = ctx.clone();
@@ -162,7 +163,7 @@ impl<T> PagedItems<T> {
         self
     }
 
-    /// Reads the items as another type.
+    /// Parses the items as another type.
     pub fn of<U: DeserializeOwned>(self) -> PagedItems<U> {
         let PagedItems { state, ready, bounds, read, answered, .. } = self;
         PagedItems { state, ready, bounds, read, answered, of: PhantomData }
@@ -170,11 +171,12 @@ impl<T> PagedItems<T> {
 }
 
 impl<T: DeserializeOwned> PagedItems<T> {
-    /// Returns the next item; `None` at the end.
+    /// Returns the next item, or `None` at the end.
     ///
     /// # Errors
     ///
-    /// If a page cannot be read, which ends the list, or if an item is not of its type, after which others follow.
+    /// Returns an error if a page cannot be read, which ends the list, or if an item does not have its type, after
+    /// which more items follow.
     pub async fn next(&mut self) -> Option<Result<T, CallError>> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
@@ -241,7 +243,7 @@ impl Reading {
         }
     }
 
-    /// Returns which bound is reached.
+    /// Returns the limit that is reached, as an error.
     fn reached(&self, bounds: &PageLimits) -> Option<ToolError> {
         let what = if self.pages >= bounds.pages {
             format!("{} pages", bounds.pages)
@@ -252,7 +254,7 @@ impl Reading {
         } else {
             return None;
         };
-        let text = format!("Error: the list goes on after {what}; `PageBounds` say how far it is read");
+        let text = format!("Error: the list continues after {what}, the limit in `PageLimits`");
         Some(ToolError::failed_with("LIST_TOO_LONG", text))
     }
 
@@ -290,7 +292,7 @@ impl Reading {
         }
     }
 
-    /// Waits for the next items of an answer.
+    /// Waits for the next items of a response.
     async fn flow(&mut self, mut flow: Box<ItemStream>) -> Result<Vec<Value>, CallError> {
         let Batch { items, bytes, last } = flow.batch().await?;
         self.answered = flow.answered().clone();
@@ -301,7 +303,7 @@ impl Reading {
         Ok(items)
     }
 
-    /// Returns the items of a page that came.
+    /// Returns the items of a page.
     fn items(&mut self, page: Result<Page, ToolError>) -> Result<Vec<Value>, CallError> {
         let page = page.map_err(CallError::without_answer(&self.tool))?;
         self.bytes += page.bytes.len();
@@ -321,7 +323,7 @@ impl Reading {
         } else if page.truncated {
             answered.too_large(self.engine.settings.max_typed_bytes)
         } else {
-            answered.unfit(&unlike_json(&body, "there is no list where the plan says"), &body)
+            answered.unfit(&unlike_json(&body, "there is no list at the declared location"), &body)
         })
     }
 }
@@ -335,8 +337,8 @@ async fn page(
 ) -> Result<Page, ToolError> {
     let Some(pages) = &plan(tool)?.pagination else {
         let text = format!(
-            "Error: how the list of `{}` comes in pages is not known; say it where the tools are compiled: \
-             `Options::pagination`",
+            "Error: the pagination of `{}` is unknown; declare it with `Options::pagination` when you compile the \
+             tools",
             tool.spec.name
         );
         return Err(ToolError::failed_with("NO_PAGINATION", text));
@@ -344,7 +346,7 @@ async fn page(
     Reader { engine, tool, pages, ctx, until: Some(until) }.page(place).await
 }
 
-/// An answer that is being read.
+/// A response that is read as a sequence.
 pub(super) struct ItemStream {
     tool: Frozen<Tool>,
     request: HttpRequest,
@@ -352,20 +354,20 @@ pub(super) struct ItemStream {
     response: Response,
     sequence: Sequence,
     text: charset::Reader,
-    /// The most bytes of an item.
+    /// Maximum size of an item, in bytes.
     limit: usize,
 }
 
-/// The part of a sequence that came at once.
+/// Items of a sequence that arrived together.
 pub(super) struct Batch {
     pub(super) items: Vec<Value>,
     pub(super) bytes: usize,
-    /// Whether nothing follows.
+    /// Whether the sequence has ended.
     pub(super) last: bool,
 }
 
 impl ItemStream {
-    /// Sends the request of a call, and returns its answer, of which nothing is read yet.
+    /// Sends the request of a call, and returns its response, whose body is not read yet.
     pub(super) async fn begin(
         engine: &Arc<Inner>,
         tool: &Frozen<Tool>,
@@ -396,18 +398,18 @@ impl ItemStream {
                     let message = refusal(&engine.settings, tool, &request, reply, final_url.as_ref()).told;
                     return Err(answered.refusing(&request, response.headers(), (refused, message), body));
                 }
-                let reason = format!("the answer is not a sequence of items, but `{content_type}`");
+                let reason = format!("the response is not a sequence of items, but `{content_type}`");
                 Err(answered.unfit(&reason, &body))
             }
         }
     }
 
-    /// Returns which call the answer is of.
+    /// Returns the call that the response belongs to.
     pub(super) fn answered(&self) -> &Answered {
         &self.answered
     }
 
-    /// Waits until at least one item or the end has come.
+    /// Waits for at least one item, or for the end.
     pub(super) async fn batch(&mut self) -> Result<Batch, CallError> {
         let mut batch = Batch { items: Vec::new(), bytes: 0, last: false };
         while batch.items.is_empty() && !batch.last {

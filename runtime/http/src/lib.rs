@@ -1,45 +1,47 @@
 //! Tools that are HTTP requests.
 //!
-//! [`build`] turns a [`RequestPlan`](toolgen_kernel::spec::plan::RequestPlan) and arguments into an [`HttpRequest`] and is
-//! pure; [`authorize`] adds credentials. [`HttpEngine`] does both, sends the request and turns the response into a
-//! result.
+//! [`build`] turns a [`RequestPlan`](toolgen_kernel::spec::plan::RequestPlan) and arguments into an [`HttpRequest`]
+//! and is pure; [`authorize`] adds credentials. [`HttpEngine`] does both, sends the request, and turns the response
+//! into a result.
 //!
 //! # The result of a call
 //!
 //! - A response of any status is a result: `{METHOD} {url} → {status}` and, if it has a body, an empty line and the
-//!   body. Where redirects were followed, the first line is `{METHOD} {url} → {final url} → {status}`. A JSON body
-//!   comes without the blanks between its tokens. `details.ok` says whether it succeeded; `details` hold `status`,
+//!   body. After redirects, the first line is `{METHOD} {url} → {final url} → {status}`. White space between the
+//!   tokens of a JSON body is removed. `details.ok` tells whether the call succeeded; `details` contains `status`,
 //!   `method`, `url`, `ok`, `headers`, `truncated` and `content_type`.
-//! - The first line of a success is followed by `Location` and the headers that the plan names, one per line, if the
-//!   answer has them and they hold no credential.
-//! - A response with status 400 or above is a result that [failed](toolgen_kernel::ToolResult::is_error), unless the tool
-//!   [accepts](HttpEngineBuilder::accept_status) the status; so is a redirect that was not followed.
-//! - A line after those says if a body is not the JSON that it claims to be, or ends early. Of an HTML page that is
-//!   not a success, a model gets the text that its readers see, at most 2000 characters.
-//! - A text longer than the limit is cut off and ends with `... [truncated]`; the rest is not even read.
-//! - Bytes, and texts that are longer than the limit, are written to files if the program [says where](HttpEngineBuilder::save_to);
-//!   `details.saved` says `path`, `media_type`, `bytes` and `sha256`.
-//! - Without a response the call is [`ToolError::Failed`](toolgen_kernel::ToolError::Failed) with `Error: HTTP request failed:
-//!   {host}:{port}: …` and the code `http_error`, or `read_error` if the body broke off.
+//! - After the first line of a success, `Location` and the headers that the plan names follow, one per line. Headers
+//!   that contain a credential are omitted.
+//! - A response with status 400 or above is a result that [failed](toolgen_kernel::ToolResult::is_error), unless the
+//!   tool [accepts](HttpEngineBuilder::accept_status) the status. So is a redirect that was not followed.
+//! - If a body is declared as JSON but is invalid or incomplete, a line after the headers says so. Of an HTML error
+//!   page, a model gets the visible text, at most 2000 characters.
+//! - Text longer than the limit is truncated and ends with `... [truncated]`; the rest is not read.
+//! - Binary bodies, and text longer than the limit, are saved to files if the program [names a
+//!   directory](HttpEngineBuilder::save_to). `details.saved` contains `path`, `media_type`, `bytes` and `sha256`.
+//! - Without a response, the call is [`ToolError::Failed`](toolgen_kernel::ToolError::Failed) with the message
+//!   `Error: HTTP request failed: {host}:{port}: …` and the code `http_error`, or `read_error` if the body was
+//!   interrupted.
 //!
-//! # Which hosts are reached
+//! # Allowed hosts
 //!
-//! Requests reach public addresses, and private ones at hosts that the program
-//! [opens](HttpEngineBuilder::private_host), as far as the calling context [allows](toolgen_kernel::ToolContext::allowed_hosts)
-//! those hosts. Both are checked for the first URL, whether it comes from the document or from a base URL, for every
-//! redirect and for fetched documents, and a connection goes to an address that was checked. A refused host is
-//! [`ToolError::Denied`](toolgen_kernel::ToolError::Denied), and nothing is sent to it.
+//! Requests may go to public addresses, and to private addresses of hosts that the program
+//! [allows](HttpEngineBuilder::private_host), if the calling context
+//! [allows](toolgen_kernel::ToolContext::allowed_hosts) the host as well. Both are checked for the first URL, whether
+//! it comes from the document or is a base URL, for every redirect, and for fetched documents. A connection uses only
+//! an address that was checked. A blocked host results in [`ToolError::Denied`](toolgen_kernel::ToolError::Denied),
+//! and nothing is sent to it.
 //!
 //! # Credentials
 //!
-//! They go to the origin of the plan's server or of the operator's base URL and nowhere else, not even across
-//! redirects. They show as `****` in every text, header and `Debug` output that leaves this module, even if the
-//! service sends them back. [`OAuth`] gets tokens, if the engine is to get them itself.
+//! Credentials are sent only to the origin of the plan's server or of the operator's base URL; redirects do not
+//! change that. They are masked as `****` in every text, header and `Debug` output of this crate, even if the service
+//! echoes them. [`OAuth`] requests tokens for the engine.
 //!
-//! # Repetitions and pages
+//! # Retries and pagination
 //!
-//! A request is repeated if its tool declares that a second one changes nothing more; see [`RetryPolicy`]. A list that
-//! comes in pages is read as [`PagedItems`], or as one result if the tool lets a model ask for that.
+//! A request is retried if its tool declares that a second request has no further effect; see [`RetryPolicy`]. A
+//! paginated list is read as [`PagedItems`], or as one result if the tool lets a model ask for that.
 
 mod address;
 mod body;

@@ -1,7 +1,7 @@
-//! Tokens of APIs by OAuth 2 (RFC 6749), without a person: client credentials and refresh tokens.
+//! OAuth 2 tokens (RFC 6749) without user interaction: client credentials and refresh tokens.
 //!
-//! Only one request at a time asks for a token; the others that need it wait. It is kept until shortly before it
-//! expires, or until a service refuses it.
+//! Only one request at a time asks for a token; other calls that need it wait. A token is cached until shortly before
+//! it expires, or until a service rejects it.
 
 mod exchange;
 
@@ -15,10 +15,10 @@ use toolgen_kernel::call::error::ToolError;
 
 use super::secret::Secret;
 
-/// How long a token must still be valid to be used.
+/// Minimum remaining lifetime of a token that is used.
 const LEEWAY: Duration = Duration::from_secs(30);
 
-/// Gets the tokens of a security scheme from a token endpoint. Clones share the tokens.
+/// Requests the tokens of a security scheme from a token endpoint. Clones share the tokens.
 ///
 /// ```
 /// use toolgen_runtime::engine::http::{HttpEngine, OAuth, Secret};
@@ -56,19 +56,19 @@ enum Grant {
     RefreshToken(Secret),
 }
 
-/// What clones share: the token, and the right to ask for the next one.
+/// The state that clones share: the token, and the lock of token requests.
 #[derive(Default)]
 struct Shared {
     token: RwLock<Option<Token>>,
     asking: Arc<Mutex<Asking>>,
 }
 
-/// What those who ask for tokens share.
+/// The state of token requests.
 #[derive(Default)]
 struct Asking {
-    /// The refresh token that took the place of the first one.
+    /// The refresh token that replaced the first one.
     refresh: Option<Secret>,
-    /// When asking failed last, and why.
+    /// The time and the error of the last failed request.
     failed: Option<(Instant, ToolError)>,
 }
 
@@ -95,7 +95,7 @@ impl fmt::Debug for OAuth {
 }
 
 impl OAuth {
-    /// Uses the credentials that the program has at the authorization server (RFC 6749, section 4.4).
+    /// Uses the client credentials of the program at the authorization server (RFC 6749, section 4.4).
     #[must_use]
     pub fn client_credentials(
         token_url: impl Into<String>,
@@ -105,8 +105,9 @@ impl OAuth {
         OAuth::of(Grant::ClientCredentials, token_url.into(), client_id.into(), Some(client_secret))
     }
 
-    /// Uses a refresh token that a person's consent gave the program (RFC 6749, section 6). A public client has no
-    /// secret. If the server replaces refresh tokens, [`on_refresh_token`](Self::on_refresh_token) keeps the new one.
+    /// Uses a refresh token that a person granted to the program (RFC 6749, section 6). A public client has no
+    /// secret. If the server rotates refresh tokens, store the new one with
+    /// [`on_refresh_token`](Self::on_refresh_token).
     #[must_use]
     pub fn refresh_token(
         token_url: impl Into<String>,
@@ -132,41 +133,41 @@ impl OAuth {
         OAuth { settings, shared: Arc::default() }
     }
 
-    /// Changes what is asked for, and forgets earlier tokens, which are for something else.
+    /// Changes the settings, and drops cached tokens, which were requested with other settings.
     fn with(mut self, change: impl FnOnce(&mut Settings)) -> OAuth {
         change(&mut self.settings);
         self.shared = Arc::default();
         self
     }
 
-    /// Sets the scopes to ask for; without them, the server decides.
+    /// Sets the scopes to request. Without scopes, the server chooses.
     #[must_use]
     pub fn scopes<S: Into<String>>(self, scopes: impl IntoIterator<Item = S>) -> OAuth {
         self.with(|settings| settings.scopes = scopes.into_iter().map(Into::into).collect())
     }
 
-    /// Sends the client's ID and secret in the body (`client_secret_post`), for servers that do not take them as
+    /// Sends the client's ID and secret in the body (`client_secret_post`), for servers that do not support
     /// `Authorization: Basic`.
     #[must_use]
     pub fn client_in_body(self) -> OAuth {
         self.with(|settings| settings.in_body = true)
     }
 
-    /// Adds a parameter to requests for tokens, such as `audience` or `resource`. Its value may be a secret.
+    /// Adds a parameter to token requests, such as `audience` or `resource`. Its value may be a secret.
     #[must_use]
     pub fn parameter(self, name: impl Into<String>, value: impl Into<String>) -> OAuth {
         self.with(|settings| settings.parameters.push((name.into(), value.into())))
     }
 
-    /// Sets how long before its expiry a token is replaced; the default is 30 seconds. It is at most half of the
-    /// token's lifetime.
+    /// Sets how long before its expiry a token is replaced. Default: 30 seconds; maximum: half of the token's
+    /// lifetime.
     #[must_use]
     pub fn leeway(self, leeway: Duration) -> OAuth {
         self.with(|settings| settings.leeway = leeway)
     }
 
-    /// Sets a function that is called with each new refresh token, so that the program can keep it for its next run:
-    /// the one before is no longer valid.
+    /// Sets a callback that receives each new refresh token, so that the program can store it for its next run. The
+    /// previous refresh token is no longer valid.
     #[must_use]
     pub fn on_refresh_token(self, keep: impl Fn(&Secret) + Send + Sync + 'static) -> OAuth {
         self.with(|settings| settings.rotated = Some(Arc::new(keep)))
@@ -177,7 +178,7 @@ impl OAuth {
         &self.settings.token_url
     }
 
-    /// Returns the token URL without its query, which may hold a key.
+    /// Returns the token URL without its query, which may contain a key.
     pub(super) fn shown_url(&self) -> &str {
         let url = &self.settings.token_url;
         url.split_once('?').map_or(url, |(url, _)| url)
@@ -190,7 +191,7 @@ impl OAuth {
         Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
     }
 
-    /// Returns the token that is known, if it is still valid.
+    /// Returns the cached token, if it is still valid.
     pub(super) fn cached_token(&self) -> Option<Secret> {
         let token = self.shared.token.read().unwrap_or_else(PoisonError::into_inner);
         let valid = |token: &&Token| token.expires.is_none_or(|expires| Instant::now() < expires);

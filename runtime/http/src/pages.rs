@@ -1,4 +1,4 @@
-//! Lists that come in pages, read one page after the other.
+//! Reads paginated lists.
 
 mod merged;
 mod next;
@@ -26,54 +26,54 @@ use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::spec::plan::{Pagination, Tool};
 
-/// The most pages that one call of a model reads.
+/// Maximum number of pages that one call of a model reads.
 const MAX_PAGES: usize = 100;
 
-/// Who reads a list.
+/// Reads the pages of a list.
 pub(super) struct Reader<'a> {
     pub(super) engine: &'a Arc<Inner>,
     pub(super) tool: &'a Frozen<Tool>,
     pub(super) pages: &'a Pagination,
     pub(super) ctx: &'a ToolContext,
-    /// When the reading ends.
+    /// The time when reading stops.
     pub(super) until: Option<Instant>,
 }
 
-/// How far a list is read.
+/// The position in a list.
 pub(super) struct PageCursor {
     arguments: Value,
     next: Next,
-    /// What was asked for, so that nothing is asked for twice.
+    /// The requests that were sent, so that no page is requested twice.
     requested: HashSet<String>,
-    /// How many items of the list come before what is asked for next, if that is known.
+    /// The number of items before the next page, if known.
     before: Option<usize>,
-    /// How many items the whole list has, according to the last page.
+    /// The total number of items, according to the last page.
     total: Option<usize>,
-    /// The first URL: credentials go to its origin.
+    /// The first URL. Credentials are sent to its origin.
     home: Option<Url>,
 }
 
-/// How the next page is asked for.
+/// How the next page is requested.
 enum Next {
-    /// By the arguments.
+    /// With arguments.
     Call,
-    /// By a URL, to which that of the page before led.
+    /// With a URL that the previous page linked to.
     Led(Box<HttpRequest>, Url),
-    /// Not at all, though the service says that there is one.
+    /// Not at all: there is a next page, but it must not be requested.
     Refused(ToolError),
-    /// Not at all, though the service says that there are more items; in its words.
+    /// Not at all: the service reports more items than it returned. Contains the explanation.
     Short(String),
     Nothing,
 }
 
-/// A page as it came.
+/// A page, not interpreted yet.
 pub(super) struct Page {
     pub(super) request: HttpRequest,
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) bytes: Vec<u8>,
     pub(super) truncated: bool,
-    /// The body and the items in it, if it is a page.
+    /// The body and its items, if the response is a page.
     pub(super) list: Option<(Value, Vec<Value>)>,
     pub(super) final_url: Option<Url>,
     /// Why a redirect was not followed.
@@ -81,7 +81,7 @@ pub(super) struct Page {
 }
 
 impl PageCursor {
-    /// The beginning of a list.
+    /// Starts at the beginning of a list.
     pub(super) fn new(arguments: Value) -> PageCursor {
         PageCursor {
             arguments,
@@ -93,7 +93,7 @@ impl PageCursor {
         }
     }
 
-    /// Returns what the service says about items that it did not give, where the list ends.
+    /// Returns what is known about items that the service did not return, if the list ends here.
     fn short(&self) -> Option<&str> {
         match &self.next {
             Next::Short(text) => Some(text),
@@ -101,7 +101,7 @@ impl PageCursor {
         }
     }
 
-    /// Whether as many items were read as the list has.
+    /// Whether all items that the service counts were read.
     fn is_complete(&self) -> bool {
         self.total.is_some() && self.before >= self.total
     }
@@ -113,12 +113,12 @@ impl PageCursor {
 }
 
 impl Page {
-    /// Returns the call that it is the answer to.
+    /// Returns the call that the next response belongs to.
     pub(super) fn answered(&self, tool: &Tool) -> Answered {
         Answered::new(tool, &self.request, self.status, self.final_url.as_ref())
     }
 
-    /// Returns the page as an ordinary answer with this body.
+    /// Returns the page as an ordinary response with this body.
     fn reply(self, body: Vec<u8>) -> (HttpRequest, Reply) {
         let mut response = http::Response::new(body);
         *response.status_mut() = self.status;
@@ -129,17 +129,17 @@ impl Page {
 }
 
 impl Reader<'_> {
-    /// Reads the next page. There is one: the [place](Place::is_end) is not the end.
+    /// Reads the next page. The caller checks that the cursor is not at its [end](PageCursor::is_end).
     ///
     /// # Errors
     ///
-    /// If there is no answer, or the next page may not be asked for. An answer that is not a page is a page
-    /// without a list.
+    /// Returns an error if there is no response, or if the next page must not be requested. A response that is not a
+    /// page is returned as a page without a list.
     pub(super) async fn page(&self, place: &mut PageCursor) -> Result<Page, ToolError> {
         let mut sending = RequestSender::new(self.engine, self.tool, self.ctx, self.until)?;
         let request = match std::mem::replace(&mut place.next, Next::Nothing) {
             Next::Led(request, from) => {
-                // Another origin does not choose what is asked with the credentials of the first.
+                // Another origin must not choose requests that are sent with the credentials of the first.
                 let at_home = place.home.as_ref().is_some_and(|home| {
                     let is_home = |url: &Url| url.origin() == home.origin();
                     is_home(&from) && Url::parse(&request.url).is_ok_and(|url| is_home(&url))
@@ -193,13 +193,13 @@ impl Reader<'_> {
         let mut body: Value = serde_json::from_str(&charset::decode(bytes, content_type, false)).ok()?;
         match body.pointer_mut(&self.pages.items)?.take() {
             Value::Array(items) => Some((body, items)),
-            // Some services write `null` for a list without items.
+            // Some services write `null` for an empty list.
             Value::Null => Some((body, Vec::new())),
             _ => None,
         }
     }
 
-    /// Returns how the page after a page is asked for.
+    /// Returns how the page after this page is requested.
     fn next(
         &self,
         place: &mut PageCursor,
@@ -228,26 +228,26 @@ impl Reader<'_> {
         if place.requested.insert(asked) {
             return Ok(next);
         }
-        // Some services give a cursor with the last page, too: to ask again later whether something was added.
+        // Some services return a cursor with the last page as well, to poll for new items later.
         if items.is_empty() {
             return Ok(Next::Nothing);
         }
-        let text = "Error: the service leads to a page that was already read, so its list has no end";
+        let text = "Error: the service returned the cursor of an earlier page. The list is incomplete. Do not retry.";
         Err(ToolError::failed_with("REPEATED_PAGE", text))
     }
 }
 
-/// Returns the request that a URL in a page leads to, and the URL of that page. Another origin than that of
-/// the page gets only what redirects would take there.
+/// Returns the request for a URL in a page, and the URL of that page. An origin other than that of the page gets only
+/// what a redirect would send there.
 fn led(page: &Page, url: &str) -> Result<(HttpRequest, Url), ToolError> {
     let refuse = |reason: &str| {
         ToolError::failed_with("UNUSABLE_NEXT_PAGE", format!("Error: the next page is not read: {reason}"))
     };
     let from = match &page.final_url {
         Some(url) => url.clone(),
-        None => Url::parse(&page.request.url).map_err(|_| refuse("its URL is not a URL"))?,
+        None => Url::parse(&page.request.url).map_err(|_| refuse("its URL is invalid"))?,
     };
-    let mut next = from.join(url.trim()).map_err(|_| refuse("its URL is not a URL"))?;
+    let mut next = from.join(url.trim()).map_err(|_| refuse("its URL is invalid"))?;
     if !matches!(next.scheme(), "http" | "https") || !next.has_host() {
         return Err(refuse("its URL is not an http or https URL"));
     }
@@ -259,7 +259,7 @@ fn led(page: &Page, url: &str) -> Result<(HttpRequest, Url), ToolError> {
         return Err(refuse("its URL is not an http or https URL"));
     }
     let mut request = page.request.clone();
-    // Redirects may have led to another origin: the headers are for the one that was asked first.
+    // Redirects may have led to another origin. The headers are for the origin of the first request.
     let of_headers = Url::parse(&page.request.url).map(|url| url.origin());
     if next.origin() != from.origin() || of_headers.is_ok_and(|origin| origin != next.origin()) {
         request
@@ -273,8 +273,7 @@ fn led(page: &Page, url: &str) -> Result<(HttpRequest, Url), ToolError> {
     Ok((request, from))
 }
 
-/// Takes the maximum number of items that a model asks for out of its arguments, if it asks for several
-/// pages.
+/// Removes the maximum number of items from a model's arguments, and returns it if the model requests several pages.
 pub(super) fn take_max_items(tool: &Tool, arguments: &mut Value) -> Result<Option<usize>, ToolError> {
     let Some(pages) = &plan(tool)?.pagination else { return Ok(None) };
     let given = arguments.as_object_mut().filter(|_| !pages.max_items_argument.is_empty());

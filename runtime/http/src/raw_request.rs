@@ -1,6 +1,6 @@
 //! Requests that are not calls of HTTP tools: for documents, and for other engines, such as messages to MCP servers.
 //!
-//! They are sent like every request: one client, one guard.
+//! They use the same client and the same guard as tool calls.
 
 use reqwest::Url;
 use toolgen_kernel::call::error::ToolError;
@@ -41,7 +41,7 @@ impl HttpRequest {
             return Err("this is not an http or https URL".to_owned());
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("the URL must not hold a user name or a password; send a header".to_owned());
+            return Err("the URL must not contain a user name or a password; send a header".to_owned());
         }
         let (mut credentials, mut headers) = (AppliedCredentials::default(), plain);
         for secret in secret::secret_pairs(url.query().unwrap_or_default()) {
@@ -61,30 +61,30 @@ impl HttpRequest {
         })
     }
 
-    /// Hides one more text, such as the token within a header.
+    /// Redacts another string, such as the token within a header.
     #[doc(hidden)]
     pub fn hide(&mut self, text: &str) {
         self.credentials.hide(text);
     }
 
-    /// Returns a text with the credentials of the request shown as `****`.
+    /// Returns a text with the credentials of the request masked as `****`.
     #[doc(hidden)]
     pub fn redact(&self, text: &str) -> String {
         self.credentials.redact(text)
     }
 
-    /// Describes a failure of the network in words that hold no credential.
+    /// Describes a network failure without credentials.
     #[doc(hidden)]
     pub fn failure(&self, error: reqwest::Error) -> String {
         self.credentials.redact(&transport::describe(error))
     }
 }
 
-/// Whether a call that may reach these hosts may reach this URL. One that cannot be read is not judged.
+/// Checks whether a call that is restricted to these hosts may access a URL. An invalid URL is not checked.
 ///
 /// # Errors
 ///
-/// The refusal, for the model.
+/// Returns the denial, for the model.
 #[doc(hidden)]
 pub fn reaches(url: &str, allowed: &Network) -> Result<(), ToolError> {
     let Ok(url) = Url::parse(url.trim()) else { return Ok(()) };

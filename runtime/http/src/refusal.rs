@@ -1,4 +1,4 @@
-//! What an answer of failure means to the operator: which credential was refused, where it came from, and what to do.
+//! Explains failed responses to operators: which credential was rejected, where it comes from, and what to do.
 
 use reqwest::header::{HeaderMap, PROXY_AUTHENTICATE, WWW_AUTHENTICATE};
 use reqwest::{StatusCode, Url};
@@ -14,24 +14,24 @@ use super::credentials::{Credentials, origin, wanted};
 use super::request::HttpRequest;
 use super::transport::{self, Reply, header};
 
-/// How many characters of what a service says of its refusal are told.
+/// Maximum length of the service's own explanation, in characters.
 const SAID: usize = 200;
 
-/// What to do about a proxy that asks for a credential.
-const PROXY: &str = "put a name and a password that it accepts into the variable that names it (`HTTPS_PROXY`, \
+/// Help for a proxy that requires a credential.
+const PROXY: &str = "add a valid user name and password to the variable of the proxy (`HTTPS_PROXY`, \
     `HTTP_PROXY`, `ALL_PROXY`): http://NAME:PASSWORD@HOST:PORT";
 
-/// What operators are told of an answer of failure.
+/// The explanation of a failed response for operators.
 pub(super) struct Refusal {
     code: &'static str,
     /// The request and the status.
     answered: String,
-    /// Which credential it is about, and what to do. Empty if the status has nothing to do with credentials.
+    /// The credential that was rejected, and what to do. Empty if the status is not about credentials.
     pub(super) told: String,
 }
 
 impl Refusal {
-    /// Marks the details as those of a failure, and adds its code, and what its operator can do.
+    /// Marks the details as a failure, and adds the code and the explanation for operators.
     pub(super) fn tell(self, details: &mut Value) {
         details["success"] = false.into();
         details["code"] = self.code.into();
@@ -41,7 +41,7 @@ impl Refusal {
     }
 }
 
-/// Returns what an answer that means that the call failed means to its operator.
+/// Returns the explanation of a response, if it is a failure.
 pub(super) fn failed(
     settings: &HttpEngineBuilder,
     tool: &Tool,
@@ -53,7 +53,7 @@ pub(super) fn failed(
         .then(|| refusal(settings, tool, request, (response.status(), response.headers()), last))
 }
 
-/// Whether an answer means that the call failed.
+/// Whether a response is a failure of the call.
 fn is_failure(settings: &HttpEngineBuilder, tool: &Tool, reply: &Reply) -> bool {
     let status = reply.response.status();
     let is_answer = tool.call.http().is_some_and(|plan| plan.redirects.contains(&status.as_u16()));
@@ -62,7 +62,7 @@ fn is_failure(settings: &HttpEngineBuilder, tool: &Tool, reply: &Reply) -> bool 
     reply.refused.is_some() || (failed && !accepted())
 }
 
-/// Says what an answer of failure means. No secret is part of it.
+/// Explains a failed response. The explanation contains no secret.
 pub(super) fn refusal(
     settings: &HttpEngineBuilder,
     tool: &Tool,
@@ -76,23 +76,25 @@ pub(super) fn refusal(
         let text = cut(&printable(&request.credentials.redact(&header(headers, name))), SAID);
         match text.split_once(' ') {
             None if text.is_empty() => text,
-            None => format!(" (it asks for {text})"),
-            // Apart, since a word after `Bearer` is taken for a token, and hidden in records.
-            Some((scheme, more)) => format!(" (it asks for {scheme}, with `{more}`)"),
+            None => format!(" (it requires {text})"),
+            // Kept separate from the scheme, because a word after `Bearer` is treated as a token and redacted in
+            // records.
+            Some((scheme, more)) => format!(" (it requires {scheme}, with `{more}`)"),
         }
     };
     let (code, help) = match status {
         StatusCode::UNAUTHORIZED => (
             "CREDENTIAL_REFUSED",
-            "it may have expired, been withdrawn, or be that of another service: give a valid one",
+            "it may have expired, been revoked, or belong to another service: configure a valid one",
         ),
-        StatusCode::FORBIDDEN => {
-            ("CREDENTIAL_REFUSED", "what it may do does not suffice: grant it more, or give another")
-        }
+        StatusCode::FORBIDDEN => (
+            "CREDENTIAL_REFUSED",
+            "its permissions are insufficient: grant more, or configure another credential",
+        ),
         StatusCode::NOT_FOUND => ("NOT_FOUND", ""),
         StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
             let asked = text(PROXY_AUTHENTICATE.as_str());
-            return refusal("PROXY_REFUSED", format!("the proxy asks for a credential{asked}: {PROXY}"));
+            return refusal("PROXY_REFUSED", format!("the proxy requires a credential{asked}: {PROXY}"));
         }
         StatusCode::TOO_MANY_REQUESTS => return refusal("RATE_LIMITED", String::new()),
         _ => return refusal("HTTP_STATUS", String::new()),
@@ -112,22 +114,22 @@ pub(super) fn refusal(
     let elsewhere = first.zip(final_url).filter(|(first, last)| first.origin() != last.origin());
     let message = match elsewhere {
         Some((first, last)) => format!(
-            "the redirect leads to {}, which is not sent the credential {named}: that is for {}",
+            "the redirect leads to {}, but the credential {named} is sent only to {}",
             last.origin().ascii_serialization(),
             first.origin().ascii_serialization()
         ),
         None if is_hidden => format!(
-            "if what is asked for exists, it may be hidden from the credential {named}: check what that may see"
+            "if the resource exists, the credential {named} may lack access to it: check its permissions"
         ),
         None => {
             let asked = text(WWW_AUTHENTICATE.as_str());
-            format!("the credential {named} is refused{asked}: {help}{}", needs(plan))
+            format!("the credential {named} was rejected{asked}: {help}{}", needs(plan))
         }
     };
     refusal(code, message)
 }
 
-/// Says that a request which was refused had no credential, and how it gets one.
+/// Describes that a rejected request had no credential, and how to provide it.
 fn unsent(settings: &HttpEngineBuilder, plan: &RequestPlan, request: &HttpRequest) -> String {
     let (tokens, at) = (Tokens::new(), origin(&request.url));
     let known = settings.call_credentials(&tokens);
@@ -136,7 +138,7 @@ fn unsent(settings: &HttpEngineBuilder, plan: &RequestPlan, request: &HttpReques
         schemes.map(|scheme| format!("for `{}`, {}", scheme.id, known.help(&wanted(scheme, &at)))).collect();
     helps.dedup();
     if helps.is_empty() {
-        return "no credential was sent, for the document names none for this operation. If it needs one, say so in \
+        return "no credential was sent, because the document declares none for this operation. If it needs one, declare it in \
                 the document, an overlay or a manifest, or send a header with every request \
                 (`HttpEngineBuilder::header`)"
             .to_owned();
@@ -144,10 +146,10 @@ fn unsent(settings: &HttpEngineBuilder, plan: &RequestPlan, request: &HttpReques
     format!("no credential was sent: {}", helps.join(", or "))
 }
 
-/// Describes a network failure in words that hold no credential: for a model with the host and the port that were asked,
-/// for operators with where the request went.
+/// Describes a network failure without credentials. Models see the requested host and port, operators see the target
+/// of the request.
 pub(super) fn network(request: &HttpRequest, code: &'static str, error: reqwest::Error) -> ToolError {
-    // Redirects may have led elsewhere.
+    // Redirects may have led to another host.
     let asked = error.url().cloned().or_else(|| Url::parse(&request.url).ok());
     let location = asked.and_then(|url| match url.port_or_known_default() {
         Some(port) => Some(format!("{}:{port}: ", url.host_str()?)),
@@ -163,7 +165,7 @@ pub(super) fn network(request: &HttpRequest, code: &'static str, error: reqwest:
         .with_operator_detail(format!("HTTP request failed: {}: {cause}{help}", request.target(None)))
 }
 
-/// Returns the scopes that an operation needs, if the document names some.
+/// Returns the scopes that an operation needs, if the document names any.
 fn needs(plan: &RequestPlan) -> String {
     let schemes = plan.security.iter().flat_map(|one| &one.schemes);
     let mut scopes: Vec<&str> =

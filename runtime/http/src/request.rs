@@ -1,4 +1,4 @@
-//! Turns a plan and arguments into an HTTP request, as a pure function.
+//! HTTP requests that are ready to be sent, the options for building them, and their problems.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use super::{secret, style};
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HttpRequest {
-    /// The method, in capitals.
+    /// The method, in upper case.
     pub method: String,
     /// The absolute URL.
     pub url: String,
@@ -58,8 +58,8 @@ impl HttpRequest {
         Some(&found.1)
     }
 
-    /// Returns what it asks for as operators see it: the method, the URL, and the one that redirects led to, without their
-    /// queries and without credentials.
+    /// Returns the target of the request for operators: the method, the URL, and the final URL after redirects,
+    /// without queries and without credentials.
     pub(super) fn target(&self, final_url: Option<&Url>) -> String {
         let displayed = |url: &Url| {
             self.credentials.redact(&format!("{}{}", url.origin().ascii_serialization(), url.path()))
@@ -71,13 +71,13 @@ impl HttpRequest {
         }
     }
 
-    /// Returns the URL with credentials shown as `****`.
+    /// Returns the URL with credentials masked as `****`.
     #[must_use]
     pub fn redacted_url(&self) -> String {
         self.credentials.redact_url(&self.url)
     }
 
-    /// Returns the headers with credentials shown as `****`.
+    /// Returns the headers with credentials masked as `****`.
     #[must_use]
     pub fn redacted_headers(&self) -> Vec<(String, String)> {
         let displayed = |name: &str, value: &str| self.credentials.redact_header(name, value);
@@ -96,14 +96,14 @@ impl fmt::Debug for HttpRequest {
     }
 }
 
-/// The operator's choices about requests. Write a literal with `..BuildOptions::default()`.
+/// The operator's options for requests. Write a literal with `..BuildOptions::default()`.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildOptions<'a> {
-    /// Replaces the plan's servers; its own path is kept.
+    /// Replaces the plan's servers, including their paths. The path of this URL is kept.
     pub base_url: Option<&'a str>,
-    /// The URL the document came from; relative servers are resolved against it.
+    /// The URL of the document. Relative servers are resolved against it.
     pub document_url: Option<&'a str>,
-    /// The values of server variables, in place of their defaults.
+    /// The values of server variables, replacing their defaults.
     pub server_variables: &'a [(String, String)],
     /// Reads the files that arguments name by a `path`.
     pub files: &'a dyn Files,
@@ -115,14 +115,14 @@ impl Default for BuildOptions<'_> {
     }
 }
 
-/// Why no request can be built from the arguments of a call.
+/// A problem of the arguments that prevents building a request.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RequestProblem {
     /// The kind of problem.
     pub kind: RequestProblemKind,
-    /// The argument with the problem; empty if there is none.
+    /// The argument with the problem; empty if the problem concerns none.
     pub argument: String,
-    /// What is wrong.
+    /// The description of the problem.
     pub message: String,
 }
 
@@ -132,25 +132,25 @@ pub struct RequestProblem {
 pub enum RequestProblemKind {
     /// The arguments are not an object.
     Arguments,
-    /// A part of the request is made from an argument that has no value.
+    /// An argument that the request needs has no value.
     MissingArgument,
-    /// The path has a placeholder without an argument.
+    /// A placeholder in the path has no argument.
     MissingPathParameter,
     /// A value would change the path it is inserted into.
     UnsafePath,
     /// A value cannot be sent in a header.
     Header,
-    /// The body is missing, or is not what the media type needs.
+    /// The body is missing, or unsuitable for the media type.
     Body,
-    /// A file argument is not usable.
+    /// A file argument is invalid.
     File,
-    /// The URL would be too long to be sent.
+    /// The URL is too long.
     TooLong,
-    /// There is no URL to send the request to.
+    /// There is no base URL.
     BaseUrl,
-    /// The server of the plan is none that a request can be sent to, such as `wss://…`.
+    /// The plan's server cannot receive HTTP requests, such as `wss://…`.
     Server,
-    /// A variable of the server has a value that is not allowed.
+    /// A server variable has a value that is not allowed.
     ServerVariable,
 }
 
@@ -174,7 +174,7 @@ impl RequestProblemKind {
         }
     }
 
-    /// Whether the caller of the tool can fix the problem, as opposed to its operator.
+    /// Whether the caller of the tool can fix the problem. Otherwise only the operator can.
     #[must_use]
     pub const fn is_about_arguments(self) -> bool {
         !matches!(
@@ -204,10 +204,10 @@ toolgen_core::__readable_debug!(RequestProblem);
 
 impl std::error::Error for RequestProblem {}
 
-/// The longest URL, in bytes: what the `http` crate accepts.
+/// Maximum length of a URL, in bytes. The `http` crate accepts no more.
 pub(super) const MAX_URL: usize = 65_534;
 
-/// Writes a value as a document of a media type: as JSON, or a text of any other type unchanged.
+/// Writes a value as a document of a media type: as JSON, or as a string that is unchanged for any other type.
 pub(super) fn content(value: &Value, media_type: &str) -> String {
     if is_json(media_type) { value.to_string() } else { style::text(value) }
 }

@@ -1,4 +1,4 @@
-//! Turns a response into a result.
+//! Converts a response to a tool result.
 
 use std::time::Duration;
 
@@ -21,17 +21,17 @@ use super::sequence::{EventData, Sequence, events};
 use super::transport::{Reply, header};
 use super::{charset, response_text, xml};
 
-/// Why an answer without a body has no structured result.
+/// The reason why an empty body has no structured result.
 pub(super) const EMPTY: &str = "the body is empty";
-/// Why another answer has none.
-pub(super) const NO_TEXT: &str = "the body is not whole, or no text";
+/// The reason why an incomplete or binary body has no structured result.
+pub(super) const NO_TEXT: &str = "the body is incomplete, or not text";
 
 /// The limits of reading a body.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BodyLimits<'p> {
     /// The limit for text and most binary types, in bytes.
     pub(super) bytes: usize,
-    /// The limit for images and sounds, in bytes; a part of one is useless.
+    /// The limit for images and audio, in bytes. A part of one is useless.
     pub(super) media_bytes: usize,
     /// When to stop reading an event stream, which may never end.
     pub(super) stream_until: Option<Instant>,
@@ -39,18 +39,18 @@ pub(super) struct BodyLimits<'p> {
     pub(super) structured: bool,
     /// The headers that a success reports besides `Location`.
     pub(super) reported_headers: &'p [Text],
-    /// The redirects that are successes, too.
+    /// The redirects that are successes.
     pub(super) redirects: &'p [u16],
-    /// How an answer that is XML is read.
+    /// The schema of an XML response.
     pub(super) answer: Option<&'p Xml>,
-    /// What the data of events is, if the structured result is a list of them.
+    /// The type of event data, if the structured result is a list of events.
     pub(super) events: Option<EventData>,
-    /// Where the body is saved.
+    /// The store for the body, if it is saved.
     pub(super) saving: Option<Saving<'p>>,
 }
 
 impl BodyLimits<'_> {
-    /// Whether a status is that of an answer of the operation.
+    /// Whether a status is a success of the operation.
     pub(super) fn is_answer(&self, status: StatusCode) -> bool {
         status.is_success() || self.redirects.contains(&status.as_u16())
     }
@@ -64,7 +64,7 @@ enum Kind {
     Image,
     Audio,
     Binary,
-    /// What the server says leaves it open; the bytes decide.
+    /// The headers do not determine the kind; the bytes do.
     Unknown,
 }
 
@@ -72,12 +72,12 @@ enum Kind {
 pub(super) struct BodyPrefix {
     pub(super) bytes: Vec<u8>,
     pub(super) truncated: bool,
-    /// What came with the end of it but had no room.
+    /// Bytes that arrived with the end of the prefix, but exceed the limit.
     pub(super) rest: Vec<u8>,
 }
 
 impl BodyPrefix {
-    /// A body that was read before.
+    /// Creates a prefix from a body that was read before.
     fn of(bytes: Vec<u8>, truncated: bool) -> BodyPrefix {
         BodyPrefix { bytes, truncated, rest: Vec::new() }
     }
@@ -134,7 +134,7 @@ pub(super) async fn result(
         }
         Ok(None) => (content(request, visible, kind, read), None),
         Err(error) => {
-            let unread = format!("the answer is not read as the declared result: {error}");
+            let unread = format!("the response does not match the declared result: {error}");
             (content(request, visible, kind, read), Some(unread))
         }
     };
@@ -180,7 +180,7 @@ fn declared_content(
     content(request, VisibleResponse { content_type: "application/json", ..visible }, Kind::Text, read)
 }
 
-/// Returns a list without the items for which there is no room, and whether there are any.
+/// Truncates a list to the items that fit the limit. Also returns whether items were dropped.
 fn fitting(json: Value, limit: usize) -> (Value, bool) {
     let Value::Array(mut items) = json else { return (json, false) };
     let sizes: Vec<usize> = items.iter().map(|item| item.to_string().len() + 1).collect();
@@ -191,12 +191,10 @@ fn fitting(json: Value, limit: usize) -> (Value, bool) {
     (Value::Array(items), cut)
 }
 
-/// Returns the body as the tool's structured result, as its specification declares, unless a status came instead.
+/// Returns the body as the structured result that the tool declares, unless the service returned another status.
 fn structured(result: &ToolResult, head: &str, instead: Option<StatusCode>) -> Structured {
     if let Some(status) = instead {
-        return Structured::Missing(
-            format!("the service answered with the status {}", status.as_u16()).into(),
-        );
+        return Structured::Missing(format!("the service returned the status {}", status.as_u16()).into());
     }
     match result.content.as_slice() {
         [Content::Text(text)] if !text.ends_with(TRUNCATED) => {
@@ -210,12 +208,12 @@ fn structured(result: &ToolResult, head: &str, instead: Option<StatusCode>) -> S
     }
 }
 
-/// Returns the value of an answer in another form than JSON: a list of the items of a sequence, or XML if it is known
-/// how to read it. A sequence that was cut off gives the items that came whole.
+/// Converts a body that is not JSON: a sequence to an array of its items, or XML by its schema. A truncated sequence
+/// returns its complete items.
 ///
 /// # Errors
 ///
-/// Why the answer is not of its form.
+/// Returns a message if the body is invalid in its format.
 pub(super) fn as_json(
     read: &BodyPrefix,
     content_type: &str,
@@ -239,7 +237,7 @@ pub(super) fn as_json(
     Ok(Some(Value::Array(items)))
 }
 
-/// Reads until the end, the limit or the deadline; the rest is not waited for.
+/// Reads until the end, the limit or the deadline. Does not wait for the rest.
 pub(super) async fn read(
     response: &mut Response,
     limit: usize,
@@ -255,7 +253,7 @@ pub(super) async fn read(
             None => response.chunk().await?,
         };
         let Some(chunk) = chunk else { return Ok(BodyPrefix::of(bytes, false)) };
-        // One byte more than is kept shows whether a body just fits.
+        // One byte more than the limit shows whether a body just fits.
         let room = limit.saturating_sub(bytes.len());
         bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
         if chunk.len() > room {
@@ -276,7 +274,7 @@ fn kind(content_type: &str, still_encoded: bool) -> Kind {
         "application/x-www-form-urlencoded",
     ];
     if still_encoded {
-        // The client has removed the header of every encoding it understands.
+        // The client has removed the header for the encodings that it supports.
         Kind::Binary
     } else if essence == "text/event-stream" {
         Kind::Events
@@ -301,7 +299,7 @@ fn kind(content_type: &str, still_encoded: bool) -> Kind {
     }
 }
 
-/// Whether a model sees the body as a text.
+/// Whether a model sees the body as text.
 fn is_text(kind: Kind, read: &BodyPrefix) -> bool {
     match kind {
         Kind::Text | Kind::Events => true,
@@ -328,12 +326,12 @@ fn content(request: &HttpRequest, visible: VisibleResponse<'_>, kind: Kind, read
     let mime_type = if mime_type.is_empty() { "application/octet-stream" } else { mime_type }.to_owned();
     let size = bytes.len();
     if truncated && matches!(kind, Kind::Image | Kind::Audio) {
-        return ToolResult::text(format!("{head}\n\n[{mime_type}, more than {size} bytes: left out]"));
+        return ToolResult::text(format!("{head}\n\n[{mime_type}, more than {size} bytes: omitted]"));
     }
     let extent = if truncated { format!("the first {size} bytes") } else { format!("{size} bytes") };
     if request.credentials.contains_secret(&bytes) {
         return ToolResult::text(format!(
-            "{head}\n\n[{mime_type}, {extent}: left out, for a credential stands in it]"
+            "{head}\n\n[{mime_type}, {extent}: omitted because it contains a credential]"
         ));
     }
     let result = ToolResult::text(format!("{head}\n\n[{mime_type}, {extent}]"));
@@ -345,7 +343,7 @@ fn content(request: &HttpRequest, visible: VisibleResponse<'_>, kind: Kind, read
     })
 }
 
-/// Returns the media type of an answer, or that of any bytes if it contains a credential.
+/// Returns the media type of a response, or that of binary data if the header contains a credential.
 fn content_type(request: &HttpRequest, headers: &HeaderMap) -> String {
     let named = header(headers, CONTENT_TYPE.as_str());
     match request.credentials.contains_secret(named.as_bytes()) {
@@ -354,7 +352,7 @@ fn content_type(request: &HttpRequest, headers: &HeaderMap) -> String {
     }
 }
 
-/// Returns the headers as an object; repeated ones are joined by a comma, and session cookies are hidden.
+/// Returns the headers as an object. Repeated headers are joined by a comma, and session cookies are redacted.
 pub(super) fn headers(request: &HttpRequest, headers: &HeaderMap) -> Map<String, Value> {
     let mut out = Map::new();
     for name in headers.keys() {
@@ -369,7 +367,7 @@ pub(super) fn headers(request: &HttpRequest, headers: &HeaderMap) -> Map<String,
     out
 }
 
-/// Returns when to stop reading an event stream: earlier than the whole call ends, so that what was read is not lost.
+/// Returns when to stop reading an event stream: before the call ends, so that the events read are not lost.
 pub(super) fn stream_until(started: Instant, limit: Option<Duration>) -> Option<Instant> {
     limit.map(|limit| started + limit.saturating_sub((limit / 10).min(Duration::from_millis(250))))
 }

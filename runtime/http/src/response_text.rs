@@ -1,4 +1,4 @@
-//! The text that a model reads of an answer, kept short: decoded URLs, JSON without blanks.
+//! The text of a response that a model reads. It is kept short: decoded URLs, JSON without white space.
 
 use std::borrow::Cow;
 
@@ -16,25 +16,25 @@ use super::encode::octets;
 use super::request::HttpRequest;
 use super::{charset, html};
 
-/// The end of a text that was cut off.
+/// The end of a truncated text.
 pub(super) const TRUNCATED: &str = "\n... [truncated]";
 
-/// How many characters of an error page a model reads: the top says what went wrong, and the rest is decoration.
+/// Maximum length of the text of an error page, in characters. The top describes the error, the rest is decoration.
 const MAX_ERROR_PAGE_CHARS: usize = 2000;
 
-/// An answer as a model sees it, except for its body.
+/// A response as a model sees it, except for its body.
 #[derive(Clone, Copy)]
 pub(super) struct VisibleResponse<'a> {
     pub(super) head: &'a str,
     pub(super) url: &'a str,
     pub(super) content_type: &'a str,
-    /// Whether it is what the operation answers, and not an error.
+    /// Whether the response is a success of the operation, and not an error.
     pub(super) is_answer: bool,
-    /// The most bytes of a text.
+    /// Maximum length of the text, in bytes.
     pub(super) limit: usize,
 }
 
-/// Returns the first line of what a model reads: the method, the URL, the one that redirects led to, and the status.
+/// Returns the first line of the text: the method, the URL, the final URL after redirects, and the status.
 pub(super) fn head(request: &HttpRequest, status: StatusCode, final_url: Option<&Url>) -> String {
     let (method, code) = (&request.method, status.as_u16());
     let displayed = |url: &str| request.credentials.redact(&self::url(url));
@@ -44,15 +44,15 @@ pub(super) fn head(request: &HttpRequest, status: StatusCode, final_url: Option<
     }
 }
 
-/// Returns a URL with those percent-encoded characters decoded that have no meaning in it and are visible: `Bär` for
-/// `B%C3%A4r`, and `%20`, `%2F` and `%26` as they are. So the text is the same URL for whoever reads it.
+/// Decodes percent-encoded characters of a URL that are visible and not syntax: `B%C3%A4r` becomes `Bär`, and `%20`,
+/// `%2F` and `%26` are unchanged. The result is an equivalent URL.
 pub(super) fn url(url: &str) -> String {
     let mut out = String::with_capacity(url.len());
     let mut rest = url;
     while let Some(at) = rest.find('%') {
         let (before, encoded) = rest.split_at(at);
         out.push_str(before);
-        // Of one character.
+        // The encoded bytes of one character.
         let bytes: Vec<u8> = octets(encoded).take(4).collect();
         let Some(char) = first_char(&bytes) else {
             out.push('%');
@@ -71,12 +71,12 @@ pub(super) fn url(url: &str) -> String {
     out
 }
 
-/// Returns the character that some bytes begin with.
+/// Returns the first character of UTF-8 bytes.
 fn first_char(bytes: &[u8]) -> Option<char> {
     (1..=bytes.len()).find_map(|end| std::str::from_utf8(bytes.get(..end)?).ok()?.chars().next())
 }
 
-/// Whether a character means itself anywhere in a URL, and is visible.
+/// Whether a character is visible, and is not syntax anywhere in a URL.
 fn is_plain(char: char) -> bool {
     if char.is_ascii() {
         char.is_ascii_alphanumeric() || matches!(char, '-' | '.' | '_' | '~')
@@ -85,8 +85,8 @@ fn is_plain(char: char) -> bool {
     }
 }
 
-/// Returns a JSON text without the blanks between its tokens, whose text stays as it is. A text that is not JSON
-/// stays whole.
+/// Removes white space between the tokens of JSON; the tokens are unchanged. Text that is not JSON is returned
+/// verbatim.
 fn json(text: String) -> String {
     let is_spaced = text.contains([' ', '\t', '\n', '\r']);
     if !is_spaced || serde_json::from_str::<IgnoredAny>(&text).is_err() {
@@ -107,7 +107,7 @@ fn json(text: String) -> String {
     text
 }
 
-/// Returns an answer that is a text, whose rest may not have been read.
+/// Returns a text response, which may be incomplete.
 pub(super) fn text(
     request: &HttpRequest,
     visible: VisibleResponse<'_>,
@@ -118,7 +118,7 @@ pub(super) fn text(
     let redact = |text: &str| request.credentials.redact(text);
     let essence = essence(content_type);
     if let Some(page) = html::page(&essence, decoded).filter(|_| !visible.is_answer) {
-        // Without its entities, a page may show a credential that it did not show before.
+        // With its entities decoded, a page may show a credential that was not visible before.
         let page = match cut(&redact(&page), MAX_ERROR_PAGE_CHARS) {
             page if page.is_empty() => "[an HTML page without text]".to_owned(),
             page => page,
@@ -139,21 +139,20 @@ pub(super) fn text(
     format!("{head}{remark}\n\n{body}{end}")
 }
 
-/// Returns the line that says why the whole of a body is not the JSON that it claims to be; `None` if it is, or is
-/// empty.
+/// Returns the line that describes why a body declared as JSON is invalid. Returns `None` if it is valid or empty.
 fn not_json(text: &str) -> Option<String> {
     let wrong = serde_json::from_str::<IgnoredAny>(text).err().filter(|_| !text.trim().is_empty())?;
     Some(match wrong.classify() {
-        Category::Eof => "\nThe body is not whole: the JSON ends early.".to_owned(),
-        _ => format!("\nThe body is not JSON, although the service says so: {wrong}."),
+        Category::Eof => "\nThe body is incomplete: the JSON ends early.".to_owned(),
+        _ => format!("\nThe body is declared as JSON, but is invalid: {wrong}."),
     })
 }
 
-/// The longest header that a model sees, in bytes; a longer one is left out, since a part of it is useless.
+/// Maximum length of a header that a model sees, in bytes. Longer headers are omitted, because a part is useless.
 const MAX_HEADER: usize = 1024;
 
-/// Adds to the first line of a result the headers that a model sees: those declared for answers; for a redirect that
-/// was not followed, where it leads and why; and for another failure, when the service may be asked again.
+/// Adds the headers that a model sees to the first line of a result: the declared headers of a success; the target
+/// and the reason of a redirect that was not followed; and for other failures, when to retry.
 pub(super) fn append_headers(
     head: &mut String,
     status: StatusCode,
@@ -175,18 +174,18 @@ pub(super) fn append_headers(
     }
 }
 
-/// Says why a redirect is not the answer.
+/// Describes why a redirect is the final response.
 fn not_followed(status: StatusCode, refused: Option<&str>) -> String {
     match refused {
         Some(reason) => format!("The redirect was not followed: {reason}."),
         None if status == StatusCode::NOT_MODIFIED => {
-            "The service says that nothing was modified, and sends nothing.".to_owned()
+            "The service reports that nothing was modified, and sends no body.".to_owned()
         }
-        None => "The service does not say where to find the answer.".to_owned(),
+        None => "The response is not a redirect that can be followed.".to_owned(),
     }
 }
 
-/// Adds the headers of these names that a model may see, one per line.
+/// Adds these headers if a model may see them, one per line.
 fn add<'n>(headers: &Map<String, Value>, names: impl IntoIterator<Item = &'n str>, out: &mut String) {
     for name in names.into_iter().filter(|name| !is_secret_header(name)) {
         let value = headers.get(&name.to_ascii_lowercase()).and_then(Value::as_str).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Whether a request is repeated, and after how long.
+//! Retries of HTTP requests: which failures are retried, how many times, and with which backoff.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,15 +9,15 @@ use toolgen_kernel::base::time::{http_date, whole_millis};
 
 use super::transport::SendError;
 
-/// How often and for how long requests are repeated.
+/// The policy for retries of failed requests.
 ///
-/// A request is repeated if the service answers 429 or 503, or a gateway in front of it 502 or 504, or if the
-/// connection breaks, and the operation declares that a second request changes nothing more: its tool is read-only or
-/// idempotent, or it has a header for an idempotency key, which is the same each time. A request that was not sent at
-/// all, because there was no connection, is repeated whatever the operation is.
+/// A request is retried if the service returns 429 or 503, a gateway returns 502 or 504, or the connection breaks,
+/// and the operation declares that a second request has no further effect: its tool is read-only or idempotent, or it
+/// has a header for an idempotency key, which is the same for all attempts. A request that was not sent, because the
+/// connection failed, is retried for every operation.
 ///
-/// A service says how long to wait with `Retry-After`; otherwise the waits double, and a part of each is random. If
-/// the service wants more time than is granted here, or than the call has, its answer is the result.
+/// `Retry-After` determines the delay. Otherwise the delays double, and a part of each is random. If the service
+/// requests a longer delay than this policy or the time limit of the call allows, its response is the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
     max_retries: u32,
@@ -27,7 +27,7 @@ pub struct RetryPolicy {
 }
 
 impl Default for RetryPolicy {
-    /// Two repetitions, the first after 250 ms, none after more than 10 s, and 20 s in total.
+    /// Returns the default policy: two retries, the first after 250 ms, at most 10 s per delay, and 20 s in total.
     fn default() -> RetryPolicy {
         RetryPolicy {
             max_retries: 2,
@@ -39,7 +39,7 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// Repeats nothing.
+    /// A policy without retries.
     pub const NONE: RetryPolicy = RetryPolicy {
         max_retries: 0,
         initial_delay: Duration::ZERO,
@@ -47,28 +47,28 @@ impl RetryPolicy {
         total: Duration::ZERO,
     };
 
-    /// Sets how often a request is repeated.
+    /// Sets the maximum number of retries of a request.
     #[must_use]
     pub fn max_retries(mut self, max: u32) -> RetryPolicy {
         self.max_retries = max;
         self
     }
 
-    /// Sets the first wait, which doubles each time.
+    /// Sets the first delay. It doubles with each retry.
     #[must_use]
     pub fn initial_delay(mut self, first: Duration) -> RetryPolicy {
         self.initial_delay = first;
         self
     }
 
-    /// Sets the longest wait. A service that wants a longer one is not asked again.
+    /// Sets the maximum delay. If a service requests a longer one, the request is not retried.
     #[must_use]
     pub fn max_delay(mut self, longest: Duration) -> RetryPolicy {
         self.max_delay = longest;
         self
     }
 
-    /// Sets how long the waits of a request may take in total.
+    /// Sets the maximum sum of all delays of a request.
     #[must_use]
     pub fn max_total_delay(mut self, total: Duration) -> RetryPolicy {
         self.total = total;
@@ -76,11 +76,11 @@ impl RetryPolicy {
     }
 }
 
-/// The repetitions of one request.
+/// The attempts of one request.
 pub(super) struct RetryState {
     retries: RetryPolicy,
     waited: Duration,
-    /// What happened before the last attempt, one object each.
+    /// The reasons and delays of the retries so far, one object each.
     pub(super) history: Vec<Value>,
 }
 
@@ -89,9 +89,9 @@ impl RetryState {
         RetryState { retries, waited: Duration::ZERO, history: Vec::new() }
     }
 
-    /// Returns how long to wait before the request is repeated; `None` if it is not.
+    /// Returns the delay before the next attempt, or `None` if the request is not retried.
     ///
-    /// `left` is the time that the call still has.
+    /// `remaining` is the remaining time of the call.
     pub(super) fn next_delay(
         &mut self,
         reason: &RetryReason,
@@ -122,26 +122,27 @@ impl RetryState {
     }
 }
 
-/// Why a request may be repeated.
+/// A failure that may be retried.
 pub(super) struct RetryReason {
     status: Option<StatusCode>,
-    /// How long the service wants to be left alone.
+    /// The minimum delay that the service requests.
     retry_after: Option<Duration>,
     pub(super) message: String,
 }
 
 impl RetryReason {
-    /// Returns why a request may be repeated after this answer.
+    /// Returns the reason to retry after this response, if there is one.
     pub(super) fn answered(status: StatusCode, headers: &HeaderMap) -> Option<RetryReason> {
         let again = matches!(status.as_u16(), 429 | 502 | 503 | 504);
         again.then(|| RetryReason {
             status: Some(status),
             retry_after: retry_after(headers, SystemTime::now()),
-            message: format!("the service answered {}", status.as_u16()),
+            message: format!("the service returned {}", status.as_u16()),
         })
     }
 
-    /// Returns why a request may be repeated after this failure. `repeatable` says whether it may be if it was sent.
+    /// Returns the reason to retry after this failure, if there is one. `repeatable` tells whether a request that was
+    /// sent may be retried.
     pub(super) fn failed(error: &SendError, repeatable: bool) -> Option<RetryReason> {
         let SendError::Network(error) = error else { return None };
         let again = !is_distrust(error) && (error.is_connect() || (repeatable && error.is_request()));
@@ -150,7 +151,7 @@ impl RetryReason {
     }
 }
 
-/// Whether the failure is one of TLS, which is the same the next time.
+/// Whether the failure is a TLS error, which a retry does not fix.
 fn is_distrust(error: &reqwest::Error) -> bool {
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
@@ -163,7 +164,7 @@ fn is_distrust(error: &reqwest::Error) -> bool {
     false
 }
 
-/// Returns how long the service wants to be left alone (RFC 9110, section 10.2.3): seconds or a date.
+/// Returns the delay in `Retry-After` (RFC 9110, section 10.2.3): seconds or a date.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     match text.parse() {
@@ -172,7 +173,7 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     }
 }
 
-/// Returns a random number from 0 to 1; always 1 if the system gives none.
+/// Returns a random number from 0 to 1; always 1 if the system provides no randomness.
 fn random() -> f64 {
     let mut bytes = [0; 4];
     match getrandom::fill(&mut bytes) {
@@ -181,7 +182,7 @@ fn random() -> f64 {
     }
 }
 
-/// Returns a key that no other call has: a random UUID (RFC 9562, section 5.4), for services that want one.
+/// Returns a unique idempotency key: a random UUID (RFC 9562, section 5.4).
 pub(super) fn idempotency_key() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;
@@ -190,11 +191,11 @@ pub(super) fn idempotency_key() -> Result<String, getrandom::Error> {
     Ok([&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-"))
 }
 
-/// Returns what the headers say, as numbers: `limit`, `remaining`, `reset` (in seconds, or as the service says it,
-/// which may be a time since 1970), and `retry_after_ms`. What they do not say is left out.
+/// Parses rate limit headers into numbers: `limit`, `remaining`, `reset` (seconds, or the unit of the service, which
+/// may be a Unix time), and `retry_after_ms`. Missing values are omitted.
 ///
-/// Three forms are read: `RateLimit-Limit` and the like, the same with the prefix `X-`, and `RateLimit` as one list
-/// (draft-ietf-httpapi-ratelimit-headers). `details.headers` holds all of them as they came.
+/// Three forms are supported: `RateLimit-*` headers, the same with the prefix `X-`, and the structured `RateLimit`
+/// (draft-ietf-httpapi-ratelimit-headers). `details.headers` contains the original headers.
 pub(super) fn rate(headers: &HeaderMap) -> Map<String, Value> {
     let mut reported = Map::new();
     let mut put = |key: &str, value: Option<u64>| {
@@ -208,12 +209,12 @@ pub(super) fn rate(headers: &HeaderMap) -> Map<String, Value> {
         ("remaining", ["ratelimit-remaining", "x-ratelimit-remaining", "x-rate-limit-remaining"]),
         ("reset", ["ratelimit-reset", "x-ratelimit-reset", "x-rate-limit-reset"]),
     ] {
-        // `100, 100;w=60` says the policy after the number.
+        // `100, 100;w=60` has the policy after the number.
         for name in names {
             put(key, text(name).and_then(|text| number(text.split([',', ';']).next()?)));
         }
     }
-    // `"default";r=50;t=30`, and earlier `limit=100, remaining=50, reset=30`.
+    // `"default";r=50;t=30`, and in earlier drafts `limit=100, remaining=50, reset=30`.
     for part in text("ratelimit").unwrap_or_default().split([';', ',']) {
         let Some((name, value)) = part.trim().split_once('=') else { continue };
         let key = match name {
@@ -271,7 +272,7 @@ mod tests {
         }
         assert_eq!(attempts.history.len(), 4);
         assert_eq!(attempts.next_delay(&reason(Some(1)), None), Some(Duration::from_secs(1)));
-        // More than a wait may take, than the call has, than all waits may take.
+        // The delay exceeds the maximum delay, the remaining time of the call, and the maximum total delay.
         assert_eq!(attempts.next_delay(&reason(Some(2)), None), None);
         assert_eq!(attempts.next_delay(&reason(Some(1)), Some(Duration::from_secs(1))), None);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Writes the body of an answer to a file while it arrives.
+//! Saves the body of a response to a file while it arrives.
 
 use std::sync::Arc;
 
@@ -18,17 +18,17 @@ use super::request::HttpRequest;
 use super::secret::AppliedCredentials;
 use super::transport::header;
 
-/// How many chunks wait for the disk before the network waits, too.
+/// Maximum number of chunks that wait for the disk before the network waits.
 const MAX_PENDING_CHUNKS: usize = 8;
 
-/// How much of a body is searched for credentials at once at most, in bytes, if more of it is there.
+/// Maximum number of bytes that are searched for credentials in one step.
 const SECRET_SCAN_BYTES: usize = 256 << 10;
 
-/// Where answers are saved, and which.
+/// The store for responses, and which responses it gets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Saving<'s> {
     pub(super) place: &'s Arc<dyn Files>,
-    /// Whether every answer is saved, not only those that cannot be shown to a model whole.
+    /// Whether every response is saved, not only those that a model cannot see in full.
     pub(super) all: bool,
 }
 
@@ -41,13 +41,13 @@ pub(super) struct Saved {
 }
 
 impl Saved {
-    /// The text that a model reads about it.
+    /// Returns the note about the file that a model reads.
     pub(super) fn note(&self) -> String {
         let Saved { file, media_type, size, sha256 } = self;
         format!("[{media_type}, {size} bytes, saved as `{}`, SHA-256 {sha256}]", file.path)
     }
 
-    /// The link to the file, if there is a URI for it.
+    /// Returns the link to the file, if it has a URI.
     pub(super) fn link(&self) -> Option<Content> {
         let Saved { file, media_type, size, .. } = self;
         (!file.uri.is_empty()).then(|| Content::Link {
@@ -64,7 +64,7 @@ impl Saved {
     }
 }
 
-/// Adds to a result what became of its body.
+/// Adds the saved file to a result, or the reason why the body was not saved.
 pub(super) fn report_saved_file(
     result: &mut ToolResult,
     head: &str,
@@ -82,7 +82,7 @@ pub(super) fn report_saved_file(
     if is_text {
         result.content.push(Content::Text(saved.note()));
     } else {
-        // What a model sees or hears it is shown, too.
+        // Images and audio are also shown to the model.
         result.content.retain(|piece| matches!(piece, Content::Image { .. } | Content::Audio { .. }));
         result.content.insert(0, Content::Text(format!("{head}\n\n{}", saved.note())));
         result.details["truncated"] = false.into();
@@ -91,8 +91,8 @@ pub(super) fn report_saved_file(
     result.details["saved"] = saved.details();
 }
 
-/// Returns the name to save an answer under, and its media type: what the service says, or the end of its URL, in which
-/// credentials are hidden.
+/// Returns the file name and the media type of a response. The name comes from the headers, or else from the end of
+/// the URL, with credentials redacted.
 pub(super) fn file_name(
     request: &HttpRequest,
     headers: &HeaderMap,
@@ -108,7 +108,10 @@ pub(super) fn file_name(
     (filename::with_ending(&name, &media_type), media_type)
 }
 
-/// Saves a body of which this much was read, and whether there is more: the inner error says why it is not saved, in words for a model.
+/// Saves a body.
+///
+/// `first` is the part that was already read, and `more` tells whether more follows. The inner error is the reason,
+/// for a model, why the body was not saved.
 pub(super) async fn body(
     saving: Saving<'_>,
     request: &HttpRequest,
@@ -121,14 +124,14 @@ pub(super) async fn body(
     let (place, credentials) = (Arc::clone(saving.place), request.credentials.clone());
     // Writing blocks, which a task on a shared thread must not do.
     let written = tokio::task::spawn_blocking(move || write(&*place, &name, chunks, &credentials));
-    // Who writes takes no more if it fails, and its error is what is told.
+    // After an error, the writer stops receiving, and its error is the one that is reported.
     let mut goes_on = sender.send(Ok(Some(first))).await.is_ok();
     while goes_on {
         let chunk = match until {
             _ if !more => Ok(None),
             Some(until) => match timeout_at(until, response.chunk()).await {
                 Ok(chunk) => Ok(chunk?),
-                Err(_) => Err("it had not ended when the time of the call was up"),
+                Err(_) => Err("it had not ended when the call timed out"),
             },
             None => Ok(response.chunk().await?),
         };
@@ -139,11 +142,11 @@ pub(super) async fn body(
     Ok(written.map(|(file, size, sha256)| Saved { file, media_type, size, sha256 }))
 }
 
-/// A part of a body, `None` at its end, or why there is no end.
+/// A part of a body; `None` at its end; or the reason why the body does not end.
 type Chunk = Result<Option<Vec<u8>>, &'static str>;
 
-/// Writes chunks until `None` ends them. If they end otherwise, the file is no longer wanted. What may be a credential,
-/// or the start of one, is held back until it is known: a standard output cannot be taken back.
+/// Writes chunks until a `None`. If the channel closes earlier, the file is discarded. Bytes that may be part of a
+/// credential are held back until that is certain, because bytes on standard output cannot be withdrawn.
 fn write(
     place: &dyn Files,
     name: &str,
@@ -157,11 +160,11 @@ fn write(
         let chunk = chunks.blocking_recv().ok_or("the call is over")??;
         let ends = chunk.is_none();
         held.append(&mut chunk.unwrap_or_default());
-        // What is there already is searched together; what a slow service says is not kept waiting for more.
+        // Chunks that are already available are searched together; data of a slow service is not held back.
         if !ends && held.len() < SECRET_SCAN_BYTES && !chunks.is_empty() {
             continue;
         }
-        let clear = credentials.secret_free_prefix(&held, ends).ok_or("a credential stands in it")?;
+        let clear = credentials.secret_free_prefix(&held, ends).ok_or("it contains a credential")?;
         file.write(&held[..clear])?;
         hash.update(&held[..clear]);
         size += clear as u64;

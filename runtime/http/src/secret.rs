@@ -1,4 +1,4 @@
-//! Credentials as values that are never shown.
+//! Credentials as values whose `Debug` and `Display` are masked, and their redaction in texts.
 
 use std::fmt;
 
@@ -13,13 +13,13 @@ pub struct Secret(String);
 
 const HIDDEN: &str = "****";
 
-/// The shortest credential that is searched for in any text.
+/// Minimum length of a credential that is searched for in texts, in bytes.
 const MIN_SECRET_BYTES: usize = 6;
 
-/// How many bytes at the end of a part are held back at most for the start of a credential, unless it is longer.
+/// Maximum number of bytes that are held back as the possible start of a credential, unless the credential is longer.
 const MAX_HELD_BYTES: usize = 16 << 10;
 
-/// How many times longer an encoded credential is at most than the credential itself.
+/// Maximum ratio of the lengths of an encoded credential and the credential itself.
 const MAX_ENCODED_EXPANSION: usize = 12;
 
 impl Secret {
@@ -47,40 +47,40 @@ impl fmt::Display for Secret {
     }
 }
 
-/// What authentication added to a request.
+/// The credentials that authentication added to a request.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct AppliedCredentials {
-    /// Headers that carry a credential.
+    /// Headers that contain a credential.
     pub(super) headers: Vec<String>,
-    /// The schemes whose credentials the request has, each with where it comes from.
+    /// The schemes whose credentials the request contains, each with its source.
     pub(super) sent: Vec<(String, String)>,
-    /// Every text to hide, the longest first: credentials as given and as encoded.
+    /// The strings to redact, the longest first: credentials, verbatim and encoded.
     texts: Vec<SecretPattern>,
 }
 
 impl AppliedCredentials {
-    /// Hides a text from now on.
+    /// Adds a string to redact.
     pub(super) fn hide(&mut self, text: &str) {
         if !text.is_empty() && !self.texts.iter().any(|known| known.text() == text) {
             self.texts.push(SecretPattern::new(text, usize::MAX));
-            // One text may be part of another.
+            // A string may be part of another, so longer ones are replaced first.
             self.texts.sort_by_key(|known| std::cmp::Reverse(known.text().len()));
         }
     }
 
-    /// Returns the text with credentials shown as `****`, however they are encoded in it. Credentials so short that
-    /// they would match ordinary words are not searched for.
+    /// Returns the text with credentials masked as `****`, in any encoding. Credentials so short that they would
+    /// match ordinary words are not searched for.
     pub(super) fn redact(&self, text: &str) -> String {
         needle::replace(text, self.searched(), HIDDEN).unwrap_or_else(|| text.to_owned())
     }
 
-    /// Whether some bytes contain a credential, however it is encoded there.
+    /// Whether bytes contain a credential, in any encoding.
     pub(super) fn contains_secret(&self, bytes: &[u8]) -> bool {
         !needle::find(&String::from_utf8_lossy(bytes), self.searched()).is_empty()
     }
 
-    /// Returns how many of some bytes are free of credentials, and of the start of one if the bytes go on. `None` if
-    /// they contain a credential.
+    /// Returns the length of the prefix that contains no credential, nor the start of one if more bytes may follow.
+    /// Returns `None` if the bytes contain a credential.
     pub(super) fn secret_free_prefix(&self, bytes: &[u8], ends: bool) -> Option<usize> {
         if self.contains_secret(bytes) {
             return None;
@@ -90,13 +90,13 @@ impl AppliedCredentials {
         };
         let text = std::str::from_utf8(trim_partial_char(bytes));
         let clear = text.map_or(0, |text| needle::unfinished(text, self.searched()));
-        // A start that is drawn out, by blanks perhaps, is none.
+        // A possible start that is too long, for example because of white space, is not a credential.
         Some(clear.max(
             bytes.len().saturating_sub(MAX_HELD_BYTES.max(longest.saturating_mul(MAX_ENCODED_EXPANSION))),
         ))
     }
 
-    /// Returns the text of a body with credentials shown as `****`, also one that was cut off at the end.
+    /// Returns the text of a body with credentials masked as `****`, including one that is cut off at the end.
     pub(super) fn redact_body(&self, bytes: &[u8], content_type: &str, truncated: bool) -> String {
         let mut text = charset::decode(bytes, content_type, truncated);
         if truncated {
@@ -105,12 +105,12 @@ impl AppliedCredentials {
         self.redact(&text)
     }
 
-    /// Cuts off the end of a text that goes on, if it may be the beginning of a credential.
+    /// Removes the end of a truncated text if it may be the start of a credential.
     pub(super) fn cut_unfinished(&self, text: &mut String) {
         text.truncate(needle::cut_off(text, self.searched()));
     }
 
-    /// Returns every text to hide.
+    /// Returns the strings to redact.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         self.texts.iter().map(SecretPattern::text)
     }
@@ -119,7 +119,7 @@ impl AppliedCredentials {
         self.texts.iter().filter(|secret| secret.text().len() >= MIN_SECRET_BYTES)
     }
 
-    /// Returns the URL with credentials shown as `****`, including short ones in its query.
+    /// Returns the URL with credentials masked as `****`, including short ones in its query.
     pub(super) fn redact_url(&self, url: &str) -> String {
         match url.split_once('?') {
             Some((before, query)) => format!("{}?{}", self.redact(before), self.parts(query, "&")),
@@ -127,7 +127,8 @@ impl AppliedCredentials {
         }
     }
 
-    /// Returns the URL with a mask if its query ends in a credential, however short. Others are found by their text.
+    /// Returns the URL with a mask if its query ends in a credential, regardless of its length. Other credentials are
+    /// found as text.
     pub(super) fn mask_url(&self, url: &str, mask: &str) -> String {
         let Some((before, query)) = url.split_once('?') else { return url.to_owned() };
         let part = |part: &str| match self.ending(part) {
@@ -137,7 +138,7 @@ impl AppliedCredentials {
         format!("{before}?{}", query.split('&').map(part).collect::<Vec<_>>().join("&"))
     }
 
-    /// Returns a header value with credentials shown as `****`, including short ones if the header carries a
+    /// Returns a header value with credentials masked as `****`, including short ones if the header contains a
     /// credential.
     pub(super) fn redact_header(&self, name: &str, value: &str) -> String {
         if self.headers.iter().any(|header| header.eq_ignore_ascii_case(name)) {
@@ -151,7 +152,7 @@ impl AppliedCredentials {
         text.split(separator).map(|part| self.part(part)).collect::<Vec<_>>().join(separator)
     }
 
-    /// Hides `{secret}`, `Bearer {secret}` or `{name}={secret}`, however short the secret is.
+    /// Masks the secret in `{secret}`, `Bearer {secret}` or `{name}={secret}`, regardless of its length.
     fn part(&self, part: &str) -> String {
         match self.ending(part) {
             Some(secret) => format!("{}{HIDDEN}", &part[..part.len() - secret.len()]),
@@ -159,7 +160,7 @@ impl AppliedCredentials {
         }
     }
 
-    /// Returns the secret that a part is, or ends in after a blank or an equals sign.
+    /// Returns the secret that the part equals, or ends with after a space or an equals sign.
     fn ending(&self, part: &str) -> Option<&str> {
         let ends = |secret: &&str| {
             let before = part.strip_suffix(secret);

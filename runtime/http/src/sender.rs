@@ -1,4 +1,4 @@
-//! Sends the requests of a call: with credentials, and repeatedly where that helps.
+//! Sends the HTTP requests of one tool call: with credentials, OAuth tokens and retries.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,25 +21,25 @@ use super::request::HttpRequest;
 use super::retry::{RetryReason, RetryState, idempotency_key};
 use super::transport::{self, Reply, Route, SendError};
 
-/// How the requests of one call are sent.
+/// Sends the requests of one call.
 pub(super) struct RequestSender<'a> {
     engine: &'a Arc<Inner>,
     plan: &'a RequestPlan,
     ctx: &'a ToolContext,
     deadline: Option<Instant>,
-    /// Whether a second request changes nothing more.
+    /// Whether a second request has no further effect.
     repeatable: bool,
     tokens: Tokens,
     attempts: RetryState,
-    /// What the answer says about how many requests may follow.
+    /// The rate limits of the last response.
     rate: Map<String, Value>,
-    /// The URL whose answer led to the request, if it was not made from arguments, and whether it leads to where
-    /// credentials go.
+    /// The URL of the page that linked to this request, if the request was not built from arguments, and whether
+    /// credentials may be sent to it.
     pub(super) led_by: Option<(Url, bool)>,
 }
 
 impl<'a> RequestSender<'a> {
-    /// `until` is when the call ends: nothing is waited for after that.
+    /// Creates a sender. `until` is the end of the call: no delay or wait exceeds it.
     pub(super) fn new(
         engine: &'a Arc<Inner>,
         tool: &'a Tool,
@@ -64,8 +64,7 @@ impl<'a> RequestSender<'a> {
         })
     }
 
-    /// Adds what authenticates a request: the credentials of the call, and a key by which the service recognises a
-    /// repetition.
+    /// Adds the credentials of the call and, if the operation declares one, an idempotency key.
     pub(super) async fn authenticate(&mut self, mut request: HttpRequest) -> Result<HttpRequest, ToolError> {
         let needed = self.needed(&request.url)?;
         for scheme in needed {
@@ -81,7 +80,7 @@ impl<'a> RequestSender<'a> {
         Ok(request)
     }
 
-    /// Returns the schemes of a request whose tokens the engine gets itself.
+    /// Returns the schemes of a request whose tokens the engine requests.
     fn needed(&self, url: &str) -> Result<Vec<String>, ToolError> {
         let found = choose(self.plan, &origin(url), &self.engine.settings.call_credentials(&self.tokens));
         let found = found.map_err(|missing| no_credential(&missing))?;
@@ -89,7 +88,7 @@ impl<'a> RequestSender<'a> {
         Ok(own.map(|(scheme, _)| scheme.id.as_str().to_owned()).collect())
     }
 
-    /// Gets a token, in place of the one that the call has, if it has one.
+    /// Requests a token, replacing that of the call if it has one.
     async fn renew(&mut self, scheme: &str) -> Result<(), ToolError> {
         let Some(oauth) = self.engine.settings.oauth_of(scheme) else { return Ok(()) };
         let refused = self.tokens.iter().position(|(known, _)| known == scheme);
@@ -104,8 +103,8 @@ impl<'a> RequestSender<'a> {
         authorized.map_err(|missing| no_credential(&missing))
     }
 
-    /// Sends a request to an allowed host and follows redirects. It is repeated as the engine's settings say, and once
-    /// with new tokens if the service refuses those it has.
+    /// Sends a request to an allowed host and follows redirects. It is retried as the engine's policy allows, and
+    /// once with new tokens if the service rejects the current ones.
     pub(super) async fn send(&mut self, request: &HttpRequest) -> Result<Reply, ToolError> {
         let mut renewed = None;
         if let (Some(tape), Some(secrets)) = (&self.engine.settings.tape, self.ctx.secrets()) {
@@ -147,7 +146,7 @@ impl<'a> RequestSender<'a> {
                             ("toolgen.repeated.after_ms", number(millis)),
                         ],
                     );
-                    self.ctx.progress(format!("{}; the request is repeated in {millis} ms", reason.message));
+                    self.ctx.progress(format!("{}; retrying in {millis} ms", reason.message));
                     sleep(wait).await;
                     continue;
                 }
@@ -158,7 +157,8 @@ impl<'a> RequestSender<'a> {
         }
     }
 
-    /// Returns the operator's headers, and those that pass the trace on, unless the request or the operator has others.
+    /// Returns the operator's headers, and those that propagate the trace, unless the request or the operator sets
+    /// them already.
     fn extra<'h>(&'h self, request: &HttpRequest) -> Cow<'h, [(String, String)]> {
         let settings = &self.engine.settings;
         let own = settings.headers.0.as_slice();
@@ -197,7 +197,7 @@ impl<'a> RequestSender<'a> {
         }
     }
 
-    /// Adds to the details of a result what was repeated, and how many requests may follow.
+    /// Adds retries and rate limits to the details of a result.
     pub(super) fn add_retry_details(&self, result: &mut ToolResult) {
         if !self.attempts.history.is_empty() {
             result.details["repeated_after"] = json!(self.attempts.history);

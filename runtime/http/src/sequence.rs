@@ -1,4 +1,4 @@
-//! Answers that are a sequence of items: JSON texts one after the other, and events of a stream.
+//! Responses that are a sequence of items: JSON texts, and server-sent events.
 
 use memchr::memchr2;
 use serde_json::{Value, json};
@@ -7,26 +7,27 @@ use toolgen_kernel::base::sse;
 use toolgen_kernel::schema::shape::Kind;
 use toolgen_kernel::spec::plan::Tool;
 
-/// The media type of events (WHATWG HTML, section 9.2).
+/// The media type of event streams (WHATWG HTML, section 9.2).
 const EVENTS: &str = "text/event-stream";
 
 /// The record separator of JSON text sequences (RFC 7464).
 const SEPARATOR: u8 = 0x1e;
 
-/// The longest part of a JSON text sequence that is tried at each end of a line: its texts may have several.
+/// Maximum length of an incomplete JSON text that is parsed at each line end, in bytes: a text may have several
+/// lines.
 const MAX_TRIED: usize = 64 * 1024;
 
-/// What the data of events is in their items.
+/// The type of event data in items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EventData {
-    /// The text as it came.
+    /// A string, verbatim.
     Text,
-    /// The value that the text is as JSON.
+    /// JSON, parsed.
     Json,
 }
 
-/// Returns what the data of events is, if a tool declares events as its result. If the document also declares JSON, the
-/// result is of that.
+/// Returns the type of event data, if a tool declares events as its result. If the document also declares JSON, the
+/// structured result is that of JSON.
 pub(super) fn declared_events(tool: &Tool) -> Option<EventData> {
     let types = || tool.call.http().into_iter().flat_map(|plan| plan.accept.split(',').map(essence));
     if !types().any(|name| name == EVENTS)
@@ -48,22 +49,22 @@ pub(super) fn declared_events(tool: &Tool) -> Option<EventData> {
     Some(if is_text { EventData::Text } else { EventData::Json })
 }
 
-/// Whether the service may answer a tool with a sequence.
+/// Whether the service may return a sequence for this tool.
 pub(super) fn may_be_sequence(tool: &Tool) -> bool {
     let mut types = tool.call.http().into_iter().flat_map(|plan| plan.accept.split(',').map(essence));
     types.any(|name| name == EVENTS || is_json_lines(&name))
 }
 
-/// Splits a sequence into items while it arrives.
+/// Splits a sequence into items as it arrives.
 #[derive(Debug)]
 pub(super) enum Sequence {
     /// JSON texts.
     Texts {
-        /// Whether each of them starts with a separator, and may have several lines.
+        /// Whether each text starts with a separator, and may have several lines.
         separated: bool,
-        /// The beginning of a text whose end has not arrived.
+        /// The start of an incomplete text.
         rest: Vec<u8>,
-        /// How much of it is known to contain no end of a text.
+        /// Number of bytes of it that are known to contain no end of a text.
         looked_at: usize,
     },
     /// Events.
@@ -71,7 +72,7 @@ pub(super) enum Sequence {
 }
 
 impl Sequence {
-    /// Returns a reader for a body of a media type, if that is a sequence. An event has at most `limit` bytes.
+    /// Returns a reader for a body, if its media type is that of a sequence. An event has at most `limit` bytes.
     pub(super) fn of(content_type: &str, data: EventData, limit: usize) -> Option<Sequence> {
         let essence = essence(content_type);
         if essence == EVENTS {
@@ -81,11 +82,11 @@ impl Sequence {
         is_json_lines(&essence).then_some(Sequence::Texts { separated, rest: Vec::new(), looked_at: 0 })
     }
 
-    /// Reads the next bytes and adds the items that they complete.
+    /// Parses the next bytes and appends the items that they complete.
     ///
     /// # Errors
     ///
-    /// Why an item cannot be read; those before it are added.
+    /// Returns a message if an item is invalid. The items before it are appended.
     pub(super) fn push(&mut self, bytes: &[u8], items: &mut Vec<Value>) -> Result<(), String> {
         match self {
             Sequence::Events(reader, data) => {
@@ -103,7 +104,7 @@ impl Sequence {
                     at = end + 1;
                     let part = &rest[start..end];
                     if *separated && rest[end] == b'\n' {
-                        // Another line may follow.
+                        // Another line of the text may follow.
                         let whole = Some(part).filter(|part| part.len() <= MAX_TRIED);
                         let Some(value) = whole.and_then(|part| serde_json::from_slice(part).ok()) else {
                             continue;
@@ -121,30 +122,30 @@ impl Sequence {
         }
     }
 
-    /// Returns how many bytes wait for the end of a text.
+    /// Returns the number of bytes of the incomplete text.
     pub(super) fn waiting(&self) -> usize {
         match self {
             Sequence::Texts { rest, .. } => rest.len(),
-            // Its reader has a limit of its own.
+            // The event reader has its own limit.
             Sequence::Events(..) => 0,
         }
     }
 
-    /// Adds the item that the end of the body completes.
+    /// Appends the item that the end of the body completes.
     ///
     /// # Errors
     ///
-    /// As for [`push`](Self::push).
+    /// Same as [`push`](Self::push).
     pub(super) fn end(&mut self, items: &mut Vec<Value>) -> Result<(), String> {
         match self {
-            // Services leave out the empty line after the last event.
+            // Services omit the empty line after the last event.
             Sequence::Events(..) => self.push(b"\n\n", items),
             Sequence::Texts { rest, .. } => text(&std::mem::take(rest), items),
         }
     }
 }
 
-/// Adds a JSON text, unless it is empty.
+/// Appends a JSON text, unless it is empty.
 fn text(bytes: &[u8], items: &mut Vec<Value>) -> Result<(), String> {
     if !bytes.iter().all(|byte| byte.is_ascii_whitespace()) {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -153,12 +154,12 @@ fn text(bytes: &[u8], items: &mut Vec<Value>) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns an event as an item: an object of its fields, as OpenAPI 3.2 has it.
+/// Returns an event as an item: an object of its fields, as in OpenAPI 3.2.
 fn item(event: sse::Event, data: EventData) -> Option<Value> {
     let text = String::from_utf8_lossy(&event.data).into_owned();
     let value = match data {
         EventData::Text => Value::String(text),
-        // By this text many services say that the stream ends.
+        // Many services mark the end of the stream with this text.
         EventData::Json if text == "[DONE]" => return None,
         EventData::Json => serde_json::from_str(&text).unwrap_or(Value::String(text)),
     };
@@ -173,7 +174,7 @@ fn item(event: sse::Event, data: EventData) -> Option<Value> {
 }
 
 /// Returns the data of the events of a stream, one per line (WHATWG HTML, "Interpreting an event stream"). An event
-/// that was cut off is left out.
+/// that was cut off is omitted.
 pub(super) fn events(stream: &str, truncated: bool) -> String {
     let (mut events, mut data): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
     let stream = stream.replace("\r\n", "\n").replace('\r', "\n");
@@ -205,7 +206,7 @@ mod tests {
         assert_eq!(events("data: a", true), "");
     }
 
-    /// Reads a body in pieces of every size, and returns the items of each.
+    /// Reads a body in chunks of every size, and returns the items of each.
     fn read(content_type: &str, data: EventData, body: &str) -> Result<Vec<Value>, String> {
         let mut found: Option<Result<Vec<Value>, String>> = None;
         for size in 1..=body.len() {

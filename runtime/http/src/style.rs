@@ -1,23 +1,23 @@
-//! The styles of OpenAPI: how a value is written into a path, a query, a header, a cookie or a form.
+//! The serialization styles of OpenAPI: how a value is written into a path, a query, a header, a cookie or a form.
 //!
 //! The rules are the tables "Style Values" and "Style Examples" of OpenAPI 3.1.1 (the same in 3.0.4), which are based
 //! on RFC 6570. Where they are silent, these rules apply:
 //!
-//! - `null` is RFC 6570's undefined value: a parameter, a member of a list or a field that is `null` is left out,
-//!   and a list or an object without members is left out whole.
-//! - A list or an object inside another is written as its JSON text, except under `deepObject`.
-//! - `deepObject` uses one pair of brackets per level (`a[b][c]=x`). A list of plain values repeats its key
-//!   (`a[b]=x&a[b]=y`); objects in a list are told apart by their index (`a[b][0][c]=x`), because repeating would mix
-//!   them up. A parameter that is itself a list is written `a[]=x&a[]=y`.
-//! - Swagger 2.0 also has delimiters in paths, headers and parts of forms, including the tab.
-//! - `spaceDelimited` and `pipeDelimited` with `explode`, and either of a plain value, are written as `form`.
+//! - `null` is RFC 6570's undefined value: a parameter, an array item or a field that is `null` is omitted, and so is
+//!   an array or an object without members.
+//! - An array or an object inside another is written as JSON, except with `deepObject`.
+//! - `deepObject` uses one pair of brackets per level (`a[b][c]=x`). An array of plain values repeats its key
+//!   (`a[b]=x&a[b]=y`). Objects in an array have an index (`a[b][0][c]=x`); without it, their members would be mixed.
+//!   A parameter that is an array is written as `a[]=x&a[]=y`.
+//! - Swagger 2.0 also has delimiters, including the tab, in paths, headers and parts of forms.
+//! - `spaceDelimited` and `pipeDelimited` with `explode`, or of a plain value, are written as `form`.
 
 use serde_json::{Number, Value};
 use toolgen_kernel::spec::plan::Style;
 
 use super::encode::{Escape, escape};
 
-/// A value split as far as the styles need; no text is encoded yet.
+/// A value, split as the styles require, before encoding.
 enum Parts {
     Scalar(String),
     List(Vec<String>),
@@ -33,8 +33,8 @@ pub(super) fn text(value: &Value) -> String {
     }
 }
 
-/// Returns a number without an exponent, which JSON allows but few readers of a path or a query understand: `1e20` is
-/// an integer, too.
+/// Writes a number without an exponent, which JSON allows but few parsers of paths and queries understand. `1e20` is
+/// also an integer.
 fn digits(number: &Number) -> String {
     let text = number.to_string();
     match number.as_f64() {
@@ -83,7 +83,7 @@ pub(super) fn as_text(value: &Value, style: Style, explode: bool) -> Option<Stri
     Some(joined(&take_apart(value)?, explode, delimiter(style, false), Escape::None))
 }
 
-/// Returns the delimiter of values that are joined.
+/// Returns the delimiter of joined values.
 fn delimiter(style: Style, escaped: bool) -> &'static str {
     match (style, escaped) {
         (Style::SpaceDelimited, true) => "%20",
@@ -118,7 +118,7 @@ pub(super) fn as_pairs(
     }
 }
 
-/// Returns the names and values of a value as parts of a form, without encoding.
+/// Returns the names and values of a form's parts, without encoding.
 pub(super) fn as_parts(name: &str, value: &Value, style: Style, explode: bool) -> Vec<(String, String)> {
     match apart(name, value, style, explode) {
         Pairs::Each(pairs) => pairs,
@@ -128,7 +128,7 @@ pub(super) fn as_parts(name: &str, value: &Value, style: Style, explode: bool) -
     }
 }
 
-/// A value as pairs; no text is encoded yet.
+/// A value as pairs, before encoding.
 enum Pairs {
     /// Names and values.
     Each(Vec<(String, String)>),
@@ -150,7 +150,7 @@ fn apart(name: &str, value: &Value, style: Style, explode: bool) -> Pairs {
     })
 }
 
-/// Encodes a name. Names have no reserved expansion: a `=` or `&` in one would make it another name.
+/// Encodes a name. Names have no reserved expansion: a `=` or `&` would change the name.
 fn name_of(name: &str, escaping: Escape) -> String {
     let escaping = if matches!(escaping, Escape::Reserved | Escape::Cookie) { Escape::Uri } else { escaping };
     escape(name, escaping).into_owned()
@@ -169,7 +169,7 @@ fn joined(parts: &Parts, explode: bool, delimiter: &str, escaping: Escape) -> St
     }
 }
 
-/// Writes RFC 6570's path-style parameters: a name without a value has no `=` either.
+/// Writes RFC 6570's path-style parameters. A name without a value has no `=`.
 fn matrix(name: &str, parts: &Parts, explode: bool, escaping: Escape) -> String {
     let one = |name: &str, value: &str| match value {
         "" => format!(";{name}"),

@@ -1,7 +1,7 @@
-//! TLS of the engine's client: its cryptography, its trusted certificates and its own.
+//! TLS of the engine's client: the cryptography, the trusted certificates, and the client certificate.
 //!
-//! The configuration belongs to the client alone. Nothing is installed for the whole process, where another library or
-//! the program itself may have made another choice.
+//! The configuration applies to this client only. Nothing is installed for the whole process, because another library
+//! or the program may have installed something else.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, Error};
 use toolgen_kernel::base::tls::{certificates, trusting};
 
-/// The identity of a client: its certificate with those that vouch for it, and its key, as PEM texts.
+/// The identity of a client: its certificate with its chain, and its key, as PEM text.
 #[derive(Clone)]
 pub(super) struct Identity {
     pub(super) certificates: Vec<u8>,
@@ -31,7 +31,7 @@ pub(super) fn config(roots: &[Vec<u8>], identity: Option<&Identity>) -> Result<C
         Some(Identity { certificates: own, key }) => {
             let own = certificates("client certificate", std::slice::from_ref(own))?;
             let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| {
-                Error::General(format!("client key: {error}; give a PEM text with one key"))
+                Error::General(format!("client key: {error}; pass PEM text with one key"))
             })?;
             config
                 .with_client_auth_cert(own, key)

@@ -1,4 +1,4 @@
-//! A tool that is an HTTP request, as callers see it.
+//! The `AgentTool` implementation of HTTP tools.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +30,7 @@ use super::sender::RequestSender;
 pub(super) struct HttpTool {
     engine: Arc<Inner>,
     tool: Frozen<Tool>,
-    /// The specification, if the engine changes it.
+    /// The specification, if the engine overrides parts of it.
     spec: Option<ToolSpec>,
 }
 
@@ -71,8 +71,8 @@ impl HttpTool {
     }
 }
 
-/// Returns the specification with the engine's settings in place of the tool's, so that every caller grants the
-/// time and checks the hosts that apply.
+/// Returns the specification with the engine's overrides, so that every caller uses the effective time limit and
+/// hosts.
 fn changed(engine: &Inner, tool: &Tool) -> Option<ToolSpec> {
     let (settings, spec) = (&engine.settings, &tool.spec);
     let timeout = settings.timeout.filter(|_| spec.timeout == Timeout::Default);
@@ -115,7 +115,7 @@ impl AgentTool for HttpTool {
 
     fn action(&self) -> Option<String> {
         let settings = &self.engine.settings;
-        // The query of a URL may hold a key.
+        // The query of a URL may contain a key.
         Some(fingerprint(&format!(
             "{:?} {:?} {:?}",
             self.tool.call, settings.base_url.0, settings.document_url
@@ -137,8 +137,8 @@ impl AgentTool for HttpTool {
     }
 }
 
-/// Notes in the details where an answer differs from the document of the service. A model needs only the answer, but
-/// those who watch want to know; and operators are told of what is not even JSON, such as the page of a login.
+/// Adds to the details how a response differs from the document of the service. The model does not need that, but
+/// monitoring does. Operators also learn about bodies that are not JSON, such as a login page.
 fn note_deviation(tool: &Tool, result: &mut ToolResult) {
     let spec = &tool.spec;
     let Some(output) = spec.output.as_ref().filter(|_| spec.output_may_differ && !result.is_error()) else {
@@ -156,15 +156,15 @@ fn note_deviation(tool: &Tool, result: &mut ToolResult) {
         Err(error) => error.into_owned(),
     };
     if let Some(came) = not_json(tool, &result.details, &reason) {
-        let about = format!("{}: the document promises another result: {came}", spec.name);
+        let about = format!("{}: the response differs from the document: {came}", spec.name);
         result.details["deviates"] = came.clone().into();
         result.details[OPERATOR] = about.into();
         result.structured = Structured::Missing(came.into());
     }
 }
 
-/// Says what came in place of JSON; `None` if that is no deviation: nothing follows such a status, the document has the
-/// media type, too, or the engine itself has not read, or not kept, the whole.
+/// Describes the body that the service returned instead of JSON. Returns `None` if that is not a deviation: the
+/// status has no body, the document declares the media type, or the engine did not read or keep the whole body.
 fn not_json(tool: &Tool, details: &Value, reason: &str) -> Option<String> {
     let plan = tool.call.http()?;
     let text = |name: &str| details.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -180,16 +180,16 @@ fn not_json(tool: &Tool, details: &Value, reason: &str) -> Option<String> {
     let media_type = essence(text("content_type"));
     let named = if media_type.is_empty() { "no media type".to_owned() } else { format!("`{media_type}`") };
     if !text("unread").is_empty() {
-        return Some(format!("the result: {named} came, and {}", text("unread")));
+        return Some(format!("the response has {named}, and {}", text("unread")));
     }
     let is_promised = |promised: &str| !media_type.is_empty() && essence(promised.trim()) == media_type;
     if reason == EMPTY {
-        return Some(format!("the result: {named} came, and the body is empty"));
+        return Some(format!("the response has {named}, and the body is empty"));
     }
     if is_json(&media_type) {
         return (reason == NOT_JSON)
-            .then(|| format!("the result: {named} came, and the body is not whole JSON"));
+            .then(|| format!("the response has {named}, and the body is not complete JSON"));
     }
     let is_other = matches!(reason, NOT_JSON | NO_TEXT) && !plan.accept.split(',').any(is_promised);
-    is_other.then(|| format!("the result: {named} came, which is not JSON"))
+    is_other.then(|| format!("the response has {named}, which is not JSON"))
 }

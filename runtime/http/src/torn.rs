@@ -1,8 +1,8 @@
-//! Values that a service would take apart otherwise than they were given: a member that holds what separates members.
+//! Detects values that a service would split differently: a member that contains the delimiter of members.
 //!
-//! Where a style percent-encodes its members but not its delimiter, such as `form` with its commas, every value arrives
-//! whole. `spaceDelimited`, `pipeDelimited` and tabs have no such difference (OpenAPI 3.1, "Style Examples"), and in
-//! headers and parts of forms nothing is encoded.
+//! Styles that percent-encode members but not their delimiter are safe, such as `form` with its commas.
+//! `spaceDelimited`, `pipeDelimited` and tabs cannot make that difference (OpenAPI 3.1, "Style Examples"), and
+//! nothing is encoded in headers and in parts of forms.
 
 use serde_json::Value;
 use toolgen_kernel::spec::plan::{Encoding, Location, Style};
@@ -13,9 +13,9 @@ use super::style;
 /// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Written {
-    /// As one encoded text.
+    /// As one encoded string.
     Path,
-    /// As one text that is not encoded.
+    /// As one string that is not encoded.
     Header,
     /// As encoded pairs.
     Pairs,
@@ -33,7 +33,7 @@ impl From<Location> for Written {
     }
 }
 
-/// Returns the problem of a value that would not arrive as it is.
+/// Returns the problem of a value that the service would not receive unchanged.
 pub(super) fn torn(
     argument: &str,
     value: &Value,
@@ -42,18 +42,22 @@ pub(super) fn torn(
 ) -> Option<RequestProblem> {
     let Encoding::Style { style, explode, allow_reserved } = encoding else { return None };
     let message = if *style == Style::DeepObject {
-        let message = "may not be empty or hold `[` or `]`: the request writes keys in brackets";
+        let message = "must not be empty or contain `[` or `]`: the request writes keys in brackets";
         has_bracket(value).then(|| format!("a key in `{argument}` {message}"))
     } else {
         let (delimiter, name, plural) = delimiter(*style, *explode, *allow_reserved, written)?;
         let message = || {
-            format!("a member of `{argument}` may not hold {name}: the request separates members by {plural}")
+            format!(
+                "a member of `{argument}` must not contain {name}: the request separates members by {plural}"
+            )
         };
         let equals = *explode && written == Written::Header && has_key_with_equals(value);
         match holds(value, delimiter) {
             true => Some(message()),
             false => equals.then(|| {
-                format!("a key in `{argument}` may not hold `=`: the request separates keys and values by it")
+                format!(
+                    "a key in `{argument}` must not contain `=`: the request separates keys and values by it"
+                )
             }),
         }
     };
@@ -64,7 +68,7 @@ pub(super) fn torn(
     message.map(|message| RequestProblem::new(kind, argument, message))
 }
 
-/// Returns the delimiter that looks the same within a member, with its name and its plural.
+/// Returns the delimiter that cannot be distinguished within a member, with its name and its plural.
 fn delimiter(
     style: Style,
     explode: bool,
@@ -85,7 +89,7 @@ fn delimiter(
     }
 }
 
-/// Whether a member of a list or an object holds a delimiter.
+/// Whether a member of an array or an object contains a delimiter.
 fn holds(value: &Value, delimiter: char) -> bool {
     let holds = |member: &Value| !member.is_null() && style::text(member).contains(delimiter);
     match value {
@@ -101,7 +105,7 @@ fn has_key_with_equals(value: &Value) -> bool {
     value.as_object().is_some_and(|fields| fields.keys().any(|key| key.contains('=')))
 }
 
-/// Whether a key at any level is empty, which makes a list of brackets, or holds one.
+/// Whether a key at any level is empty, which would mark an array, or contains a bracket.
 fn has_bracket(value: &Value) -> bool {
     match value {
         Value::Object(fields) => fields.iter().any(|(key, value)| {
@@ -138,7 +142,7 @@ mod tests {
             assert!(!reported(&json!([member, "c"]), encoding(style, true, false), Parts));
         }
         let commas = json!(["a,b", "c"]);
-        // The delimiter is a comma, and one of a member is `%2C` (RFC 6570, 3.2.1).
+        // The delimiter is a comma, and a comma in a member is `%2C` (RFC 6570, 3.2.1).
         assert!(!reported(&commas, encoding(Style::Form, false, false), Pairs));
         assert!(!reported(&commas, encoding(Style::Simple, false, false), Path));
         assert!(!reported(&commas, encoding(Style::Label, false, false), Path));

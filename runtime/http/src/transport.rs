@@ -1,15 +1,14 @@
 //! Sends a request and follows redirects.
 //!
-//! Redirects are followed here and not by the client, because the client knows only a few headers that carry
-//! credentials. The rules (RFC 9110, section 15.4, and stricter):
+//! The engine follows redirects itself, because the client strips only a few well-known credential headers. The rules
+//! (RFC 9110, section 15.4, and stricter):
 //!
 //! - 303 becomes `GET`; 301 and 302 are followed for `GET` and `HEAD` only; 307 and 308 keep method and body.
-//! - Another origin gets no credential, no cookie and no header of the call except [`KEPT`], nor does any hop after
-//!   it.
+//! - Another origin gets no credential, no cookie and no header of the call except [`CROSS_ORIGIN_HEADERS`]. The same
+//!   holds for all later hops.
 //! - Another origin never gets a body, and `https` never becomes `http`.
 //!
-//! A redirect that is not followed is the response. One to a host that the call may not reach is an error (see the
-//! guard).
+//! A redirect that is not followed is the response. A redirect to a host that the guard blocks is an error.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -28,28 +27,28 @@ use super::secret::is_sensitive;
 /// The maximum number of redirects followed for one request.
 const MAX_REDIRECTS: usize = 10;
 
-/// The headers that another origin also gets.
+/// The headers that another origin may get.
 pub(super) const CROSS_ORIGIN_HEADERS: [&str; 2] = ["accept", "accept-language"];
 
 /// A response whose body is not yet read.
 pub(super) struct Reply {
     pub(super) response: Response,
-    /// Where redirects led, if there were any.
+    /// The final URL, if redirects were followed.
     pub(super) final_url: Option<Url>,
     /// Why a redirect was not followed.
     pub(super) refused: Option<&'static str>,
 }
 
-/// Why there is no reply.
+/// The reason why there is no response.
 #[derive(Debug)]
 pub(super) enum SendError {
-    /// The request cannot be sent: the method or a header breaks the rules of HTTP.
+    /// The request cannot be sent: its method or a header is invalid in HTTP.
     Malformed(String),
-    /// A host may not be reached: that of the request or of a redirect.
+    /// The guard blocks the host of the request or of a redirect.
     Refused(Refused),
     /// The network, the server or TLS failed.
     Network(reqwest::Error),
-    /// The request was not recorded, and nothing is sent.
+    /// The interceptor could not record or replay the request, so it was not sent.
     Taped(String),
 }
 
@@ -59,28 +58,28 @@ impl From<reqwest::Error> for SendError {
     }
 }
 
-/// The clients of an engine. They share nothing but the guard.
+/// The clients of an engine. They share only the guard.
 #[derive(Clone)]
 pub(super) struct Clients {
     pub(super) usual: Client,
-    /// The client that shows the certificate of the program; the usual one if there is none.
+    /// The client that presents the program's certificate; the usual client if there is no certificate.
     pub(super) identified: Client,
 }
 
-/// How requests are sent, and which hosts they may reach.
+/// How requests are sent, and to which hosts.
 pub(super) struct Route<'a> {
     pub(super) clients: &'a Clients,
     pub(super) guard: &'a Guard,
-    /// The hosts that the call may reach.
+    /// The hosts that the calling context allows.
     pub(super) allowed: &'a Network,
     pub(super) redirects: Redirects,
-    /// The redirects that are answers.
+    /// The redirect statuses that are successes.
     pub(super) answers: &'a [u16],
-    /// The URL whose answer led here, if the program did not.
+    /// The URL of the response that linked here; `None` if the program chose the URL.
     pub(super) from: Option<&'a Url>,
-    /// Whether the request goes where the program's own credentials go: its headers and its certificate.
+    /// Whether the target gets the program's own credentials: its headers and its certificate.
     pub(super) at_home: bool,
-    /// Where requests are recorded, or answered without being sent.
+    /// The interceptor that records requests, or replays responses.
     pub(super) taped: Option<Interception<'a>>,
 }
 
@@ -88,15 +87,15 @@ pub(super) struct Route<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum Redirects {
-    /// All that the rules allow.
+    /// All redirects that the rules allow.
     Allowed,
-    /// Those that repeat the request at its own origin.
+    /// Redirects that repeat the request at the same origin.
     AtOrigin,
-    /// No redirect: it is the response itself.
+    /// No redirects: a redirect is the response.
     None,
 }
 
-/// A request to one place.
+/// A request to one URL, between redirects.
 pub(super) struct Step {
     pub(super) method: Method,
     pub(super) url: Url,
@@ -181,13 +180,14 @@ fn first(request: &HttpRequest, extra: &[(String, String)]) -> Result<Step, Send
         body => Some(body.as_bytes().to_vec()),
     };
     if body.is_none() && matches!(method, Method::POST | Method::PUT | Method::PATCH) {
-        // Servers expect it where a body is usual (RFC 9110, section 8.6).
+        // Servers expect this header for methods that usually have a body (RFC 9110, section 8.6).
         headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
     }
     Ok(Step { method, url, headers, body })
 }
 
-/// Returns the next step after a response: `None` if it is not a redirect, an error if a redirect is not followed.
+/// Returns the next step after a response. Returns `None` if it is not a redirect, and an error if the redirect is
+/// not followed.
 fn next(step: &Step, response: &Response, redirects: Redirects) -> Option<Result<Step, &'static str>> {
     let status = response.status();
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
@@ -198,9 +198,9 @@ fn next(step: &Step, response: &Response, redirects: Redirects) -> Option<Result
         Redirects::Allowed => Some(follow(step, status, location)),
         Redirects::AtOrigin => Some(follow(step, status, location).and_then(|next| {
             if next.url.origin() != step.url.origin() {
-                Err("another origin gets no such request")
+                Err("the request must not be sent to another origin")
             } else if next.method != step.method {
-                Err("it would become another request")
+                Err("its method would change")
             } else {
                 Ok(next)
             }
@@ -219,7 +219,7 @@ fn follow(step: &Step, status: StatusCode, location: &HeaderValue) -> Result<Ste
     if step.url.scheme() == "https" && url.scheme() == "http" {
         return Err("it leads from https to http");
     }
-    // What a server puts there would be sent as credentials of the engine.
+    // A user in the URL would be sent as the engine's credentials.
     if url.set_username("").is_err() || url.set_password(None).is_err() {
         return Err("the location is not an http or https URL");
     }
@@ -229,9 +229,9 @@ fn follow(step: &Step, status: StatusCode, location: &HeaderValue) -> Result<Ste
     let repeatable = safe || becomes_get || (keeps_method && same_origin);
     if !repeatable {
         return Err(if same_origin {
-            "it may not be repeated"
+            "the request must not be repeated"
         } else {
-            "another origin gets no such request"
+            "the request must not be sent to another origin"
         });
     }
     let mut headers = step.headers.clone();
@@ -254,12 +254,12 @@ fn follow(step: &Step, status: StatusCode, location: &HeaderValue) -> Result<Ste
     Ok(Step { method, url, headers, body })
 }
 
-/// Returns a header as text; empty without it.
+/// Returns a header as text, or an empty string without it.
 pub(super) fn header(headers: &HeaderMap, name: &str) -> String {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).unwrap_or_default()
 }
 
-/// Describes a network failure without the URL, which may hold a credential.
+/// Describes a network failure without the URL, which may contain a credential.
 pub(super) fn describe(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut text = error.to_string();
@@ -274,15 +274,15 @@ pub(super) fn describe(error: reqwest::Error) -> String {
     text
 }
 
-/// Where the traffic of an engine goes.
+/// An interceptor of the engine's traffic.
 pub(super) struct Interception<'a> {
     pub(super) tape: &'a Interceptor,
-    /// What must not be shown of what the engine sends with every request.
+    /// The secrets in what the engine sends with every request.
     pub(super) secrets: Vec<&'a str>,
 }
 
 impl Interception<'_> {
-    /// Hides the credentials of a request in everything that is recorded.
+    /// Redacts the credentials of a request in all recordings.
     pub(super) fn hide(&self, request: &HttpRequest) {
         let tape = &*self.tape.0;
         request.credentials.texts().chain(self.secrets.iter().copied()).for_each(|text| tape.hide(text));
@@ -305,7 +305,7 @@ impl Interception<'_> {
         TapedRequest { method: step.method.to_string(), url, headers, body }
     }
 
-    /// Returns the recorded answer.
+    /// Replays the recorded response.
     pub(super) fn play(&self, request: &HttpRequest, step: &Step) -> Result<Response, SendError> {
         let reply = self.tape.0.replay_response(self.request(request, step)).map_err(SendError::Taped)?;
         let mut response = http::Response::builder().status(reply.status);
@@ -313,10 +313,10 @@ impl Interception<'_> {
             response = response.header(name, value);
         }
         let response = response.body(reply.body).map(Response::from);
-        response.map_err(|error| SendError::Taped(format!("a recorded answer cannot be read: {error}")))
+        response.map_err(|error| SendError::Taped(format!("a recorded response cannot be read: {error}")))
     }
 
-    /// Records a request, and its answer while it is read.
+    /// Records a request, and its response while it is read.
     pub(super) fn record(
         &self,
         request: &HttpRequest,
@@ -343,7 +343,7 @@ fn texts(headers: &HeaderMap) -> Vec<(String, String)> {
     headers.iter().map(|(name, value)| (name.to_string(), text(value.as_bytes()))).collect()
 }
 
-/// A body that is recorded as far as it is read.
+/// A body that is recorded while it is read.
 struct RecordedBody {
     body: reqwest::Body,
     tape: Interceptor,
@@ -403,7 +403,7 @@ mod tests {
     fn https_is_never_redirected_to_http() {
         assert_eq!(led("https://h/", "http://h/x").err(), Some("it leads from https to http"));
         assert_eq!(led("https://h/", "/x").unwrap().headers.len(), 3);
-        // The other way is another origin as well.
+        // A change from http to https also changes the origin.
         assert_eq!(led("http://h/", "https://h/x").unwrap().headers.len(), 1);
     }
 

@@ -1,4 +1,4 @@
-//! Typed calls from Rust.
+//! Typed calls from Rust: the compiler checks the arguments, and results are parsed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -28,16 +28,16 @@ use super::transport::header;
 use super::{charset, response};
 
 impl HttpEngine {
-    /// Calls a tool with arguments that the compiler has checked.
+    /// Calls a tool with typed arguments.
     ///
     /// # Errors
     ///
-    /// See [`CallError`]. Unlike for a model, a status other than success is an error here.
+    /// Returns a [`CallError`]. Unlike for a model, a status other than success is an error.
     pub async fn call<A: TypedTool>(&self, arguments: A) -> Result<A::Output, CallError> {
         self.call_in(arguments, &ToolContext::new("", "")).await
     }
 
-    /// As [`call`](Self::call), in a context: its token cancels the call, its time limit and its allowed hosts apply.
+    /// Like [`call`](Self::call), with a context: its token cancels the call; its time limit and allowed hosts apply.
     ///
     /// ```ignore
     /// let ctx = ToolContext::new("1", "list_pets").with_timeout(Duration::from_secs(2));
@@ -46,9 +46,9 @@ impl HttpEngine {
     ///
     /// # Errors
     ///
-    /// As [`call`](Self::call); [`CallError::Transport`] with
-    /// [`ToolError::Cancelled`](toolgen_kernel::call::error::ToolError::Cancelled) when the token fires, and with a denial when the
-    /// host is not one of those the context allows.
+    /// As [`call`](Self::call). Returns [`CallError::Transport`] with
+    /// [`ToolError::Cancelled`](toolgen_kernel::call::error::ToolError::Cancelled) if the token fires, or with a
+    /// denial if the context does not allow the host.
     pub async fn call_in<A: TypedTool>(
         &self,
         arguments: A,
@@ -57,11 +57,11 @@ impl HttpEngine {
         Ok(self.call_with_response(arguments, ctx).await?.value)
     }
 
-    /// As [`call_in`](Self::call_in), with the status and the headers of the answer: such as where a new resource is,
-    /// its version, or how many there are.
+    /// Like [`call_in`](Self::call_in), and also returns the status and the headers of the response, such as the
+    /// location or version of a new resource, or a total count.
     ///
     /// ```ignore
-    /// let pets = engine.answer(petstore::ListPets::new(), &ToolContext::new("", "")).await?;
+    /// let pets = engine.call_with_response(petstore::ListPets::new(), &ToolContext::new("", "")).await?;
     /// let total = pets.headers::<petstore::ListPetsHeaders>().x_total_count;
     /// ```
     ///
@@ -79,8 +79,8 @@ impl HttpEngine {
         within(limit, ctx, run).await.map_err(CallError::without_answer(tool))?
     }
 
-    /// Reads the items of a list with arguments that the compiler has checked, as [`items`](Self::items) does: of a list
-    /// that comes in pages, or of an answer that is a sequence, such as events.
+    /// Returns the items of a list for typed arguments, like [`items`](Self::items): of a paginated list, or of a
+    /// response that is a sequence, such as events.
     ///
     /// ```ignore
     /// let mut pets = engine.items_of(petstore::ListPets::new())?;
@@ -91,7 +91,7 @@ impl HttpEngine {
     ///
     /// # Errors
     ///
-    /// [`CallError::Transport`] if the arguments cannot be written as JSON.
+    /// Returns [`CallError::Transport`] if the arguments cannot be serialized as JSON.
     pub fn items_of<A: TypedItems>(&self, arguments: A) -> Result<PagedItems<A::Item>, CallError> {
         Ok(self.items(A::tool(), as_json_arguments(arguments)?).of())
     }
@@ -131,11 +131,11 @@ async fn call_within<T: FromJson>(
     let value = value.map_err(|reason| answered.unfit(&reason, &displayed()))?;
     Ok(TypedResponse::new(value, status.as_u16(), seen(&request, response.headers())))
 }
-/// Reads the body of an answer as the type of the result.
+/// Parses the body of a response as the result type.
 ///
 /// # Errors
 ///
-/// Why it is not of that type.
+/// Returns a message if the body does not have that type.
 fn value<T: FromJson>(body: &BodyPrefix, content_type: &str, limits: &BodyLimits<'_>) -> Result<T, String> {
     if T::ignores_body() {
         return T::from_json(Value::Null).map_err(|error| error.to_string());
@@ -154,11 +154,11 @@ fn value<T: FromJson>(body: &BodyPrefix, content_type: &str, limits: &BodyLimits
     let is_json = is_json(content_type) || content_type.is_empty();
     match serde_json::from_str(&text) {
         Ok(value) => match T::from_json(value) {
-            // A text that happens to be JSON, such as `5`.
+            // A string that happens to be valid JSON, such as `5`.
             Err(error) if !is_json => T::from_json(Value::String(text.clone())).map_err(|_| unlike(&error)),
             fit => fit.map_err(|error| unlike(&error)),
         },
-        // Servers send JSON under other media types, and texts that are not JSON as JSON.
+        // Servers send JSON with other media types, and plain text with the media type of JSON.
         Err(_) if !is_json => T::from_json(Value::String(text.clone())).map_err(|error| unlike(&error)),
         Err(error) => Err(unlike(&error)),
     }
@@ -166,7 +166,7 @@ fn value<T: FromJson>(body: &BodyPrefix, content_type: &str, limits: &BodyLimits
 
 /// # Errors
 ///
-/// If the arguments cannot be written as JSON.
+/// Returns an error if the arguments cannot be serialized as JSON.
 fn as_json_arguments<A: TypedTool>(arguments: A) -> Result<Value, CallError> {
     arguments.into_arguments().map_err(|error| {
         let error = ToolError::invalid_args(format!("the arguments are not JSON: {error}"));
@@ -174,16 +174,16 @@ fn as_json_arguments<A: TypedTool>(arguments: A) -> Result<Value, CallError> {
     })
 }
 
-/// A successful answer: its value, its status and its headers, without those that may hold credentials.
+/// A successful response: its value, its status, and its headers, except those that may contain credentials.
 ///
 /// ```ignore
-/// let made = engine.answer(petstore::AddPet::new("Rex"), &ToolContext::new("", "")).await?;
+/// let made = engine.call_with_response(petstore::AddPet::new("Rex"), &ToolContext::new("", "")).await?;
 /// let at: Option<String> = made.headers::<petstore::AddPetHeaders>().location;
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TypedResponse<T> {
-    /// The body, as the type of the result.
+    /// The body, parsed as the result type.
     pub value: T,
     /// The status.
     pub status: u16,
@@ -195,19 +195,19 @@ impl<T> TypedResponse<T> {
         TypedResponse { value, status, headers }
     }
 
-    /// Returns a header, whatever the case of its name. Repeated ones are joined by a comma.
+    /// Returns a header, ignoring the case of its name. Repeated headers are joined by a comma.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(&name.to_ascii_lowercase()).and_then(Value::as_str)
     }
 
-    /// Returns the headers as a type, such as the generated `…Headers` of an operation: an object with their
-    /// names in lower case. If a field is a number or a boolean, the text of its header is read as one; what
-    /// cannot be read is left out.
+    /// Returns the headers as a type, such as the generated `…Headers` of an operation. The type is parsed from an
+    /// object with lower-case names. Fields that are numbers or booleans are parsed from the text of the header;
+    /// headers that cannot be parsed are omitted.
     #[must_use]
     pub fn headers<H: FromJson + Default>(&self) -> H {
         let mut headers = self.headers.clone();
-        // Each header is read again, or left out, at most once.
+        // Each header is parsed again, or omitted, at most once.
         for _ in 0..=2 * self.headers.len() {
             let wrong = match H::from_json(Value::Object(headers.clone())) {
                 Ok(read) => return read,
@@ -226,7 +226,7 @@ impl<T> TypedResponse<T> {
     }
 }
 
-/// Returns the headers of an answer that a program sees.
+/// Returns the headers of a response that a program sees.
 pub(super) fn seen(request: &HttpRequest, headers: &HeaderMap) -> Map<String, Value> {
     let mut displayed = response::headers(request, headers);
     displayed.retain(|name, _| !is_secret_header(name));

@@ -1,4 +1,4 @@
-//! The URL of a request: its server and its path.
+//! Builds the URL of a request: its server, path and query.
 
 use reqwest::Url;
 use serde_json::{Map, Value};
@@ -8,28 +8,28 @@ use super::encode::{self, Escape, escape};
 use super::request::{BuildOptions, RequestProblem, RequestProblemKind, content};
 use super::style;
 
-/// The base of a URL: everything before the path, without a trailing slash, and the base's own query.
+/// The base of a URL: everything before the path, without a trailing slash, and the query of the base.
 #[derive(Debug)]
 pub(super) struct Base {
     pub(super) prefix: String,
     query: Option<String>,
-    /// Whether the operator set it, so that no argument may take the place of its query.
+    /// Whether the operator set it, so that no argument may override its query.
     configured: bool,
 }
 
-const USER: &str = "The base URL must not hold a user name or a password; configure a credential";
+const USER: &str = "The base URL must not contain a user name or a password; configure a credential";
 const NO_BASE_URL: &str = "No base URL found in spec or config";
 
 fn problem(message: impl Into<String>) -> RequestProblem {
     RequestProblem::new(RequestProblemKind::BaseUrl, "", message)
 }
 
-/// Returns the base that the options and the plan name: `base_url`, or else the plan's first server, or else `/`
-/// relative to the document (OpenAPI 3.1, "Server Object": a relative URL is relative to the document's location).
+/// Returns the base URL: `base_url` of the options, or else the plan's first server, or else `/` relative to the
+/// document (OpenAPI 3.1, "Server Object": a relative URL is relative to the document's location).
 pub(super) fn base(plan: &RequestPlan, options: &BuildOptions<'_>) -> Result<Base, RequestProblem> {
     if let Some(base) = options.base_url {
         with_host(base.trim()).map_err(problem)?;
-        // Not shown, because the operator's URL may hold a key.
+        // The error does not show the operator's URL, which may contain a key.
         let url = Url::parse(base.trim());
         let url = url.map_err(|error| problem(format!("The configured base URL is not a URL: {error}")))?;
         return Ok(Base { configured: true, ..checked(&url).map_err(problem)? });
@@ -46,9 +46,9 @@ pub(super) fn base(plan: &RequestPlan, options: &BuildOptions<'_>) -> Result<Bas
     checked(&url).map_err(unfit)
 }
 
-/// Refuses a URL that ends, or has a path, where its host belongs: readers of URLs take the host from the path.
+/// Rejects a URL that has a path or nothing in the place of its host: parsers would take the host from the path.
 fn with_host(url: &str) -> Result<(), &'static str> {
-    // `https:/v1` and `https:v1` are read as `https://v1`.
+    // `https:/v1` and `https:v1` are parsed as `https://v1`.
     let (scheme, rest) = url.split_once(':').filter(|(scheme, _)| is_http(scheme)).unwrap_or(("", url));
     match rest.split_once("//") {
         Some(("", rest)) if rest.is_empty() || rest.starts_with(['/', '\\', '?', '#', ':']) => {
@@ -64,7 +64,7 @@ fn is_http(scheme: &str) -> bool {
     ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
-/// Returns a URL as it may be shown: without a user name and a password.
+/// Returns a URL without its user name and password, for messages.
 fn shown(url: &str) -> String {
     let (scheme, rest) = url.split_once("//").unwrap_or(("", url));
     match rest.rsplit_once('@') {
@@ -73,7 +73,7 @@ fn shown(url: &str) -> String {
     }
 }
 
-/// Checks a URL of the program's settings, and says what to write in its place.
+/// Validates a URL of the program's settings. The error says what to write instead.
 pub(super) fn configured(text: &str, setting: &str) -> Result<(), String> {
     let text = text.trim();
     match Url::parse(text) {
@@ -92,7 +92,7 @@ pub(super) fn configured(text: &str, setting: &str) -> Result<(), String> {
     }
 }
 
-/// Returns the absolute URL of a server; of which scheme, is not checked.
+/// Returns the absolute URL of a server. The scheme is not checked.
 fn absolute(server: &str, document_url: Option<&str>) -> Result<Url, RequestProblem> {
     if let Some(url) = parse_http(server) {
         return Ok(url);
@@ -118,7 +118,7 @@ fn parse_http(text: &str) -> Option<Url> {
 }
 
 /// Whether a server looks like a host without a scheme: documents have `api.example.com/v1` and `localhost:8080`
-/// where `https://…` was meant.
+/// instead of `https://…`.
 fn looks_like_host(server: &str) -> bool {
     let host = server.split('/').next().unwrap_or_default();
     let (name, port) = host.split_once(':').unwrap_or((host, ""));
@@ -132,7 +132,7 @@ fn holds_user(url: &Url) -> bool {
     !url.username().is_empty() || url.password().is_some()
 }
 
-/// Refuses a URL of the program's settings that holds a user, which is not shown.
+/// Rejects a URL of the program's settings with a user. The URL is not shown.
 pub(super) fn anonymous(text: &str) -> Result<(), &'static str> {
     match Url::parse(text.trim()) {
         Ok(url) if holds_user(&url) => Err(USER),
@@ -153,7 +153,7 @@ fn checked(url: &Url) -> Result<Base, &'static str> {
     Ok(Base { prefix, query, configured: false })
 }
 
-/// Returns the server's URL with its variables replaced.
+/// Returns the server's URL with its variables substituted.
 fn substitute(server: &Server, values: &[(String, String)]) -> Result<String, RequestProblem> {
     let mut out = String::new();
     for piece in template(&server.url) {
@@ -171,8 +171,8 @@ fn substitute(server: &Server, values: &[(String, String)]) -> Result<String, Re
     Ok(out)
 }
 
-/// Refuses a value by which more of the URL changes than the part that its variable stands for: `a@b` and `b/` name
-/// another host. One that begins the URL may be any.
+/// Rejects a value that would change more of the URL than its variable: `a@b` and `b/` would change the host. At the
+/// start of the URL, any value is allowed.
 fn stays_in_place(before: &str, name: &str, value: &str) -> Result<(), RequestProblem> {
     let after_scheme = before.split_once("://").map(|(_, rest)| rest).or_else(|| before.strip_prefix("//"));
     let ends: &[char] = match after_scheme {
@@ -185,7 +185,7 @@ fn stays_in_place(before: &str, name: &str, value: &str) -> Result<(), RequestPr
         None => Ok(()),
         Some(bad) => {
             let message = format!(
-                "Server variable `{name}` may not hold {bad:?}: it stands for one part of the server's URL"
+                "Server variable `{name}` must not contain {bad:?}: it is one part of the server's URL"
             );
             Err(RequestProblem::new(RequestProblemKind::ServerVariable, "", message))
         }
@@ -237,12 +237,11 @@ fn template(text: &str) -> Vec<TemplateSegment<'_>> {
     pieces
 }
 
-/// Builds the path, which starts with a slash, with its parameters inserted and encoded.
+/// Builds the path, which starts with a slash, from the template and the encoded parameters.
 ///
-/// A parameter can never change which resource is addressed: separators are encoded, but for the slashes of a parameter
-/// that stands for several segments, and a value that is empty or
-/// holds a `.` or `..` segment is refused, even behind an encoded slash, because some servers decode before they
-/// resolve dot segments.
+/// A parameter can never change which resource is addressed. Separators are encoded, except for the slashes of a
+/// parameter that may contain several segments. A value that is empty or contains a `.` or `..` segment is rejected,
+/// even after an encoded slash, because some servers decode before they resolve dot segments.
 pub(super) fn path(
     plan: &RequestPlan,
     arguments: &Map<String, Value>,
@@ -263,7 +262,7 @@ pub(super) fn path(
             }
         }
     }
-    // Values that are harmless alone, or the fixed text next to them, may form a dot segment together.
+    // Values that are harmless alone may form a dot segment with each other or with the fixed text.
     let mut start = 0;
     for segment in out.split('/') {
         let end = start + segment.len();
@@ -302,28 +301,28 @@ fn fill(
 
 fn unsafe_path(plan: &RequestPlan, argument: &str) -> RequestProblem {
     let message = format!(
-        "Path parameter '{argument}' for {} may not be empty or hold `.` or `..` segments",
+        "Path parameter '{argument}' for {} must not be empty or contain `.` or `..` segments",
         plan.path
     );
     RequestProblem::new(RequestProblemKind::UnsafePath, argument, message)
 }
 
-/// The problem of a path that would not be sent as it is written.
+/// Returns the problem of a path that would not be sent verbatim.
 fn own_dots(plan: &RequestPlan) -> RequestProblem {
     let message = format!(
-        "The path {} of this tool has a `.` or `..` segment, with which the request would go elsewhere; nothing is sent",
+        "The path {} of this tool has a `.` or `..` segment, so the request would go to another path; nothing is sent",
         plan.path
     );
     RequestProblem::new(RequestProblemKind::Server, "", message)
 }
 
-/// Whether a segment of a path is `.` or `..`, the latter also before parameters, which some servers remove first
-/// (`..;x`).
+/// Whether a segment of a path is `.` or `..`. The latter may have parameters (`..;x`), which some servers remove
+/// first.
 fn is_dots(segment: &str) -> bool {
     segment == "." || segment.split(';').next() == Some("..")
 }
 
-/// Whether a text in the value has a segment that is `.` or `..`, percent-encoded or not, or is empty as a whole.
+/// Whether a string in the value has a `.` or `..` segment, percent-encoded or not, or is empty.
 fn has_dot_segment(value: Option<&Value>) -> bool {
     match value {
         Some(Value::String(text)) => {
@@ -339,8 +338,8 @@ fn has_dot_segment(value: Option<&Value>) -> bool {
     }
 }
 
-/// Builds the whole URL: the base, the path, and the base's query before that of the request, whose parameters take the
-/// place of the base's of the same names.
+/// Builds the whole URL: the base, the path, and the query. The query of the base comes first; parameters of the
+/// request replace those of the base with the same names.
 pub(super) fn join(base: &Base, path: &str, query: &[String]) -> String {
     let mut url = format!("{}{path}", base.prefix);
     let own = base.query.iter().flat_map(|own| own.split('&'));
@@ -353,14 +352,14 @@ pub(super) fn join(base: &Base, path: &str, query: &[String]) -> String {
     url
 }
 
-/// Returns a parameter of the request that would change a part of the query of the operator's own base URL.
+/// Returns a parameter of the request that would change the query of the operator's base URL.
 pub(super) fn overridden(base: &Base, query: &[String]) -> Option<String> {
     let own = base.query.iter().filter(|_| base.configured).flat_map(|own| own.split('&'));
     let mut own = own.filter(|pair| query.iter().any(|other| name(other) == name(pair) && other != pair));
     own.next().map(name)
 }
 
-/// Returns the name of an encoded pair.
+/// Returns the decoded name of an encoded pair.
 pub(super) fn name(pair: &str) -> String {
     let name = pair.split('=').next().unwrap_or_default();
     percent_encoding::percent_decode_str(&name.replace('+', " ")).decode_utf8_lossy().into_owned()

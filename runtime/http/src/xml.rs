@@ -1,4 +1,4 @@
-//! Values as XML documents, and XML documents as values.
+//! Converts values to XML documents, and XML documents to values.
 
 mod read;
 #[cfg(test)]
@@ -15,21 +15,21 @@ use toolgen_kernel::spec::plan::{Encoding, Xml, XmlContent};
 pub(super) use read::read;
 pub(super) use write::write;
 
-/// The namespace of `xsi:nil`, which marks an element that is `null`.
+/// The namespace of `xsi:nil`, which marks a `null` element.
 const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
-/// The key of a text next to attributes or elements, in an object of any content.
+/// The key of text next to attributes or elements, in an object without a schema.
 const TEXT_KEY: &str = "#text";
 
-/// Elements and contents inside each other deeper than this are refused.
+/// Maximum nesting depth of elements and of their content.
 const MAX_DEPTH: usize = 128;
 
-/// The first line of the documents that are written.
+/// The XML declaration of the documents that are written.
 pub(super) const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
 
-/// Replaces the values that are written as XML by their documents. A list becomes a document for each item,
-/// unless the schema says how the list is a single one. What cannot be written is handed to `problem`, with
-/// its key.
+/// Replaces values that are sent as XML by their documents. An array becomes one document per item, unless the schema
+/// describes how the array is a single document. Values that cannot be written are passed to `problem`, with their
+/// keys.
 pub(super) fn texts<'v, 'p>(
     values: &'v Map<String, Value>,
     encodings: impl Iterator<Item = (&'p str, &'p Encoding)>,
@@ -53,7 +53,7 @@ pub(super) fn texts<'v, 'p>(
     values
 }
 
-/// Returns a content, or the one that its name stands for.
+/// Returns a content, or the one that a reference names.
 fn resolved<'x>(xml: &'x Xml, content: &'x XmlContent) -> &'x XmlContent {
     match content {
         XmlContent::Named(name) => {

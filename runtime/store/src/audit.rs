@@ -1,4 +1,4 @@
-//! Logs of calls in databases: the sinks that write them, and the readers of both kinds of files and of servers.
+//! Audit logs in databases: the sinks that write them, and the readers of log files and of servers.
 
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -19,12 +19,12 @@ pub use sqlite::{SqliteSink, rusqlite};
 /// The first bytes of each SQLite database (<https://www.sqlite.org/fileformat.html>, section 1.3).
 const DATABASE: &[u8; 16] = b"SQLite format 3\0";
 
-/// Opens the log in the file at `path`, an SQLite database (with the feature `sqlite`) or lines of JSON; its first bytes
-/// say which. Nothing is written.
+/// Opens the log in the file at `path`. Its first bytes determine the format: an SQLite database (with the feature
+/// `sqlite`) or JSON Lines. Nothing is written.
 ///
 /// # Errors
 ///
-/// If the file cannot be opened, or is a database without records of calls.
+/// Returns an error if the file cannot be opened, or is a database without audit records.
 pub fn open(path: impl AsRef<Path>) -> Result<AuditReader, AuditError> {
     let path = path.as_ref();
     let named = |error: AuditError| AuditError::new(format!("{}: {error}", path.display()));

@@ -1,14 +1,14 @@
-//! Stores in which processes share their state: in a file, in a database, on a server.
+//! Stores, which hold state that processes share: in a file, in a database, on a server.
 //!
-//! | store | feature | for | shared by |
+//! | store | feature | use | shared by |
 //! |---|---|---|---|
 //! | [`MemoryStore`] | | one process, and tests | its clones |
-//! | `SqliteStore` | `sqlite` | the processes of one machine, and what must outlive them | the file |
-//! | `PostgresStore` | `postgres` | many machines, and what must not be lost | the database and its schema |
+//! | `SqliteStore` | `sqlite` | processes of one machine, and state that must outlive them | the file |
+//! | `PostgresStore` | `postgres` | many machines, and state that must not be lost | the database and its schema |
 //! | `RedisStore` | `redis` | many machines and many calls | the server and the namespace |
 //!
-//! Each is given to the parts of a toolbox that are to share their state, by one method each; the [trait](Store) lists
-//! them. A program may have several, such as approvals in a database and counts in Redis.
+//! Pass a store to each part of a toolbox that shares state, by one method each; the [trait](Store) lists them. A
+//! program may use several stores, such as a database for approvals and Redis for counters.
 //!
 //! ```
 //! use toolgen_runtime::call::session::SessionsLimits;
@@ -22,7 +22,7 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let registry = &Registry::new(Vec::<std::sync::Arc<dyn toolgen_runtime::AgentTool>>::new())?;
 //! # let key = [7; 32];
-//! let store = MemoryStore::new(); // or another one: what follows is the same
+//! let store = MemoryStore::new(); // or another store: the rest is the same
 //! let toolbox = Toolbox::builder(registry)
 //!     .rate_limit(WindowLimit::new().shared(store.clone()).on_failure(OnFailure::Degrade))
 //!     .breaker(CircuitBreaker::new().shared(store.clone()).start()?)
@@ -60,22 +60,22 @@ pub use toolgen_kernel::call::store::{
     Expected, MemoryStore, OnFailure, Row, Store, StoreError, WINDOW_PARTS,
 };
 
-/// Times, as stores take them.
+/// Times in the units of stores.
 #[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
 mod times {
     use std::time::Duration;
 
     use super::WINDOW_PARTS;
 
-    /// The longest time for which a store is asked to keep something, in milliseconds: no clock of theirs shows more.
+    /// Maximum time to live of a row, in milliseconds. The clock of no store counts further.
     pub(super) const LONGEST: u64 = 1 << 50;
 
-    /// Returns a time in milliseconds.
+    /// Returns a time in milliseconds, at most [`LONGEST`].
     pub(super) fn millis(time: Duration) -> i64 {
         toolgen_kernel::base::time::whole_millis(time).min(LONGEST).cast_signed()
     }
 
-    /// Returns the length of a part of a window, in microseconds.
+    /// Returns the length of a window's part, in microseconds.
     pub(super) fn part_of(window: Duration) -> i64 {
         let length = window.as_micros() / u128::from(WINDOW_PARTS);
         i64::try_from(length).unwrap_or(i64::MAX).clamp(1, LONGEST.cast_signed())

@@ -18,8 +18,8 @@ use super::times::{millis, part_of};
 
 /// Creates the tables, and the function that counts. Times are milliseconds since 1970.
 ///
-/// The function runs each of its statements on what others committed before, and lets those that count at the same place
-/// wait for each other. Its transaction does not wait for the disk. Once in a while it removes counters that are over.
+/// Each statement of the function sees what other transactions committed before it. Calls that increment the same
+/// counter wait for each other. Its transaction does not wait for the disk. Occasionally it deletes expired counters.
 const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS toolgen_rows (
         kind TEXT NOT NULL,
@@ -69,45 +69,46 @@ const TABLES: &str = "
         RETURN true;
     END $$";
 
-/// Whether everything is there.
+/// Whether the tables and the function exist.
 const TABLES_EXIST_SQL: &str = "SELECT to_regclass('toolgen_rows') IS NOT NULL AND to_regclass('toolgen_counts') IS NOT NULL \
                      AND to_regproc('toolgen_count') IS NOT NULL";
 
-/// Waits until no other program is creating the tables, and keeps others from it until the end of the transaction.
+/// Waits for other programs that are creating the tables, and blocks them until the end of the transaction.
 const LOCK_SQL: &str =
     "SELECT pg_advisory_xact_lock(hashtext('toolgen store tables'), hashtext(current_schema()))";
 
-/// Makes a commit be on disk when it is answered, and a statement see what was committed before it, whatever the defaults
-/// of the server.
+/// Makes commits wait for the disk, and statements see everything that was committed before, regardless of the
+/// server's defaults.
 const SESSION: &str = "
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
     SET default_transaction_isolation = 'read committed';
     SET client_min_messages = warning;
     SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4";
 
-/// Before another row is written: some of those that are over are removed, unless somebody else is about to.
+/// Deletes some expired rows before another row is written, unless another transaction is deleting them.
 const PAST: &str = "\
     WITH past AS (DELETE FROM toolgen_rows WHERE (kind, key) IN (
         SELECT kind, key FROM toolgen_rows
         WHERE expires_at <= extract(epoch FROM clock_timestamp()) * 1000 AND (kind <> $1 OR key <> $2)
         LIMIT 100 FOR UPDATE SKIP LOCKED))";
 
-/// The time of the server, in microseconds.
+/// The server's time, in microseconds.
 const MICROS: &str = "(extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT";
 
-/// How long a request may take by default, with the connection that it may need.
+/// The default time limit of a request, including connecting.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Keeps rows and counters in a PostgreSQL database (14 or later), shared by all programs that use it. Clones share the
-/// connection. The database may be that of the records of calls, a
-/// [`PostgresSink`](super::audit::PostgresSink), whose documentation says what the URL means.
+/// A store in a PostgreSQL database (14 or later), shared by all programs that use it. Clones share the connection.
+/// The database may also contain the audit log of a [`PostgresSink`](super::audit::PostgresSink), whose documentation
+/// describes the URL.
 ///
-/// The table `toolgen_rows` has the rows: `kind` (the name of their table), `key`, `version`, `value` and `expires_at` in
-/// milliseconds since 1970; `toolgen_counts` has the counters, which the function `toolgen_count` counts up. Deployments
-/// that share a database need schemas of their own (`?options=-csearch_path%3Dshop`).
+/// The table `toolgen_rows` contains the rows: `kind` (the name of their table), `key`, `version`, `value` and
+/// `expires_at` in milliseconds since 1970. The table `toolgen_counts` contains the counters, which the function
+/// `toolgen_count` increments. Deployments that share a database need separate schemas
+/// (`?options=-csearch_path%3Dshop`).
 ///
-/// What is stored is on disk when it is answered, except for counters: if the machine of the server loses its power, the
-/// last calls may be missing from them. A request whose answer is lost may have had its effect, so none is repeated.
+/// Rows are on disk when a request returns. Counters are not: after a power failure of the server, they may lack the
+/// last calls. If a response is lost, the request may have taken effect, so no request is retried.
 ///
 /// ```no_run
 /// use toolgen_runtime::layers::approval::Approvals;
@@ -124,7 +125,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Clone)]
 pub struct PostgresStore(Arc<Server<Database>>);
 
-/// Builds a [`PostgresStore`].
+/// A builder for [`PostgresStore`].
 pub struct PostgresBuilder {
     url: String,
     timeout: Duration,
@@ -132,28 +133,28 @@ pub struct PostgresBuilder {
 }
 
 impl PostgresBuilder {
-    /// Sets how long a request may take at most, including the connection that it may need: five seconds by default. No
-    /// call waits longer for one.
+    /// Sets the time limit of a request, including connecting. Default: five seconds. No call waits longer for a
+    /// request.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> PostgresBuilder {
         self.timeout = timeout;
         self
     }
 
-    /// Sets a function that is called when the server can no longer be reached, and when it can again: for logs and
-    /// alarms. The request that noticed calls it, and waits for it.
+    /// Sets a callback that is called when the server becomes unreachable, and when it is reachable again: for logs
+    /// and alerts. The request that detects the change calls it, and waits for it.
     #[must_use]
     pub fn on_change(mut self, message: impl Fn(&StoreChange) + Send + Sync + 'static) -> PostgresBuilder {
         self.on_change = Some(Box::new(message));
         self
     }
 
-    /// Builds the store. Nothing is connected yet, see [`PostgresStore::ping`]. The tables are created by the first
-    /// connection, if they do not exist.
+    /// Builds the store. It does not connect yet, see [`PostgresStore::ping`]. The first connection creates the
+    /// tables if they do not exist.
     ///
     /// # Errors
     ///
-    /// If the URL is not that of a database.
+    /// Returns an error if the URL is not that of a PostgreSQL database.
     pub fn build(self) -> Result<PostgresStore, StoreError> {
         self.made(true)
     }
@@ -194,9 +195,9 @@ impl Connect for Database {
     }
 }
 
-/// Creates the tables if they do not exist. Several programs may do so at once.
+/// Creates the tables if they do not exist. Several programs may do so concurrently.
 async fn make_tables(client: &mut Client) -> Result<(), Error> {
-    // Most programs find everything in place, and may lack the right to make it.
+    // Usually the tables exist, and the program may lack the permission to create them.
     if client.query_one(TABLES_EXIST_SQL, &[]).await?.get(0) {
         return Ok(());
     }
@@ -207,7 +208,7 @@ async fn make_tables(client: &mut Client) -> Result<(), Error> {
 }
 
 impl PostgresStore {
-    /// Begins a store in the database of a URL.
+    /// Returns a builder for a store in the database at a URL.
     #[must_use]
     pub fn builder(url: impl Into<String>) -> PostgresBuilder {
         PostgresBuilder { url: url.into(), timeout: TIMEOUT, on_change: None }
@@ -217,35 +218,36 @@ impl PostgresStore {
     ///
     /// # Errors
     ///
-    /// If the URL is not that of a database, or the database cannot be reached or written.
+    /// Returns an error if the URL is not that of a PostgreSQL database, or if the database cannot be reached or
+    /// written.
     pub async fn connect(url: &str) -> Result<PostgresStore, StoreError> {
         let store = PostgresStore::builder(url).build()?;
         store.ping().await?;
         Ok(store)
     }
 
-    /// Connects to a database if it has a store, and creates nothing: for those who show approvals in it or decide about
-    /// them. `None` if the database has no store.
+    /// Connects to a database that contains a store, and creates nothing: for programs that show approvals or decide
+    /// about them. Returns `None` if the database contains no store.
     ///
     /// # Errors
     ///
-    /// If the URL is not that of a database, or the database cannot be reached.
+    /// Returns an error if the URL is not that of a PostgreSQL database, or if the database cannot be reached.
     pub async fn connect_existing(url: &str) -> Result<Option<PostgresStore>, StoreError> {
         let store = PostgresStore::builder(url).made(false)?;
         let there = store.run_query(TABLES_EXIST_SQL, &[]).await?;
         Ok(there.first().is_some_and(|row| row.get(0)).then_some(store))
     }
 
-    /// Asks the server whether it is there, so that a program can refuse to start without it.
+    /// Checks that the server is reachable, so that a program can fail at startup.
     ///
     /// # Errors
     ///
-    /// If it cannot be reached, does not let this program in, or does not answer in time.
+    /// Returns an error if the server cannot be reached, rejects the login, or does not respond in time.
     pub async fn ping(&self) -> Result<(), StoreError> {
         self.run_query("SELECT 1", &[]).await.map(drop)
     }
 
-    /// Returns whether the last request was answered. `true` before the first one.
+    /// Returns whether the last request got a response; `true` before the first request.
     #[must_use]
     pub fn is_up(&self) -> bool {
         self.0.is_up()
@@ -307,7 +309,7 @@ impl Store for PostgresStore {
     ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
         Box::pin(async move {
             let ttl = millis(ttl);
-            // A version is a time, so that a row that was deleted has no version again that it had.
+            // A version is a time, so that a row that is deleted and created again never has an earlier version.
             let set = format!(
                 "version = greatest({MICROS}, row.version + 1), value = $3, expires_at = {MICROS} / 1000 + $4"
             );
@@ -353,7 +355,7 @@ impl Store for PostgresStore {
                 "DELETE FROM toolgen_rows WHERE kind = $1 AND key = $2 AND ($3 < 0 OR version = $3) \
                  AND expires_at > {MICROS} / 1000 RETURNING version"
             );
-            // No row has the version 0.
+            // Version 0 stands for a missing row.
             let known = match expected {
                 Expected::Any => -1,
                 Expected::Absent => 0,

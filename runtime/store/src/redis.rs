@@ -1,8 +1,8 @@
-//! A store on a server of Redis or Valkey.
+//! A store on a Redis or Valkey server.
 //!
-//! A row is a hash under `NAMESPACE:TABLE:KEY`, with its `version` and its `value`. Tables have an index,
-//! `NAMESPACE:index:TABLE`, of the keys in the order in which they expire. A counter is a hash with the count of each part
-//! of its window. Each method is one script, which runs atomically and by the clock of the server.
+//! A row is a hash under `NAMESPACE:TABLE:KEY`, with its `version` and its `value`. Each table has an index,
+//! `NAMESPACE:index:TABLE`, of its keys in the order of their expiry. A counter is a hash with the count of each part
+//! of its window. Each method is one script, which runs atomically and uses the clock of the server.
 
 mod endpoint;
 
@@ -21,17 +21,17 @@ use toolgen_kernel::call::store::{Expected, Row, Store, StoreError};
 use super::server::{Connect, Failure, OnChange, Server, StoreChange};
 use super::times::{millis, part_of};
 
-/// How long a request may take by default, with the connection that it may need.
+/// The default time limit of a request, including connecting.
 const DEFAULT_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// How many rows one request reads, so that none holds up the server for long.
+/// Maximum number of rows that one request reads, so that the server is not blocked for long.
 const AT_ONCE: usize = 200;
 
-/// Stores a row if it has a version, and returns the new one, or nothing. Versions are times, so that a row that was
-/// deleted, or forgotten by the server, has no version again that it had.
+/// Stores a row if it has the expected version, and returns the new version, or nothing. Versions are times, so that
+/// a row that was deleted, or lost by the server, never has an earlier version again.
 ///
-/// KEYS: the row, the index. ARGV: the version, `any`, or nothing for no row; the value; the milliseconds until it
-/// expires; its key in the index.
+/// KEYS: the row, the index. ARGV: the version, `any`, or an empty string for no row; the value; the milliseconds
+/// until it expires; its key in the index.
 const PUT: &str = "\
 local known = redis.call('HGET', KEYS[1], 'version')
 if ARGV[1] ~= 'any' and ARGV[1] ~= (known or '') then return false end
@@ -47,7 +47,7 @@ redis.call('ZADD', KEYS[2], string.format('%.0f', now + ARGV[3]), ARGV[4])
 if redis.call('PTTL', KEYS[2]) < tonumber(ARGV[3]) then redis.call('PEXPIRE', KEYS[2], ARGV[3]) end
 return version";
 
-/// Deletes a row if it has a version, and returns 1 if it did.
+/// Deletes a row if it has the expected version, and returns 1 if it did.
 ///
 /// KEYS: the row, the index. ARGV: the version or `any`; its key in the index.
 const DELETE: &str = "\
@@ -57,11 +57,11 @@ redis.call('DEL', KEYS[1])
 redis.call('ZREM', KEYS[2], ARGV[2])
 return 1";
 
-/// Returns rows, with what is left of their time, and the keys of further ones, in two lists. A row that cannot be read
-/// has the error as its value.
+/// Returns rows with their remaining time, and the keys of the remaining rows, in two lists. The value of a row that
+/// cannot be read is the error.
 ///
-/// KEYS: an index, or none. ARGV: how many rows to read, the beginning of the keys of rows, and the keys to read, or the
-/// prefix of those in the index.
+/// KEYS: an index, or none. ARGV: the maximum number of rows, the prefix of the keys of rows, and the keys to read,
+/// or the prefix of those in the index.
 const READ: &str = "\
 local keys = {}
 if KEYS[1] then
@@ -86,10 +86,10 @@ for at, key in ipairs(keys) do
 end
 return { found, rest }";
 
-/// Counts all counters up, unless one has reached its maximum, and returns 1 if it did.
+/// Increments all counters, unless one of them has reached its maximum, and returns 1 if it did.
 ///
-/// KEYS: the counters. ARGV: the length of a part in microseconds, the milliseconds until nothing counts any longer, and
-/// the maximum of each counter.
+/// KEYS: the counters. ARGV: the length of a part in microseconds, the milliseconds until the counts expire, and the
+/// maximum of each counter.
 const COUNT: &str = "\
 local time = redis.call('TIME')
 local part = math.floor((time[1] * 1000000 + time[2]) / ARGV[1])
@@ -106,19 +106,18 @@ for _, key in ipairs(KEYS) do
 end
 return 1";
 
-/// Keeps rows and counters on a server of Redis or Valkey, shared with the other processes of the same namespace. Clones
-/// share the connection.
+/// A store on a Redis or Valkey server, shared with all processes of the same namespace. Clones share the connection.
 ///
-/// All requests go over one connection, several at once. It is opened by the first request, so a program can start
-/// before its server, and opened again when it is lost. The effect of a lost request is unknown, so none is repeated.
+/// All requests use one connection concurrently. The first request opens it, so a program can start before its
+/// server. A lost connection is opened again. The effect of a lost request is unknown, so no request is retried.
 ///
-/// All keys begin with the namespace, such as the name of the deployment, and expire by themselves. The server must not
-/// evict them (`maxmemory-policy noeviction`, its default): a count that is evicted is a limit that does not hold. What
-/// is kept is as durable as the server is. One that forgets, because it restarts without persistence or because a replica
-/// that lacks the last writes takes over, lets an approval be used again. If that must not happen, run it with
-/// `appendonly yes` and `appendfsync always` and without such replicas, or use a database on disk for approvals.
+/// All keys begin with the namespace, such as the name of the deployment, and expire. The server must not evict them
+/// (`maxmemory-policy noeviction`, its default): if a counter is evicted, its limit is not enforced. State is as
+/// durable as the server. If a server loses data, because it restarts without persistence or because a replica
+/// without the last writes takes over, an approval can be used again. To prevent that, use `appendonly yes` and
+/// `appendfsync always` without such replicas, or keep approvals in a database on disk.
 ///
-/// Any server works that has the commands of Redis 5, such as Valkey. State is kept on one server, behind one address.
+/// Any server with the commands of Redis 5 works, such as Valkey. The state is on one server, at one address.
 ///
 /// ```no_run
 /// use toolgen_runtime::layers::approval::Approvals;
@@ -141,7 +140,7 @@ struct Inner {
     namespace: Text,
 }
 
-/// Builds a [`RedisStore`].
+/// A builder for [`RedisStore`].
 pub struct RedisBuilder {
     url: String,
     namespace: Text,
@@ -151,35 +150,35 @@ pub struct RedisBuilder {
 }
 
 impl RedisBuilder {
-    /// Sets how long a request may take at most, including the connection that it may need: 500 milliseconds by
-    /// default. No call waits longer for one.
+    /// Sets the time limit of a request, including connecting. Default: 500 milliseconds. No call waits longer for a
+    /// request.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> RedisBuilder {
         self.timeout = timeout;
         self
     }
 
-    /// Trusts a certificate besides those of the system, as PEM text, for a server with `rediss` whose authority is
-    /// private.
+    /// Trusts a certificate in addition to those of the system, for a `rediss` server with a private certificate
+    /// authority. Takes PEM text.
     #[must_use]
     pub fn root_certificate(mut self, pem: impl Into<Vec<u8>>) -> RedisBuilder {
         self.roots.push(pem.into());
         self
     }
 
-    /// Sets a function that is called when the server can no longer be reached, and when it can again: for logs and
-    /// alarms. The request that noticed calls it, and waits for it.
+    /// Sets a callback that is called when the server becomes unreachable, and when it is reachable again: for logs
+    /// and alerts. The request that detects the change calls it, and waits for it.
     #[must_use]
     pub fn on_change(mut self, message: impl Fn(&StoreChange) + Send + Sync + 'static) -> RedisBuilder {
         self.on_change = Some(Box::new(message));
         self
     }
 
-    /// Builds the store. Nothing is connected yet, see [`RedisStore::ping`].
+    /// Builds the store. It does not connect yet, see [`RedisStore::ping`].
     ///
     /// # Errors
     ///
-    /// If the URL is not that of a server, a certificate cannot be read, or the namespace is blank.
+    /// Returns an error if the URL is not that of a server, a certificate cannot be read, or the namespace is blank.
     pub fn build(self) -> Result<RedisStore, StoreError> {
         if self.namespace.trim().is_empty() {
             return Err(StoreError::new(
@@ -192,7 +191,7 @@ impl RedisBuilder {
     }
 }
 
-/// A connection, and the task that carries its bytes, which ends when it is lost.
+/// A connection, and the task that drives it. The task ends when the connection is lost.
 #[derive(Clone)]
 pub(super) struct Open {
     connection: MultiplexedConnection,
@@ -205,7 +204,7 @@ impl Connect for Endpoint {
     async fn connect(&self) -> Result<Open, Failure> {
         let lost = |reason: String| Failure::Lost(format!("cannot connect: {reason}"));
         let stream = self.open().await.map_err(|error| lost(error.to_string()))?;
-        // Our own clock limits the time.
+        // This module enforces the time limit itself.
         let config = AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(None);
         let made = MultiplexedConnection::new_with_config(&self.login, stream, config).await;
         let (connection, driver) = made.map_err(|error| lost(error.to_string()))?;
@@ -222,7 +221,8 @@ impl Connect for Endpoint {
 }
 
 impl RedisStore {
-    /// Begins a store at a URL: `redis://[[user]:password@]host[:port][/database]`, with `rediss` for TLS.
+    /// Returns a builder for a store at a URL: `redis://[[user]:password@]host[:port][/database]`, with `rediss` for
+    /// TLS.
     ///
     /// The namespace separates deployments on one server: only processes with the same namespace share state.
     #[must_use]
@@ -231,22 +231,22 @@ impl RedisStore {
         RedisBuilder { url, namespace, timeout: DEFAULT_TIMEOUT, roots: Vec::new(), on_change: None }
     }
 
-    /// Asks the server whether it is there, so that a program can refuse to start without it.
+    /// Checks that the server is reachable, so that a program can fail at startup.
     ///
     /// # Errors
     ///
-    /// If it cannot be reached, does not let this program in, or does not answer in time.
+    /// Returns an error if the server cannot be reached, rejects the login, or does not respond in time.
     pub async fn ping(&self) -> Result<(), StoreError> {
         self.request(&redis::cmd("PING")).await.map(drop)
     }
 
-    /// Returns whether the last request was answered. `true` before the first one.
+    /// Returns whether the last request got a response; `true` before the first request.
     #[must_use]
     pub fn is_up(&self) -> bool {
         self.0.server.is_up()
     }
 
-    /// Returns the beginning of the keys of a table.
+    /// Returns the prefix of the keys of a table.
     fn prefix(&self, table: &str) -> String {
         format!("{}:{table}:", self.0.namespace)
     }
@@ -255,9 +255,9 @@ impl RedisStore {
         self.prefix(table) + key
     }
 
-    /// Runs a script on keys, atomically and in one round trip, and returns its answer.
+    /// Runs a script on keys, atomically and in one round trip, and returns its result.
     async fn script(&self, script: &str, keys: &[String], args: &[&[u8]]) -> Result<Value, StoreError> {
-        // The text is sent each time: it is short, and a server that has restarted does not know it by its digest.
+        // The whole script is sent each time: it is short, and a restarted server does not know its digest.
         let mut command = redis::cmd("EVAL");
         command.arg(script).arg(keys.len()).arg(keys);
         for arg in args {
@@ -270,7 +270,7 @@ impl RedisStore {
         let send = async |mut open: Open| match open.connection.send_packed_command(command).await {
             Ok(Value::ServerError(error)) => Err(Failure::Refused(error.to_string())),
             Ok(response) => Ok(response),
-            // A server that became a replica answers, too, but is no longer the one that is wanted.
+            // A server that became a replica still responds, but is no longer the right one.
             Err(error) if error.is_io_error() || error.is_unrecoverable_error() => {
                 Err(Failure::Lost(error.to_string()))
             }
@@ -279,7 +279,7 @@ impl RedisStore {
         self.0.server.request(send).await
     }
 
-    /// Returns rows, and the keys of those that are still to be read.
+    /// Returns rows, and the keys of those that remain to be read.
     async fn read(
         &self,
         table: &str,
@@ -300,10 +300,10 @@ impl RedisStore {
         parts().ok_or_else(|| self.unexpected(&response))
     }
 
-    /// Returns the error for an unexpected answer.
+    /// Returns the error for an unexpected response.
     fn unexpected(&self, response: &Value) -> StoreError {
         let displayed: String = format!("{response:?}").chars().take(100).collect();
-        self.0.server.error(&format!("an answer that was not expected: {displayed}"))
+        self.0.server.error(&format!("unexpected response: {displayed}"))
     }
 }
 
@@ -321,14 +321,14 @@ fn row(found: &Value) -> Option<Row> {
     let version = std::str::from_utf8(bytes(version)?).ok().and_then(|version| version.parse().ok());
     Some(Row {
         key: String::from_utf8_lossy(bytes(key)?).into_owned(),
-        // Something else wrote it.
+        // The row was not written by this store.
         version: version.unwrap_or(0),
         value: bytes(value)?.to_vec(),
         left: Duration::from_millis(u64::try_from(*remaining).unwrap_or(0)),
     })
 }
 
-/// Returns what a script expects of a row.
+/// Returns the version argument of a script.
 fn expectation(expected: Expected) -> String {
     match expected {
         Expected::Any => "any".to_owned(),
@@ -363,7 +363,7 @@ impl Store for RedisStore {
         expected: Expected,
     ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
         Box::pin(async move {
-            // The server refuses zero.
+            // The server rejects a time to live of zero.
             let (expected, ttl) = (expectation(expected), millis(ttl).max(1).to_string());
             let keys = [self.key(table, key), self.key("index", table)];
             let args = [expected.as_bytes(), value, ttl.as_bytes(), key.as_bytes()];

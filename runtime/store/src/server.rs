@@ -1,5 +1,5 @@
-//! The connection to the server of a store: opened when it is needed, given up when it is lost, and not tried by everybody
-//! while the server is away.
+//! The connection to the server of a store. It is opened on demand, and dropped when it breaks. After a failure,
+//! requests fail immediately for a moment, so that not every request tries to connect while the server is down.
 
 use std::fmt;
 use std::future::Future;
@@ -10,56 +10,56 @@ use std::time::Duration;
 use tokio::time::Instant;
 use toolgen_kernel::call::store::StoreError;
 
-/// How long no request is tried after one that failed.
+/// How long requests fail immediately after a failed one.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// A change of the connection to the server of a store.
+/// A change of the connection to a store's server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoreChange {
-    /// A request was not answered, for this reason: from now on each user of the store does what its
-    /// [`OnFailure`](super::OnFailure) says.
+    /// A request failed with this error. From now on, each user of the store follows its
+    /// [`OnFailure`](super::OnFailure).
     Down(StoreError),
-    /// A request was answered again.
+    /// A request got a response again.
     Up,
 }
 
-/// A function that is told of changes.
+/// A callback that receives changes.
 pub(super) type OnChange = Box<dyn Fn(&StoreChange) + Send + Sync>;
 
-/// How a server is reached.
+/// How to connect to a server.
 pub(super) trait Connect: Send + Sync {
-    /// A connection, of which several requests make use at once.
+    /// A connection, which concurrent requests share.
     type Connection: Clone + Send + Sync;
 
     /// Connects.
     fn connect(&self) -> impl Future<Output = Result<Self::Connection, Failure>> + Send;
 
-    /// Whether a connection may still be used.
+    /// Whether a connection is still usable.
     fn is_open(connection: &Self::Connection) -> bool;
 
-    /// The server, without a password.
+    /// Returns the address of the server, without a password.
     fn shown(&self) -> String;
 }
 
-/// Why a request has no answer.
+/// The reason why a request got no usable response.
 pub(super) enum Failure {
-    /// The connection can no longer be used.
+    /// The connection is broken.
     Lost(String),
-    /// The server answered that it does not do this.
+    /// The server returned an error.
     Refused(String),
-    /// A request failed a moment ago, so this one was not sent.
+    /// An earlier request failed a moment ago, so this request was not sent.
     Paused(StoreError),
 }
 
-/// A server, with the connection to it if there is one. All requests go over it, several at once.
+/// A server, and the connection to it, if there is one. Concurrent requests share the connection.
 pub(super) struct Server<C: Connect> {
     target: C,
     timeout: Duration,
     link: Mutex<Link<C::Connection>>,
     /// Held by the request that connects.
     connecting: tokio::sync::Mutex<()>,
-    /// Whether the last request was answered, or none was sent.
+    /// Whether the last request got a response; `true` before the first request.
     is_up: AtomicBool,
     on_change: Option<OnChange>,
 }
@@ -68,7 +68,7 @@ struct Link<T> {
     open: Option<T>,
     /// The number of connections so far.
     number: u64,
-    /// Until when no request is tried, and why.
+    /// The end of the pause, during which requests fail, and the error.
     pause: Option<(Instant, StoreError)>,
 }
 
@@ -88,17 +88,17 @@ impl<C: Connect> Server<C> {
         self.is_up.load(Ordering::Acquire)
     }
 
-    /// Sends a request and returns its answer, within the time limit.
+    /// Sends a request and returns its response, within the time limit.
     ///
     /// # Errors
     ///
-    /// If there is no answer, or the answer is an error. Then it is unknown whether the request had an effect, so it is
-    /// not repeated.
+    /// Returns an error if there is no response, or if the response is an error. The request may have taken effect,
+    /// so it is not retried.
     pub(super) async fn request<T>(
         &self,
         ask: impl AsyncFnOnce(C::Connection) -> Result<T, Failure>,
     ) -> Result<T, StoreError> {
-        // The number of the connection that is used; 0 before there is one.
+        // The number of the connection in use; 0 before there is one.
         let mut used = 0;
         let response = async {
             let (connection, number) = self.connection().await?;
@@ -114,10 +114,10 @@ impl<C: Connect> Server<C> {
             Ok(Err(Failure::Paused(reason))) => return Err(reason),
             Ok(Err(Failure::Refused(reason))) => return Err(self.error(&reason)),
             Ok(Err(Failure::Lost(reason))) => self.error(&reason),
-            Err(_) => self.error(&format!("no answer within {:?}", self.timeout)),
+            Err(_) => self.error(&format!("no response within {:?}", self.timeout)),
         };
         let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another request may have connected again meanwhile.
+        // Another request may have reconnected in the meantime.
         if link.open.is_none() || link.number == used {
             link.open = None;
             link.pause = Some((Instant::now() + PAUSE, lost.clone()));
@@ -127,7 +127,7 @@ impl<C: Connect> Server<C> {
         Err(lost)
     }
 
-    /// Returns the connection and its number, and connects if there is none.
+    /// Returns the connection and its number. Connects if there is no connection.
     async fn connection(&self) -> Result<(C::Connection, u64), Failure> {
         if let Some(found) = self.usable()? {
             return Ok(found);
@@ -153,7 +153,7 @@ impl<C: Connect> Server<C> {
         }
     }
 
-    /// Notes whether the server answers, and tells the program if that is new.
+    /// Records whether the server responds, and calls the callback if that changed.
     fn tell(&self, lost: Option<&StoreError>) {
         let is_up = lost.is_none();
         if self.is_up() == is_up || self.is_up.swap(is_up, Ordering::AcqRel) == is_up {
@@ -164,7 +164,7 @@ impl<C: Connect> Server<C> {
         }
     }
 
-    /// Returns an error with the server it is about.
+    /// Adds the address of the server to an error.
     pub(super) fn error(&self, reason: &str) -> StoreError {
         StoreError::new(format!("shared state at {}: {reason}", self.target.shown()))
     }

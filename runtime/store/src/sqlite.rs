@@ -39,15 +39,15 @@ const TABLES: &str = "
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS toolgen_counts_expires_at ON toolgen_counts (expires_at);";
 
-/// Keeps rows and counters in an SQLite database, shared by all programs that open the file. Clones share the connection.
-/// The database may be that of the records of calls, a [`SqliteSink`](super::audit::SqliteSink).
+/// A store in an SQLite database, shared by all programs that open the file. Clones share the connection. The
+/// database may also contain the audit log of a [`SqliteSink`](super::audit::SqliteSink).
 ///
-/// The table `toolgen_rows` has the rows: `kind` (the name of their table), `key`, `version`, `value` and `expires_at` in
-/// milliseconds since 1970. What is stored is on disk when it is answered, and what is deleted or has expired is gone from
-/// the file, too, since it may hold secrets. The table `toolgen_counts` has the counters, which do not wait for the disk: if
-/// the machine loses its power, the last calls may be missing from them.
+/// The table `toolgen_rows` contains the rows: `kind` (the name of their table), `key`, `version`, `value` and
+/// `expires_at` in milliseconds since 1970. Rows are on disk when a request returns. Deleted and expired rows are
+/// overwritten in the file, because they may contain secrets. The table `toolgen_counts` contains the counters, which
+/// do not wait for the disk: after a power failure, they may lack the last calls.
 ///
-/// Requests run on threads that may block, for at most five seconds while another program writes.
+/// Requests run on blocking threads, and wait at most five seconds for other programs that write.
 ///
 /// ```no_run
 /// use toolgen_runtime::layers::approval::Approvals;
@@ -69,11 +69,11 @@ struct Inner {
 }
 
 impl SqliteStore {
-    /// Opens the database at `path`, which is created if necessary: on Unix, readable by its owner alone.
+    /// Opens the database at `path`, and creates it if necessary: on Unix, readable only by its owner.
     ///
     /// # Errors
     ///
-    /// If the file cannot be opened or written, or is not an SQLite database.
+    /// Returns an error if the file cannot be opened or written, or is not an SQLite database.
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
         let path = path.as_ref();
         private::database(path);
@@ -83,21 +83,21 @@ impl SqliteStore {
             .map_err(|error| failed(&shown(path), &error))
     }
 
-    /// Opens the database at `path` if it is one with a store, and creates nothing: for those who decide about approvals
-    /// in it. `None` if the database has no store.
+    /// Opens the database at `path` if it contains a store, and creates nothing: for programs that decide about
+    /// approvals. Returns `None` if the database contains no store.
     ///
     /// # Errors
     ///
-    /// If the file does not exist, cannot be opened, or is not an SQLite database.
+    /// Returns an error if the file does not exist, cannot be opened, or is not an SQLite database.
     pub fn open_existing(path: impl AsRef<Path>) -> Result<Option<SqliteStore>, StoreError> {
         SqliteStore::existing(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_WRITE)
     }
 
-    /// As [`open_existing`](Self::open_existing), for those who only look: whatever would be written is an error.
+    /// Like [`open_existing`](Self::open_existing), for programs that only read: any write is an error.
     ///
     /// # Errors
     ///
-    /// If the file does not exist, cannot be opened, or is not an SQLite database.
+    /// Returns an error if the file does not exist, cannot be opened, or is not an SQLite database.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Option<SqliteStore>, StoreError> {
         SqliteStore::existing(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_ONLY)
     }
@@ -119,8 +119,8 @@ impl SqliteStore {
         SqliteStore(Arc::new(Inner { shown: shown(path), connection: Mutex::new(connection) }))
     }
 
-    /// Runs a function on a thread that may block: the disk may be slow, or another program may hold the lock. One that
-    /// changes something finds out from its second argument that nobody waits for it any longer.
+    /// Runs a function on a blocking thread: the disk may be slow, or another program may hold the lock. The second
+    /// argument of the function tells whether the caller has stopped waiting.
     fn aside<T: Send + 'static>(
         &self,
         run: impl FnOnce(&Connection, &AtomicBool) -> Result<T, rusqlite::Error> + Send + 'static,
@@ -140,7 +140,7 @@ impl SqliteStore {
     }
 }
 
-/// Says when it is dropped that no caller is waiting any longer.
+/// Records on drop that the caller has stopped waiting.
 struct Awaited(Arc<AtomicBool>);
 
 impl Drop for Awaited {
@@ -164,13 +164,14 @@ fn made(connection: Connection) -> Result<Connection, rusqlite::Error> {
     Ok(connection)
 }
 
-/// Makes every commit wait for the disk, and overwrites what is deleted, since it may hold secrets.
+/// Makes every commit wait for the disk, and overwrites deleted data, which may contain secrets.
 fn durable(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))
 }
 
-/// Runs a change in one transaction, unless its caller has been told meanwhile that it did not come to pass.
+/// Runs a change in one transaction. Rolls back if the caller has stopped waiting, and assumes that the change
+/// failed.
 fn change<T>(
     connection: &Connection,
     given_up: &AtomicBool,
@@ -179,33 +180,34 @@ fn change<T>(
     transact(connection, |connection| {
         let done = run(connection)?;
         if given_up.load(Ordering::SeqCst) {
-            let reason = "it was given up before it was stored".to_owned();
+            let reason = "it was cancelled before it was stored".to_owned();
             return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_ABORT), Some(reason)));
         }
         Ok(done)
     })
 }
 
-/// Milliseconds since 1970.
+/// Returns the time in milliseconds since 1970.
 fn now() -> i64 {
     millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
-/// Empties the log of the database, which has what was overwritten, unless somebody is reading from it.
+/// Empties the write-ahead log of the database, which contains overwritten data, unless another connection reads from
+/// it.
 fn empty_log(connection: &Connection) {
     let _ = connection.busy_timeout(Duration::ZERO);
     let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     let _ = connection.busy_timeout(BUSY_TIMEOUT);
 }
 
-/// Forgets rows that are over, if some were met. A database that is only read, or is busy, keeps them for now.
+/// Deletes expired rows, if there were any. A database that is read-only or busy keeps them for now.
 fn forget(connection: &Connection, were_met: bool) {
     if were_met && connection.execute("DELETE FROM toolgen_rows WHERE expires_at <= ?", [now()]).is_ok() {
         empty_log(connection);
     }
 }
 
-/// Returns rows in the order of their keys. Something else may have put anything into any column.
+/// Returns rows in the order of their keys. Other programs may have written any type into any column.
 fn rows(connection: &Connection, which: &str, kind: &str, key: &str) -> Result<Vec<Row>, rusqlite::Error> {
     let text = format!(
         "SELECT key, version, value, expires_at FROM toolgen_rows WHERE kind = ?1 AND {which} ORDER BY key"
@@ -232,7 +234,7 @@ fn rows(connection: &Connection, which: &str, kind: &str, key: &str) -> Result<V
     Ok(all)
 }
 
-/// Returns a value however it is stored.
+/// Returns a value, regardless of its column type.
 fn bytes(value: ValueRef<'_>) -> Vec<u8> {
     match value {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.to_vec(),
@@ -242,7 +244,7 @@ fn bytes(value: ValueRef<'_>) -> Vec<u8> {
     }
 }
 
-/// Returns the version of a row that is not over, as far as it can be read.
+/// Returns the version of a row that has not expired, if the version is readable.
 fn version(connection: &Connection, kind: &str, key: &str) -> Result<Option<u64>, rusqlite::Error> {
     let known = "SELECT version FROM toolgen_rows WHERE kind = ? AND key = ? AND expires_at > ?";
     let known = connection.prepare_cached(known)?.query_row(params![kind, key, now()], |row| {
@@ -262,13 +264,13 @@ fn put(
     if !expected.fits(known) {
         return Ok(None);
     }
-    // A time, so that a row that was deleted has no version again that it had.
+    // A time, so that a row that is deleted and created again never has an earlier version.
     let fresh = u64::try_from(now()).unwrap_or(0).saturating_mul(1000);
     let version = fresh.max(known.unwrap_or(0).saturating_add(1)).min(LONGEST << 4);
     let row = "INSERT OR REPLACE INTO toolgen_rows VALUES (?, ?, ?, ?, ?)";
     let until = now().saturating_add(ttl);
     let mut row = connection.prepare_cached(row)?;
-    // As text, if it is one, for people who look into the database.
+    // Valid UTF-8 is stored as text, so that people can read it in the database.
     match std::str::from_utf8(value) {
         Ok(text) => row.execute(params![kind, key, version.cast_signed(), text, until])?,
         Err(_) => row.execute(params![kind, key, version.cast_signed(), value, until])?,
@@ -362,7 +364,7 @@ impl Store for SqliteStore {
         let (table, length) = (table.to_owned(), part_of(window));
         let counters: Vec<_> = counters.iter().map(|(key, max)| ((*key).to_owned(), *max)).collect();
         self.aside(move |connection, given_up| {
-            // Counts are many, and worth no wait for the disk.
+            // Counters are written often, and do not have to wait for the disk.
             connection.pragma_update(None, "synchronous", "NORMAL")?;
             let counted =
                 change(connection, given_up, |connection| count(connection, &table, &counters, length));

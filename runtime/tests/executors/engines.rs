@@ -1,4 +1,4 @@
-//! Compiled tools of every kind, called through a toolbox.
+//! Tests of compiled tools of every kind, called through a toolbox.
 #![cfg(unix)]
 #![allow(clippy::needless_pass_by_value, reason = "literals are passed")]
 
@@ -17,7 +17,7 @@ use toolgen_runtime::spec::template::{Reference, Root, Segment, Template};
 
 use crate::prelude::*;
 
-/// A specification with arguments of any kind; those with `?` are optional.
+/// A specification with arguments of any type. Names with `?` are optional.
 fn spec(name: &str, arguments: &[&str]) -> ToolSpec {
     let properties: serde_json::Map<String, Value> =
         arguments.iter().map(|name| (name.trim_end_matches('?').to_owned(), json!({}))).collect();
@@ -26,7 +26,8 @@ fn spec(name: &str, arguments: &[&str]) -> ToolSpec {
     DynamicTool::builder(name.to_owned(), "Does something.").schema(&schema).spec().unwrap()
 }
 
-/// A reference, as a manifest writes it: `path`, `steps.find.files.0`, `item.name`, each with `?` if it is optional.
+/// A reference in the syntax of manifests: `path`, `steps.find.files.0`, `item.name`, each with `?` if it is
+/// optional.
 fn reference(text: &str) -> Reference {
     let optional = text.ends_with('?');
     let mut keys = text.trim_end_matches('?').split('.').map(|key| Text::from(key.to_owned()));
@@ -38,7 +39,7 @@ fn reference(text: &str) -> Reference {
     Reference { root, path: keys.collect(), optional }
 }
 
-/// A template, as a manifest writes it.
+/// A template in the syntax of manifests.
 fn template(value: &Value) -> Template {
     match value {
         Value::String(text) if text.contains('{') => {
@@ -82,7 +83,7 @@ fn toolbox_in(tools: Vec<Arc<dyn AgentTool>>, context: ToolboxContext) -> Toolbo
     Registry::new(tools).unwrap().toolbox(context)
 }
 
-/// The answer to a call of a tool, which is made by the default engines.
+/// Calls a tool with the default engines, and returns the response.
 async fn answer(
     spec: ToolSpec,
     call: ExecutionPlan,

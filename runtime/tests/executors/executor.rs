@@ -1,4 +1,4 @@
-//! Executors, with real processes.
+//! Tests of executors, with real processes.
 #![cfg(unix)]
 
 mod container;
@@ -33,7 +33,7 @@ async fn run(
     executor.run(argv, options, &CancellationToken::new()).await
 }
 
-/// An empty directory of the test of this name.
+/// An empty directory for the test of this name.
 fn directory(name: &str) -> PathBuf {
     let own = || PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("executor");
     let path = std::env::var_os("TOOLGEN_TEST_PLACE").map_or_else(own, PathBuf::from).join(name);
@@ -42,7 +42,7 @@ fn directory(name: &str) -> PathBuf {
     path
 }
 
-/// Waits until something holds, for ten seconds.
+/// Waits up to ten seconds for a condition.
 async fn eventually(what: &str, holds: impl Fn() -> bool) {
     let start = Instant::now();
     while !holds() {
@@ -51,14 +51,14 @@ async fn eventually(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-/// A process of this number runs; one that ended and was not fetched yet does not.
+/// Whether the process with this ID runs. Zombie processes do not count.
 fn runs(pid: &str) -> bool {
     let output = std::process::Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
     let stat = String::from_utf8(output.stdout).unwrap();
     !stat.trim().is_empty() && !stat.trim_start().starts_with('Z')
 }
 
-/// The processes whose command holds a mark.
+/// Returns the processes whose command line contains a mark.
 #[cfg(target_os = "linux")]
 fn left(mark: &str) -> Vec<String> {
     let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);

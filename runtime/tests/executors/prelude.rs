@@ -1,4 +1,4 @@
-//! What most of these tests use.
+//! Imports that most of these tests use.
 
 pub(crate) use std::fs;
 pub(crate) use std::path::{Path, PathBuf};

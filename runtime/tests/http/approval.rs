@@ -1,4 +1,4 @@
-//! An approval holds for one request: for its method, its path and its server.
+//! Tests that an approval is valid for one request: for its method, its path and its server.
 
 use toolgen_runtime::Toolbox;
 use toolgen_runtime::layers::middleware::{ApprovalRequest, MiddlewareDecision, ToolRequest};

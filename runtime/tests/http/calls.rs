@@ -1,4 +1,4 @@
-//! Time, cancellation, failures of the network and credentials.
+//! Tests of time limits, cancellation, network failures and credentials.
 
 use std::time::Instant;
 
@@ -22,7 +22,7 @@ async fn unresponsive_server_times_out() {
     let error = call(engine_timeout, plan("GET", &server.url, "/x"), json!({})).await.unwrap_err();
     assert_eq!(error, ToolError::Timeout { duration: Duration::from_millis(100) });
 
-    // The time of the tool counts more than that of the engine, and the caller may take some of it away.
+    // The time limit of the tool takes precedence over that of the engine, and the caller may shorten it.
     let mut own = tool(plan("GET", &server.url, "/x"));
     own.spec.timeout = Timeout::Millis(150);
     let tool = engine().timeout(Duration::from_secs(60)).build().unwrap().tool(own);
@@ -68,11 +68,11 @@ async fn caller_can_cancel_a_request() {
 async fn connection_error_shows_no_secret() {
     let placement = Placement::Query("key".into());
     let credentials = || StaticCredentials::new().with("s", Secret::new("hunter2hunter2"));
-    // Nobody listens there.
+    // No server listens on this port.
     let plan_to = |url: &str| secured(plan("GET", url, "/x"), placement.clone());
     let url = nobody();
     let error = call(engine().credentials(credentials()), plan_to(&url), json!({})).await.unwrap_err();
-    // A model learns which host, and neither path nor query.
+    // A model sees the host, but neither the path nor the query.
     let at = url.strip_prefix("http://").unwrap();
     assert!(error.to_string().starts_with(&format!("Error: HTTP request failed: {at}: ")), "{error}");
     assert!(!error.to_string().contains("/x"), "{error}");
@@ -83,13 +83,13 @@ async fn connection_error_shows_no_secret() {
     );
     assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
     assert_eq!(error.code(), "HTTP_ERROR");
-    // The host that a redirect led to is the one that failed.
+    // The error names the host that a redirect led to.
     let to = format!("Location: {url}/y?token=abc\r\n");
     let server = Server::start(move |_| reply(302, &to, b""));
     let error = call(engine(), plan("GET", &server.url, "/x"), json!({})).await.unwrap_err();
     assert!(error.to_string().starts_with(&format!("Error: HTTP request failed: {at}: ")), "{error}");
     assert!(!error.to_string().contains("abc"), "{error}");
-    // The answer breaks off.
+    // The response is interrupted.
     let broken = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nabc".to_vec();
     let server = Server::start(move |_| vec![Step::Send(broken.clone())]);
     let error = call(engine().credentials(credentials()), plan_to(&server.url), json!({})).await.unwrap_err();
@@ -114,13 +114,13 @@ async fn missing_credential_error_names_the_variable() {
     let own = EnvCredentials::new().variable("s", "TOOLGEN_TEST_NOT_SET_EITHER");
     for (engine, help) in [
         (engine().credentials(own), "set the environment variable TOOLGEN_TEST_NOT_SET_EITHER"),
-        (engine(), "give the engine a source: `HttpEngineBuilder::credentials`"),
+        (engine(), "set a source of credentials: `HttpEngineBuilder::credentials`"),
         (engine().credentials(StaticCredentials::new()), "`StaticCredentials::with(\"s\", …)`"),
     ] {
         let error = call(engine, plan.clone(), json!({})).await.unwrap_err();
         assert!(error.operator_text().contains(help), "{error:?}");
     }
-    // A program may ask before.
+    // A program can check in advance.
     let tools = [tool(plan.clone()), tool(self::plan("GET", &server.url, "/open"))];
     let lacking = engine().credentials(EnvCredentials::new()).build().unwrap().missing_credentials(&tools);
     let messages: Vec<String> = lacking.iter().map(ToString::to_string).collect();
@@ -128,7 +128,7 @@ async fn missing_credential_error_names_the_variable() {
         messages,
         ["tool 't': No credential is configured for `s` (set the environment variable TOOLGEN_TEST_NOT_SET)"]
     );
-    // What several lack is told once.
+    // Tools that lack the same credential share one entry.
     let many = [tools[0].clone(), tools[0].clone(), tools[1].clone()];
     let lacking = engine().credentials(EnvCredentials::new()).build().unwrap().missing_credentials(&many);
     let messages: Vec<String> = lacking.iter().map(ToString::to_string).collect();

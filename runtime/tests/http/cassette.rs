@@ -1,4 +1,4 @@
-//! Traffic that is recorded, and played without a socket.
+//! Tests that traffic is recorded, and replayed without a socket.
 
 use std::fmt::Write as _;
 
@@ -30,7 +30,7 @@ fn with_body(url: &str) -> RequestPlan {
     RequestPlan { body: Some(body), ..plan("POST", url, "/pets") }
 }
 
-/// A shop for pets, which counts.
+/// A pet shop that counts requests.
 fn shop() -> Server {
     let asked = std::sync::atomic::AtomicUsize::new(0);
     Server::start(move |seen| {
@@ -44,7 +44,7 @@ fn shop() -> Server {
     })
 }
 
-/// Everything that is asked for, and what came of it.
+/// Makes all kinds of requests, and returns their results.
 async fn program(engine: impl Fn() -> HttpEngineBuilder, url: &str) -> Vec<ToolResult> {
     let mut results = Vec::new();
     for (plan, arguments) in [
@@ -81,7 +81,7 @@ async fn cassette_plays_recorded_responses_without_a_socket() {
         assert_eq!(first.is_error(), again.is_error());
         assert_eq!(first.details["final_url"], again.details["final_url"]);
     }
-    // The same request got one answer after the other.
+    // The same request got different responses.
     assert_ne!(again[0].to_text(), again[1].to_text());
     assert_eq!(server.seen().len(), asked);
 }
@@ -120,7 +120,7 @@ async fn unrecorded_request_is_rejected_with_the_differences() {
     call(engine().cassette(&cassette), with_body(&server.url), ada()).await.unwrap();
     let text = cassette.to_text().unwrap();
 
-    // What is masked fits anything.
+    // A masked value matches any value.
     let played = Cassette::parse(&text).unwrap();
     let mut other = ada();
     other["body"]["password"] = "swordfish".into();
@@ -141,7 +141,7 @@ async fn unrecorded_request_is_rejected_with_the_differences() {
     assert_eq!(played.finish().unwrap_err().to_string(), message);
     assert_eq!(server.seen().len(), 1);
 
-    // Once too often, and not at all.
+    // One request too many, and one too few.
     let played = Cassette::parse(&text).unwrap();
     call(engine().cassette(&played), with_body(&server.url), ada()).await.unwrap();
     let message =
@@ -170,7 +170,7 @@ async fn unrecorded_request_is_rejected_with_the_differences() {
     }
 }
 
-/// Characters that each encoding writes in its own way.
+/// Characters that each encoding writes differently.
 const SECRETS: [&str; 6] = [
     "be\"ar/er+1\\8271",
     "he\"ad/er+2\\8272",
@@ -191,7 +191,7 @@ fn percent(text: &str, all: bool) -> String {
     })
 }
 
-/// A text in all encodings in which it may stand somewhere.
+/// Returns a string in all encodings in which it may occur.
 fn encodings(secret: &str) -> Vec<String> {
     let escaped = json!(secret).to_string();
     let by_number = secret.chars().fold(String::new(), |mut out, letter| {
@@ -216,7 +216,7 @@ fn encodings(secret: &str) -> Vec<String> {
     ];
     for before in ["", "a", "ab"] {
         let text = format!("{before}{secret}");
-        // Without the digits at the edges, which what stands around changes.
+        // Without the characters at the edges, which depend on the surrounding text.
         for encoded in [STANDARD.encode(&text), URL_SAFE_NO_PAD.encode(&text)] {
             let end = text.len() * 8 / 6;
             all.push(encoded[(before.len() * 8).div_ceil(6)..end].to_owned());
@@ -225,7 +225,7 @@ fn encodings(secret: &str) -> Vec<String> {
     all
 }
 
-/// Answers with all secrets in all encodings, each at every place of an answer.
+/// Returns all secrets in all encodings, in each part of a response.
 fn leak(seen: &Request) -> Vec<Step> {
     if seen.target() == "/token" {
         let body = json!({"access_token": "an-access-token", "token_type": "Bearer", "said": SECRETS[4]});
@@ -233,7 +233,7 @@ fn leak(seen: &Request) -> Vec<Step> {
     }
     let messages: Vec<String> = SECRETS.iter().flat_map(|secret| encodings(secret)).collect();
     let as_keys: Vec<Value> = messages.iter().map(|message| json!({ message.clone(): "x" })).collect();
-    // A header holds no zeros.
+    // A header cannot contain NUL.
     let in_headers: Vec<&str> =
         messages.iter().map(String::as_str).filter(|message| !message.contains('\0')).collect();
     let headers =
@@ -245,7 +245,7 @@ fn leak(seen: &Request) -> Vec<Step> {
             reply(200, &format!("{headers}Content-Type: application/octet-stream\r\n"), &bytes)
         }
         _ => {
-            // Parsed and written anew, so that escapes in the text itself do not hide anything either.
+            // Parsed and serialized again, so that escapes in the text do not hide secrets either.
             let body = json!({"said": messages, "keys": as_keys, "token": "an-access-token"});
             reply(200, &format!("{headers}{JSON}"), body.to_string())
         }
@@ -276,7 +276,7 @@ async fn no_credential_reaches_a_cassette_in_any_encoding() {
         let builder = engine().oauth("s", oauth).cassette(&cassette);
         call(builder, secured(plan("GET", &server.url, path), Placement::Bearer), json!({})).await.unwrap();
     }
-    // What the tool declares as secret, in the URL and in a body.
+    // Secrets that the tool declares, in the URL and in a body.
     let mut declared = tool(in_query(&server.url));
     let schema = json!({"type": "object", "properties": {"name": {"type": "string", "format": "password"}}});
     let (shape, defs) = read_document(&schema, &mut Vec::new());
@@ -290,23 +290,24 @@ async fn no_credential_reaches_a_cassette_in_any_encoding() {
     let text = cassette.to_text().unwrap();
     let parsed: Value = serde_json::from_str(&text).unwrap();
     assert!(parsed["traffic"].as_array().unwrap().len() >= 17, "{text}");
-    // In the file, and in what a reader of it decodes.
+    // In the file, and in its decoded content.
     let mut decoded = String::new();
     texts(&parsed, &mut decoded);
     for secret in SECRETS.into_iter().chain(["an-access-token", "opaque-cookie-value"]) {
         for encoded in encodings(secret) {
-            // The six that are told are looked for in Base64, too; what a redactor hides by its key is not repeated.
+            // The six declared secrets are also searched for in Base64. A secret that a redactor detects by its key
+            // is not.
             for (what, text) in [("the file", &text), ("its texts", &decoded)] {
                 let at = text.find(&encoded);
                 let around =
                     at.map(|at| text[at.saturating_sub(200)..].chars().take(500).collect::<String>());
-                assert_eq!(around, None, "{encoded} of {secret} stands in {what}");
+                assert_eq!(around, None, "{encoded} of {secret} is in {what}");
             }
         }
     }
 }
 
-/// What the rules of a redactor hide in text, they hide in bytes, too.
+/// The rules of a redactor apply to bytes as well as to text.
 #[tokio::test]
 async fn bytes_matching_the_redactor_are_omitted() {
     let wide: Vec<u8> = "password=hunter2hunter2".encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -333,7 +334,7 @@ async fn bytes_matching_the_redactor_are_omitted() {
     }
 }
 
-/// A mask within a text stands for one secret: not for what is added behind it.
+/// A mask within a text matches one secret, but no text that is added after it.
 #[tokio::test]
 async fn masked_url_does_not_match_additional_parameters() {
     let server = shop();
@@ -359,7 +360,7 @@ async fn masked_url_does_not_match_additional_parameters() {
     }
 }
 
-/// Collects all texts of a value, bytes in Base64 as what they are.
+/// Collects all strings of a value, with Base64 bytes decoded.
 fn texts(value: &Value, out: &mut String) {
     match value {
         Value::String(text) => {

@@ -1,4 +1,4 @@
-//! Tools of endpoints that are only known when the program runs, such as those of a configuration.
+//! Tests of tools whose endpoints are known only at run time, such as those of a configuration file.
 
 use toolgen_runtime::engine::dynamic::{DynamicTool, DynamicToolError};
 use toolgen_runtime::spec::plan::{self, ExecutionPlan, Parameter};

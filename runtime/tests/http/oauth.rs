@@ -1,4 +1,4 @@
-//! Tokens by OAuth: how they are asked for, kept, renewed and never shown.
+//! Tests of OAuth tokens: requests, caching, renewal and redaction.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,7 +10,7 @@ use crate::server::{call, ctx, engine, plan, secured, tool};
 
 const JSON: &str = "Content-Type: application/json\r\n";
 
-/// Gives the tokens `token-1`, `token-2` and so on, and refuses all that it has not given last.
+/// Issues the tokens `token-1`, `token-2` and so on, and rejects all tokens except the last one.
 fn service(expires_in: &'static str) -> Server {
     let given = AtomicUsize::new(0);
     Server::start(move |seen| {
@@ -55,7 +55,7 @@ async fn token_is_requested_once_and_cached() {
     assert_eq!(targets(&server), ["/token", "/pets", "/pets"]);
     let asked = server.seen().remove(0);
     assert_eq!(asked.line(), "POST /token HTTP/1.1");
-    // `the+client:its%3Asecret%2B1`, as RFC 6749, section 2.3.1 wants it.
+    // `the+client:its%3Asecret%2B1`, as RFC 6749, section 2.3.1 requires.
     assert_eq!(asked.header("authorization"), Some("Basic dGhlK2NsaWVudDppdHMlM0FzZWNyZXQlMkIx"));
     let body = String::from_utf8(asked.body).unwrap();
     assert_eq!(body, "grant_type=client_credentials&scope=read+write&audience=https%3A%2F%2Fpets");
@@ -82,7 +82,7 @@ async fn concurrent_calls_share_one_token_request() {
 
 #[tokio::test]
 async fn expired_or_rejected_token_is_renewed_once() {
-    // Half of two seconds is the most that the leeway takes of them.
+    // The leeway is at most half of the lifetime of two seconds.
     let server = service(r#","expires_in":"0.2""#);
     let engine = engine().oauth("s", client(&server)).build().unwrap();
     assert!(!called(&engine, protected(&server)).await.unwrap().is_error());
@@ -90,7 +90,7 @@ async fn expired_or_rejected_token_is_renewed_once() {
     assert!(!called(&engine, protected(&server)).await.unwrap().is_error());
     assert_eq!(targets(&server), ["/token", "/pets", "/token", "/pets"]);
 
-    // A service that refuses every token is asked twice, whatever the method is.
+    // If a service rejects every token, the request is sent twice, regardless of its method.
     let server = Server::start(|seen| match seen.target() {
         "/token" => reply(200, JSON, br#"{"access_token":"refused-token"}"#),
         _ => reply(401, "", b"refused-token is not valid"),
@@ -141,7 +141,7 @@ async fn token_failure_is_shared_and_redacted() {
     let (one, other) = tokio::join!(called(&engine, protected(&server)), called(&engine, protected(&server)));
     for error in [one.unwrap_err(), other.unwrap_err()] {
         let message =
-            "No token for `s`: the authorization server answered 401: invalid_client (unknown ****)";
+            "No token for `s`: the authorization server returned 401: invalid_client (unknown ****)";
         assert_eq!((error.code(), error.to_string().as_str()), ("OAUTH_ERROR", message));
         assert!(
             error.operator_text().contains("check the client's ID and secret"),
@@ -150,7 +150,7 @@ async fn token_failure_is_shared_and_redacted() {
         );
     }
     assert_eq!(targets(&server), ["/token"]);
-    // The next call asks again.
+    // The next call requests a token again.
     called(&engine, protected(&server)).await.unwrap_err();
     assert_eq!(targets(&server).len(), 2);
     let displayed = format!("{engine:?} {:?}", client(&server).parameter("x", "own-key"));
@@ -161,10 +161,10 @@ async fn token_failure_is_shared_and_redacted() {
 #[tokio::test]
 async fn invalid_token_response_is_rejected() {
     for (status, body, message) in [
-        (200, "{}", "holds no bearer token"),
-        (200, r#"{"access_token":"x","token_type":"mac"}"#, "holds no bearer token"),
-        (200, r#"{"access_token":"a\r\nb"}"#, "holds no bearer token"),
-        (200, "<html>", "holds no bearer token"),
+        (200, "{}", "contains no bearer token"),
+        (200, r#"{"access_token":"x","token_type":"mac"}"#, "contains no bearer token"),
+        (200, r#"{"access_token":"a\r\nb"}"#, "contains no bearer token"),
+        (200, "<html>", "contains no bearer token"),
         (500, "", "answered 500: no reason given"),
         (302, "", "answered 302: no reason given"),
     ] {
@@ -183,7 +183,7 @@ async fn guard_applies_to_the_token_endpoint() {
         let oauth = OAuth::client_credentials(url, "c", Secret::new("the-secret"));
         engine().oauth("s", oauth)
     };
-    // Private addresses that nobody opened.
+    // Private addresses that are not allowed.
     for url in ["http://10.0.0.1/token", "http://169.254.169.254/token", "http://[::1]/token"] {
         let error = call(with(url), protected(&server), json!({})).await.unwrap_err();
         assert!(matches!(error, ToolError::Denied { .. }), "{error}");

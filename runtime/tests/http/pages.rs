@@ -1,4 +1,4 @@
-//! Lists that come in pages: for a model at once, for Rust one item after the other.
+//! Tests of paginated lists: several pages in one call for a model, item by item for Rust.
 
 use std::pin::Pin;
 use std::sync::OnceLock;
@@ -23,7 +23,7 @@ pub(crate) fn argument(target: &str, name: &str) -> Option<usize> {
     pair?.parse().ok()
 }
 
-/// Seven pets, three on a page, in every way that pages come.
+/// Seven pets, three per page, with every kind of pagination.
 fn pets() -> Server {
     Server::start(|seen| {
         let target = seen.target();
@@ -97,7 +97,7 @@ async fn stream_fetches_pages_lazily() {
         assert_eq!(next.unwrap().unwrap(), Pet { id });
         assert_eq!(server.seen().len(), requests);
     }
-    // An item that does not fit is told, and the next ones come.
+    // An invalid item is reported, and the following items are returned.
     let mut texts = engine.items(paged(&server.url, "link items=/data"), json!({})).of::<String>();
     for number in 1..=7 {
         let error = texts.next().await.unwrap().unwrap_err();
@@ -125,11 +125,11 @@ async fn page_errors_name_the_call_and_no_credential() {
         (
             200,
             "[]",
-            " → 200: the body is not of the expected type (there is no list where the plan says): []",
+            " → 200: the body is not of the expected type (there is no list at the declared location): []",
         ),
-        (200, "", " → 200: the body is empty (there is no list where the plan says)"),
+        (200, "", " → 200: the body is empty (there is no list at the declared location)"),
         (404, "s3cr3t-token", " → 404 (*): ****"),
-        (302, "", " → 302 (The service does not say where to find the answer.)"),
+        (302, "", " → 302 (The response is not a redirect that can be followed.)"),
     ] {
         let server = Server::start(move |_| reply(status, JSON, body));
         let mut tool = paged(&server.url, "link items=/data");
@@ -153,21 +153,21 @@ async fn model_gets_several_pages_as_one_result() {
     let pages = "cursor=after@/cursor items=/data more=/more offered=max_items";
     for (arguments, ids, cursor, requests, message) in [
         (json!({"max_items": 100}), 1..=7, json!(null), 3, "[7 items of 3 pages; these are all]"),
-        // All of the second page is there, so its cursor is right.
+        // The second page is complete, so its cursor is correct.
         (
             json!({"max_items": 6}),
             1..=6,
             json!(6),
             2,
-            "[6 items of 2 pages; more may follow (6 items were asked for)]",
+            "[6 items of 2 pages; more may follow (6 items were requested)]",
         ),
-        // A part of it is not, so the cursor of the first one is.
+        // The second page is incomplete, so the cursor of the first page applies.
         (
             json!({"max_items": 5}),
             1..=5,
             json!(3),
             2,
-            "[5 items of 2 pages; more may follow (5 items were asked for)]",
+            "[5 items of 2 pages; more may follow (5 items were requested)]",
         ),
         (json!({"max_items": 9, "after": 3}), 4..=7, json!(null), 2, "[4 items of 2 pages; these are all]"),
     ] {
@@ -182,7 +182,7 @@ async fn model_gets_several_pages_as_one_result() {
         assert_eq!(server.seen().len(), requests);
         assert_eq!(result.details["pages"]["more"], message.contains("more may"), "{arguments}");
     }
-    // Without the argument, it is the one page that it always was.
+    // Without the argument, the result is a single page as before.
     let server = pets();
     let result = called(engine(), paged(&server.url, pages), json!({})).await;
     assert!(result.to_text().ends_with("\"more\":true}"), "{}", result.to_text());
@@ -195,7 +195,7 @@ async fn model_gets_whole_items_and_those_before_a_failure() {
     let server = pets();
     let result = called(engine().max_bytes(90), paged(&server.url, pages), json!({"max_items": 100})).await;
     let text = result.to_text();
-    assert!(text.ends_with("more may follow (there is no room for more)]"), "{text}");
+    assert!(text.ends_with("more may follow (the size limit was reached)]"), "{text}");
     assert!(!text.contains("truncated"), "{text}");
 
     let server = Server::start(|seen| match argument(seen.target(), "after") {
@@ -205,11 +205,8 @@ async fn model_gets_whole_items_and_those_before_a_failure() {
     let result = called(engine(), paged(&server.url, pages), json!({"max_items": 100})).await;
     let text = result.to_text();
     assert!(text.contains("[1,2]"), "{text}");
-    assert!(
-        text.ends_with("[2 items of 1 page; more may follow (page 2 was answered with status 500)]"),
-        "{text}"
-    );
-    // The first page is answered as ever.
+    assert!(text.ends_with("[2 items of 1 page; more may follow (page 2 returned status 500)]"), "{text}");
+    // The first page is returned as usual.
     let result = called(engine(), paged(&server.url, pages), json!({"max_items": 9, "after": 1})).await;
     assert!(result.is_error() && result.to_text().ends_with("→ 500\n\nout of order"), "{}", result.to_text());
 }
@@ -220,9 +217,9 @@ async fn list_ends_when_the_total_is_reached() {
         ("offset=skip items=/data total=/total", json!({"data": [1, 2, 3], "total": 3}), 1),
         ("page=page items=/data total=/total", json!({"data": [1, 2, 3], "total": "3"}), 1),
         ("last=after@/id items=/data total=/total", json!({"data": [{"id": 1}], "total": 1}), 1),
-        // It counts more than it has, and gives the same items whatever is asked for.
+        // The service counts more items than it has, and returns the same items for every request.
         ("offset=skip items=/data total=/total", json!({"data": [1, 2], "total": 3}), 2),
-        // What the service says of the next page counts more.
+        // The service's own statement about the next page takes precedence.
         (
             "page=page items=/data total=/total more=/more",
             json!({"data": [1, 2], "total": 2, "more": true}),
@@ -244,18 +241,18 @@ async fn list_ends_when_the_total_is_reached() {
 
 #[tokio::test]
 async fn endless_list_is_abandoned() {
-    // The same cursor for ever.
+    // The same cursor forever.
     let server = Server::start(|_| reply(200, JSON, br#"{"data": [1], "cursor": "c"}"#));
     let engine = engine_of(engine());
     let mut items = engine.items(paged(&server.url, "cursor=after@/cursor items=/data"), json!({}));
     assert_eq!(items.next().await.unwrap().unwrap(), 1);
     assert_eq!(items.next().await.unwrap().unwrap(), 1);
     let error = items.next().await.unwrap().unwrap_err();
-    assert!(error.to_string().contains("a page that was already read"), "{error}");
+    assert!(error.to_string().contains("the cursor of an earlier page"), "{error}");
     assert!(items.next().await.is_none());
     assert_eq!(server.seen().len(), 2);
 
-    // A new one for ever.
+    // A new cursor forever.
     let server = Server::start(|seen| {
         let at = argument(seen.target(), "after").unwrap_or(0) + 1;
         reply(200, JSON, json!({"data": [at], "cursor": at}).to_string())
@@ -305,12 +302,12 @@ async fn next_page_must_be_on_an_allowed_host() {
     let there = other.only();
     assert_eq!((there.target(), there.header("authorization"), there.header("x-own")), ("/pets", None, None));
     assert!(there.header("accept").is_some());
-    // Hosts that nobody opened get nothing.
+    // Hosts that are not allowed get no request.
     for (to, message) in [
-        ("http://10.0.0.1/pets", "may not be reached"),
-        ("http://169.254.169.254/latest", "may not be reached"),
+        ("http://10.0.0.1/pets", "is blocked"),
+        ("http://169.254.169.254/latest", "is blocked"),
         ("file:///etc/passwd", "not an http or https URL"),
-        ("http://[", "is not a URL"),
+        ("http://[", "its URL is invalid"),
     ] {
         let (_server, tool) = led_to(to.to_owned()).await;
         let mut items = engine.items(tool, json!({}));
@@ -333,7 +330,7 @@ async fn error_page_shows_no_credential() {
     let error =
         engine_of(engine().credentials(secret)).items(tool, json!({})).next().await.unwrap().unwrap_err();
     assert!(
-        error.to_string().contains(" → 403 (the credential `s` (from `StaticCredentials`) is refused: "),
+        error.to_string().contains(" → 403 (the credential `s` (from `StaticCredentials`) was rejected: "),
         "{error}"
     );
     assert!(error.to_string().ends_with("): Not allowed: ****."), "{error}");
@@ -343,7 +340,7 @@ async fn error_page_shows_no_credential() {
 #[tokio::test]
 async fn redirected_page_is_continued_without_credentials() {
     for relative in [true, false] {
-        // Redirected from the service to another origin, whose page leads on there.
+        // The service redirects to another origin, whose page links to a page on that origin.
         let other = Server::start(move |seen| {
             let host = seen.header("host").unwrap().to_owned();
             let next =
@@ -365,7 +362,7 @@ async fn redirected_page_is_continued_without_credentials() {
         }
         assert_eq!(other.seen().len(), 2);
     }
-    // Nor does another origin choose what is asked at home with them.
+    // Another origin does not choose requests to the first origin with its credentials either.
     let home = Arc::new(OnceLock::new());
     let back = Arc::clone(&home);
     let other = Server::start(move |_| {
@@ -393,8 +390,8 @@ async fn redirected_page_is_continued_without_credentials() {
 #[tokio::test]
 async fn invalid_page_is_reported() {
     for (body, expected) in [
-        (r#"{"data": {"id": 1}}"#, "there is no list where the plan says"),
-        ("<html>", "there is no list where the plan says"),
+        (r#"{"data": {"id": 1}}"#, "there is no list at the declared location"),
+        ("<html>", "there is no list at the declared location"),
     ] {
         let server = Server::start(move |_| reply(200, JSON, body));
         let mut items = engine_of(engine()).items(paged(&server.url, "link items=/data"), json!({}));

@@ -1,4 +1,4 @@
-//! What most of these tests use.
+//! Imports that most of these tests use.
 
 pub(crate) use std::sync::{Arc, Mutex};
 pub(crate) use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Where redirects lead, and what goes along.
+//! Tests of redirects: their targets, and what is sent there.
 
 use toolgen_test_support::http::Reply;
 
@@ -11,14 +11,14 @@ fn redirect(status: u16, to: &str) -> Reply {
     reply(status, &format!("Location: {to}\r\n"), b"moved")
 }
 
-/// A server that sends `/from` to `to` with the status, and answers everything else.
+/// A server that redirects `/from` to `to` with the status, and returns success for everything else.
 fn redirecting(status: u16, to: &'static str) -> Server {
     Server::start(move |seen| {
         if seen.target().starts_with("/from") { redirect(status, to) } else { reply(200, "", b"arrived") }
     })
 }
 
-/// Calls with a credential, a cookie and a header of the call's own.
+/// Calls with a credential, a cookie and a header of the call.
 async fn go(method: &'static str, url: &str, placement: Placement) -> Result<ToolResult, ToolError> {
     let parameters = vec![
         parameter("c", Location::Cookie, Encoding::FORM),
@@ -102,7 +102,7 @@ async fn dropped_credentials_are_not_restored() {
 
 #[tokio::test]
 async fn method_and_body_follow_the_status() {
-    // (status, method, same origin) -> what arrives second, or nothing.
+    // (status, method, same origin) -> the second request, or none.
     let cases = [
         (303, "POST", true, Some("GET /to HTTP/1.1")),
         (303, "POST", false, Some("GET /to HTTP/1.1")),
@@ -151,9 +151,9 @@ async fn redirect_loops_and_other_schemes_are_rejected() {
 #[tokio::test]
 async fn unfollowed_redirect_is_a_failure_with_its_location() {
     for (status, headers, message) in [
-        (304, "", "The service says that nothing was modified, and sends nothing."),
-        (302, "", "The service does not say where to find the answer."),
-        (300, "Location: /a\r\n", "Location: /a\nThe service does not say where to find the answer."),
+        (304, "", "The service reports that nothing was modified, and sends no body."),
+        (302, "", "The response is not a redirect that can be followed."),
+        (300, "Location: /a\r\n", "Location: /a\nThe response is not a redirect that can be followed."),
         (
             302,
             "Location: ftp://h/x\r\n",
@@ -182,7 +182,7 @@ async fn declared_redirect_response_is_not_followed() {
         assert_eq!(result.to_text(), message);
         assert_eq!(server.seen().len(), 1);
     }
-    // Others are followed.
+    // Other redirects are followed.
     let server = redirecting(307, "/to");
     let plan = RequestPlan { redirects: vec![302].into(), ..plan("GET", &server.url, "/from") };
     assert!(call(engine(), plan, json!({})).await.unwrap().to_text().ends_with("arrived"));

@@ -1,4 +1,4 @@
-//! What operators read of a credential that a service refuses.
+//! Tests of the messages for operators about credentials that a service rejects.
 
 use toolgen_runtime::engine::http::{EnvCredentials, NoCredentials, RetryPolicy};
 use toolgen_runtime::layers::audit::{Auditor, MemorySink};
@@ -14,7 +14,7 @@ fn answering(status: u16, headers: &'static str) -> Server {
     Server::start(move |_| reply(status, headers, br#"{"message":"no"}"#))
 }
 
-/// Calls the tool through a toolbox with an audit log; returns the answer and the row, as JSON.
+/// Calls the tool through a toolbox with an audit log. Returns the response and the row, as JSON.
 async fn called(engine: HttpEngineBuilder, plan: RequestPlan) -> (ToolResponse, Value) {
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
@@ -42,10 +42,10 @@ async fn refused_credential_error_names_scheme_source_and_status() {
             401,
             expired,
             "CREDENTIAL_REFUSED",
-            "is refused (it asks for Bearer, with `error=\"invalid_token\", error_description=\"it expired\"`)",
+            "was rejected (it requires Bearer, with `error=\"invalid_token\", error_description=\"it expired\"`)",
         ),
-        (403, "", "CREDENTIAL_REFUSED", "is refused: what it may do does not suffice"),
-        (404, "", "NOT_FOUND", "check what that may see"),
+        (403, "", "CREDENTIAL_REFUSED", "was rejected: its permissions are insufficient"),
+        (404, "", "NOT_FOUND", "check its permissions"),
     ] {
         let server = answering(status, headers);
         let (response, row) = called(known(), bearer(&server)).await;
@@ -54,7 +54,7 @@ async fn refused_credential_error_names_scheme_source_and_status() {
         assert!(text.starts_with(&start) && text.contains(described), "{text}");
         assert!(text.contains("`s` (from `StaticCredentials`)"), "{text}");
         assert_eq!((&row["error_code"], &row["error"]), (&json!(code), &json!(text)));
-        // The model reads what the service answered, and nothing of credentials.
+        // The model reads the response of the service, and nothing about credentials.
         assert!(
             response.text().ends_with(r#"{"message":"no"}"#)
                 && !response.text().contains("StaticCredentials")
@@ -66,11 +66,11 @@ async fn refused_credential_error_names_scheme_source_and_status() {
 #[tokio::test]
 async fn refused_credential_error_names_its_variable() {
     let server = answering(401, "");
-    // Of all variables, one that is set everywhere.
+    // A variable that is set in every environment.
     let credentials = EnvCredentials::new().variable("s", "CARGO_MANIFEST_DIR");
     let (response, _) = called(engine().credentials(credentials), bearer(&server)).await;
     let text = response.operator_text().unwrap().into_owned();
-    assert!(text.contains("`s` (the environment variable CARGO_MANIFEST_DIR) is refused"), "{text}");
+    assert!(text.contains("`s` (the environment variable CARGO_MANIFEST_DIR) was rejected"), "{text}");
     assert!(!text.contains(env!("CARGO_MANIFEST_DIR")), "{text}");
     let (response, _) = called(engine().header("Authorization", VALUE), bearer(&server)).await;
     let text = response.operator_text().unwrap().into_owned();
@@ -102,7 +102,7 @@ async fn refused_anonymous_request_explains_how_to_authenticate() {
         assert!(text.contains("the document names none for this operation"), "{text}");
         assert_eq!(row["error_code"], "MISSING_CREDENTIAL");
     }
-    // It was never sent.
+    // The credential was never sent.
     let server = Server::ok();
     let (response, row) = called(engine().credentials(NoCredentials), bearer(&server)).await;
     assert_eq!(row["error_code"], "MISSING_CREDENTIAL");
@@ -116,7 +116,7 @@ async fn credential_dropped_by_a_redirect_is_not_reported_as_refused() {
     let server = Server::start(move |_| reply(302, &to, b""));
     let (response, _) = called(known(), bearer(&server)).await;
     let text = response.operator_text().unwrap().into_owned();
-    let message = format!("the redirect leads to {}, which is not sent the credential `s`", other.url);
+    let message = format!("the redirect leads to {}, but the credential `s`", other.url);
     assert!(text.contains(&message), "{text}");
 }
 

@@ -1,4 +1,4 @@
-//! What arrives at the server.
+//! Tests of the requests that arrive at the server.
 
 use toolgen_runtime::spec::plan::BodyField;
 
@@ -47,7 +47,7 @@ fn with_body(url: &str, media_type: &'static str, codec: Codec) -> RequestPlan {
     RequestPlan { body, ..plan("POST", url, "/x") }
 }
 
-/// A form with a list of files, `files`.
+/// A form with an array of files, `files`.
 pub(crate) fn with_files(url: &str) -> RequestPlan {
     let part = Part { name: "files".into(), file: true, content_type: "".into(), encoding: None };
     let field = BodyField { argument: "files".into(), name: "files".into() };
@@ -92,7 +92,7 @@ async fn every_kind_of_body_arrives() {
         let (essence, boundary) = sent.split_once("; boundary=").unwrap_or((sent, "B"));
         assert_eq!(essence, media_type);
         assert_eq!(seen.header("content-length").unwrap(), seen.body.len().to_string());
-        // Bytes outside ASCII survive as one character each, so that the boundary can be put back.
+        // Each byte outside of ASCII becomes one character, so that the boundary can be replaced.
         let latin = |bytes: &[u8]| bytes.iter().map(|byte| char::from(*byte)).collect::<String>();
         assert_eq!(latin(&seen.body).replace(boundary, "B"), latin(expected));
     }

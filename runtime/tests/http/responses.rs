@@ -1,4 +1,4 @@
-//! What a model gets of each kind of answer.
+//! Tests of the results that a model gets for each kind of response.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -19,7 +19,7 @@ async fn answered(steps: Vec<Step>) -> (ToolResult, Server) {
     (result, server)
 }
 
-/// The text after the status line.
+/// Returns the text after the status line.
 fn body(result: &ToolResult) -> String {
     result.to_text().split_once("\n\n").unwrap().1.to_owned()
 }
@@ -30,7 +30,7 @@ async fn response_of_any_status_is_a_result() {
         let headers = "Content-Type: application/json\r\nX-Twice: a\r\nX-Twice: b\r\nSet-Cookie: sid=1\r\n";
         let (result, server) = answered(reply(status, headers, b"{\"a\":1}")).await;
         assert_eq!(result.to_text(), format!("GET {}/x → {status}\n\n{{\"a\":1}}", server.url));
-        // An answer that is not a success is a failure of the call, and keeps its text.
+        // A response that is not a success is a failure of the call, and keeps its text.
         assert_eq!(result.is_error(), !ok);
         let mut expected = json!({
             "status": status,
@@ -77,7 +77,7 @@ async fn html_error_page_is_shown_as_text() {
         assert!(text.starts_with(&format!("GET {}/x → {status}\n\n{read}", server.url)), "{text}");
         assert_eq!((text.ends_with(read), result.is_error()), (status != 200, status != 200), "{text}");
     }
-    // Cut to 2000 characters, and no credential is cut in two.
+    // Truncated to 2000 characters, without cutting a credential in two.
     let long = format!("<html><p>{} hunter2&amp;hunter2 {}", "é".repeat(1990), "é".repeat(2000));
     let server = Server::start(move |_| reply(500, "Content-Type: text/html\r\n", &long));
     let credentials = StaticCredentials::new().with("s", Secret::new("hunter2&hunter2"));
@@ -90,10 +90,10 @@ async fn html_error_page_is_shown_as_text() {
     assert_eq!(body(&result), "{ \"why\": \"a <b> c\" }");
 }
 
-/// `reply` answers a call with a status, a media type (`-` for none) and a body, and gives the text of the result, what
-/// a program has of it and what an operator is told. The words before it hold for each of a case: `declares`,
-/// `may_differ`, `accept` and `xml` are of the tool; `latin1` (a character is a byte), `then` (what comes after the
-/// body, and how often) and `endless` (no length) are of the answer.
+/// `reply` returns a response with a status, a media type (`-` for none) and a body. It prints the text of the
+/// result, its structured value, and the message for operators. The words before it apply to all replies of a case.
+/// `declares`, `may_differ`, `accept` and `xml` belong to the tool. `latin1` (a character is a byte), `then` (text
+/// after the body, and the number of repetitions) and `endless` (no length) belong to the response.
 #[test]
 fn responses_match_the_script() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -115,7 +115,7 @@ fn responses_match_the_script() {
     });
 }
 
-/// An object of one number.
+/// The schema of an object with one number.
 fn xml() -> Xml {
     let field = XmlNode { name: "N".into(), content: XmlContent::Number, ..XmlNode::EMPTY };
     let fields = vec![XmlField { key: "n".into(), node: field }];
@@ -136,7 +136,7 @@ async fn replied(words: &[(String, String)], status: u16, content_type: &str, bo
         "-" => String::new(),
         content_type => format!("Content-Type: {content_type}\r\n"),
     };
-    // Without a length, the end of the connection is the end of the body.
+    // Without a length, the end of the connection ends the body.
     let steps = match message("endless") {
         Some(_) => {
             let head = format!("HTTP/1.1 {status} X\r\n{headers}Connection: close\r\n\r\n");
@@ -205,10 +205,10 @@ async fn endless_response_is_truncated() {
     tokio::time::sleep(Duration::from_millis(200)).await;
     let flooded = server.flooded();
     tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(flooded, server.flooded(), "nobody reads any more");
+    assert_eq!(flooded, server.flooded(), "the reader is gone");
 }
 
-/// A gzip stream of stored blocks is easy to write: the decompressor must still stop at the limit.
+/// A gzip stream of stored blocks, which the decompressor must still stop at the limit.
 fn gzip(content: &[u8]) -> Vec<u8> {
     let mut out = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
     for (index, block) in content.chunks(0xffff).enumerate() {
@@ -229,18 +229,18 @@ async fn compressed_responses_are_unpacked_up_to_the_limit() {
     let headers = "Content-Type: text/plain\r\nContent-Encoding: gzip\r\n";
     let (result, _) = answered(reply(200, headers, &packed)).await;
     assert_eq!(body(&result), format!("{}\n... [truncated]", "y".repeat(100)));
-    // What `zlib.compress(b"y" * 60)` of Python gives.
+    // The output of Python's `zlib.compress(b"y" * 60)`.
     let packed = b"x\x9c\xab\xac$\x1f\x00\x00a_\x1c]";
     let headers = "Content-Type: text/plain\r\nContent-Encoding: deflate\r\n";
     let (result, _) = answered(reply(200, headers, packed)).await;
     assert_eq!(body(&result), "y".repeat(60));
-    // An encoding nobody offered is not taken for text.
+    // An encoding that was not offered is not treated as text.
     let headers = "Content-Type: text/plain\r\nContent-Encoding: compress\r\n";
     let (result, _) = answered(reply(200, headers, b"abc")).await;
     assert!(matches!(result.content[1], Content::Resource { .. }));
 }
 
-/// What Node's `zlib.brotliCompressSync` and the program `zstd` make of sixty `y`.
+/// The outputs of Node's `zlib.brotliCompressSync` and of the program `zstd` for sixty `y`.
 #[tokio::test]
 async fn brotli_and_zstandard_are_unpacked() {
     for (encoding, packed) in [
@@ -263,7 +263,7 @@ async fn images_audio_and_files_are_separate_content() {
         result.content[1],
         Content::Image { data: "iVBORw==".to_owned(), mime_type: "image/png".to_owned() }
     );
-    // An image is let through whole although it is longer than a text may be.
+    // An image is passed on completely although it exceeds the limit of text.
     let (result, _) = answered(reply(200, "Content-Type: image/png\r\n", [0; 1000])).await;
     assert_eq!(result.details["truncated"], false);
     let (result, _) = answered(reply(200, "Content-Type: audio/wav\r\n", b"RIFF")).await;
@@ -282,7 +282,7 @@ async fn oversized_image_is_omitted() {
     let server = Server::start(|_| reply(200, "Content-Type: image/png\r\n", [0; 1000]));
     let engine = engine().max_media_bytes(999);
     let result = call(engine, plan("GET", &server.url, "/x"), json!({})).await.unwrap();
-    assert_eq!(body(&result), "[image/png, more than 999 bytes: left out]");
+    assert_eq!(body(&result), "[image/png, more than 999 bytes: omitted]");
     assert_eq!(result.content.len(), 1);
 }
 
@@ -308,7 +308,7 @@ async fn endless_event_stream_returns_events_before_the_timeout() {
     assert_eq!(result.details["truncated"], true);
 }
 
-/// Services repeat what they are sent, as their pages and logs write it.
+/// Services echo requests in their pages and logs.
 #[tokio::test]
 async fn credential_is_redacted_in_every_encoding() {
     const SECRET: &str = "us:p&ss<w0rd>\"'s3cr3t";
@@ -335,7 +335,7 @@ async fn credential_is_redacted_in_every_encoding() {
         let plan = secured(plan("GET", &server.url, "/"), Placement::Header("x-api-key".into()));
         let result = call(engine().credentials(credentials), plan, json!({})).await.unwrap();
         let displayed = serde_json::to_string(&result).unwrap();
-        assert!(displayed.contains("****") || displayed.contains("left out"), "{displayed}");
+        assert!(displayed.contains("****") || displayed.contains("omitted"), "{displayed}");
         for part in ["s3cr3t", &numbered[..20], &escaped[4..20], &hex[..16], &base64[8..20], "cwAzAGMAcg"] {
             assert!(!displayed.contains(part), "{part} in {displayed}");
         }

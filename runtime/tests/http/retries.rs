@@ -1,4 +1,4 @@
-//! When requests are repeated, and what is told of it.
+//! Tests of retries: when requests are retried, and how that is reported.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,7 +9,7 @@ use toolgen_test_support::http::nobody;
 use crate::prelude::*;
 use crate::server::{call, ctx, engine, plan, tool};
 
-/// Answers with these statuses and headers, one after the other, and then `ok`.
+/// Returns these statuses and headers in order, and then `ok`.
 fn answering(responses: &'static [(u16, &'static str)]) -> Server {
     let next = AtomicUsize::new(0);
     Server::start(move |_| match responses.get(next.fetch_add(1, Ordering::SeqCst)) {
@@ -52,7 +52,7 @@ async fn idempotent_request_is_retried_and_reported() {
         assert_eq!(result.details["rate_limit"], json!({"remaining": 4}));
         assert_eq!(server.seen().len(), 3);
         let lines = lines.lock().unwrap();
-        assert_eq!(lines[1], "the service answered 429; the request is repeated in 0 ms");
+        assert_eq!(lines[1], "the service returned 429; retrying in 0 ms");
         assert_eq!(lines.len(), 2);
     }
 }
@@ -65,7 +65,7 @@ async fn non_idempotent_request_is_sent_once() {
     assert_eq!(result.details.get("repeated_after"), None);
     assert_eq!(result.details["rate_limit"], json!({"retry_after_ms": 0}));
     assert_eq!(server.seen().len(), 1);
-    // Nor is it if the connection breaks after it was sent.
+    // Nor is it retried if the connection breaks after it was sent.
     let server = answering(&[(0, "")]);
     called(with(plan("POST", &server.url, "/x"), ONCE), quick(), &ctx()).await.unwrap_err();
     assert_eq!(server.seen().len(), 1);
@@ -81,7 +81,7 @@ async fn broken_connection_is_retried_for_idempotent_requests() {
 
 #[tokio::test]
 async fn unsent_request_is_always_retried() {
-    // Nobody listens there, until somebody does.
+    // No server listens on this port at first.
     let url = nobody();
     let address = url.strip_prefix("http://").unwrap().to_owned();
     let later = tokio::spawn(async move {
@@ -119,7 +119,7 @@ async fn retries_are_limited_in_number_and_time() {
     let result =
         called(with(plan("GET", &server.url, "/x"), IDEMPOTENT), RetryPolicy::NONE, &ctx()).await.unwrap();
     assert_eq!((result.is_error(), server.seen().len()), (true, 4));
-    // A service that wants more time than is granted, or than the call has, is not waited for.
+    // A longer delay than the policy or the call allows is not waited for.
     for (retries, ctx) in [
         (quick(), ctx()),
         (
@@ -131,7 +131,7 @@ async fn retries_are_limited_in_number_and_time() {
         let result = called(with(plan("GET", &server.url, "/x"), IDEMPOTENT), retries, &ctx).await.unwrap();
         assert_eq!((result.is_error(), server.seen().len()), (true, 1));
         assert_eq!(result.details["rate_limit"], json!({"retry_after_ms": 60_000}));
-        // Only the model can come back later.
+        // Only the model can retry later.
         assert!(result.to_text().contains(" → 429\nRetry-After: 60"), "{}", result.to_text());
     }
 }

@@ -1,6 +1,7 @@
-//! Arguments → request → arguments: whatever is sent, a reader that knows only OpenAPI's tables gets it back.
+//! Tests of round trips from arguments to a request and back: a parser that implements only OpenAPI's tables recovers
+//! every value that is sent.
 //!
-//! The reader below shares no code with the writer.
+//! The parser below shares no code with the serializer.
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -11,7 +12,7 @@ use toolgen_runtime::spec::plan;
 use crate::prelude::*;
 use crate::server::{parameter, plan};
 
-// ---- the reader ----
+// ---- the parser ----
 
 fn percent_decode(text: &str, plus_is_space: bool) -> String {
     let bytes = text.as_bytes();
@@ -33,7 +34,7 @@ fn percent_decode(text: &str, plus_is_space: bool) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// What the reader expects, as a schema would tell it.
+/// The value that the parser expects, as in a schema.
 #[derive(Clone, Copy)]
 enum Type {
     Scalar,
@@ -49,7 +50,7 @@ fn type_of(value: &Value) -> Type {
     }
 }
 
-/// Reads items that a delimiter separates.
+/// Parses items separated by a delimiter.
 fn delimited(text: &str, delimiter: &str, kind: Type, explode: bool, plus: bool) -> Value {
     let text_of = |item: &str| Value::String(percent_decode(item, plus));
     match kind {
@@ -88,7 +89,7 @@ fn read_path(text: &str, name: &str, style: Style, explode: bool, kind: Type) ->
     }
 }
 
-/// Reads `name=value` pairs: of a query, of cookies, of a form.
+/// Parses `name=value` pairs: of a query, of cookies, of a form.
 fn read_pairs(
     pairs: Vec<(&str, &str)>,
     name: &str,
@@ -119,9 +120,9 @@ fn split_pairs<'a>(text: &'a str, separator: &str) -> Vec<(&'a str, &'a str)> {
     text.split(separator).map(|pair| pair.split_once('=').unwrap()).collect()
 }
 
-// ---- what is sent ----
+// ---- the values ----
 
-/// Texts with everything that means something somewhere.
+/// Strings with all characters that are special in some format.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof!["[ -~]{0,6}", "[a,;|=&%+.~/?#\\[\\]{} é😀]{0,6}", "\\PC{0,4}"]
 }
@@ -134,8 +135,8 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Objects in objects, with texts and lists of texts at the ends. Brackets in a key could not be told from those
-/// of the style, and an empty collection has no form.
+/// Nested objects, with strings and arrays of strings as leaves. Brackets in a key would be ambiguous with those of
+/// the style, and an empty collection cannot be represented.
 fn deep() -> impl Strategy<Value = Value> {
     let key = || "[a-z $.é]{1,3}";
     let leaf = prop_oneof![text().prop_map(Value::String), vec(text(), 2..4).prop_map(|items| json!(items))];
@@ -160,7 +161,7 @@ fn send(
     build(&plan, &json!({ NAME: value }), &BuildOptions::default()).map_err(|problems| problems[0].kind)
 }
 
-/// A value that has a dot segment in it, or nothing but emptiness, may not go into a path.
+/// Whether a value contains a dot segment or is empty, and must not be in a path.
 fn may_be_refused(value: &Value) -> bool {
     match value {
         Value::String(text) => {
@@ -180,7 +181,7 @@ proptest! {
 
     #[test]
     fn paths(value in value(), explode: bool, style in prop_oneof![Just(Style::Simple), Just(Style::Label), Just(Style::Matrix)]) {
-        // RFC 6570 does not encode the dot that separates here, so that values may not hold it.
+        // RFC 6570 does not encode the dot, which is the delimiter here, so values must not contain a dot.
         prop_assume!(!(style == Style::Label && explode && value.to_string().contains('.')));
         match send(Location::Path, style, explode, &value) {
             Ok(request) => {
@@ -201,8 +202,8 @@ proptest! {
     fn queries(value in value(), explode: bool, style in prop_oneof![
         Just(Style::Form), Just(Style::SpaceDelimited), Just(Style::PipeDelimited)
     ]) {
-        // The tables have no exploded form of the two, and their delimiter must not be in a value: once encoded it
-        // cannot be told from one that separates.
+        // The tables have no exploded form of these two styles. Values must not contain their delimiter: once
+        // encoded, it is ambiguous.
         let (delimiter, explode) = match style {
             Style::SpaceDelimited => (" ", false),
             Style::PipeDelimited => ("|", false),

@@ -1,4 +1,4 @@
-//! Answers that become files.
+//! Tests of responses that are saved to files.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use toolgen_runtime::{CancellationToken, Content};
 use crate::prelude::*;
 use crate::server::{call, engine, plan, secured, tool};
 
-/// A directory of its own, which is removed at the end.
+/// A separate directory, which is removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -23,7 +23,7 @@ impl Folder {
         self.0.join("in")
     }
 
-    /// The names of what is in it.
+    /// Returns the names of its files.
     fn names(&self) -> Vec<String> {
         let names = std::fs::read_dir(self.path()).unwrap();
         let mut names: Vec<String> =
@@ -99,7 +99,7 @@ async fn image_is_shown_and_saved_and_long_text_is_truncated() {
         (&json!(true), Some(2000))
     );
     assert_eq!(dir.read("notes.csv"), text.as_bytes());
-    // What a model is shown as a whole is saved only where all is.
+    // A response that a model sees in full is saved only if all responses are.
     saved(engine(), "/short", reply(200, "Content-Type: text/plain\r\n", b"ok")).await;
     saved(engine(), "/failed", reply(500, "Content-Type: application/pdf\r\n", b"\0")).await;
     assert_eq!(dir.names(), ["7.png", "notes.csv"]);
@@ -115,7 +115,7 @@ async fn image_is_shown_and_saved_and_long_text_is_truncated() {
 async fn incomplete_file_is_deleted() {
     let dir = Folder::new("part");
     let head = || open("Content-Type: application/zip\r\n");
-    // It is larger than files may be.
+    // It exceeds the maximum file size.
     let small = FilesRoot::new(dir.path()).max_file_bytes(100_000);
     let result = saved(engine().save_with(small), "/x", vec![head(), Step::Flood(vec![b'x'; 4096])]).await;
     assert_eq!(result.details["not_saved"], "it is larger than 100000 bytes");
@@ -127,7 +127,8 @@ async fn incomplete_file_is_deleted() {
     let server = Server::start(move |_| steps.clone());
     let failed = call(engine().save_to(dir.path()), plan("GET", &server.url, "/x"), json!({})).await;
     assert_eq!(failed.unwrap_err().code(), "READ_ERROR");
-    // It ends early: a part of what is compressed, chunks without the last, a stream without an end in the time of the call.
+    // The response is incomplete: compressed data that is cut off, chunks without the last one, and a stream that
+    // does not end within the time limit.
     let zipped = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xed\xc1\x01\x01\0\0\0\x80\x90\xfe\xaf\xee";
     let chunked = b"8\r\nPK\0\0\0\0\0\0\r\n".to_vec();
     for steps in [
@@ -142,10 +143,10 @@ async fn incomplete_file_is_deleted() {
     let steps = vec![events, Step::Send(b"data: 1\n\n".to_vec()), Step::Wait(Duration::from_secs(60))];
     let endless = engine().save_to(dir.path()).save_all(true).timeout(Duration::from_millis(700));
     let result = saved(endless, "/x", steps).await;
-    assert_eq!(result.details["not_saved"], "it had not ended when the time of the call was up");
+    assert_eq!(result.details["not_saved"], "it had not ended when the call timed out");
     assert!(result.to_text().contains("\n1\n... [truncated]"), "{result:?}");
     assert!(dir.names().is_empty(), "{:?}", dir.names());
-    // The call is cancelled, or its time is up.
+    // The call is cancelled, or times out.
     let steps = vec![head(), Step::Send(vec![b'x'; 300_000]), Step::Wait(Duration::from_secs(60))];
     let server = Server::start(move |_| steps.clone());
     let engine = engine().save_to(dir.path()).build().unwrap();
@@ -170,7 +171,7 @@ async fn full_or_missing_directory_is_reported_with_the_response() {
     let full = FilesRoot::new(dir.path()).max_saved_bytes(1500);
     for (place, reason) in [
         (full.clone(), "it is larger than 500 bytes"),
-        (full.max_saved_bytes(1000), "the directory for files holds 1000 bytes, and it is full"),
+        (full.max_saved_bytes(1000), "the directory for files contains 1000 bytes, and is full"),
         (FilesRoot::new(dir.path().join("gone")), "the directory for files does not exist"),
     ] {
         let result = saved(engine().save_with(place), "/x", pdf()).await;
@@ -211,7 +212,7 @@ async fn no_file_is_written_outside_the_directory() {
 async fn file_with_a_credential_in_content_or_name_is_not_saved() {
     let dir = Folder::new("secret");
     let mut bytes = vec![0; 300_000];
-    // It stands where two pieces meet.
+    // The secret spans two chunks.
     let at = 256 * 1024 - 4;
     bytes[at..at + 12].copy_from_slice(b"hunter2hunte");
     for (bytes, saves) in [(bytes, false), (vec![0; 100], true)] {
@@ -228,7 +229,7 @@ async fn file_with_a_credential_in_content_or_name_is_not_saved() {
     assert_eq!(dir.names(), ["answer.pdf"]);
 }
 
-/// Takes what is written to it at once, as a standard output does.
+/// Writes data immediately, as standard output does.
 #[derive(Clone, Debug, Default)]
 struct Pipe(Arc<Mutex<Vec<u8>>>);
 
@@ -266,14 +267,14 @@ async fn partial_credential_is_never_written() {
         let server = Server::start(move |_| steps.clone());
         let plan = secured(plan("GET", &server.url, "/x"), Placement::Query("key".into()));
         let credentials = StaticCredentials::new().with("s", Secret::new(secret));
-        // What a model is not shown is written as it comes.
+        // Content that a model does not see is written as it arrives.
         let engine = engine().credentials(credentials).save_with(pipe).save_all(true).max_bytes(4);
         call(engine, plan, json!({})).await.unwrap()
     };
     for (before, media_type) in [(b"safe ".to_vec(), "text/plain"), (vec![0xff; 300_000], "application/pdf")]
     {
         for echoed in [secret.to_owned(), secret.replace('2', "%2532"), secret.replace('\u{e9}', "\\u00e9")] {
-            // In pieces that come one after the other.
+            // In chunks that arrive one by one.
             let mut steps =
                 vec![open(&format!("Content-Type: {media_type}\r\n")), Step::Send(before.clone())];
             for piece in echoed.as_bytes().chunks(7) {
@@ -282,12 +283,12 @@ async fn partial_credential_is_never_written() {
             steps.push(Step::Send(vec![b' '; 100_000]));
             let pipe = Pipe::default();
             let result = secured_call(steps, pipe.clone()).await;
-            assert_eq!(result.details["not_saved"], "a credential stands in it");
+            assert_eq!(result.details["not_saved"], "it contains a credential");
             let taken = pipe.taken();
             assert!(before.starts_with(&taken), "{echoed}: {:?}", String::from_utf8_lossy(&taken));
         }
     }
-    // What only begins like one arrives whole, and what is none arrives before the answer ends.
+    // The possible start of a secret arrives completely, and other data arrives before the response ends.
     let pipe = Pipe::default();
     let wait = || Step::Wait(Duration::from_millis(600));
     let steps = vec![open("Content-Type: text/plain\r\n"), Step::Send(b"one hunter2h".to_vec()), wait()];

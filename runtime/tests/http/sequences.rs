@@ -1,4 +1,4 @@
-//! Answers that are sequences: a list for a model, items as they come for Rust.
+//! Tests of responses that are sequences: an array for a model, single items as they arrive for Rust.
 
 use tokio::time::timeout;
 use toolgen_runtime::Shape;
@@ -10,7 +10,7 @@ use crate::server::{ctx, engine, plan, tool};
 
 const EVENTS: &str = "Content-Type: text/event-stream\r\n";
 
-/// A tool that declares events as its result, with data of this kind.
+/// A tool that declares events as its result, with this type of data.
 fn events(url: &str, data: Kind) -> Tool {
     let mut tool = tool(RequestPlan { accept: "text/event-stream".into(), ..plan("GET", url, "/watch") });
     let field = Field { name: "data".into(), shape: Shape::of(data), required: true, ..Field::OPTIONAL };

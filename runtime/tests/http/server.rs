@@ -1,4 +1,4 @@
-//! Tools that call a server, the way a model's call comes in.
+//! Helpers that call tools of a server, as a model's call does.
 
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
@@ -30,7 +30,7 @@ pub(crate) fn secured(plan: RequestPlan, placement: Placement) -> RequestPlan {
     RequestPlan { security: vec![SecurityRequirement { schemes: vec![scheme].into() }].into(), ..plan }
 }
 
-/// A tool that takes any arguments.
+/// A tool that accepts any arguments.
 pub(crate) fn tool(plan: RequestPlan) -> Tool {
     let input = Shape::of(Kind::Object(ObjectRules::ANY)).into();
     Tool {
@@ -43,7 +43,7 @@ pub(crate) fn ctx() -> ToolContext {
     ToolContext::new("1", "t")
 }
 
-/// Calls the one tool the way a model's call comes in.
+/// Calls the tool, as a model's call does.
 pub(crate) async fn call(
     engine: HttpEngineBuilder,
     plan: RequestPlan,

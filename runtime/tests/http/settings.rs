@@ -1,10 +1,10 @@
-//! What a program sets is checked when the engine is built.
+//! Tests that settings are validated when the engine is built.
 
 use toolgen_runtime::engine::http::{HttpEngine, OAuth};
 
 use crate::prelude::*;
 
-/// Says why an engine cannot be built.
+/// Returns why an engine cannot be built.
 fn refused(builder: HttpEngineBuilder) -> String {
     builder.build().map_or_else(|error| error.to_string(), |_| "it is built".to_owned())
 }

@@ -1,4 +1,5 @@
-//! Arguments that are sent as texts may be written in any type that has the same text, and every layer sees what runs.
+//! Tests that arguments sent as strings may have any type with the same text, and that every layer sees the sent
+//! value.
 
 use toolgen_runtime::layers::middleware::{
     Approval, ApprovalRequest, Approver, Middleware, MiddlewareDecision, ToolRequest,
@@ -11,7 +12,7 @@ use toolgen_runtime::{AgentTool, BoxFuture, ExecutionPlan, Schema, Text, ToolNam
 use crate::prelude::*;
 use crate::server::{ctx, engine, parameter, plan};
 
-/// A request with a path, a query and a header, and a body that is JSON.
+/// A request with a path, a query, a header and a JSON body.
 fn request(url: &str) -> RequestPlan {
     let field = |name: &'static str| BodyField { argument: name.into(), name: name.into() };
     RequestPlan {
@@ -52,7 +53,7 @@ fn tool(plan: RequestPlan) -> Arc<dyn AgentTool> {
     engine().build().unwrap().tool(Tool { spec, call: ExecutionPlan::Http(plan) })
 }
 
-/// What the layers of a toolbox were shown.
+/// The arguments that the layers of a toolbox saw.
 #[derive(Clone, Default)]
 struct Shown(Arc<Mutex<Vec<Value>>>);
 
@@ -163,7 +164,7 @@ fn location_of_an_argument_decides_coercion() {
     assert_eq!(texts(fields(Codec::Form(parts.clone()))), ["a", "d"]);
     assert_eq!(texts(fields(Codec::Multipart(parts))), ["a", "d"]);
     assert!(texts(fields(Codec::Json)).is_empty());
-    // In two places: it is exact in one of them.
+    // The argument is used twice, and must be exact in one of the places.
     let twice = RequestPlan {
         parameters: vec![parameter("a", Location::Query, Encoding::FORM)].into(),
         ..fields(Codec::Json)

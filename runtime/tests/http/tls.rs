@@ -1,4 +1,4 @@
-//! The HTTP engine against a server with a certificate of its own.
+//! Tests of the HTTP engine with a server that has a self-signed certificate.
 
 use std::error::Error;
 
@@ -16,18 +16,18 @@ use toolgen_runtime::toolbox::ToolboxContext;
 use crate::prelude::*;
 use crate::server::{call as call_it, ctx, engine, plan, secured, tool};
 
-/// A certificate for these names that nobody but itself vouches for.
+/// A self-signed certificate for these names.
 fn certificate(names: &[&str]) -> CertifiedKey<KeyPair> {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     generate_simple_self_signed(names).unwrap()
 }
 
-/// Starts a server that shows this certificate and answers `sealed` to everything; gives its URL.
+/// Starts a server that presents this certificate and returns `sealed` for every request. Returns its URL.
 async fn start(certificate: &CertifiedKey<KeyPair>) -> String {
     start_for(certificate, None).await
 }
 
-/// As [`start`], for clients that show this certificate alone.
+/// Like [`start`], but accepts only clients with this certificate.
 async fn start_for(certificate: &CertifiedKey<KeyPair>, client: Option<&CertifiedKey<KeyPair>>) -> String {
     let key = PrivateKeyDer::Pkcs8(certificate.signing_key.serialize_der().into());
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
@@ -43,14 +43,14 @@ async fn start_for(certificate: &CertifiedKey<KeyPair>, client: Option<&Certifie
         }
     };
     let mut config = config.with_single_cert(vec![certificate.cert.der().clone()], key).unwrap();
-    // A server that offers both, as most do: the engine speaks HTTP/1.1.
+    // Like most servers, it offers both protocols; the engine uses HTTP/1.1.
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://localhost:{}", listener.local_addr().unwrap().port());
     tokio::spawn(async move {
         while let Ok((socket, _)) = listener.accept().await {
-            // A client that does not trust the certificate ends the handshake.
+            // A client that does not trust the certificate aborts the handshake.
             let Ok(mut socket) = acceptor.accept(socket).await else { continue };
             let mut request = Vec::new();
             while !request.ends_with(b"\r\n\r\n")
@@ -66,7 +66,7 @@ async fn start_for(certificate: &CertifiedKey<KeyPair>, client: Option<&Certifie
     url
 }
 
-/// Calls the server, trusting these roots beside those of the system.
+/// Calls the server, and trusts these root certificates in addition to those of the system.
 async fn call(url: &str, roots: &[String]) -> ToolResponse {
     let engine = roots
         .iter()
@@ -82,7 +82,7 @@ async fn server_is_trusted_through_the_given_root() {
     let url = start(&own).await;
     let response = call(&url, &[own.cert.pem()]).await;
     assert_eq!(response.text(), format!("GET {url}/ → 200\n\nsealed"));
-    // Several in one text, and several texts.
+    // Several certificates in one text, and several texts.
     let other = certificate(&["other.example"]).cert.pem();
     let response = call(&url, &[other.clone() + &own.cert.pem()]).await;
     assert!(!response.is_error(), "{}", response.text());
@@ -94,7 +94,7 @@ async fn server_is_trusted_through_the_given_root() {
 async fn server_is_rejected_without_its_root() {
     let own = certificate(&["localhost"]);
     let url = start(&own).await;
-    // Another one of the same name does not help.
+    // Another certificate with the same name does not help.
     for roots in [vec![], vec![certificate(&["localhost"]).cert.pem()]] {
         let response = call(&url, &roots).await;
         assert!(response.is_error(), "{}", response.text());
@@ -139,7 +139,8 @@ async fn client_certificate_is_sent_on_request() {
     assert!(displayed.contains("identity: Some(****)"), "{displayed}");
     let result = call_it(with, wanted(&url), json!({})).await.unwrap();
     assert_eq!(result.to_text(), format!("GET {url}/ → 200\n\nsealed"));
-    // Without it the call says what is missing, or fails if the document does not say that it is needed.
+    // Without the certificate, the call reports what is missing, or fails if the document does not declare that it is
+    // required.
     let missing = call_it(trusting(), wanted(&url), json!({})).await.unwrap_err();
     assert!(
         missing.operator_text().contains("`HttpEngineBuilder::client_certificate`"),
@@ -148,7 +149,7 @@ async fn client_certificate_is_sent_on_request() {
     );
     let failed = call_it(trusting(), plan("GET", &url, "/"), json!({})).await.unwrap_err();
     assert!(failed.to_string().starts_with("Error: HTTP request failed: "), "{failed}");
-    // Another one than the server knows does not help.
+    // A certificate that the server does not know does not help.
     let other = certificate(&["somebody"]);
     let with = trusting().client_certificate(other.cert.pem(), other.signing_key.serialize_pem());
     call_it(with, wanted(&url), json!({})).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! Calls from Rust.
+//! Tests of typed calls from Rust.
 
 use std::sync::LazyLock;
 
@@ -23,7 +23,7 @@ struct Pet {
     name: String,
 }
 
-/// As generated code does it, but by serde.
+/// Like generated code, but with serde.
 impl FromJson for Pet {
     fn from_json(value: Value) -> Result<Self, JsonError> {
         serde_json::from_value(value).map_err(|error| JsonError::new(error.to_string()))
@@ -67,7 +67,7 @@ async fn typed_error_has_the_operator_text() {
     let error = engine.call(GetPet { id: 7, verbose: None }).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "t: The host `shop.local` may not be reached: it is a name of the local link. The program can open it with \
+        "t: The host `shop.local` is blocked: it is a link-local name. The program can allow it with \
          `HttpEngineBuilder::private_host(\"shop.local\")`."
     );
 }
@@ -88,7 +88,7 @@ async fn each_failure_has_its_own_variant() {
     assert_eq!(error.status(), Some(200));
     assert_eq!(
         error.to_string(),
-        format!("t: GET {}/pets/7 → 200: the answer has more than 50 bytes", server.url)
+        format!("t: GET {}/pets/7 → 200: the response has more than 50 bytes", server.url)
     );
     assert!(matches!(error, CallError::TooLarge { limit: 50, .. }));
     let engine = engine().base_url("http://127.0.0.1:1").build().unwrap();
@@ -173,7 +173,7 @@ async fn context_cancels_limits_and_restricts_a_typed_call() {
     assert!(matches!(error, ToolError::Cancelled), "{error:?}");
 }
 
-/// A tool whose result is not described.
+/// A tool without a declared result.
 #[derive(Serialize)]
 struct Anything {
     id: u32,
@@ -200,7 +200,7 @@ async fn plain_text_and_empty_bodies_are_values() {
     }
 }
 
-/// An operation without a body in its answer.
+/// An operation without a response body.
 #[derive(Serialize)]
 struct Order {
     id: u32,
@@ -214,7 +214,7 @@ impl TypedTool for Order {
     }
 }
 
-/// As generated code does it, but by serde.
+/// Like generated code, but with serde.
 #[derive(Debug, Default, Deserialize, PartialEq)]
 struct OrderHeaders {
     location: Option<String>,

@@ -1,4 +1,4 @@
-//! File arguments: what a model is told of them, and what is sent.
+//! Tests of file arguments: how they are described to a model, and what is sent.
 
 use toolgen_runtime::schema::shape::read::read;
 use toolgen_runtime::spec::plan::{BodyField, FILE_FIELDS, file_argument_help};
@@ -52,7 +52,7 @@ fn path_argument_is_offered_only_if_files_are_readable() {
         assert_eq!(names, ["text", "base64", "filename", "content_type"]);
         assert_eq!(file["description"], "A file: give exactly one of `text` and `base64`.");
     }
-    // An argument that only has the name stays.
+    // An ordinary argument of the same name is kept.
     assert_eq!(without["properties"]["path"], json!({"type": "string"}));
 }
 

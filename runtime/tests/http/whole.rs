@@ -1,11 +1,11 @@
-//! Lists that are not whole are told from those that are.
+//! Tests that incomplete lists are distinguished from complete ones.
 
 use crate::pages::{JSON, argument, called, engine_of, paged};
 use crate::prelude::*;
 
 use crate::server::engine;
 
-/// A service that counts seven pets, and leads to those that `gives` says.
+/// A service that counts seven pets, and returns the number in `gives`, with a link to the next page if `led`.
 fn counting(gives: usize, led: bool) -> Server {
     Server::start(move |seen| {
         let at = argument(seen.target(), "skip").unwrap_or(0);
@@ -23,9 +23,9 @@ fn counting(gives: usize, led: bool) -> Server {
 #[tokio::test]
 async fn partial_list_is_never_presented_as_complete() {
     let total = "total=/meta/total offered=max_items";
-    let counted = "the service counts 7 in all and leads no further";
+    let counted = "the service counts 7 in total, but returned no next page";
     for (pages, gives, led, arguments, message) in [
-        // Nothing leads on, as with a cursor that is given only to those who ask for it.
+        // There is no link, as with a cursor that is returned only on request.
         (
             "cursor=after@/cursor items=/data",
             7,
@@ -74,10 +74,10 @@ async fn partial_list_is_never_presented_as_complete() {
             7,
             true,
             json!({"max_items": 1}),
-            "[1 item of 1 page; more may follow (1 item was asked for; the service counts 7 in all)]"
+            "[1 item of 1 page; more may follow (1 item was requested; the service counts 7 in total)]"
                 .to_owned(),
         ),
-        // What stands before the first page counts.
+        // Items before the first page count.
         (
             "offset=skip items=/data",
             7,
@@ -92,7 +92,7 @@ async fn partial_list_is_never_presented_as_complete() {
             json!({"page": 2, "limit": 3}),
             "[4 items of 2 pages; these are all]".to_owned(),
         ),
-        // Where a list began by a cursor, nobody knows.
+        // If a list starts at a cursor, the number of items before it is unknown.
         (
             "cursor=after@/cursor items=/data",
             7,
@@ -108,13 +108,14 @@ async fn partial_list_is_never_presented_as_complete() {
             "[4 items of 2 pages; these are all]".to_owned(),
         ),
         ("next=/next items=/data", 7, true, json!({}), "[7 items of 3 pages; these are all]".to_owned()),
-        // The service says that more follow.
+        // The service declares that more follow.
         (
             "cursor=after@/cursor items=/data more=/more",
             5,
             true,
             json!({"after": 3}),
-            "[2 items of 1 page; more may follow (the service says so and does not lead there)]".to_owned(),
+            "[2 items of 1 page; more may follow (the service reports more, but returned no next page)]"
+                .to_owned(),
         ),
         (
             "cursor=after@/cursor items=/data more=/more",
@@ -134,7 +135,7 @@ async fn partial_list_is_never_presented_as_complete() {
         let text = result.to_text();
         assert!(text.ends_with(&message), "{pages} {arguments}: {text}");
         assert_eq!(result.details["pages"]["total"], 7);
-        // Rust is told as well.
+        // The same holds for Rust.
         arguments["max_items"] = json!(1000);
         let engine = engine_of(engine());
         let mut items = engine.items(paged(&server.url, &format!("{pages} {total}")), arguments);
@@ -153,7 +154,7 @@ async fn partial_list_is_never_presented_as_complete() {
     }
     let error = items.next().await.unwrap().unwrap_err();
     assert!(
-        error.to_string().contains("more items follow (the service says so and does not lead there)"),
+        error.to_string().contains("more items follow (the service reports more, but returned no next page)"),
         "{error}"
     );
     assert!(items.next().await.is_none());

@@ -1,4 +1,4 @@
-//! Calls that wait in a queue: what each state leads to, in every store, in one process and in many.
+//! Tests of queued calls: their states, in every store, in one process and in several.
 
 mod layers;
 mod processes;
@@ -11,14 +11,14 @@ use toolgen_runtime::{Service, ToolboxContext};
 use crate::prelude::*;
 use crate::shared::{Home, homes};
 
-/// What ran, and whether anything may.
+/// The calls that ran, and whether calls are allowed.
 #[derive(Clone, Default)]
 pub(crate) struct World {
     pub(crate) paid: Arc<Mutex<Vec<String>>>,
     closed: Arc<Mutex<bool>>,
 }
 
-/// Pays somebody.
+/// Pays a recipient.
 #[tool(undocumented)]
 async fn pay(
     to: String,
@@ -40,7 +40,7 @@ async fn relay(ctx: &ToolContext) -> Result<String, ToolError> {
     ctx.call("pay", json!({"to": "Ada", "pin": "0815"})).await.map(|result| result.to_text())
 }
 
-/// Asks about payments, unless everything is closed; a second time about those to Zoe.
+/// Requires approval for payments, unless the tool is closed; for payments to Zoe twice.
 fn asks(world: &World) -> impl Fn(&ToolRequest<'_>) -> MiddlewareDecision + Send + Sync + 'static {
     let closed = Arc::clone(&world.closed);
     move |request| {
@@ -65,7 +65,7 @@ pub(crate) fn builder(world: &World, approvals: &Approvals) -> ToolboxBuilder {
         .approval_queue(approvals.clone())
 }
 
-/// A turn of a principal.
+/// A turn with a principal.
 pub(crate) fn turn_of(principal: &str) -> ToolContext {
     ToolContext::new("turn", "")
         .with_principal(Principal::new(principal.to_owned()).with_scopes(["read", "write"]))
@@ -76,7 +76,7 @@ pub(crate) fn turn() -> ToolContext {
     turn_of("alice")
 }
 
-/// Makes a call that waits.
+/// Makes a call that waits for approval.
 pub(crate) async fn ask(toolbox: &Toolbox, to: &str) -> ApprovalRequest {
     let call = ToolCall::new("call-1", "pay", json!({"to": to, "pin": "0815"}));
     match toolbox.call(call, &turn()).await.outcome {
@@ -89,7 +89,7 @@ pub(crate) async fn entry(approvals: &Approvals, id: &str) -> QueuedApproval {
     approvals.get(id).await.unwrap().unwrap()
 }
 
-/// A queue of each kind, with what it needs.
+/// Returns a queue of each kind, with the resources it needs.
 fn queues() -> Vec<(&'static str, Approvals, Home)> {
     homes().into_iter().map(|home| (home.name(), Approvals::on(home.open()), home)).collect()
 }

@@ -1,4 +1,4 @@
-//! What is recorded of calls, what is not, and what a broken disk does to it.
+//! Tests of audit logs: what is recorded, what is not, and how failing disks are handled.
 
 mod approvals;
 mod files;
@@ -37,7 +37,7 @@ fn record(auditor: &Auditor, id: &str) -> Record {
     auditor.record(|| info(id, json!({"user": "me", "pin": "hunter2"})))
 }
 
-/// A whole call: intent, outcome.
+/// Records a complete call: intent and outcome.
 async fn call(auditor: &Auditor, id: &str, outcome: Result<ToolResult, ToolError>) {
     let mut record = record(auditor, id);
     record.intent().await.unwrap();

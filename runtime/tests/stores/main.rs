@@ -1,4 +1,4 @@
-//! What is kept of calls, in memory, in files and in databases.
+//! Tests of stores and audit logs: in memory, in files and in databases.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod approvals;

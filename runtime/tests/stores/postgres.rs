@@ -1,4 +1,4 @@
-//! Records in a real PostgreSQL server: what is in them, who writes them, and what outages do to them.
+//! Tests of the audit log in a real PostgreSQL server: rows, writers and outages.
 #![cfg(target_os = "linux")]
 
 mod kill;
@@ -21,7 +21,7 @@ fn login(user: &str, #[arg(secret)] password: &str) -> String {
     format!("{user} {password}")
 }
 
-/// A call of a tool: without one, every text may be secret.
+/// A call of a tool. Without a specification, any string may be secret.
 fn info(id: &str, tool: &str, arguments: Value) -> CallInfo {
     let known = toolset![login].remove(0);
     CallInfo::new(id.to_owned(), tool.to_owned(), arguments).with_tool(Some(known))
@@ -31,7 +31,7 @@ fn record(auditor: &Auditor, id: &str) -> Record {
     auditor.record(|| info(id, "login", json!({"user": "me", "password": "hunter2"})))
 }
 
-/// A whole call: intent, outcome.
+/// Records a complete call: intent and outcome.
 async fn call(auditor: &Auditor, id: &str, outcome: Result<ToolResult, ToolError>) {
     let mut record = record(auditor, id);
     record.intent().await.unwrap();

@@ -1,4 +1,4 @@
-//! Runs that are recorded in an audit log, and replayed without the world.
+//! Tests of runs that are recorded in an audit log, and replayed without external effects.
 
 mod agents;
 mod differences;
@@ -11,7 +11,7 @@ use toolgen_runtime::Content;
 
 use crate::prelude::*;
 
-/// How often the world was asked, in this thread: tests run beside each other.
+/// Number of external requests on this thread, because tests run concurrently.
 mod world {
     use std::cell::Cell;
 
@@ -92,14 +92,14 @@ async fn dispatch(toolbox: &Toolbox, calls: Vec<ToolCall>) -> Vec<ToolResponse> 
     toolbox.dispatch(calls, &turn(), &DispatchOptions::default()).await.responses
 }
 
-/// Records what a program does, with the bytes of its results.
+/// Records the run of a program, with the bytes of its results.
 async fn recorded(program: impl AsyncFnOnce(&Toolbox)) -> RecordedRun {
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).record_bytes(true).start().unwrap();
     program(&builder().layer(auditor.clone()).build().unwrap()).await;
     auditor.shutdown().await;
     let run = RecordedRun::from_memory(&sink, &RunSelection::new()).unwrap();
-    // As it stands in a file.
+    // In the format of the file.
     RecordedRun::parse(&run.text()).unwrap()
 }
 

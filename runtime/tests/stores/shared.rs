@@ -1,5 +1,5 @@
-//! State that processes share: the same tests of every part of a toolbox on every store, in one process and in many, on
-//! servers that the tests start.
+//! Tests of state that processes share: the same tests of every part of a toolbox on every store, in one process and
+//! in several, on servers that the tests start.
 
 mod approvals;
 mod breaker;
@@ -23,8 +23,8 @@ use toolgen_test_support::redis;
 
 use crate::prelude::*;
 
-/// A folder of its own below that of the tests' files, gone when the test is over. It was made here, and nothing above
-/// it is ever removed.
+/// A separate directory below that of the tests' files, removed when the test ends. The test created it, and no
+/// directory above it is ever removed.
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
@@ -33,7 +33,7 @@ impl Scratch {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("stores-{}-{number}", std::process::id());
         let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        // Fails if there is one already: what is removed later is this one.
+        // Fails if the directory exists, so that only a directory of this test is removed later.
         fs::create_dir(&dir).unwrap();
         Scratch(dir)
     }
@@ -53,7 +53,7 @@ impl Drop for Scratch {
     }
 }
 
-/// What a store lives in: it is gone when the test is over.
+/// The storage of a store, removed when the test ends.
 pub(crate) enum Home {
     Memory(MemoryStore),
     Sqlite(Scratch),
@@ -73,7 +73,7 @@ impl Home {
         }
     }
 
-    /// Where a further process finds the store; `None` if none can.
+    /// Returns where another process finds the store; `None` if other processes cannot use it.
     pub(crate) fn place(&self) -> Option<String> {
         match self {
             Home::Memory(_) => None,
@@ -84,7 +84,7 @@ impl Home {
         }
     }
 
-    /// Opens the store as another process would, with a connection of its own.
+    /// Opens the store as another process would, with a separate connection.
     pub(crate) fn open(&self) -> Arc<dyn Store> {
         match self {
             Home::Memory(store) => Arc::new(store.clone()),
@@ -93,11 +93,11 @@ impl Home {
     }
 }
 
-/// Opens the store at a place.
+/// Opens the store at a location.
 pub(crate) fn at(location: &str) -> Arc<dyn Store> {
     match location.split_once("://") {
         Some(("redis", _)) => Arc::new(redis_at(location)),
-        // Where the machine is busy a server may be slow; tests of slow servers set their own time.
+        // A server may be slow on a busy machine; tests of slow servers set their own timeout.
         Some(_) => Arc::new(PostgresStore::builder(location).timeout(LONG).build().unwrap()),
         None => Arc::new(SqliteStore::open(location).unwrap()),
     }
@@ -109,7 +109,7 @@ pub(crate) fn redis_at(url: &str) -> RedisStore {
 
 const LONG: Duration = Duration::from_secs(20);
 
-/// The URL of a database of its own on the server that the tests share.
+/// Returns the URL of a separate database on the server that the tests share.
 #[cfg(target_os = "linux")]
 #[track_caller]
 pub(crate) fn database() -> Option<(String, Arc<postgres::Server>)> {
@@ -119,14 +119,14 @@ pub(crate) fn database() -> Option<(String, Arc<postgres::Server>)> {
     Some((url, server))
 }
 
-/// A home of each kind. Those of servers are left out, and that is said, where there is none.
+/// Returns storage of each kind. Kinds whose server is not installed are skipped, with a message.
 pub(crate) fn homes() -> Vec<Home> {
     let mut homes = vec![Home::Memory(MemoryStore::new())];
     homes.extend(shared_homes());
     homes
 }
 
-/// Those that processes share.
+/// Returns the kinds that processes can share.
 pub(crate) fn shared_homes() -> Vec<Home> {
     let mut homes = vec![Home::Sqlite(Scratch::new())];
     #[cfg(target_os = "linux")]

@@ -149,7 +149,7 @@ pub(super) struct DryRunCredentials<'a> {
 impl Credentials for DryRunCredentials<'_> {
     fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret> {
         if self.requests.oauth.iter().any(|(scheme, _)| scheme == request.scheme) {
-            return Some(Secret::new("(a token by OAuth)"));
+            return Some(Secret::new("(an OAuth token)"));
         }
         match request.placement {
             Placement::MutualTls if self.requests.identity().is_some() => Some(Secret::new("")),

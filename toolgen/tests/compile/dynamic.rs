@@ -250,7 +250,7 @@ async fn fetch_errors_show_no_secrets() {
     };
     let at = |path: &str| Fetch::new(format!("{}{path}?api_key=hunter2hunter2", server.url));
     let error = fetch(at("/missing")).await;
-    assert_eq!(error.to_string(), format!("{}/missing: the server answered with status 404", server.url));
+    assert_eq!(error.to_string(), format!("{}/missing: the server returned status 404", server.url));
     let error = fetch(at("/elsewhere")).await;
     assert!(error.to_string().ends_with("not followed: the location is not an http or https URL"), "{error}");
     assert_eq!(fetch(at("/loop")).await.kind, FetchErrorKind::Redirect("too many redirects"));

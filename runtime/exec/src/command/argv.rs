@@ -1,4 +1,4 @@
-//! Writes the command line of a call. No value becomes another argument, an option, or code.
+//! Builds the command line of a call. No value becomes another argument, an option, or code.
 
 use serde_json::Value;
 use toolgen_kernel::call::error::ToolError;
@@ -11,7 +11,7 @@ use toolgen_kernel::spec::template::{Reference, Scope, Segment, Template, text_o
 pub(super) fn argv(plan: &CommandPlan, scope: &Scope<'_>) -> Result<Vec<String>, ToolError> {
     let mut line = CommandLine { scope, words: Vec::new(), options_ended: false };
     if !plan.script.is_empty() {
-        // The second `sh` is `$0`; what follows are `$1`, `$2` and so on.
+        // The second `sh` is `$0`; the following words are `$1`, `$2` and so on.
         line.words.extend(["sh", "-c", &plan.script, "sh"].map(str::to_owned));
     }
     for word in &plan.argv {
@@ -23,7 +23,7 @@ pub(super) fn argv(plan: &CommandPlan, scope: &Scope<'_>) -> Result<Vec<String>,
     Ok(line.words)
 }
 
-/// Returns the text of a template that is not an argument but a variable or a directory.
+/// Returns the string of a template that is not an argument but a variable or a directory.
 pub(super) fn text(template: &Template, scope: &Scope<'_>) -> Result<Option<String>, ToolError> {
     let Some(text) = template.fill_text(scope).map_err(missing)? else { return Ok(None) };
     if text.contains('\0') {
@@ -32,7 +32,7 @@ pub(super) fn text(template: &Template, scope: &Scope<'_>) -> Result<Option<Stri
     Ok(Some(text))
 }
 
-/// Returns the first reference of a template to a value with such a text.
+/// Returns the first reference in a template to a value with this defect.
 fn culprit<'t>(
     template: &'t Template,
     scope: &Scope<'_>,
@@ -54,7 +54,7 @@ fn holds(value: &Value, is_wrong: &impl Fn(&str) -> bool) -> bool {
     }
 }
 
-const NUL: &str = "must not hold the character U+0000, which no program can be given";
+const NUL: &str = "must not contain the character U+0000, which cannot be passed to a program";
 
 fn refused(
     template: &Template,
@@ -64,20 +64,22 @@ fn refused(
 ) -> ToolError {
     match culprit(template, scope, is_wrong) {
         Some(reference) => unusable(reference, ArgumentProblemKind::Value, message),
-        None => ToolError::failed(format!("the command of this tool is wrong: a text of it {message}")),
+        None => {
+            ToolError::failed(format!("the command of this tool is invalid: one of its strings {message}"))
+        }
     }
 }
 
-/// A command line that is being written.
+/// A command line that is being built.
 struct CommandLine<'a> {
     scope: &'a Scope<'a>,
     words: Vec<String>,
-    /// Whether there was a `--`, after which programs read no options.
+    /// Whether there was a `--`, after which programs parse no options.
     options_ended: bool,
 }
 
 impl CommandLine<'_> {
-    /// Adds a word; returns `false` if it is left out because an optional value is missing, or a list is empty.
+    /// Adds a word. Returns `false` if it is omitted because an optional value is missing, or an array is empty.
     fn word(&mut self, word: &ArgvTemplate) -> Result<bool, ToolError> {
         match word {
             ArgvTemplate::One { text, allow_leading_dash: dash } => {
@@ -123,8 +125,8 @@ impl CommandLine<'_> {
         if value.starts_with('-') && !free {
             let program = self.words.first().map_or("the program", String::as_str);
             let mut message =
-                format!("must not begin with `-`, because `{program}` would take it for an option");
-            // No number is meant as a file.
+                format!("must not begin with `-`, because `{program}` would parse it as an option");
+            // A number is never a file name.
             if value.parse::<f64>().is_err() {
                 message.push_str("; a file of such a name is `./-…`");
             }
@@ -136,7 +138,7 @@ impl CommandLine<'_> {
     }
 }
 
-/// Whether the text of a template may begin with a value of the call.
+/// Whether a template may begin with a value of the call.
 fn starts_with_value(template: &Template) -> bool {
     match template {
         Template::Constant(_) => false,

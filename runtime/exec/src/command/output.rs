@@ -1,4 +1,4 @@
-//! Reads the output of a program.
+//! Parses the output of a program.
 
 use serde_json::{Value, json};
 use toolgen_kernel::base::truncate::cut;
@@ -10,11 +10,11 @@ use toolgen_kernel::spec::template::text_of;
 
 use crate::ExecOutput;
 
-/// The code of a program that failed.
+/// The error code of a program that failed.
 const FAILED: &str = "COMMAND_FAILED";
-/// The code of output that is not what the tool declares.
+/// The error code of output that does not match the tool's declaration.
 const UNREADABLE: &str = "INVALID_OUTPUT";
-/// The length of the start of the output that an error quotes, in characters.
+/// Maximum length of the output that an error quotes, in characters.
 const QUOTED: usize = 200;
 
 /// Returns the outcome of a call whose program has ended.
@@ -49,7 +49,7 @@ pub(super) fn outcome(plan: &CommandPlan, output: &ExecOutput) -> Result<ToolRes
             return Err(unreadable("has no member `result`, `results` or `error`", &output.stdout, output));
         }
     };
-    // The code of a program is part of its result, if the plan does not say what it means.
+    // If the plan does not describe the exit code, the code is part of the result.
     let above = if is_other { ended(message, output) + &errors(output) } else { message.to_owned() };
     if !above.is_empty() {
         result.content.insert(0, Content::Text(above));
@@ -57,7 +57,7 @@ pub(super) fn outcome(plan: &CommandPlan, output: &ExecOutput) -> Result<ToolRes
     Ok(result)
 }
 
-/// Returns all about a program that ended with another code than 0.
+/// Describes a program that ended with an exit code other than 0.
 fn told(message: &str, output: &ExecOutput) -> String {
     format!(
         "{}{}{}",
@@ -67,13 +67,13 @@ fn told(message: &str, output: &ExecOutput) -> String {
     )
 }
 
-/// Returns what the plan says about a code, and the code.
+/// Returns the plan's description of an exit code, and the code.
 fn ended(message: &str, output: &ExecOutput) -> String {
     let end = if message.is_empty() { "" } else { "\n" };
     format!("{message}{end}exit code {}", output.exit_code)
 }
 
-/// Returns what a program wrote to its standard error, if it did.
+/// Returns the standard error of a program, if it is not empty.
 fn errors(output: &ExecOutput) -> String {
     stream("stderr", &output.stderr, output.stderr_dropped)
 }
@@ -85,7 +85,7 @@ fn stream(name: &str, text: &str, dropped: u64) -> String {
     }
 }
 
-/// Returns a stream with a notice of what is missing from it.
+/// Returns a stream with a notice of the omitted bytes.
 fn with_notice(stream: &str, dropped: u64) -> String {
     match dropped {
         0 => stream.to_owned(),
@@ -103,11 +103,11 @@ fn in_text(text: String, output: &ExecOutput) -> ToolResult {
         details["stderr"] = Value::from(output.stderr.as_str());
     }
     let mut result = ToolResult::text(text).with_details(details);
-    result.structured = Structured::Missing("the output is a text".into());
+    result.structured = Structured::Missing("the output is text".into());
     result
 }
 
-/// Returns the error of output that cannot be read, with a part of it and with what else the program told.
+/// Returns the error of output that cannot be parsed: the start of it, the exit code, and the standard error.
 fn unreadable(what: &str, stdout: &str, output: &ExecOutput) -> ToolError {
     let start = match stdout.trim() {
         "" => "there is none".to_owned(),
@@ -128,7 +128,7 @@ fn json_of(output: &ExecOutput) -> Result<Value, ToolError> {
         .map_err(|error| unreadable(&format!("is not JSON ({error})"), &output.stdout, output))
 }
 
-/// Reads a JSON value on each line. The last line of truncated output is incomplete.
+/// Parses a JSON value on each line. The last line of truncated output is incomplete.
 fn lines(output: &ExecOutput) -> Result<ToolResult, ToolError> {
     let whole = match output.stdout_dropped {
         0 => output.stdout.as_str(),
@@ -147,8 +147,8 @@ fn lines(output: &ExecOutput) -> Result<ToolResult, ToolError> {
     Ok(result.with_content(Content::Text(truncated(dropped))))
 }
 
-/// Reads `{"result"}`, `{"results"}` or `{"error", "code"}`; `None` if the output has none of them, or a program
-/// failed without reporting an error.
+/// Parses `{"result"}`, `{"results"}` or `{"error", "code"}`. Returns `None` if the output has none of these members,
+/// or if a program failed without reporting an error.
 fn envelope(
     output: &ExecOutput,
     meaning: Option<&ExitCode>,
@@ -164,7 +164,7 @@ fn envelope(
         let code = read.get("code").filter(|code| !code.is_null()).map(text_of);
         let code = code.map_or(FAILED.to_owned(), std::borrow::Cow::into_owned);
         let text = text_of(error);
-        // The program says what went wrong. How it ended is of interest to people alone, unless the plan knows better.
+        // The program describes its error. The exit code is omitted for models, unless the plan describes it.
         let text = match meaning.map_or("", |meaning| meaning.message.as_str()) {
             "" => text.into_owned(),
             message => format!("{message}\n{text}"),

@@ -1,4 +1,4 @@
-//! Shows the lines of a program while it runs.
+//! Reports the lines of a program while it runs.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,11 +7,13 @@ use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::secrets::Secrets;
 
-/// The most bytes of lines that are held back until others come.
+/// Maximum size of the lines that are held back, in bytes.
 const MAX_HELD_BYTES: usize = 64 << 10;
 
-/// Reports the lines of a program as updates of its call. Clones share the lines that wait: a secret of the call may have
-/// several lines, and the end of a piece of a long line may cut one, so what may begin a secret waits for what follows.
+/// Reports the lines of a program as updates of its call. Clones share the lines that are held back.
+///
+/// A secret of the call may span several lines, and may be cut at the end of a chunk of a long line. Text that may
+/// begin a secret is therefore held back until more arrives.
 #[derive(Clone)]
 pub(super) struct Stream {
     ctx: ToolContext,
@@ -23,7 +25,7 @@ impl Stream {
         Stream { ctx: ctx.clone(), held: Arc::default() }
     }
 
-    /// Reports a line, or a piece of a long one.
+    /// Reports a line, or a chunk of a long line.
     pub(super) fn line(&self, line: &str) {
         let Some(secrets) = self.ctx.secrets() else { return self.ctx.update(ToolResult::text(line)) };
         let displayed = {
@@ -38,7 +40,7 @@ impl Stream {
         self.show(&secrets, displayed);
     }
 
-    /// Reports what still waits, since nothing follows.
+    /// Reports the text that is still held back, because the stream has ended.
     pub(super) fn end(&self) {
         let held = std::mem::take(&mut *unpoisoned(self.held.lock()));
         if let Some(secrets) = self.ctx.secrets() {

@@ -1,4 +1,4 @@
-//! Keeps the start of a stream.
+//! Captures the start of a stream.
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 use toolgen_kernel::base::truncate::trim_partial_char;
@@ -6,7 +6,7 @@ use toolgen_kernel::base::truncate::trim_partial_char;
 use super::lines::Lines;
 use crate::LineListener;
 
-/// The start of a stream, and the number of bytes that followed.
+/// The start of a stream, and the number of omitted bytes.
 pub(super) struct Capture<'l> {
     buffer: Vec<u8>,
     limit: usize,
@@ -19,11 +19,11 @@ impl<'l> Capture<'l> {
         Capture { buffer: Vec::new(), limit, dropped: 0, lines: listener.map(Lines::new) }
     }
 
-    /// Reads to the end, even past what is kept: a program whose stream is not read stops.
+    /// Reads to the end, even beyond the limit: a program blocks if its stream is not read.
     pub(super) async fn drain(&mut self, stream: Option<impl AsyncRead + Unpin>) {
         let Some(mut stream) = stream else { return };
         let mut buffer = vec![0; 16 * 1024];
-        // A stream that cannot be read has ended: the error cannot be reported.
+        // A read error ends the stream; it cannot be reported.
         while let Ok(count @ 1..) = stream.read(&mut buffer).await {
             let room = self.limit.saturating_sub(self.buffer.len()).min(count);
             self.buffer.extend_from_slice(&buffer[..room]);
@@ -34,7 +34,7 @@ impl<'l> Capture<'l> {
         }
     }
 
-    /// Returns the text, without a partial character at its end, and the number of bytes that are not in it.
+    /// Returns the text, without an incomplete character at its end, and the number of omitted bytes.
     pub(super) fn finish(mut self) -> (String, u64) {
         if let Some(lines) = self.lines.take() {
             lines.finish();

@@ -11,11 +11,11 @@ use toolgen_kernel::base::future::BoxFuture;
 use super::process::{Job, inherited, run, unique_name};
 use crate::{ExecError, ExecOptions, ExecOutput, Executor};
 
-/// The place of the workspace in a container.
+/// The path of the workspace in a container.
 const WORKSPACE: &str = "/workspace";
-/// The place for temporary files, from which no program can be started.
+/// The mount for temporary files, from which programs cannot be started.
 const TMPFS: &str = "/tmp:rw,noexec,nosuid,size=2g";
-/// The variables by which Docker and Podman find their daemon.
+/// The variables that Docker and Podman use to find their daemon.
 const INHERITED: &[&str] = &[
     "CONTAINER_CONNECTION",
     "CONTAINER_HOST",
@@ -29,19 +29,20 @@ const INHERITED: &[&str] = &[
     "SSH_AUTH_SOCK",
     "XDG_RUNTIME_DIR",
 ];
-/// The exit codes by which `docker run` reports its own failure: any, a program that cannot be run, and a missing one.
+/// The exit codes of `docker run` for its own failures: any failure, a program that cannot be run, and a missing
+/// program.
 const OWN_FAILURES: std::ops::RangeInclusive<i32> = 125..=127;
 
 /// Runs each program in its own container, by `docker run` or a program that takes the same arguments.
 ///
-/// The container sees one directory of this machine, under `/workspace`. It is removed when its program ends, takes
-/// too long or is cancelled. Programs in it never gain privileges, and every option of [`ExecOptions`] is enforced.
+/// The container sees one directory of this machine, as `/workspace`. The container is removed when its program ends,
+/// times out or is cancelled. Programs in it cannot gain privileges, and every option of [`ExecOptions`] is enforced.
 ///
-/// When a container of Podman runs out of memory, Podman's monitor leaves an empty file `oom` in the directory of this
+/// When a Podman container runs out of memory, Podman's monitor leaves an empty file `oom` in the directory of this
 /// process.
 ///
 /// The image should have no entry point, or one that runs its arguments; `with_args(["--entrypoint", ""])` removes an
-/// entry point. Values of [`ExecOptions::env`] are arguments of a process that other users of this machine may list.
+/// entry point. Values of [`ExecOptions::env`] are arguments of a process, which other users of this machine may see.
 ///
 /// ```
 /// use toolgen_runtime::engine::executor::{ContainerExecutor, ExecOptions};
@@ -73,7 +74,7 @@ pub struct ContainerExecutor {
 }
 
 impl ContainerExecutor {
-    /// Creates an executor for an image. Containers see this directory, which is an absolute path.
+    /// Creates an executor for an image. Containers see the workspace, which must be an absolute path.
     pub fn new(image: impl Into<String>, workspace: impl Into<PathBuf>) -> ContainerExecutor {
         ContainerExecutor {
             program: String::from("docker"),
@@ -85,22 +86,22 @@ impl ContainerExecutor {
         }
     }
 
-    /// Sets the program that runs containers, such as `podman`; the default is `docker`.
+    /// Sets the program that runs containers, such as `podman`. Default: `docker`.
     #[must_use]
     pub fn program(mut self, program: impl Into<String>) -> ContainerExecutor {
         self.program = program.into();
         self
     }
 
-    /// Lets programs gain privileges, as `sudo` does.
+    /// Allows programs to gain privileges, as `sudo` does.
     #[must_use]
     pub fn allow_new_privileges(mut self) -> ContainerExecutor {
         self.new_privileges = true;
         self
     }
 
-    /// Adds arguments before `run`, such as `["--storage-driver", "vfs"]` for Podman. The container is removed with the
-    /// same arguments.
+    /// Adds arguments before `run`, such as `["--storage-driver", "vfs"]` for Podman. The same arguments are used to
+    /// remove the container.
     #[must_use]
     pub fn with_global_args(
         mut self,
@@ -110,20 +111,20 @@ impl ContainerExecutor {
         self
     }
 
-    /// Adds arguments before the image, such as `["--ulimit", "nofile=1024:1024"]`. They come after those that enforce
-    /// the options, so an argument such as `--privileged` loosens what is enforced.
+    /// Adds arguments before the image, such as `["--ulimit", "nofile=1024:1024"]`. They follow those that enforce
+    /// the options, so an argument such as `--privileged` weakens the enforcement.
     #[must_use]
     pub fn with_args(mut self, args: impl IntoIterator<Item = impl Into<String>>) -> ContainerExecutor {
         self.args.extend(args.into_iter().map(Into::into));
         self
     }
 
-    /// Returns the command that runs a command in a container. A run also adds the name of the container and
+    /// Returns the command that runs a command in a container. `run` also adds the name of the container and
     /// `--stop-timeout 0`.
     ///
     /// # Errors
     ///
-    /// Returns [`ExecError::Invalid`] with everything that is invalid.
+    /// Returns [`ExecError::Invalid`] with all invalid values.
     pub fn argv(&self, argv: &[String], options: &ExecOptions) -> Result<Vec<String>, ExecError> {
         self.check(argv)?;
         crate::check_env(options)?;
@@ -168,7 +169,7 @@ impl ContainerExecutor {
         Ok(line)
     }
 
-    /// Returns the arguments of a command: those of every command, then its own.
+    /// Returns the arguments of a `docker` command: the global ones, then its own.
     fn words(&self, own: &[&str]) -> Vec<String> {
         self.global_args.iter().cloned().chain(own.iter().map(|word| (*word).to_owned())).collect()
     }
@@ -181,14 +182,15 @@ impl ContainerExecutor {
         } else if !self.workspace.is_absolute() || self.workspace.to_str().is_none() {
             "the workspace is not an absolute path in UTF-8"
         } else if cfg!(unix) && self.workspace.to_string_lossy().contains(':') {
-            "the path of the workspace holds a colon, which ends it in a mount"
+            "the path of the workspace contains a colon, which separates the parts of a mount"
         } else {
             return Ok(());
         };
         Err(ExecError::invalid(wrong))
     }
 
-    /// Returns a directory as a container sees it; it may be relative to the workspace, or in it on either side.
+    /// Returns a directory as the container sees it. It may be relative to the workspace, or a path in the workspace
+    /// on either side.
     fn inside(&self, work_dir: Option<&Path>) -> Result<String, ExecError> {
         let Some(work_dir) = work_dir else { return Ok(WORKSPACE.to_owned()) };
         let rest = work_dir.strip_prefix(&self.workspace).or_else(|_| work_dir.strip_prefix(WORKSPACE));
@@ -221,9 +223,9 @@ impl ContainerExecutor {
         // `kill` would miss a container that has not started yet.
         let removal = self.words(&["rm", "--force", &name]);
         let mut container = Container::new(&name, &self.program, &removal);
-        // After the program and `run --rm`.
+        // After the program, the global arguments, and `run --rm`.
         let after_run = self.global_args.len() + 3;
-        // Podman's `rm --force` would first wait ten seconds for the program to end by itself.
+        // Podman's `rm --force` would otherwise wait ten seconds for the program to end.
         let added = ["--name".to_owned(), name, "--stop-timeout".to_owned(), "0".to_owned()];
         line.splice(after_run..after_run, added);
         let job = Job {
@@ -238,7 +240,7 @@ impl ContainerExecutor {
         };
         let outcome = run(job, cancel).await;
         match &outcome {
-            // The program that ran the container is gone, but the container may not be.
+            // The `docker` process has ended, but its container may still run.
             Err(ExecError::Timeout { .. } | ExecError::Cancelled | ExecError::Lost { .. }) => {
                 container.remove().await.map_err(|message| ExecError::Lost { message })?;
             }
@@ -252,8 +254,8 @@ impl ContainerExecutor {
         outcome
     }
 
-    /// Whether the error is the runner's own: `docker: Error response from daemon: …`, or `Error: …` from Podman. A
-    /// shell uses the same codes for what it cannot run, but does not mention containers.
+    /// Whether the error is that of the container runtime: `docker: Error response from daemon: …`, or `Error: …`
+    /// from Podman. A shell uses the same codes for programs that it cannot run, but does not mention containers.
     fn failed_itself(&self, output: &ExecOutput) -> bool {
         let name = Path::new(&self.program).file_name().and_then(|name| name.to_str()).unwrap_or_default();
         output.stderr.lines().any(|line| {
@@ -274,7 +276,7 @@ impl Executor for ContainerExecutor {
     }
 }
 
-/// Whether an argument chooses a network.
+/// Whether an argument selects a network.
 fn is_network(arg: &str) -> bool {
     let name = arg.split_once('=').map_or(arg, |(name, _)| name);
     matches!(name, "--network" | "--net")

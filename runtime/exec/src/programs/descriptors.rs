@@ -1,4 +1,4 @@
-//! Keeps the open files of this process from the programs that it starts.
+//! Prevents started programs from inheriting open files of this process.
 
 use std::fs;
 use std::io;
@@ -7,15 +7,15 @@ use std::process::Command;
 
 use command_fds::{CommandFdExt as _, FdMapping};
 
-/// The bit of a file's flags by which it is closed when a program starts.
+/// The flag of a file descriptor that is closed when a program starts.
 const CLOEXEC: u32 = 0o2_000_000;
 
-/// Puts `/dev/null` in the place of what a program would inherit beyond its standard streams: files that this process
-/// has from the one that started it, or that libraries in C opened.
+/// Replaces the files that a program would inherit, besides its standard streams, by `/dev/null`: files that this
+/// process inherited itself, or that C libraries opened.
 ///
 /// # Errors
 ///
-/// If it cannot be told what that is: no program is started with files that nobody meant for it.
+/// Returns an error if the inherited files cannot be listed. The program is not started then.
 pub(super) fn keep(command: &mut Command) -> io::Result<()> {
     let inherited =
         inherited().map_err(|error| io::Error::other(format!("the open files of this process: {error}")))?;
@@ -28,14 +28,14 @@ pub(super) fn keep(command: &mut Command) -> io::Result<()> {
     command.fd_mappings(mappings).map(drop).map_err(io::Error::other)
 }
 
-/// The descriptors from 3 up that a program started now would inherit.
+/// Returns the descriptors from 3 up that a program started now would inherit.
 fn inherited() -> io::Result<Vec<i32>> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc/self/fdinfo")? {
         let entry = entry?;
         let number = entry.file_name().to_str().and_then(|name| name.parse().ok());
         let Some(number) = number.filter(|number| *number > 2) else { continue };
-        // Another thread may have closed it meanwhile.
+        // Another thread may have closed it in the meantime.
         let Ok(text) = fs::read_to_string(entry.path()) else { continue };
         let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
         let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok()).unwrap_or_default();

@@ -1,13 +1,13 @@
-//! Splits a stream into lines, as they come.
+//! Splits a stream into lines as it arrives.
 
 use toolgen_kernel::base::truncate::trim_partial_char;
 
 use crate::{LineListener, MAX_LINE_BYTES};
 
-/// Splits the pieces of a stream into lines.
+/// Splits the chunks of a stream into lines.
 pub(super) struct Lines<'l> {
     listener: &'l LineListener,
-    /// The start of a line, shorter than [`MAX_LINE`].
+    /// The start of a line, shorter than [`MAX_LINE_BYTES`].
     start: Vec<u8>,
 }
 
@@ -16,7 +16,7 @@ impl Lines<'_> {
         Lines { listener, start: Vec::new() }
     }
 
-    /// Takes the next bytes of the stream and passes on the lines that end in them.
+    /// Adds the next bytes of the stream, and passes on the lines that end in them.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -31,7 +31,7 @@ impl Lines<'_> {
                 rest = later;
                 continue;
             };
-            // Most lines come whole, and need no copy.
+            // Most lines arrive complete, and need no copy.
             if self.start.is_empty() {
                 self.tell(&piece[..end]);
             } else {
@@ -43,7 +43,7 @@ impl Lines<'_> {
         }
     }
 
-    /// Passes on the last line, which has no end.
+    /// Passes on the last line, which has no line break.
     pub(super) fn finish(self) {
         if !self.start.is_empty() {
             self.tell(&self.start);
@@ -62,7 +62,7 @@ mod tests {
 
     use super::*;
 
-    /// The lines of these pieces of a stream.
+    /// Returns the lines of these chunks of a stream.
     fn lines(pieces: &[&[u8]]) -> Vec<String> {
         let messages = Arc::new(Mutex::new(Vec::new()));
         let listener = LineListener::new({

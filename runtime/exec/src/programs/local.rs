@@ -10,47 +10,48 @@ use super::process::{Job, inherited, run};
 use super::sandbox::{Command, Sandbox, confine};
 use crate::{ExecError, ExecOptions, ExecOutput, Executor};
 
-/// The variables of this process's environment that programs get by default.
+/// The environment variables of this process that programs inherit by default.
 #[doc(hidden)]
 pub const INHERITED: &[&str] =
     &["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "TERM", "TMPDIR", "TZ", "USER"];
 
 /// Runs programs on this machine, as the user of this process.
 ///
-/// Each program gets its own process group. When it ends, takes too long or is cancelled, the whole group is killed:
-/// nothing that a command started in its group keeps running. (A program that is not confined can leave its group; and
-/// if a system has no groups, as on Windows, only the program itself is killed.) The environment is empty except for a
-/// few variables such as `PATH`, so credentials of this process stay with it. On Linux no program inherits open files of
-/// this process besides its standard streams, and none gains privileges, as by `sudo`.
+/// Each program has its own process group. When the program ends, times out or is cancelled, the whole group is
+/// killed, so that no process of the group keeps running. A program that is not confined can leave its group. On
+/// systems without process groups, such as Windows, only the program itself is killed.
+///
+/// The environment contains only a few variables such as `PATH`, so programs do not see credentials of this process.
+/// On Linux, programs inherit only their standard streams, and cannot gain privileges, for example by `sudo`.
 ///
 /// # What is enforced
 ///
 /// On Linux the operating system enforces `read_only`, `network_disabled` and `limits`, by [`Sandbox::Bubblewrap`] if
-/// the program `bwrap` works and otherwise by [`Sandbox::Landlock`]. A program is confined if any of these options asks
-/// for it. Options that the available means cannot enforce are refused, as all of them are on other systems, and the
-/// error says what would help.
+/// the program `bwrap` works and otherwise by [`Sandbox::Landlock`]. A program is confined if any of these options is
+/// set. Options that cannot be enforced are rejected, with help on how to enforce them. Other systems reject all of
+/// them.
 ///
 /// | option | Bubblewrap | Landlock, Linux 6.2 or newer |
 /// |---|---|---|
-/// | `read_only` | all file systems are read-only; `/tmp` and `/dev/shm` are empty and private to the program; named pipes can be written to | no file is written, created, removed, renamed or linked (Landlock), and none changes its mode, owner, times or attributes (seccomp); `TMPDIR` is a private directory |
+/// | `read_only` | all file systems are read-only; `/tmp` and `/dev/shm` are empty and private to the program; named pipes can be written to | files cannot be written, created, removed, renamed or linked (Landlock), and their mode, owner, times and attributes cannot be changed (seccomp); `TMPDIR` is a private directory |
 /// | `network_disabled` | a network with only a private loopback | no sockets at all (seccomp) |
-/// | either of them | no Unix sockets, through which services outside would act for it, and no io_uring (seccomp) | the same |
-/// | `limits.cpus`, `limits.memory` | a control group, for the program and everything it starts together | the same |
-/// | `limits.pids` | a control group; if none can be made, a limit of its user namespace, which does not hold root | a control group |
-/// | environment and memory of other processes | not readable: only its own processes are visible | not readable, except those of its own |
+/// | either of them | no Unix sockets, through which services outside could act for the program, and no io_uring (seccomp) | the same |
+/// | `limits.cpus`, `limits.memory` | a control group, for the program and all processes that it starts | the same |
+/// | `limits.pids` | a control group; if none can be created, a limit of its user namespace, which does not apply to root | a control group |
+/// | environment and memory of other processes | not readable: only its own processes are visible | not readable, except those of its own processes |
 /// | signals to other processes | not possible | possible before Linux 6.12 |
-/// | limits, priorities, processors and scheduling | of its own processes only | of the process itself only, which it must not give by number (seccomp) |
-/// | queues, semaphores and shared memory of System V, queues of POSIX | its own | none (seccomp) |
-/// | keys of the user and the session | none (seccomp) | the same |
-/// | locks of files, with `read_only` | no exclusive ones and no leases (seccomp), but shared ones, for which others that want to write wait until the program ends | the same |
+/// | changes of limits, priorities, processors and scheduling | only for its own processes | only for the process itself, which it must not name by its process ID (seccomp) |
+/// | System V queues, semaphores and shared memory, POSIX queues | its own | none (seccomp) |
+/// | keyrings of the user and the session | none (seccomp) | the same |
+/// | file locks, with `read_only` | no exclusive locks and no leases (seccomp); shared locks are possible, and block writers until the program ends | the same |
 /// | open files of this process | none | none |
-/// | what it leaves running | ends with it, or, once it runs, with this process | ends with it unless it left its group; with any limit all of it ends |
-/// | devices | none but `null`, `zero`, `full`, `random`, `urandom` and terminals of its own | those of this machine |
+/// | processes that it leaves running | end with the program, or, after it has started, with this process | end with the program, unless they left its group; with any limit, all of them end |
+/// | devices | only `null`, `zero`, `full`, `random`, `urandom` and its own terminals | those of this machine |
 /// | privileges | none, also for root | none, also for root |
-/// | settings of the system in `/proc` and `/sys` | read-only | read-only |
+/// | system settings in `/proc` and `/sys` | read-only | read-only |
 ///
-/// A program that may write files can leave something that others run later: only `read_only` prevents that. Files can
-/// be read in any case. The filters of system calls are made for x86-64, AArch64 and RISC-V.
+/// A program that may write files can leave files that are executed later; only `read_only` prevents that. Files are
+/// always readable. The system call filters support x86-64, AArch64 and RISC-V.
 ///
 /// ```
 /// use toolgen_runtime::CancellationToken;
@@ -89,34 +90,34 @@ impl Default for LocalExecutor {
 }
 
 impl LocalExecutor {
-    /// Starts programs in the directory of this process.
+    /// Creates an executor that starts programs in the working directory of this process.
     #[must_use]
     pub fn new() -> LocalExecutor {
         LocalExecutor::default()
     }
 
-    /// Starts programs in this directory. A command's relative directory is resolved against it.
+    /// Starts programs in this directory. The relative directory of a command is resolved against it.
     #[must_use]
     pub fn work_dir(mut self, work_dir: impl Into<PathBuf>) -> LocalExecutor {
         self.work_dir = Some(work_dir.into());
         self
     }
 
-    /// Sets the means by which options are enforced; by default, the best available.
+    /// Sets the sandbox that enforces options. Default: the best available.
     #[must_use]
     pub fn sandbox(mut self, sandbox: Sandbox) -> LocalExecutor {
         self.sandbox = sandbox;
         self
     }
 
-    /// Passes a variable of this process's environment to programs.
+    /// Passes an environment variable of this process to programs.
     #[must_use]
     pub fn inherit(mut self, name: impl Into<String>) -> LocalExecutor {
         self.inherited.push(name.into());
         self
     }
 
-    /// Passes nothing of this process's environment to programs, not even `PATH`.
+    /// Passes no environment variables of this process to programs, not even `PATH`.
     #[must_use]
     pub fn inherit_nothing(mut self) -> LocalExecutor {
         self.inherited.clear();
@@ -131,7 +132,7 @@ impl LocalExecutor {
         inherited(self.inherited.iter().map(String::as_str)).into_iter().chain(given).collect()
     }
 
-    /// Returns the working directory of a command, from the root.
+    /// Returns the absolute working directory of a command.
     fn directory(&self, options: &ExecOptions) -> Result<PathBuf, ExecError> {
         let here = PathBuf::from(".");
         let work_dir: PathBuf = [&here].into_iter().chain(&self.work_dir).chain(&options.work_dir).collect();
@@ -175,7 +176,7 @@ impl LocalExecutor {
             (Ok(output), Some(prefix)) if output.exit_code == 1 && output.stderr.starts_with(prefix) => {
                 Err(start(output.stderr.trim_end().to_owned()))
             }
-            // The program that was started is perhaps the sandbox.
+            // The program that failed to start may be the sandbox.
             (Err(ExecError::Start { message, .. }), _) => Err(start(message)),
             (outcome, _) => outcome,
         }

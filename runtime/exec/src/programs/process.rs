@@ -1,4 +1,4 @@
-//! Runs a process and its group, from start to end.
+//! Runs a process and its process group, from start to end.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -22,53 +22,53 @@ use tokio_util::sync::CancellationToken;
 use super::capture::Capture;
 use crate::{ExecError, ExecOutput, LineListener};
 
-/// How long to keep reading the output of programs that have left their group and hold it open.
+/// How long to read the output of programs that left their group and keep the stream open.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long to wait for a killed process to end.
 const REAP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Where programs are looked for if the environment does not say.
+/// The search path for programs if the environment has no `PATH`.
 #[cfg(unix)]
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// A process to run.
 pub(super) struct Job<'a> {
     pub(super) argv: &'a [String],
-    /// Its whole environment.
+    /// The complete environment.
     pub(super) env: Vec<(OsString, OsString)>,
     pub(super) work_dir: Option<&'a Path>,
     pub(super) stdin: &'a [u8],
     pub(super) timeout: Option<Duration>,
     pub(super) max_output: usize,
     pub(super) on_line: Option<&'a LineListener>,
-    /// How it is confined, if it is.
+    /// The confinement, if there is any.
     pub(super) confinement: Option<Confinement>,
 }
 
-/// What confines a process.
+/// The confinement of a process.
 pub(super) struct Confinement {
-    /// Confines the thread that starts the process, which inherits that.
+    /// A callback that confines the thread that starts the process. The process inherits the confinement.
     pub(super) before: Box<dyn FnOnce() -> Result<(), String> + Send>,
-    /// A callback that receives the number of the process; what it returns is dropped when the process has ended.
+    /// A callback that receives the process ID. Its return value is dropped when the process has ended.
     pub(super) started: Box<dyn FnOnce(u32) -> Result<Held, String> + Send>,
 }
 
-/// What is kept while a process runs.
+/// Resources that are held while a process runs.
 pub(super) type Held = Box<dyn Send>;
 
 /// Returns a unique name, with the number of this process: `toolgen-4711-0123456789abcdef`.
 pub(super) fn unique_name() -> String {
-    // Each `RandomState` has its own keys, made of the system's random numbers.
+    // Each `RandomState` has its own keys, made from the system's random numbers.
     format!("toolgen-{}-{:016x}", std::process::id(), RandomState::new().hash_one(0))
 }
 
-/// Returns the variables of these names that this process has.
+/// Returns the variables with these names in the environment of this process.
 #[doc(hidden)]
 pub fn inherited<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<(OsString, OsString)> {
     names.into_iter().filter_map(|name| Some((name.into(), std::env::var_os(name)?))).collect()
 }
 
-/// Looks for a program as the system does, with this environment and in this directory.
+/// Searches for a program as the system does, with this environment and in this directory.
 #[cfg(unix)]
 pub(super) fn find(name: &str, env: &[(OsString, OsString)], work_dir: &Path) -> Option<std::path::PathBuf> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -83,7 +83,7 @@ pub(super) fn find(name: &str, env: &[(OsString, OsString)], work_dir: &Path) ->
     std::env::split_paths(path).map(|dir| work_dir.join(dir).join(name)).find(is_program)
 }
 
-/// Runs a process to its end, or kills its group.
+/// Runs a process to completion, or kills its group.
 pub(super) async fn run(mut job: Job<'_>, cancel: &CancellationToken) -> Result<ExecOutput, ExecError> {
     if cancel.is_cancelled() {
         return Err(ExecError::Cancelled);
@@ -106,13 +106,13 @@ pub(super) async fn run(mut job: Job<'_>, cancel: &CancellationToken) -> Result<
     };
     if !matches!(ended, Ok(Some(_))) {
         group.kill();
-        // A process that does not even die is left to the system.
+        // If a killed process does not end, the system has to clean it up.
         let _ = timeout(REAP_TIMEOUT, child.wait()).await;
     }
     let cleaned = running.cleaned.take();
     drop(running);
     if let Some(cleaned) = cleaned {
-        // A program that exits right after this call leaves nothing behind.
+        // Wait for the cleanup, so that nothing remains if this process exits right after the call.
         let _ = timeout(REAP_TIMEOUT, cleaned).await;
     }
     let output = |code| {
@@ -133,13 +133,13 @@ pub(super) async fn run(mut job: Job<'_>, cancel: &CancellationToken) -> Result<
     }
 }
 
-/// A process that was started. The fields are dropped in this order.
+/// A started process. The fields are dropped in this order.
 struct Running {
     group: Group,
     child: Child,
-    /// The thread that started the process waits for this to be dropped.
+    /// The thread that started the process waits until this is dropped.
     _thread: Option<mpsc::Sender<Infallible>>,
-    /// Ends when what was held for the process is gone.
+    /// Completes when the resources held for the process are dropped.
     cleaned: Option<oneshot::Receiver<Infallible>>,
 }
 
@@ -152,7 +152,7 @@ async fn start(job: &mut Job<'_>) -> Result<Running, ExecError> {
     let path = job.work_dir.map(Path::to_path_buf);
     let spawn = move || match spawn(&mut command) {
         Ok(child) => Ok(Running { group: Group::of(&child), child, _thread: None, cleaned: None }),
-        // The system reports a missing directory in the same way.
+        // The system reports a missing directory with the same error.
         Err(error) => match path {
             Some(path) if error.kind() == io::ErrorKind::NotFound => {
                 Err(format!("{error} (in {})", path.display()))
@@ -167,9 +167,9 @@ async fn start(job: &mut Job<'_>) -> Result<Running, ExecError> {
     outcome.map_err(|message| ExecError::Start { program, message })
 }
 
-/// Starts a process on a separate thread: what confines a thread stays with it forever, and what is set to end with
-/// its parent ends with the thread that started it. So the thread lives as long as the process; another thread, which
-/// is not confined, cleans up after it.
+/// Starts a process on a separate thread. A thread remains confined forever, and a process that ends with its parent
+/// ends with the thread that started it. The thread therefore lives as long as the process. Another thread, which is
+/// not confined, cleans up afterwards.
 async fn on_thread(
     confinement: Confinement,
     spawn: impl FnOnce() -> Result<Running, String> + Send + 'static,
@@ -179,7 +179,7 @@ async fn on_thread(
     let (done, outcome) = oneshot::channel();
     let (alive, ended) = mpsc::channel::<Infallible>();
     let (cleaning, cleaned) = oneshot::channel::<Infallible>();
-    // A channel that only tells that its other end was dropped.
+    // A channel that only signals that its other end was dropped.
     let wait = |ended: mpsc::Receiver<Infallible>| ended.recv().is_err();
     thread(move || {
         let (tell, spawned) = mpsc::channel();
@@ -197,7 +197,7 @@ async fn on_thread(
             running.cleaned = Some(cleaned);
             Ok(running)
         });
-        // If nobody waits for it any more, it is dropped and with it the process.
+        // If the caller no longer waits, the outcome is dropped, and with it the process.
         drop(done.send(outcome));
         wait(ended);
         drop((keep, held, cleaning));
@@ -207,10 +207,10 @@ async fn on_thread(
 
 fn thread(work: impl FnOnce() + Send + 'static) -> Result<(), String> {
     let thread = std::thread::Builder::new().name("toolgen-process".to_owned()).spawn(work);
-    thread.map(drop).map_err(|error| format!("no thread to start it: {error}"))
+    thread.map(drop).map_err(|error| format!("cannot start a thread: {error}"))
 }
 
-/// Starts a program, with pipes, in a group of its own.
+/// Starts a program with pipes, in its own process group.
 #[doc(hidden)]
 pub fn piped(
     argv: &[String],
@@ -228,8 +228,8 @@ pub fn piped(
 }
 
 fn command(argv: &[String], env: &[(OsString, OsString)], work_dir: Option<&Path>, stdin: Stdio) -> Command {
-    // With a path, the system starts it without a copy of this process, which takes the longer the more memory this one
-    // has: with a name and a `PATH` of its own, the standard library copies.
+    // With a path, the system starts the program without copying this process. With a name and a separate `PATH`, the
+    // standard library forks, which takes longer the more memory this process has.
     #[cfg(unix)]
     let path = find(&argv[0], env, work_dir.unwrap_or(Path::new("")));
     #[cfg(not(unix))]
@@ -247,15 +247,15 @@ fn command(argv: &[String], env: &[(OsString, OsString)], work_dir: Option<&Path
     command
 }
 
-/// Starts a command, which gets no files of this process but its standard streams.
+/// Starts a command. It inherits only its standard streams.
 fn spawn(command: &mut Command) -> io::Result<Child> {
-    // Elsewhere there is no list of them that says which a program inherits.
+    // Other systems have no list of the descriptors that a program inherits.
     #[cfg(target_os = "linux")]
     super::descriptors::keep(command.as_std_mut())?;
     command.spawn()
 }
 
-/// Waits for the process while its pipes are served, then ends what it left running.
+/// Serves the pipes of a process until it ends, then kills the processes that it left running.
 async fn attend(
     child: &mut Child,
     group: &mut Group,
@@ -271,8 +271,8 @@ async fn attend(
         })
         .await
     };
-    // The process is gone, so its number is free from now on; the group keeps the number taken as long as it has a
-    // member. No system reuses a number within the moment between the two.
+    // The process has been reaped, so its ID is free. The group reserves the ID as long as it has members, and no
+    // system reuses an ID in the short time between these two steps.
     group.kill();
     if open {
         let _ = timeout(DRAIN_TIMEOUT, pipes).await;
@@ -282,7 +282,7 @@ async fn attend(
 
 async fn feed(stdin: Option<ChildStdin>, bytes: &[u8]) {
     if let Some(mut stdin) = stdin {
-        // A program need not read all of it.
+        // A program does not have to read all of its input.
         let _ = stdin.write_all(bytes).await;
     }
 }
@@ -318,8 +318,8 @@ fn exit_code(status: ExitStatus) -> i32 {
     status.code().unwrap_or(KILLED)
 }
 
-/// All processes of a group, killed on drop. Without process groups only the process itself is killed, when its handle
-/// is dropped.
+/// All processes of a group, killed on drop. Without process groups, only the process itself is killed, when its
+/// handle is dropped.
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]
 pub struct Group {
@@ -334,7 +334,7 @@ impl Group {
         Group { leader: id.and_then(rustix::process::Pid::from_raw) }
     }
 
-    /// Asks the processes to end.
+    /// Asks the processes of the group to terminate.
     #[cfg(unix)]
     #[doc(hidden)]
     pub fn terminate(&self) {

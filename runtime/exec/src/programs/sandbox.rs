@@ -1,5 +1,5 @@
-//! Confines programs on this machine, by means of the operating system. What each means enforces is in the table of
-//! [`LocalExecutor`](super::LocalExecutor).
+//! Sandboxes, which confine programs on this machine by means of the operating system. The table of
+//! [`LocalExecutor`](super::LocalExecutor) describes what each of them enforces.
 
 #[cfg(all(
     target_os = "linux",
@@ -19,7 +19,7 @@ pub(super) use linux::confine;
 use super::process::Confinement;
 use crate::{ExecError, ExecOptions};
 
-/// The means by which [`LocalExecutor`](super::LocalExecutor) enforces options, see the
+/// The sandbox that [`LocalExecutor`](super::LocalExecutor) uses to enforce options, see the
 /// [table](super::LocalExecutor#what-is-enforced).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -27,21 +27,21 @@ pub enum Sandbox {
     /// Bubblewrap if it is installed and works, otherwise Landlock.
     #[default]
     Auto,
-    /// The program `bwrap`, which makes namespaces.
+    /// The program `bwrap`, which uses namespaces.
     Bubblewrap,
     /// Landlock and seccomp of Linux 6.2 or newer, which need no program.
     Landlock,
 }
 
-/// A command, confined.
+/// A confined command.
 pub(super) struct Confined {
     pub(super) argv: Vec<String>,
     pub(super) confinement: Option<Confinement>,
-    /// How the sandbox starts the line of its own failure.
+    /// The prefix of lines in which the sandbox reports its own failures.
     pub(super) prefix: Option<&'static str>,
 }
 
-/// What is to be confined.
+/// The command to confine.
 #[allow(dead_code, reason = "not all of it is read where there is no sandbox")]
 pub(super) struct Command<'a> {
     pub(super) argv: &'a [String],
@@ -50,12 +50,12 @@ pub(super) struct Command<'a> {
     pub(super) options: &'a ExecOptions,
 }
 
-/// Refuses options.
+/// Returns the error of options that cannot be enforced.
 fn refuse(options: Vec<&'static str>, reason: impl Into<String>) -> ExecError {
     ExecError::Unsupported { executor: "the local executor", options, reason: reason.into() }
 }
 
-/// The options that a sandbox enforces and that were requested.
+/// Returns the requested options that a sandbox must enforce.
 fn requested_options(options: &ExecOptions) -> Vec<&'static str> {
     let mut asked = vec![("read_only", options.read_only), ("network_disabled", options.network_disabled)];
     asked.extend(limits(options));
@@ -75,7 +75,7 @@ fn enabled_names(asked: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<&
     asked.into_iter().filter(|(_, asked)| *asked).map(|(name, _)| name).collect()
 }
 
-/// Refuses every option: there is no sandbox here.
+/// Rejects every option: this system has no sandbox.
 #[cfg(not(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")

@@ -1,4 +1,4 @@
-//! Every range, at both its ends and just outside.
+//! Tests every range at its first and last address, and just outside.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn name(address: &str) -> (Access, String) {
     (range.access, range.to_string())
 }
 
-/// First and last address, and access: the registries, row by row.
+/// First and last address, and access, for each row of the registries.
 pub(in super::super) const RANGES: &[(&str, &str, Access)] = &[
     ("0.0.0.0", "0.255.255.255", Closed),
     ("10.0.0.0", "10.255.255.255", Private),
@@ -118,7 +118,7 @@ fn embedded_address_decides_access() {
         ("2002:7f00:1::", Private, "Loopback (6to4 127.0.0.1)"),
         ("2002:a9fe:a9fe::1", Closed, "Link Local (6to4 169.254.169.254)"),
         ("2002:808:808::", Public, "Global Unicast (6to4 8.8.8.8)"),
-        // Server 8.8.8.8, client 127.0.0.1; then the other way round; then both public.
+        // Server 8.8.8.8 and client 127.0.0.1; then vice versa; then both public.
         ("2001:0:808:808::80ff:fffe", Private, "Loopback (Teredo 127.0.0.1)"),
         ("2001:0:7f00:1::f7f7:f7f7", Private, "Loopback (Teredo 127.0.0.1)"),
         ("2001:0:808:808::f7f7:f7f7", Public, "Global Unicast (Teredo 8.8.8.8)"),

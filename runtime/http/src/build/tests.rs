@@ -1,4 +1,4 @@
-//! Whole requests: paths, servers, headers, cookies and bodies.
+//! Tests of whole requests: paths, servers, headers, cookies and bodies.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ fn plan(path: &str, parameters: Vec<Parameter>) -> RequestPlan {
     }
 }
 
-/// A plan, and what the operator sets, as a script says them.
+/// A plan and the operator's options, parsed from a script.
 struct Said {
     plan: RequestPlan,
     base: String,
@@ -118,7 +118,7 @@ impl Said {
         Said { plan, base: String::new(), document: String::new(), values: Vec::new() }
     }
 
-    /// Takes a word that says something of the plan, or of what the operator sets.
+    /// Parses a line of the script that describes the plan or the operator's options.
     fn takes(&mut self, word: &str, rest: &str) {
         let words: Vec<&str> = rest.split_whitespace().collect();
         match word {
@@ -135,7 +135,7 @@ impl Said {
                 self.plan.servers = vec![Server { url, variables: vec![variable].into() }].into();
             }
             "value" => {
-                // A JSON text, with `\u0020` for a blank, or a word.
+                // A JSON string, with `\u0020` for a space, or a bare word.
                 let value = |word: &str| serde_json::from_str(word).unwrap_or_else(|_| word.to_owned());
                 let pairs = words.chunks(2).map(|pair| (pair[0].to_owned(), value(pair[1])));
                 self.values = pairs.collect();
@@ -177,7 +177,7 @@ impl Said {
     }
 }
 
-/// A request, or why there is none.
+/// Prints a request, or its problems.
 fn told(request: Result<HttpRequest, Vec<RequestProblem>>) -> Vec<String> {
     let problem = |one: &RequestProblem| format!("{:?} `{}`: {}", one.kind, one.argument, one.message);
     match request {
@@ -196,8 +196,8 @@ fn told(request: Result<HttpRequest, Vec<RequestProblem>>) -> Vec<String> {
     }
 }
 
-/// `path` begins a plan, the words after it say what else is in it, and `build` makes a request of arguments; `type`
-/// tells the type of the only part of its body.
+/// `path` begins a plan, the words after it describe the plan, and `build` builds a request from arguments. `type`
+/// prints the media type of the only part of the body.
 #[test]
 fn requests_match_the_script() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/build/tests/requests.txt");

@@ -1,4 +1,4 @@
-//! Which alternative is taken, where a credential goes, and that it never shows.
+//! Tests which alternative is chosen, where a credential is sent, and that it is never shown.
 
 use serde_json::json;
 use toolgen_kernel::base::frozen::Frozen;
@@ -144,7 +144,7 @@ fn unset_variable_gives_no_credential() {
     };
     assert_eq!(EnvCredentials::new().credential(&request), None);
     assert_eq!(EnvCredentials::new().variable("s", "A=B").credential(&request), None);
-    // Cargo sets it for every test.
+    // Cargo sets this variable for every test.
     let set = EnvCredentials::new().variable("s", "CARGO_MANIFEST_DIR");
     assert!(set.credential(&request).is_some());
 }
@@ -156,9 +156,12 @@ fn unsupported_scheme_or_header_gets_no_credential() {
         (Placement::Other("digest".into()), "the scheme `digest` of HTTP is not supported"),
         (Placement::Other("Foo Bar".into()), "`HttpEngineBuilder::header`"),
         (Placement::Other("SCRAM-SHA-256".into()), "not supported"),
-        (Placement::Header("Host".into()), "`Host` is a header of the client"),
-        (Placement::Header("content-length".into()), "`content-length` is a header of the client"),
-        (Placement::Header("Accept".into()), "`Accept` is a header of the client"),
+        (Placement::Header("Host".into()), "`Host` is a header that the HTTP client sets"),
+        (
+            Placement::Header("content-length".into()),
+            "`content-length` is a header that the HTTP client sets",
+        ),
+        (Placement::Header("Accept".into()), "`Accept` is a header that the HTTP client sets"),
     ] {
         let plan = plan(vec![vec![scheme("s", placement)]]);
         let missing = choose(&plan, "https://h.example", &token).unwrap_err();

@@ -1,6 +1,6 @@
-//! Where requests go, behind a resolver and a connector that are the test's: what an engine would dial is written down,
-//! and a recorder on the loopback interface is dialled in its place. Even a guard that lets everything through reaches
-//! no host.
+//! Tests where requests go, with a resolver and a connector of the test. The connector records what an engine would
+//! dial, and dials a recorder on the loopback interface instead. Even a guard that allows everything reaches no real
+//! host.
 
 mod world;
 
@@ -22,7 +22,7 @@ use super::*;
 pub(in super::super) use world::Diverted;
 use world::World;
 
-/// An address that anybody may reach.
+/// A public address.
 const PUBLIC: &str = "93.184.215.14";
 
 fn tool(url: &str) -> Tool {
@@ -57,7 +57,7 @@ fn redirect_to(url: &str) -> String {
     format!("http://start.example/go?to={url}")
 }
 
-/// The call was refused because of the host.
+/// Asserts that the call was denied because of the host.
 #[track_caller]
 fn refused(outcome: Result<ToolResult, ToolError>, what: &str) -> String {
     let error = outcome.expect_err(what);
@@ -90,7 +90,7 @@ async fn guard_blocks_non_public_addresses() {
             }
         }
     }
-    // The same ways lead to an address of anybody.
+    // The same targets with a public address.
     world.names.set("named.example", &[&["8.8.8.8"]]);
     for url in ["http://8.8.8.8", "http://named.example", "http://[2606:4700::1111]"] {
         assert!(call(&engine, url).await.unwrap().to_text().ends_with("ok"), "{url}");
@@ -151,7 +151,7 @@ async fn allowed_private_host_is_reached_unless_always_blocked() {
             }
             assert_eq!(world.arrived(), (vec![], vec![]), "{address}");
             let led = refused(call(&one, &redirect_to("http://named.example/")).await, address);
-            assert!(led.ends_with("a host that is not opened for private addresses led there."), "{led}");
+            assert!(led.ends_with("a host that is not allowed redirected to it."), "{led}");
             assert_eq!(world.arrived().1, [PUBLIC], "{address}");
         }
     }
@@ -219,11 +219,11 @@ async fn address_spelling_does_not_bypass_the_guard() {
 async fn connection_uses_the_checked_addresses() {
     let world = World::new();
     let engine = world.engine();
-    // Of several addresses only those are left that may be reached.
+    // Of several addresses, only the allowed ones are used.
     world.names.set("mixed.example", &[&["10.0.0.1", "8.8.8.8", "::1", "2606:4700::1111"]]);
     assert!(call(&engine, "http://mixed.example").await.is_ok());
     assert_eq!(world.arrived().1, ["8.8.8.8", "2606:4700::1111"]);
-    // A name that changes its mind between two requests.
+    // A name that resolves differently for the second request.
     world.names.set("rebind.example", &[&["8.8.8.8"], &["127.0.0.1"]]);
     assert!(call(&engine, "http://rebind.example").await.is_ok());
     refused(call(&engine, "http://rebind.example").await, "rebind");
@@ -241,40 +241,37 @@ async fn refusal_names_host_reason_and_setting() {
     for (url, text) in [
         (
             "http://inside.example",
-            "The host `inside.example` may not be reached: its address 10.0.0.1 is of the range Private-Use, which is not \
-             public. The program can open it with `HttpEngineBuilder::private_host(\"inside.example\")`.",
+            "The host `inside.example` is blocked: its address 10.0.0.1 is in the range Private-Use, which is \
+             private. The program can allow it with `HttpEngineBuilder::private_host(\"inside.example\")`.",
         ),
         (
             "http://metadata.google.internal",
-            "The host `metadata.google.internal` may not be reached: its address 169.254.169.254 is of the range Link \
-             Local, which no request goes to.",
+            "The host `metadata.google.internal` is blocked: its address 169.254.169.254 is in the range Link \
+             Local, which is never allowed.",
         ),
         (
             "http://[2002:7f00:1::]",
-            "The host `[2002:7f00:1::]` may not be reached: its address 2002:7f00:1:: is of the range Loopback (6to4 \
-             127.0.0.1), which is not public. The program can open it with \
+            "The host `[2002:7f00:1::]` is blocked: its address 2002:7f00:1:: is in the range Loopback (6to4 \
+             127.0.0.1), which is private. The program can allow it with \
              `HttpEngineBuilder::private_host(\"[2002:7f00:1::]\")`.",
         ),
-        (
-            "http://opened.example",
-            "The host `opened.example` may not be reached: it is opened, but not at port 80.",
-        ),
+        ("http://opened.example", "The host `opened.example` is blocked: port 80 is not allowed."),
         (
             "http://printer.local",
-            "The host `printer.local` may not be reached: it is a name of the local link. The program can open it with \
+            "The host `printer.local` is blocked: it is a link-local name. The program can allow it with \
              `HttpEngineBuilder::private_host(\"printer.local\")`.",
         ),
     ] {
         let outcome = call(&engine, url).await;
         let operators = outcome.as_ref().map_err(|error| error.operator_text().into_owned());
         assert_eq!(operators.expect_err(url), text);
-        // A model reads why, and not what only an operator can do.
-        let (reason, _) = text.split_once(" The program can open it").unwrap_or((text, ""));
+        // A model reads the reason, but not the help, which only an operator can apply.
+        let (reason, _) = text.split_once(" The program can allow it").unwrap_or((text, ""));
         assert_eq!(refused(outcome, url), reason);
     }
 }
 
-/// A toolbox of one tool, whose context allows these hosts.
+/// A toolbox with one tool, whose context allows these hosts.
 fn toolbox(engine: &HttpEngine, url: &str, allowed: &'static [&'static str]) -> Toolbox {
     let registry = Registry::new([engine.tool(tool(url))]).unwrap();
     let network = Network::Hosts(allowed.iter().copied().map(Text::Static).collect());
@@ -314,7 +311,7 @@ async fn context_hosts_apply_to_base_urls_and_redirects() {
             refused(response.outcome, url);
         }
     }
-    // A base URL takes the place of what the tool declares; it is checked before the call, and again where it is sent.
+    // A base URL overrides the declared server. It is checked before the call, and again when the request is sent.
     let denied = toolbox(&based, "http://api.example", allowed)
         .call(ToolCall::new("1", "t", json!({})), &ToolContext::new("1", "t"))
         .await;
@@ -330,6 +327,6 @@ async fn context_hosts_apply_to_base_urls_and_redirects() {
         .text();
     assert_eq!(
         text,
-        "The host `evil.example` may not be reached: this context allows api.example, start.example:80, *.cdn.example."
+        "The host `evil.example` is blocked: this context allows api.example, start.example:80, *.cdn.example."
     );
 }

@@ -1,4 +1,4 @@
-//! Asking for a token: one request at a time, and what the server answers.
+//! Requests tokens from the authorization server, one request at a time.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -19,14 +19,14 @@ use crate::response;
 use crate::secret::Secret;
 use crate::transport::{self, Redirects, Reply, Route, SendError};
 
-/// How long a server may take to give a token.
+/// The timeout of a token request.
 const TOKEN_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The longest answer of a server, in bytes.
+/// Maximum length of a token response, in bytes.
 const MAX_RESPONSE_BYTES: usize = 256 << 10;
 
 impl OAuth {
-    /// Returns a token: the one that is known, unless it is the one a service refused.
+    /// Returns a token: the cached one, unless a service rejected it.
     pub(crate) async fn token(
         &self,
         engine: &Arc<Inner>,
@@ -43,18 +43,19 @@ impl OAuth {
         if let Some(token) = usable() {
             return Ok(token);
         }
-        // What was asked while this call waited was asked for it, too.
+        // A request that failed while this call waited counts for this call as well.
         if let Some((_, error)) = asking.failed.as_ref().filter(|(failed, _)| *failed >= began) {
             return Err(error.clone());
         }
         asking.failed = None;
-        // A server may already have replaced the refresh token when a call is cancelled: it is not the call that asks.
+        // If a call were cancelled during the request, the server might already have rotated the refresh token. A
+        // separate task therefore sends the request.
         let (oauth, engine, scheme, allowed) =
             (self.clone(), Arc::clone(engine), scheme.to_owned(), allowed.clone());
         let asked = tokio::spawn(async move { oauth.ask(&engine, &scheme, &allowed, asking).await });
         asked
             .await
-            .unwrap_or_else(|_| Err(ToolError::failed_with("OAUTH_ERROR", "no token could be asked for")))
+            .unwrap_or_else(|_| Err(ToolError::failed_with("OAUTH_ERROR", "no token could be requested")))
     }
 
     async fn ask(
@@ -67,7 +68,7 @@ impl OAuth {
         let granted = match granted(self, engine, scheme, allowed, asking.refresh.as_ref()).await {
             Ok(granted) => granted,
             Err(error) => {
-                // Whether hosts are allowed is another question for each call.
+                // Whether hosts are allowed differs between calls, so a denial is not shared.
                 if !matches!(error, ToolError::Denied { .. }) {
                     asking.failed = Some((Instant::now(), error.clone()));
                 }
@@ -94,15 +95,15 @@ impl OAuth {
     }
 }
 
-/// What a server granted.
+/// A token response.
 struct Granted {
     token: Secret,
-    /// How long the token is valid, if the server says.
+    /// The lifetime of the token, if the server declares it.
     valid: Option<Duration>,
     refresh: Option<Secret>,
 }
 
-/// Asks for a token.
+/// Sends a token request.
 async fn granted(
     oauth: &OAuth,
     engine: &Inner,
@@ -124,11 +125,11 @@ async fn granted(
         let body = response::read(&mut response, MAX_RESPONSE_BYTES, None).await?;
         Ok::<_, SendError>((response.status(), body.bytes))
     });
-    let reach = "check that the server is reached";
+    let reach = "check that the server is reachable";
     let (status, body) = match sent.await {
         Err(_) => {
             return Err(failed(
-                format!("the authorization server did not answer within {TOKEN_TIMEOUT:?}"),
+                format!("the authorization server did not respond within {TOKEN_TIMEOUT:?}"),
                 reach,
             ));
         }
@@ -145,13 +146,13 @@ async fn granted(
     if !status.is_success() {
         let code = text("error").unwrap_or("no reason given");
         let message = text("error_description").map(|message| format!(" ({message})")).unwrap_or_default();
-        let cause = format!("the authorization server answered {}: {code}{message}", status.as_u16());
+        let cause = format!("the authorization server returned {}: {code}{message}", status.as_u16());
         return Err(failed(request.redact(&cause), remedy(code)));
     }
     let is_bearer = text("token_type").is_none_or(|kind| kind.eq_ignore_ascii_case("bearer"));
     let token = text("access_token").filter(|token| !token.chars().any(char::is_control));
     let Some(token) = token.filter(|_| is_bearer) else {
-        let cause = "the authorization server's answer holds no bearer token".to_owned();
+        let cause = "the response of the authorization server contains no bearer token".to_owned();
         return Err(failed(
             cause,
             "check that the token URL is that of a token endpoint (RFC 6749, section 5.1)",
@@ -164,22 +165,22 @@ async fn granted(
     })
 }
 
-/// Reads a number of seconds, which servers also write as a text.
+/// Parses a number of seconds, which servers also write as a string.
 fn seconds(value: &Value) -> Option<Duration> {
     let seconds = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())?;
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// Says what an operator can do about an error (RFC 6749, section 5.2).
+/// Returns the help for an error code (RFC 6749, section 5.2).
 fn remedy(code: &str) -> &'static str {
     match code {
         "invalid_client" | "unauthorized_client" => {
             "check the client's ID and secret, whether it may use this grant, and whether the server wants them in the \
              body (`OAuth::client_in_body`)"
         }
-        "invalid_grant" => "get a new refresh token: this one has expired, was withdrawn or was replaced",
+        "invalid_grant" => "get a new refresh token: this one has expired, was revoked or was replaced",
         "invalid_scope" => "ask for other scopes (`OAuth::scopes`)",
-        _ => "see what the authorization server's documentation says of it",
+        _ => "see the authorization server's documentation",
     }
 }
 
@@ -210,7 +211,7 @@ fn request(oauth: &OAuth, refresh: Option<&Secret>) -> Result<HttpRequest, Strin
     let mut basic = None;
     match &settings.client_secret {
         Some(secret) if !settings.in_body => {
-            // RFC 6749, section 2.3.1: both are encoded as in a form before they become user and password.
+            // RFC 6749, section 2.3.1: both are form-encoded before they become user and password.
             let pair = format!("{}:{}", form(&settings.client_id), form(secret.expose()));
             basic = Some(STANDARD.encode(pair));
         }

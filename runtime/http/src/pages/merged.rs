@@ -1,4 +1,4 @@
-//! Several pages as one answer, for a model.
+//! Merges several pages into one result, for a model.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,25 +20,25 @@ use crate::response::{self, BodyLimits};
 /// The items of several pages.
 struct Merged {
     items: Vec<Value>,
-    /// The size of the items, as JSON.
+    /// The size of the items as JSON, in bytes.
     bytes: usize,
     pages: usize,
-    /// The body of the last page whose items are all here, without them: its cursor leads to what follows.
+    /// The body, without its items, of the last page that is merged completely. Its cursor points to the rest.
     body: Value,
-    /// Why no more pages were read, if some may follow.
+    /// Why no more pages were read, if there may be more.
     stopped: Option<String>,
 }
 
 impl Merged {
-    /// Adds items as long as there is room for them; says whether all had room.
+    /// Adds items while they fit. Returns whether all fit.
     fn add(&mut self, items: Vec<Value>, max: usize, room: usize) -> bool {
         self.pages += 1;
         for item in items {
             let bytes = json_bytes(&item) + 1;
             let reason = if self.items.len() == max {
-                format!("{} asked for", were(max))
+                format!("{} requested", were(max))
             } else if !self.items.is_empty() && self.bytes + bytes > room {
-                "there is no room for more".to_owned()
+                "the size limit was reached".to_owned()
             } else {
                 self.bytes += bytes;
                 self.items.push(item);
@@ -60,8 +60,7 @@ fn plural(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Runs a tool whose answer is a list in pages: reads at most this many items, and as many pages as that
-/// takes.
+/// Runs a tool with a paginated list: reads at most `max` items, from as many pages as needed.
 pub(crate) async fn several(
     engine: &Arc<Inner>,
     tool: &Frozen<Tool>,
@@ -88,16 +87,18 @@ pub(crate) async fn several(
         } else if merged.items.len() >= max && place.is_complete() {
             break;
         } else if merged.items.len() >= max {
-            merged.stopped = Some(format!("{} asked for", were(max)));
+            merged.stopped = Some(format!("{} requested", were(max)));
         } else if merged.pages == MAX_PAGES {
-            merged.stopped = Some(format!("no more than {MAX_PAGES} pages are read at once"));
+            merged.stopped = Some(format!("at most {MAX_PAGES} pages are read per call"));
         }
         if merged.stopped.is_some() {
             break;
         }
         let page = reader.page(&mut place);
         let page = match until {
-            Some(until) => timeout_at(until, page).await.unwrap_or(Err(ToolError::failed("the time is up"))),
+            Some(until) => {
+                timeout_at(until, page).await.unwrap_or(Err(ToolError::failed("the time limit was reached")))
+            }
             None => page.await,
         };
         let number = merged.pages + 1;
@@ -109,8 +110,7 @@ pub(crate) async fn several(
                 }
             }
             Ok(page) => {
-                merged.stopped =
-                    Some(format!("page {number} was answered with status {}", page.status.as_u16()));
+                merged.stopped = Some(format!("page {number} returned status {}", page.status.as_u16()));
                 break;
             }
             Err(error) => {
@@ -127,7 +127,7 @@ pub(crate) async fn several(
     let mut result = answered(engine, tool, first, body.to_string().into_bytes()).await?;
     let end = match &stopped {
         Some(reason) => match place.total.filter(|_| place.short().is_none()) {
-            Some(total) => format!("more may follow ({reason}; the service counts {total} in all)"),
+            Some(total) => format!("more may follow ({reason}; the service counts {total} in total)"),
             None => format!("more may follow ({reason})"),
         },
         None => "these are all".to_owned(),

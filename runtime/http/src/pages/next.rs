@@ -1,22 +1,22 @@
-//! What a page says about the page after it.
+//! Finds the next page in a page.
 
 use reqwest::header::{HeaderMap, LINK};
 use serde_json::Value;
 use toolgen_kernel::spec::plan::{NextPage, Pagination};
 
-/// How the page after a page is asked for.
+/// How the next page is requested.
 #[derive(Debug, PartialEq)]
 pub(super) enum After<'a> {
-    /// By the same call with another value of this argument.
+    /// With the same call and another value of this argument.
     Argument(&'a str, Value),
-    /// By a URL, which may be relative.
+    /// With a URL, which may be relative.
     Url(String),
 }
 
-/// Returns how the page after a page is asked for; `None` after the last one.
+/// Returns how the next page is requested, or `None` after the last page.
 ///
-/// Numbers and offsets go on until a page without items, unless the service counts all of them: how many items fit on a
-/// page is not known, because services give fewer than were asked for.
+/// Page numbers and offsets continue until a page without items, unless the service reports a total. The page size is
+/// unknown, because services return fewer items than requested.
 pub(super) fn after<'a>(
     pages: &'a Pagination,
     arguments: &Value,
@@ -33,7 +33,7 @@ pub(super) fn after<'a>(
         NextPage::Link => linked(headers).map(After::Url),
         NextPage::Url(pointer) => {
             let url = body.pointer(pointer)?;
-            // Links are texts or objects with one.
+            // A link is a string, or an object that contains one.
             let url = url.as_str().or_else(|| url.get("href")?.as_str())?;
             (!url.trim().is_empty()).then(|| After::Url(url.to_owned()))
         }
@@ -54,14 +54,14 @@ pub(super) fn after<'a>(
     }
 }
 
-/// Whether the next page is asked for though the page does not say that there is one.
+/// Whether the next page is requested although the page does not declare that there is one.
 pub(super) fn is_guessed(pages: &Pagination, body: &Value) -> bool {
     let is_counted =
         matches!(pages.next, NextPage::Page { .. } | NextPage::Offset(_) | NextPage::Last { .. });
     is_counted && more(pages, body) != Some(true)
 }
 
-/// Returns whether the page says that more follow.
+/// Returns whether the page declares that more items follow.
 pub(super) fn more(pages: &Pagination, body: &Value) -> Option<bool> {
     match pages.has_more.strip_prefix('!') {
         Some(last) => body.pointer(last).and_then(Value::as_bool).map(|last| !last),
@@ -70,7 +70,7 @@ pub(super) fn more(pages: &Pagination, body: &Value) -> Option<bool> {
     }
 }
 
-/// Returns a cursor, if it leads anywhere.
+/// Returns a cursor, if it is not empty.
 fn cursor(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => (!text.is_empty()).then(|| value.clone()),
@@ -79,7 +79,7 @@ fn cursor(value: &Value) -> Option<Value> {
     }
 }
 
-/// Returns a number increased by this, written as it was given.
+/// Returns a number increased by `by`, in the type of the original.
 fn counted(given: Option<&Value>, first: u32, by: usize) -> Option<Value> {
     let by = u64::try_from(by).ok()?;
     match given {
@@ -91,13 +91,13 @@ fn counted(given: Option<&Value>, first: u32, by: usize) -> Option<Value> {
     }
 }
 
-/// Returns the URL that the headers link to as the next one (RFC 8288, section 3).
+/// Returns the next link of the headers (RFC 8288, section 3).
 fn linked(headers: &HeaderMap) -> Option<String> {
     let values = headers.get_all(LINK).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(links).find(|(_, is_next)| *is_next).map(|(url, _)| url.to_owned())
 }
 
-/// Returns each link of a header, and whether it is that of the next page. A URL may hold commas and semicolons.
+/// Returns each link of a header, and whether it is the next link. A URL may contain commas and semicolons.
 fn links(header: &str) -> Vec<(&str, bool)> {
     let mut found = Vec::new();
     let mut rest = header;
@@ -188,7 +188,7 @@ mod tests {
         ] {
             assert_eq!(asked("link", &json!({}), link, &json!([])), expected, "{link}");
         }
-        // What counts pages stops where the links do.
+        // Page numbers end when the links do.
         assert_eq!(asked("page=p", &json!({}), "<https://h/1>; rel=first", &json!([1])), json!(null));
         assert_eq!(asked("page=p", &json!({}), "<https://h/2>; rel=next", &json!([1])), json!({"p": 2}));
     }

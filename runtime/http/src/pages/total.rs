@@ -1,4 +1,4 @@
-//! How many items a list has, and whether as many were given, so that a part is not taken for the whole.
+//! Compares the total of a list with the number of returned items, so that a part is not mistaken for the whole.
 
 use reqwest::Url;
 use serde_json::Value;
@@ -7,8 +7,8 @@ use toolgen_kernel::spec::plan::{NextPage, Pagination};
 
 use super::{PageCursor, next};
 
-/// Arguments that make a list begin elsewhere than at its start, without case and punctuation: if pages lead
-/// on by a URL, the plan does not name them.
+/// Arguments that start a list at an offset, in lower case and without punctuation. If pages are linked by URLs, the
+/// plan does not name these arguments.
 const BEGINNINGS: [&str; 11] = [
     "page",
     "pagenumber",
@@ -23,7 +23,7 @@ const BEGINNINGS: [&str; 11] = [
     "marker",
 ];
 
-/// Counts the items of a page, and reads how many there are in total.
+/// Counts the items of a page, and reads the total.
 pub(super) fn count(pages: &Pagination, place: &mut PageCursor, body: &Value, items: usize) {
     let before = place.before.or_else(|| begins(pages, place, items));
     place.before = before.and_then(|before| before.checked_add(items));
@@ -32,29 +32,29 @@ pub(super) fn count(pages: &Pagination, place: &mut PageCursor, body: &Value, it
     }
 }
 
-/// Returns what the service says about items that it did not give, if this is the last page.
+/// Returns what is known about items that the service did not return, if this is the last page.
 pub(super) fn short(pages: &Pagination, place: &PageCursor, body: &Value) -> Option<String> {
     match (place.before, place.total) {
         (Some(read), Some(total)) if read < total => {
-            Some(format!("the service counts {total} in all and leads no further"))
+            Some(format!("the service counts {total} in total, but returned no next page"))
         }
         _ if next::more(pages, body) == Some(true) => {
-            Some("the service says so and does not lead there".to_owned())
+            Some("the service reports more, but returned no next page".to_owned())
         }
         _ => None,
     }
 }
 
-/// Returns the error at the end of a list that misses a part.
+/// Returns the error at the end of an incomplete list.
 pub(super) fn ends_short(message: &str) -> ToolError {
     let text = format!(
-        "Error: the list is not whole: more items follow ({message}); if that is how the service counts, or its list comes in \
-         pages in another way, say so where the tools are compiled: `Options::pagination`"
+        "Error: the list is incomplete: more items follow ({message}). If the service counts differently, or paginates \
+         the list in another way, declare it with `Options::pagination` when you compile the tools"
     );
     ToolError::failed_with("INCOMPLETE_LIST", text)
 }
 
-/// Returns how many items come before the first page that was asked for; `None` if that cannot be known.
+/// Returns the number of items before the first requested page, or `None` if it is unknown.
 fn begins(pages: &Pagination, place: &PageCursor, items: usize) -> Option<usize> {
     let given = |name: &str| place.arguments.get(name).filter(|given| !given.is_null());
     match &pages.next {
@@ -85,7 +85,7 @@ fn number(value: &Value) -> Option<usize> {
     usize::try_from(number?).ok()
 }
 
-/// Returns the last part of a name without case and punctuation: `page[after]` is `after`.
+/// Returns the last part of a name in lower case and without punctuation: `page[after]` becomes `after`.
 fn plain(name: &str) -> String {
     let last = name.trim_end_matches(']').rsplit(['.', '[']).next().unwrap_or(name);
     last.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()

@@ -1,4 +1,4 @@
-//! Reads an XML document as a value.
+//! Parses an XML document as a value.
 
 use serde_json::{Map, Number, Value};
 use toolgen_kernel::base::frozen::List;
@@ -7,12 +7,12 @@ use toolgen_kernel::spec::plan::{Xml, XmlContent, XmlField, XmlKind, XmlNode};
 use super::tree::{Element, Name, parse};
 use super::{MAX_DEPTH, TEXT_KEY, resolved};
 
-/// Reads a document as the value that its schema describes. What the schema does not describe is kept as it is found:
-/// nothing of a document is lost, and a value that does not fit is a text.
+/// Parses a document as the value that its schema describes. Parts that the schema does not describe are kept: no
+/// part of a document is lost, and a value of the wrong type is a string.
 ///
 /// # Errors
 ///
-/// Why the text cannot be read as a document.
+/// Returns a message if the text cannot be parsed.
 pub(in super::super) fn read(text: &str, xml: &Xml) -> Result<Value, String> {
     Reader { xml }.value(&parse(text)?, &xml.root.content, 0)
 }
@@ -24,7 +24,7 @@ struct Reader<'x> {
 impl Reader<'_> {
     fn value(&self, element: &Element, content: &XmlContent, depth: usize) -> Result<Value, String> {
         if depth > MAX_DEPTH {
-            return Err(format!("its schema puts more than {MAX_DEPTH} values into one another"));
+            return Err(format!("its schema nests values more than {MAX_DEPTH} levels deep"));
         }
         if element.nil {
             return Ok(Value::Null);
@@ -33,7 +33,7 @@ impl Reader<'_> {
             XmlContent::Object(fields) => self.object(element, fields, depth)?,
             XmlContent::List(nodes) => {
                 let own = nodes.iter().any(|node| element.children.iter().any(|child| is(&child.name, node)));
-                // Services call items of lists by other names than their documents do.
+                // Services name the items of arrays differently from their documents.
                 let items = element.children.iter().filter(|child| {
                     !own || nodes.iter().any(|node| node.name.is_empty() || is(&child.name, node))
                 });
@@ -59,7 +59,7 @@ impl Reader<'_> {
         Ok(Value::Array(items.collect::<Result<_, _>>()?))
     }
 
-    /// Reads the fields of an object, and then the rest.
+    /// Parses the fields of an object, and then the rest.
     fn object(&self, element: &Element, fields: &List<XmlField>, depth: usize) -> Result<Value, String> {
         let mut out = Map::new();
         let mut left = Left {
@@ -92,7 +92,7 @@ impl Reader<'_> {
         depth: usize,
     ) -> Result<(), String> {
         if depth > MAX_DEPTH {
-            return Err(format!("its schema puts more than {MAX_DEPTH} values into one another"));
+            return Err(format!("its schema nests values more than {MAX_DEPTH} levels deep"));
         }
         for XmlField { key, node } in fields.iter().filter(|field| !field.key.is_empty()) {
             let content = resolved(self.xml, &node.content);
@@ -116,7 +116,7 @@ impl Reader<'_> {
                     for child in left.take(key, |name| is(name, node)) {
                         values.push(self.value(child, content, depth + 1)?);
                     }
-                    // An element that is there more often than the schema says is a list.
+                    // An element that occurs more often than the schema allows becomes an array.
                     if values.len() > 1 { Some(Value::Array(values)) } else { values.pop() }
                 }
             };
@@ -128,7 +128,7 @@ impl Reader<'_> {
     }
 }
 
-/// What no field has taken yet.
+/// The nodes that no field has used yet.
 struct Left<'e> {
     children: Vec<Option<&'e Element>>,
     attributes: Vec<Option<&'e (Name, String)>>,
@@ -136,8 +136,8 @@ struct Left<'e> {
 }
 
 impl<'e> Left<'e> {
-    /// Takes the elements of a name, or else those with the key of their field as a name: a name that a schema has for
-    /// itself is used as the root by some services, and in the fields of other objects by others.
+    /// Removes the elements with a matching name, or else those named like the key of the field. Services use a
+    /// schema's own XML name sometimes for the root, and sometimes for fields of other objects.
     fn take(&mut self, key: &str, is_it: impl Fn(&Name) -> bool) -> Vec<&'e Element> {
         let mut all = |is_it: &dyn Fn(&Name) -> bool| -> Vec<&'e Element> {
             let taken =
@@ -156,8 +156,8 @@ impl<'e> Left<'e> {
     }
 }
 
-/// Whether this is the name of a node. Services and schemas leave namespaces out, so only two different ones
-/// distinguish names.
+/// Whether a name matches a node. Services and schemas omit namespaces, so names differ only if both have a
+/// namespace.
 fn is(name: &Name, node: &XmlNode) -> bool {
     let namespace = node.namespace.as_str();
     name.local == node.name.as_str()
@@ -174,7 +174,7 @@ fn put(out: &mut Map<String, Value>, key: &str, value: Value) {
 
 fn attribute(text: &str, content: &XmlContent) -> Value {
     match content {
-        // As it is written: a list of simple values (XML Schema).
+        // A list of simple values (XML Schema), verbatim.
         XmlContent::List(nodes) => {
             let content = nodes.first().map_or(&XmlContent::Text, |node| &node.content);
             text.split_ascii_whitespace().map(|item| scalar(item, content)).collect()
@@ -183,7 +183,7 @@ fn attribute(text: &str, content: &XmlContent) -> Value {
     }
 }
 
-/// Reads a text. One that is not of its type, or would be changed, stays a text.
+/// Parses a scalar. Text that does not have the type, or that would be changed, remains a string.
 fn scalar(text: &str, content: &XmlContent) -> Value {
     let trimmed = text.trim();
     let typed = match content {

@@ -1,4 +1,4 @@
-//! Documents that are written, and read again.
+//! Tests of XML documents, written and parsed.
 
 use serde_json::{Value, json};
 use toolgen_kernel::base::frozen::List;
@@ -36,7 +36,7 @@ fn written(value: &Value, xml: &Xml) -> String {
     document.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>").unwrap().to_owned()
 }
 
-/// A value is written as this document, and the document is read as the value.
+/// Asserts that a value is written as this document, and that the document is parsed as the value.
 fn both_ways(xml: &Xml, value: &Value, document: &str) {
     assert_eq!(written(value, xml), document);
     assert_eq!(read(document, xml).as_ref(), Ok(value), "{document}");
@@ -136,9 +136,9 @@ fn namespaces_are_declared_once_and_distinguish_elements() {
         &json!({"own": "1", "atom": "2"}),
         "<feed xmlns=\"urn:a\"><link>1</link><atom:link xmlns:atom=\"urn:b\">2</atom:link></feed>",
     );
-    // By the key of the field, where nothing has the name that its schema has for itself.
+    // An element is matched by the key of the field if none has the schema's own XML name.
     assert_eq!(read("<feed><own>1</own></feed>", &xml), Ok(json!({"own": "1"})));
-    // Whatever prefix a service uses.
+    // The prefix of a service is irrelevant.
     let other = "<b:feed xmlns:b='urn:a' xmlns:a='urn:b'><a:link>2</a:link><b:link>1</b:link></b:feed>";
     assert_eq!(read(other, &xml), Ok(json!({"own": "1", "atom": "2"})));
 }
@@ -191,7 +191,7 @@ fn values_without_an_xml_form_are_rejected() {
         (json!({"a b": 1}), "`a b` cannot be a name in XML"),
         (json!({"<a>": 1}), "`<a>` cannot be a name in XML"),
         (json!({"@1": 1}), "`1` cannot be a name in XML"),
-        (json!({"a": "\u{1}"}), "XML cannot hold the character U+0001"),
+        (json!({"a": "\u{1}"}), "XML cannot contain the character U+0001"),
     ] {
         assert_eq!(write(&value, &any), Err(reason.to_owned()));
     }

@@ -1,6 +1,6 @@
 //! Parses an XML document to a tree of elements.
 //!
-//! Entities that a document declares are not expanded, and nothing outside of it is read.
+//! Entities that a document declares are not expanded, and no external resource is read.
 
 use quick_xml::NsReader;
 use quick_xml::XmlVersion;
@@ -16,13 +16,13 @@ pub(super) struct Element {
     pub(super) name: Name,
     pub(super) attributes: Vec<(Name, String)>,
     pub(super) children: Vec<Element>,
-    /// Its own text, in one piece.
+    /// Its own text, concatenated.
     pub(super) text: String,
-    /// Whether it says that it is `null`.
+    /// Whether it is marked as `null`.
     pub(super) nil: bool,
 }
 
-/// A name, with its namespace in place of a prefix; without one, the namespace is empty.
+/// A name with its namespace, which is resolved from the prefix; empty without a namespace.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Name {
     pub(super) namespace: String,
@@ -33,7 +33,7 @@ pub(super) struct Name {
 ///
 /// # Errors
 ///
-/// Why it is not one that can be read.
+/// Returns a message if the document is invalid, or not supported.
 pub(super) fn parse(text: &str) -> Result<Element, String> {
     let mut reader = NsReader::from_str(text);
     let mut root: Option<Element> = None;
@@ -43,7 +43,7 @@ pub(super) fn parse(text: &str) -> Result<Element, String> {
         let closed = match event {
             Event::Start(start) => {
                 if open.len() >= MAX_DEPTH {
-                    return Err(format!("more than {MAX_DEPTH} elements stand in one another"));
+                    return Err(format!("the elements are nested more than {MAX_DEPTH} levels deep"));
                 }
                 open.push(element(&start, reader.resolver())?);
                 None
@@ -84,14 +84,16 @@ fn add(open: &mut [Element], text: &str) {
     }
 }
 
-/// Returns what a reference stands for: a character, or one of the five entities of XML itself.
+/// Resolves a reference: a character reference, or one of the five predefined entities of XML.
 fn character(reference: &BytesRef<'_>) -> Result<String, String> {
     if let Some(char) = reference.resolve_char_ref().map_err(|error| error.to_string())? {
         return Ok(char.to_string());
     }
     let name: &str = reference;
     let known = resolve_predefined_entity(name).map(str::to_owned);
-    known.ok_or_else(|| format!("it has the entity `&{name};`, and none but those of XML itself is expanded"))
+    known.ok_or_else(|| {
+        format!("it contains the entity `&{name};`; only the predefined entities of XML are supported")
+    })
 }
 
 fn element(start: &BytesStart<'_>, names: &NamespaceResolver) -> Result<Element, String> {

@@ -8,13 +8,13 @@ use toolgen_kernel::spec::plan::{Xml, XmlContent, XmlField, XmlKind, XmlNode};
 use super::super::style;
 use super::{DECLARATION, MAX_DEPTH, TEXT_KEY, XSI, resolved};
 
-/// An element before it is written: attributes may come up after elements.
+/// An element before it is written: attributes may be added after child elements.
 struct Element {
     name: String,
     attributes: Vec<(String, String)>,
     /// The content, as XML.
     content: String,
-    /// The namespaces that are known here, by prefix; the last one counts.
+    /// The namespaces in scope, by prefix. The last entry of a prefix applies.
     scope: Vec<(Text, Text)>,
 }
 
@@ -22,7 +22,7 @@ struct Element {
 ///
 /// # Errors
 ///
-/// What XML cannot hold, in words for the caller of the tool.
+/// Returns a message for the caller of the tool if XML cannot represent the value.
 pub(in super::super) fn write(value: &Value, xml: &Xml) -> Result<String, String> {
     let mut document = DECLARATION.to_owned();
     Writer { xml }.element(&xml.root, &xml.root.name, value, &[], 0, &mut document)?;
@@ -45,7 +45,7 @@ impl Writer<'_> {
         out: &mut String,
     ) -> Result<(), String> {
         if depth > MAX_DEPTH {
-            return Err(format!("more than {MAX_DEPTH} elements stand in one another"));
+            return Err(format!("the elements are nested more than {MAX_DEPTH} levels deep"));
         }
         let mut element = Element {
             name: String::new(),
@@ -84,7 +84,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes the items of a list, each as an element.
+    /// Writes the items of an array, each as an element.
     fn items(
         &self,
         element: &mut Element,
@@ -102,7 +102,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes the fields of an object in the order of the schema, as sequences in XML have one, and then all others.
+    /// Writes the fields of an object in the order of the schema, because XML sequences are ordered, and then all
+    /// others.
     fn object(
         &self,
         element: &mut Element,
@@ -143,7 +144,7 @@ impl Writer<'_> {
             XmlKind::Attribute => {
                 let name = element.attribute_name(node, key)?;
                 let value = match value {
-                    // A list of simple values, as XML Schema has it.
+                    // A list of simple values, as in XML Schema.
                     Value::Array(items) => items.iter().map(style::text).collect::<Vec<_>>().join(" "),
                     value => style::text(value),
                 };
@@ -232,26 +233,26 @@ impl Element {
 fn text(value: &Value) -> Result<String, String> {
     let text = style::text(value);
     legal(&text)?;
-    // A reader would make a line feed of it.
+    // A parser would replace it by a line feed.
     Ok(partial_escape(text.as_str()).replace('\r', "&#13;"))
 }
 
 fn attribute(text: &str) -> Result<String, String> {
     legal(text)?;
-    // A reader would make blanks of them.
+    // A parser would replace them by spaces.
     Ok(escape(text).replace('\r', "&#13;").replace('\n', "&#10;").replace('\t', "&#9;"))
 }
 
-/// Refuses what no XML document can hold (XML 1.0, "Characters").
+/// Rejects characters that no XML document can contain (XML 1.0, "Characters").
 fn legal(text: &str) -> Result<(), String> {
     let illegal = |char: &char| matches!(char, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
     match text.chars().find(illegal) {
         None => Ok(()),
-        Some(char) => Err(format!("XML cannot hold the character U+{:04X}", u32::from(char))),
+        Some(char) => Err(format!("XML cannot contain the character U+{:04X}", u32::from(char))),
     }
 }
 
-/// Returns a name if an element or an attribute can have it.
+/// Returns the name if it is valid for an element or an attribute.
 fn name(text: &str) -> Result<&str, String> {
     let starts = text.chars().next().is_some_and(|char| char.is_alphabetic() || char == '_');
     let goes_on =

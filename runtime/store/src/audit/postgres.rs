@@ -1,4 +1,4 @@
-//! Records in a PostgreSQL database.
+//! The audit log in a PostgreSQL database.
 
 mod link;
 mod log;
@@ -20,36 +20,36 @@ use rows::Row;
 use toolgen_record::audit::{AuditError, AuditIntent, AuditOutcome, AuditReader, AuditSink};
 use worker::{BLOCK, Worker};
 
-/// How many records are kept by default while the database cannot be written.
+/// The default maximum number of buffered records while the database cannot be written.
 const DEFAULT_MAX_BUFFERED: usize = 8192;
 
-/// How long a program may be silent by default before others consider its calls ended.
+/// The default time without a heartbeat after which other programs treat the calls of a program as ended.
 const DEFAULT_LEASE: Duration = Duration::from_secs(60);
 
-/// How long to wait for the database by default.
+/// The default time to wait for the database.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Writes records to a PostgreSQL database (14 or later), in the table `tool_executions`, which has the columns of an
-/// `SqliteSink`, with the types that PostgreSQL has for them. Several programs may write to one database, and start at
-/// the same time: the first one creates the tables and brings them up to date.
+/// Writes audit records to a PostgreSQL database (14 or later), in the table `tool_executions`. It has the columns of
+/// an `SqliteSink`, with the corresponding PostgreSQL types. Several programs may write to one database, and start
+/// concurrently: the first one creates or migrates the tables.
 ///
-/// The table has a partition for each day (of UTC), made ahead of time; [`retention`](PostgresSinkBuilder::retention)
-/// drops whole ones. The programs that write are in `tool_audit_writers`.
+/// The table has a partition for each day (UTC), created ahead of time. [`retention`](PostgresSinkBuilder::retention)
+/// drops whole partitions. The table `tool_audit_writers` lists the programs that write.
 ///
-/// A separate thread writes the records, as many at once as there are. A commit is on disk before it is answered. When
-/// the connection breaks, or the server stops, it is made again, and records in flight are written again: a record that
-/// was already written stays as it is. While that takes longer than the [`wait_timeout`](PostgresSinkBuilder::wait_timeout),
-/// records are kept in memory, up to a limit. A durable call does not wait for that: it is refused.
+/// A separate thread writes the records in batches. Commits wait for the disk. When the connection breaks, or the
+/// server stops, the thread reconnects and writes records in flight again; records that were already written do not
+/// change. If that takes longer than the [`wait_timeout`](PostgresSinkBuilder::wait_timeout), records are buffered in
+/// memory, up to a limit. A durable call does not wait for that: it is rejected.
 ///
-/// The URL says how the database is reached, as for PostgreSQL's own programs:
-/// `postgres://user:password@host:5432/database?sslmode=verify-full&sslrootcert=%2Fetc%2Fca.pem`. `sslmode` is
-/// `verify-full`: TLS, with a certificate that is valid for the host, by the system's certificates or those of
-/// `sslrootcert` alone. `require` and `verify-ca` mean the same here, and `disable` is plain text, which is used to
-/// another machine only with this word; on this one (`localhost`, 127.0.0.1, `::1`, a socket) it is the default.
-/// `prefer` and `allow` are refused.
+/// The URL has the same form as for PostgreSQL's own programs:
+/// `postgres://user:password@host:5432/database?sslmode=verify-full&sslrootcert=%2Fetc%2Fca.pem`. The default
+/// `sslmode` is `verify-full`: TLS, with a certificate that is valid for the host and signed by a certificate
+/// authority of the system, or only by those of `sslrootcert`. `require` and `verify-ca` mean the same here.
+/// `disable` is plain text; it is the default for this machine (`localhost`, 127.0.0.1, `::1`, a socket), and must be
+/// explicit for other machines. `prefer` and `allow` are rejected.
 ///
-/// Locks of the connection show that a program is alive, so a pooler in between must give each client a connection of
-/// its own.
+/// Locks of the connection show that a program is alive, so a connection pooler must give each client a dedicated
+/// connection.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -68,13 +68,13 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct PostgresSink {
     worker: Worker,
     redacted_url: String,
-    /// The rows of running calls.
+    /// The database IDs of running calls.
     ids: BTreeMap<u64, i64>,
-    /// The ids that are left.
+    /// The reserved IDs that are not used yet.
     block: Range<i64>,
-    /// The calls with something that is not committed, in the order in which they came.
+    /// The calls with records that are not committed, in order.
     waiting: Vec<Row>,
-    /// The places of calls in `waiting`.
+    /// The indices of calls in `waiting`.
     places: BTreeMap<u64, usize>,
     max_buffered: usize,
     durable: bool,
@@ -92,8 +92,8 @@ pub struct PostgresSinkBuilder {
 }
 
 impl PostgresSinkBuilder {
-    /// Names the program. No two programs may have the same name at the same time, and one that is restarted keeps its
-    /// own: [`recover`](PostgresSink::recover) then closes the calls that it had when it ended at once. Without a name,
+    /// Names the program. Programs that run concurrently must have different names, and a restarted program keeps its
+    /// name: [`recover`](PostgresSink::recover) then closes the calls that it left open, immediately. Without a name,
     /// it waits for the [`lease`](Self::lease).
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> PostgresSinkBuilder {
@@ -101,45 +101,47 @@ impl PostgresSinkBuilder {
         self
     }
 
-    /// Sets how long this program may be out of reach of the database before others may consider its calls ended; one
-    /// minute by default. A server that was down itself waits as long for all programs after it has started.
+    /// Sets how long this program may fail to reach the database before other programs may close its calls. Default:
+    /// one minute. After a restart, the server gives all programs the same time.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> PostgresSinkBuilder {
         self.lease = lease;
         self
     }
 
-    /// Sets how long to wait for the database, while it restarts, for instance; five seconds by default. A durable call
-    /// waits about as long before it is refused; calls that come while the database is known to be out of reach are
-    /// refused at once, until it is reached again.
+    /// Sets how long to wait for the database, for example while it restarts. Default: five seconds. A durable call
+    /// waits about as long before it is rejected. Calls that arrive while the database is known to be unreachable are
+    /// rejected immediately.
     #[must_use]
     pub fn wait_timeout(mut self, patience: Duration) -> PostgresSinkBuilder {
         self.wait_timeout = patience;
         self
     }
 
-    /// Sets how long records are kept in the database: forever by default. Whole days that ended longer ago are
-    /// dropped, when a program starts and once a day. If several programs set a retention, the shortest counts.
+    /// Sets how long records are kept in the database. Default: forever. Whole days that ended earlier are dropped,
+    /// when a program starts and once a day. If several programs set a retention, the shortest one applies.
     #[must_use]
     pub fn retention(mut self, retention: Duration) -> PostgresSinkBuilder {
         self.retention = Some(retention);
         self
     }
 
-    /// Sets how many records are kept in memory while the database cannot be written; 8192 by default. Later ones are
-    /// lost and counted in [`Auditor::errors`](toolgen_record::audit::Auditor::errors). A call has two records.
+    /// Sets the maximum number of records that are buffered in memory while the database cannot be written. Default:
+    /// 8192. Further records are lost and counted in [`Auditor::errors`](toolgen_record::audit::Auditor::errors). A
+    /// call has two records.
     #[must_use]
     pub fn max_buffered(mut self, records: usize) -> PostgresSinkBuilder {
         self.max_buffered = records;
         self
     }
 
-    /// Connects, and creates the tables if they do not exist. This blocks, also in an asynchronous function.
+    /// Connects, and creates the tables if they do not exist. This function blocks, even in an asynchronous context.
     ///
     /// # Errors
     ///
-    /// If the URL is not one, the database cannot be reached or written within the [`wait_timeout`](Self::wait_timeout), its
-    /// tables are newer than this program, or another program has the name. No error contains the password.
+    /// Returns an error if the URL is invalid, the database cannot be reached or written within the
+    /// [`wait_timeout`](Self::wait_timeout), its tables are newer than this program, or another program uses the
+    /// name. No error contains the password.
     pub fn open(self) -> Result<PostgresSink, AuditError> {
         let PostgresSinkBuilder { url, name, lease, wait_timeout: patience, retention, max_buffered: kept } =
             self;
@@ -161,11 +163,11 @@ impl PostgresSinkBuilder {
 }
 
 impl PostgresSink {
-    /// Opens the database at this URL.
+    /// Opens the database at this URL with the default settings.
     ///
     /// # Errors
     ///
-    /// As [`PostgresSinkBuilder::open`].
+    /// See [`PostgresSinkBuilder::open`].
     pub fn open(url: &str) -> Result<PostgresSink, AuditError> {
         PostgresSink::builder(url).open()
     }
@@ -183,19 +185,19 @@ impl PostgresSink {
         }
     }
 
-    /// Marks the calls that were running when their program ended as `unknown`, and returns how many there are: those
-    /// of earlier programs with this [name](PostgresSinkBuilder::name), and those of programs that have been gone for
-    /// longer than their [lease](PostgresSinkBuilder::lease). Calls of other programs stay as they are. If a program
-    /// that was out of reach for this long comes back, its outcomes replace `unknown`.
+    /// Sets the outcome of calls whose program ended while they were running to `unknown`, and returns their number.
+    /// These are the calls of earlier programs with this [name](PostgresSinkBuilder::name), and those of programs
+    /// that did not reach the database for longer than their [lease](PostgresSinkBuilder::lease). Calls of other
+    /// programs are not changed. If such a program reaches the database again, its outcomes replace `unknown`.
     ///
     /// # Errors
     ///
-    /// If the database cannot be read or written.
+    /// Returns an error if the database cannot be read or written.
     pub fn recover(&mut self) -> Result<usize, AuditError> {
         self.worker.recover()
     }
 
-    /// Gives each call that waits its id, and that of the call that made it.
+    /// Assigns an ID to each waiting call, and sets that of its parent call.
     fn number(&mut self, deadline: Instant) -> Result<(), AuditError> {
         for row in &mut self.waiting {
             if row.id.is_some() {
@@ -216,12 +218,13 @@ impl PostgresSink {
         Ok(())
     }
 
-    /// Keeps what could not be written, up to the limit, and returns how many records are kept and how many are lost.
+    /// Buffers the records that could not be written, up to the limit. Returns the numbers of buffered and of lost
+    /// records.
     fn keep(&mut self) -> (usize, usize) {
         let before: usize = self.waiting.iter().map(|row| row.records).sum();
         if self.durable {
-            // Calls whose intent is not on disk are refused, and that is their outcome. What the others did stays to be
-            // written.
+            // Calls whose intent could not be written are rejected, so they have no other outcome to write. The
+            // outcomes of the other calls remain to be written.
             self.waiting.retain(Row::is_over);
         }
         let mut kept = 0;
@@ -249,7 +252,7 @@ impl AuditSink for PostgresSink {
     }
 
     fn outcome(&mut self, intent: &AuditIntent, outcome: &AuditOutcome) -> Result<(), AuditError> {
-        // Both at once, if the intent is not written yet.
+        // The outcome is written together with the intent, if that is not written yet.
         if let Some(row) = self.places.get(&intent.key).and_then(|index| self.waiting.get_mut(*index)) {
             row.end(outcome)?;
             row.records += 1;
@@ -306,7 +309,7 @@ impl fmt::Debug for PostgresSink {
 
 impl fmt::Debug for PostgresSinkBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without the URL, which has a password.
+        // The URL is omitted, because it may contain a password.
         f.debug_struct("PostgresSinkBuilder")
             .field("name", &self.name)
             .field("lease", &self.lease)
@@ -317,12 +320,14 @@ impl fmt::Debug for PostgresSinkBuilder {
     }
 }
 
-/// Opens the log in the PostgreSQL database at this URL, in the form that [`PostgresSink`] takes; with the feature
-/// `postgres`. Nothing is written. This blocks, as all reading from the database does, also in an asynchronous function.
+/// Opens the audit log in the PostgreSQL database at this URL, which has the form that [`PostgresSink`] takes.
+/// Requires the feature `postgres`. Nothing is written. This function and the reader block, even in an asynchronous
+/// context.
 ///
 /// # Errors
 ///
-/// If the URL is not one, the database cannot be reached, or has no records of calls. No error contains the password.
+/// Returns an error if the URL is invalid, or if the database cannot be reached or contains no audit records. No
+/// error contains the password.
 pub fn connect(url: &str) -> Result<AuditReader, AuditError> {
     PostgresLog::open(url).map(AuditReader::of)
 }

@@ -1,4 +1,4 @@
-//! Records in an SQLite database.
+//! The audit log in an SQLite database.
 
 mod log;
 mod owner;
@@ -17,7 +17,7 @@ pub use rusqlite;
 use toolgen_kernel::base::private;
 use toolgen_record::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
 
-/// Creates the table if it does not exist: one row per call. Queries of other systems know its first nine columns.
+/// Creates the table if it does not exist: one row per call. Other systems query the first nine columns.
 const TABLE: &str = "
     CREATE TABLE IF NOT EXISTS tool_executions (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -32,7 +32,7 @@ const TABLE: &str = "
     );
     CREATE INDEX IF NOT EXISTS tool_executions_timestamp ON tool_executions (timestamp);";
 
-/// The columns that a table with only the first nine lacks.
+/// The columns that are missing in a table with only the first nine columns.
 const COLUMNS: &[(&str, &str)] = &[
     ("tool_call_id", "TEXT"),
     ("is_error", "INTEGER"),
@@ -48,29 +48,29 @@ const COLUMNS: &[(&str, &str)] = &[
     ("parent", "INTEGER"),
 ];
 
-/// How many records are kept by default while the database cannot be written.
+/// The default maximum number of buffered records while the database cannot be written.
 const DEFAULT_MAX_BUFFERED: usize = 8192;
 
-/// Writes records to an SQLite database, in the table `tool_executions`: `id`, `session_id`, `agent_id`, `tool_name`,
-/// `parameters`, `result`, `error`, `duration_ms`, `timestamp`, `tool_call_id`, `is_error`, `error_code`, `spec_hash`,
-/// `attempt`, `status` (see [`AuditStatus::as_str`]), `approved`, `approved_by`, `principal`, `owner`, which
-/// distinguishes the sinks that write to the table, `turn`, which is counted for each owner, and `parent`, the `id` of
-/// the call that made this one.
+/// Writes audit records to an SQLite database, in the table `tool_executions`. Its columns are `id`, `session_id`,
+/// `agent_id`, `tool_name`, `parameters`, `result`, `error`, `duration_ms`, `timestamp`, `tool_call_id`, `is_error`,
+/// `error_code`, `spec_hash`, `attempt`, `status` (see [`AuditStatus::as_str`]), `approved`, `approved_by`,
+/// `principal`, `owner`, which distinguishes the sinks that write to the table, `turn`, which is counted per owner,
+/// and `parent`, the `id` of the parent call.
 ///
-/// A table that has only the first nine columns gets the others. The database is in WAL mode, so that others can read
-/// while the sink writes. A running call has the status `started`, and so has a call that was running when its program
-/// ended, see [`recover`](Self::recover).
+/// If a table has only the first nine columns, the others are added. The database is in WAL mode, so other
+/// connections can read while the sink writes. A running call has the status `started`, and so does a call that was
+/// running when its program ended, see [`recover`](Self::recover).
 ///
-/// While the database is locked or full, records are kept in memory, up to a limit, and written once that is possible.
-/// A durable call does not wait for that: it is refused.
+/// While the database is locked or full, records are buffered in memory, up to a limit, and written later. A durable
+/// call does not wait for that: it is rejected.
 ///
-/// As long as the sink lives there is a file next to the database, `{database}-writer-{owner}`, by whose lock others
-/// see that it does.
+/// While the sink exists, there is a locked file next to the database, `{database}-writer-{owner}`. Other programs
+/// check the lock to see whether the sink is alive.
 #[derive(Debug)]
 pub struct SqliteSink {
     connection: Connection,
     owner: OwnerLock,
-    /// The rows of running calls.
+    /// The row IDs of running calls.
     rows: BTreeMap<u64, i64>,
     /// The records that are not committed.
     waiting: Vec<Waiting>,
@@ -86,11 +86,11 @@ struct Waiting {
 }
 
 impl SqliteSink {
-    /// Opens the database at `path`, which is created if necessary: on Unix, readable by its owner alone.
+    /// Opens the database at `path`, and creates it if necessary: on Unix, readable only by its owner.
     ///
     /// # Errors
     ///
-    /// If the file cannot be opened or written, or is not such a database.
+    /// Returns an error if the file cannot be opened or written, or is not an audit database.
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteSink, AuditError> {
         private::database(path.as_ref());
         SqliteSink::new(Connection::open(path).map_err(failed)?)
@@ -100,11 +100,11 @@ impl SqliteSink {
     ///
     /// # Errors
     ///
-    /// If the database cannot be written, or its table has a different form.
+    /// Returns an error if the database cannot be written, or if its table has different columns.
     pub fn new(connection: Connection) -> Result<SqliteSink, AuditError> {
         let made = || {
             let connection = prepared(connection)?;
-            // In WAL mode a crash of the program loses nothing that is committed; a crash of the machine may.
+            // In WAL mode, a crash of the program loses no committed data; a crash of the machine may.
             connection.pragma_update(None, "synchronous", "NORMAL")?;
             transact(&connection, migrate)?;
             let owner = OwnerLock::of(&connection)?;
@@ -121,31 +121,32 @@ impl SqliteSink {
         made().map_err(failed)
     }
 
-    /// Sets how long to wait for other writers of the same database; five seconds by default.
+    /// Sets how long to wait for other writers of the same database. Default: five seconds.
     ///
     /// # Errors
     ///
-    /// If the time is longer than SQLite can wait.
+    /// Returns an error if the time is longer than SQLite can wait.
     pub fn with_busy_timeout(self, timeout: Duration) -> Result<SqliteSink, AuditError> {
         self.connection.busy_timeout(timeout).map_err(failed)?;
         Ok(self)
     }
 
-    /// Sets how many records are kept while the database cannot be written; 8192 by default. Later ones are lost and
-    /// counted in [`Auditor::errors`](toolgen_record::audit::Auditor::errors). A call has two records.
+    /// Sets the maximum number of records that are buffered while the database cannot be written. Default: 8192.
+    /// Further records are lost and counted in [`Auditor::errors`](toolgen_record::audit::Auditor::errors). A call
+    /// has two records.
     #[must_use]
     pub fn with_max_buffered(mut self, records: usize) -> SqliteSink {
         self.max_buffered = records;
         self
     }
 
-    /// Marks the calls that were running when their program ended as `unknown`, and returns how many there are. What
-    /// they did until then is unknown. Calls of other sinks that still exist, in this program or in another, stay as
-    /// they are.
+    /// Sets the outcome of calls whose program ended while they were running to `unknown`, and returns their number.
+    /// The effects of these calls are unknown. Calls of other sinks that still exist, in this program or in another,
+    /// are not changed.
     ///
     /// # Errors
     ///
-    /// If the database cannot be read or written.
+    /// Returns an error if the database cannot be read or written.
     pub fn recover(&mut self) -> Result<usize, AuditError> {
         self.recovered().map_err(failed)
     }
@@ -170,8 +171,8 @@ impl SqliteSink {
         Ok(rows)
     }
 
-    /// Writes everything that waits in one transaction. Returns how many records the database refuses because of their
-    /// content, and why. After an error, nothing is written.
+    /// Writes all waiting records in one transaction. Returns the number of records that the database rejects because
+    /// of their content, and the reason. If it returns an error, nothing is written.
     fn commit(&mut self) -> Result<(usize, Option<rusqlite::Error>), rusqlite::Error> {
         let (mut rows, mut ended, mut refused) = (BTreeMap::new(), Vec::new(), (0, None));
         transact(&self.connection, |connection| {
@@ -256,7 +257,7 @@ impl SqliteSink {
     }
 }
 
-/// The columns that an outcome fills.
+/// The columns that an outcome sets.
 #[derive(Default)]
 struct Columns<'a> {
     result: Option<String>,
@@ -269,7 +270,7 @@ struct Columns<'a> {
 impl<'a> Columns<'a> {
     fn of(outcome: &'a AuditOutcome) -> Columns<'a> {
         Columns {
-            // SQL's NULL, not the text of JSON's null.
+            // SQL NULL, not the text of JSON null.
             result: (!outcome.result.is_null()).then(|| outcome.result.to_string()),
             error: outcome.error.as_deref(),
             code: outcome.error_code.as_deref(),
@@ -291,7 +292,7 @@ fn migrate(connection: &Connection) -> Result<(), rusqlite::Error> {
     Ok(())
 }
 
-/// Returns whether an error is about the database as it is now, and not about what was written.
+/// Returns whether an error is temporary, and not caused by the records.
 fn may_pass(error: &rusqlite::Error) -> bool {
     let passing = [
         ErrorCode::DatabaseBusy,
@@ -328,7 +329,8 @@ impl AuditSink for SqliteSink {
             Err(error) => {
                 let before = self.waiting.len();
                 if self.durable {
-                    // Calls whose intent is not on disk are refused. What the others did stays to be written.
+                    // Calls whose intent could not be written are rejected. The outcomes of the other calls remain to
+                    // be written.
                     self.waiting.retain(|it| self.rows.contains_key(&it.intent.key));
                 }
                 self.waiting.truncate(self.max_buffered);

@@ -1,4 +1,4 @@
-//! The database that a URL means, and how to reach it.
+//! Parses the URL of a database, and connects to it.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use tokio_postgres::{Client, Config, NoTls};
 
 use super::tls::Tls;
 
-/// How long it may take to make a connection, unless the URL says.
+/// The default timeout for connecting, unless the URL sets one.
 const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A database. Its password is in `config`, which is shown nowhere.
+/// A database. The password is only in `config`, which is never printed.
 #[derive(Clone)]
 pub(crate) struct Target {
     config: Config,
@@ -22,19 +22,20 @@ pub(crate) struct Target {
     pub(crate) shown: String,
 }
 
-/// The form of a URL, for errors. The URL itself is never in one: a password may be anywhere in it.
+/// The expected form of a URL, for errors. An error never contains the URL itself, because a password may be anywhere
+/// in it.
 const FORM: &str = "write it as postgres://user:password@host:5432/database, with `%40` for `@` and `%2F` for `/` in a \
                     password";
 
 impl Target {
-    /// Reads a URL as PostgreSQL's own programs do, except for `sslmode`: modes that are less than verified for them
-    /// are verified here, and modes that may fall back to plain text are refused.
+    /// Parses a URL as PostgreSQL's own programs do, except for `sslmode`: modes that encrypt without full
+    /// verification are verified here, and modes that may fall back to plain text are rejected.
     pub(crate) fn of(url: &str) -> Result<Target, String> {
         let scheme = ["postgres://", "postgresql://"].into_iter().find(|scheme| url.starts_with(scheme));
         if scheme.is_none() {
             return Err(format!("this is not the URL of a PostgreSQL database: {FORM}"));
         }
-        // The last one: a password may have one, too.
+        // The last question mark: a password may contain one as well.
         let (location, options) = url.rsplit_once('?').unwrap_or((url, ""));
         let (mut mode, mut roots, mut others) = (None, None, Vec::new());
         for option in options.split('&').filter(|option| !option.is_empty()) {
@@ -56,7 +57,7 @@ impl Target {
         })?;
         let is_named = |host: &Host| *host != Host::Tcp(String::new());
         if config.get_hostaddrs().is_empty() && !config.get_hosts().iter().any(is_named) {
-            return Err(format!("the URL of the PostgreSQL database names no host: {FORM}"));
+            return Err(format!("the URL of the PostgreSQL database has no host: {FORM}"));
         }
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(DEFAULT_CONNECT_TIMEOUT);
@@ -76,7 +77,7 @@ impl Target {
             }
             Some(_) => {
                 return Err(String::from(
-                    "`sslmode` is not known; it is `verify-full` (`require` and `verify-ca` mean the same) or `disable`",
+                    "unknown `sslmode`; use `verify-full` (`require` and `verify-ca` mean the same) or `disable`",
                 ));
             }
         };
@@ -86,15 +87,15 @@ impl Target {
         Ok(Target { config, tls, shown: displayed })
     }
 
-    /// Requires a server that can be written to, which matters if the URL names several.
+    /// Requires a writable server, which matters if the URL names several.
     pub(crate) fn writable(mut self) -> Target {
         self.config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         self
     }
 
-    /// Connects. The returned client works as long as the runtime in which this was called.
+    /// Connects. The returned client works as long as the current runtime.
     pub(crate) async fn connect(&self) -> Result<Client, tokio_postgres::Error> {
-        // The other half carries bytes until the client is dropped, and the client learns of its errors.
+        // The connection task runs until the client is dropped, and the client receives its errors.
         Ok(match &self.tls {
             Some(tls) => {
                 let (client, carrier) = self.config.connect(tls.clone()).await?;
@@ -109,29 +110,31 @@ impl Target {
         })
     }
 
-    /// Says what went wrong, and where.
+    /// Describes an error, and names the database.
     pub(crate) fn error(&self, reason: &tokio_postgres::Error) -> String {
         format!("{}: {}", self.shown, text(reason))
     }
 }
 
-/// Returns the class of an error, the first two characters of its code. `None` if the server did not send it.
+/// Returns the class of an error, the first two characters of its code. Returns `None` if the error is not from the
+/// server.
 pub(crate) fn class(error: &tokio_postgres::Error) -> Option<&str> {
     error.code().and_then(|code| code.code().get(..2))
 }
 
-/// Whether an error leaves a connection unusable: it is broken, or leads to a server that stops or is a standby.
+/// Whether a connection is unusable after an error: it is broken, or its server is stopping or a standby.
 pub(crate) fn breaks(error: &tokio_postgres::Error) -> bool {
     class(error).is_none_or(|class| ["08", "25", "57"].contains(&class))
 }
 
-/// Whether an error is likely to be over soon: a connection, a conflict, a server that stops or starts, or is a standby.
+/// Whether an error is likely to be temporary: a connection, a conflict, or a server that stops, starts, or is a
+/// standby.
 pub(crate) fn may_pass(error: &tokio_postgres::Error) -> bool {
     class(error).is_none_or(|class| ["08", "25", "40", "53", "55", "57", "58"].contains(&class))
 }
 
-/// The text of an error with its causes. Errors of the server show only their message and code: their details repeat
-/// what was written.
+/// Returns the text of an error with its causes. Server errors include only their message and code, because their
+/// details repeat the data.
 pub(crate) fn text(reason: &tokio_postgres::Error) -> String {
     if let Some(reply) = reason.as_db_error() {
         return format!("{} (SQLSTATE {})", reply.message(), reply.code().code());
@@ -145,7 +148,7 @@ pub(crate) fn text(reason: &tokio_postgres::Error) -> String {
     text
 }
 
-/// Whether all that is sent stays on this machine.
+/// Whether all traffic stays on this machine.
 fn is_here(config: &Config) -> bool {
     if !config.get_hostaddrs().is_empty() {
         return config.get_hostaddrs().iter().all(IpAddr::is_loopback);
@@ -206,9 +209,9 @@ mod tests {
             ("postgres://me@localhost/a?sslmode=verify-full", "postgres://me@localhost:5432/a", true),
             ("postgres://me:a?b@db.example/a", "postgres://me@db.example:5432/a", true),
             ("postgres://me:a?b@db.example/a?sslmode=disable", "postgres://me@db.example:5432/a", false),
-            // One of several hosts is elsewhere.
+            // One of several hosts is remote.
             ("postgres://me@localhost,db.example/a", "postgres://me@localhost:5432,db.example:5432/a", true),
-            // The name says nothing where the address is given.
+            // The address takes precedence over the name.
             ("postgres://me@localhost/a?hostaddr=192.0.2.1", "postgres://me@localhost:5432/a", true),
             ("postgres://me@%2Frun%2Fpg/a", "postgres://me@/run/pg:5432/a", false),
         ] {
@@ -225,7 +228,7 @@ mod tests {
             ("postgres://me:hunter2@db:port/a", "cannot be read"),
             ("postgres://me:hunter2@/a", "names no host"),
             ("postgres://me:hunter2@db/a?sslmode=prefer", "in plain text without a word"),
-            ("postgres://me:hunter2@db/a?sslmode=full", "`sslmode` is not known"),
+            ("postgres://me:hunter2@db/a?sslmode=full", "unknown `sslmode`"),
             ("postgres://me:hunter2@db/a?sslrootcert=%2Fnone.pem", "/none.pem"),
         ] {
             let reason = Target::of(url).err().unwrap_or_else(|| panic!("{url}")).to_string();

@@ -1,4 +1,4 @@
-//! TLS of the connection to a database, by rustls.
+//! TLS of the connection to a database, with rustls.
 
 use std::fs;
 use std::future::Future;
@@ -22,7 +22,7 @@ use tokio_rustls::TlsConnector;
 pub(super) struct Tls(TlsConnector);
 
 impl Tls {
-    /// Trusts the certificates in a PEM file and no others, or those of the system.
+    /// Trusts only the certificates in a PEM file, or those of the system.
     pub(super) fn trusting(roots: Option<&Path>) -> Result<Tls, String> {
         let provider = CryptoProvider::get_default().cloned();
         let provider = provider.unwrap_or_else(|| Arc::new(ring::default_provider()));
@@ -33,7 +33,7 @@ impl Tls {
             None => config.with_platform_verifier().map_err(|error| error.to_string())?,
         };
         let mut config = config.with_no_client_auth();
-        // Servers that are asked for TLS at once (`sslnegotiation=direct`) want it; others take it.
+        // Servers require it for direct TLS (`sslnegotiation=direct`), and accept it otherwise.
         config.alpn_protocols = vec![b"postgresql".to_vec()];
         Ok(Tls(TlsConnector::from(Arc::new(config))))
     }
@@ -41,7 +41,7 @@ impl Tls {
 
 fn certificates(file: &Path) -> Result<RootCertStore, String> {
     let wrong = |reason: &dyn std::fmt::Display| {
-        format!("`sslrootcert`: {}: {reason}; it is a PEM file of certificates", file.display())
+        format!("`sslrootcert`: {}: {reason}; expected a PEM file of certificates", file.display())
     };
     let text = fs::read(file).map_err(|error| wrong(&error))?;
     let mut roots = RootCertStore::empty();
@@ -62,7 +62,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for T
     }
 }
 
-/// A connection that is about to be made to a host.
+/// Connects to a host with TLS.
 pub(super) struct HostConnector {
     connector: TlsConnector,
     host: ServerName<'static>,
@@ -78,12 +78,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for HostC
     }
 }
 
-/// A connection that no one else can read.
+/// An encrypted connection.
 pub(super) struct Secret<S>(tokio_rustls::client::TlsStream<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Secret<S> {
     fn channel_binding(&self) -> ChannelBinding {
-        // The certificate was verified for this host, so nobody stands between.
+        // The certificate was verified for this host, so there is no man in the middle.
         ChannelBinding::none()
     }
 }

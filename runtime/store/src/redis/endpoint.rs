@@ -15,27 +15,27 @@ use toolgen_kernel::base::tls::trusting;
 use toolgen_kernel::call::store::StoreError;
 use url::{Host, Url};
 
-/// The port of servers whose URL names none.
+/// The default port.
 const PORT: u16 = 6379;
 
-/// Both kinds of streams.
+/// A plain or an encrypted stream.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// Where a server is. Its text contains no password.
+/// The address of a server. `Debug` and messages contain no password.
 pub(super) struct Endpoint {
     host: String,
     port: u16,
     tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
-    /// The user that connects, and the database.
+    /// The user and the database.
     pub(super) login: RedisConnectionInfo,
 }
 
 impl Endpoint {
-    /// Reads `redis://[[user]:password@]host[:port][/database]`; `rediss` is the same over TLS.
+    /// Parses `redis://[[user]:password@]host[:port][/database]`; `rediss` is the same over TLS.
     pub(super) fn parse(text: &str, roots: &[Vec<u8>]) -> Result<Endpoint, StoreError> {
-        // The text itself is not shown: it may contain a password.
+        // The URL is not printed: it may contain a password.
         let form = "write redis://HOST:PORT/DATABASE, or rediss:// for TLS";
         let wrong = |reason: String| {
             StoreError::new(format!("the URL of the shared state is not valid: {reason}; {form}"))
@@ -44,10 +44,10 @@ impl Endpoint {
         let secure = match url.scheme() {
             "redis" | "valkey" => false,
             "rediss" | "valkeys" => true,
-            other => return Err(wrong(format!("`{other}` is not a scheme of it"))),
+            other => return Err(wrong(format!("unknown scheme `{other}`"))),
         };
         let host = match url.host() {
-            None => return Err(wrong(String::from("it names no host"))),
+            None => return Err(wrong(String::from("it has no host"))),
             Some(Host::Ipv6(address)) => address.to_string(),
             Some(host) => host.to_string(),
         };
@@ -79,7 +79,7 @@ impl Endpoint {
     /// Connects.
     pub(super) async fn open(&self) -> io::Result<Box<dyn Stream>> {
         let stream = TcpStream::connect((self.host.as_str(), self.port)).await?;
-        // A request is one small packet, whose answer a call waits for.
+        // A request is one small packet, and a call waits for its response.
         stream.set_nodelay(true)?;
         match &self.tls {
             None => Ok(Box::new(stream)),
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn invalid_url_error_hides_secrets() {
         for (text, message) in [
-            ("localhost:6379", "`localhost` is not a scheme"),
+            ("localhost:6379", "unknown scheme `localhost`"),
             ("redis://:s3cret@host/zero", "the database `zero` is not a number"),
             ("s3cret", "write redis://HOST:PORT/DATABASE"),
             ("redis:///", "names no host"),

@@ -1,4 +1,4 @@
-//! What all that is kept in an SQLite database has in common.
+//! Helpers that are common to all SQLite databases of this crate.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,14 +8,15 @@ use rusqlite::{Connection, ErrorCode};
 /// How long to wait for other writers of the same database.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Makes a connection wait for other writers, and lets others read while it writes.
+/// Configures a connection to wait for other writers, and to allow readers while it writes.
 pub(crate) fn prepared(connection: Connection) -> Result<Connection, rusqlite::Error> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     let began = Instant::now();
     loop {
-        // Returns the mode, which is different for a database in memory.
+        // Returns the mode, which differs for a database in memory.
         match connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())) {
-            // SQLite does not wait for others that open a new database at the same time: it may not, in this one case.
+            // SQLite does not wait for another connection that opens the new database concurrently. Waiting is not
+            // possible in this case.
             Err(error)
                 if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
                     && began.elapsed() < BUSY_TIMEOUT =>
@@ -27,7 +28,7 @@ pub(crate) fn prepared(connection: Connection) -> Result<Connection, rusqlite::E
     }
 }
 
-/// Runs statements in one transaction, which an error undoes.
+/// Runs statements in one transaction, which is rolled back after an error.
 pub(crate) fn transact<T>(
     connection: &Connection,
     run: impl FnOnce(&Connection) -> Result<T, rusqlite::Error>,
@@ -40,8 +41,8 @@ pub(crate) fn transact<T>(
     done
 }
 
-/// Whether a database stores a table of this name. A view or a virtual table does not count: its rows are made up by
-/// its maker's query while it is read, perhaps without end.
+/// Whether a database stores a table of this name. Views and virtual tables do not count: their definition computes
+/// the rows when they are read, possibly endlessly.
 pub(crate) fn stores(connection: &Connection, table: &str) -> Result<bool, rusqlite::Error> {
     let known =
         "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = ?)";

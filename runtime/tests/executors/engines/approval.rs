@@ -1,4 +1,4 @@
-//! What is shown of a tool that calls others when it needs an approval, and what the approval covers.
+//! Tests of approvals of tools that call other tools: what is shown, and what the approval covers.
 
 use toolgen_runtime::layers::middleware::{
     Approval, ApprovalRequest, Approver, Middleware, MiddlewareDecision, ToolRequest,
@@ -9,7 +9,7 @@ use toolgen_runtime::spec::plan::{ComposePlan, Step};
 use crate::engines::{command, spec, template};
 use crate::prelude::*;
 
-/// A composition that calls these tools, each once.
+/// A composition that calls each of these tools once.
 fn composed(name: &str, calls: &[&str]) -> Tool {
     let step = |tool: &&str| Step {
         id: (*tool).to_owned().into(),
@@ -23,7 +23,7 @@ fn composed(name: &str, calls: &[&str]) -> Tool {
     Tool { spec: ToolSpec { effects: Effects::NONE, ..spec(name, &[]) }, call: ExecutionPlan::Compose(plan) }
 }
 
-/// A program that says its own name.
+/// A program that prints its own name.
 fn echo(name: &str, effects: Effects, argv: &[&str]) -> Tool {
     Tool { spec: ToolSpec { effects, ..spec(name, &[]) }, call: ExecutionPlan::Command(command(argv)) }
 }
@@ -46,7 +46,7 @@ fn sends() -> Tool {
     echo("send", effects, &["echo", "sent"])
 }
 
-/// Requires an approval of every call of the named tools.
+/// Requires approval for every call of the named tools.
 struct Asks(&'static [&'static str]);
 
 impl Middleware for Asks {
@@ -102,12 +102,12 @@ async fn approval_request_shows_nested_tools_and_effects() {
         let error = serde_json::from_value::<ApprovalRequest>(wrong_json).unwrap_err().to_string();
         assert!(error.contains(reason), "{error}");
     }
-    // Whoever shows less than there is resumes nothing.
+    // A request that shows fewer calls cannot be resumed.
     json["calls"][2]["effects"]["network"] = json!("none");
     let less = serde_json::from_value::<ApprovalRequest>(json).unwrap();
     let refused = toolbox.resume(less, &ToolContext::new("turn", "")).await;
     assert_eq!(refused.outcome.unwrap_err().code(), "APPROVAL_INVALID");
-    // A tool that calls no others says nothing of any.
+    // The request of a tool that calls no other tools lists none.
     let request = waiting(&toolbox, "look").await;
     assert!(request.calls.is_empty() && serde_json::to_value(&request).unwrap().get("calls").is_none());
 }
@@ -124,12 +124,12 @@ async fn approved_call_runs_only_with_the_tools_shown() {
         assert_eq!(error.code(), "APPROVAL_INVALID");
         assert!(error.to_string().contains("or a tool that it calls was changed"), "{error}");
     }
-    // The steps run as they were shown, up to the one that no toolbox has.
+    // The steps run as shown, up to the one with a tool that no toolbox has.
     let ran = resumed(sends()).await.text();
     assert_eq!(ran, "step `missing` (missing): Tool not found: missing");
 }
 
-/// Approves, and notes of what.
+/// Approves requests, and records them.
 #[derive(Clone, Default)]
 struct Approves(Arc<Mutex<Vec<Value>>>);
 

@@ -1,4 +1,4 @@
-//! Tools that are programs.
+//! Tests of tools that are programs.
 
 use toolgen_runtime::engine::command::CommandEngine;
 use toolgen_runtime::spec::plan::CommandOutput;
@@ -52,7 +52,7 @@ async fn each_value_is_one_command_argument() {
 
 #[tokio::test]
 async fn value_like_an_option_is_rejected_unless_allowed() {
-    let text = "Invalid arguments: /x: must not begin with `-`, because `printf` would take it for an option; a file of such \
+    let text = "Invalid arguments: /x: must not begin with `-`, because `printf` would parse it as an option; a file of such \
                 a name is `./-…`";
     for word in [one("{x}"), one("{x}.txt"), one("{y?}{x}"), list("{x}"), group(None, vec![one("{x}")])] {
         for value in [json!("-rf"), json!("--help"), json!("-")] {
@@ -64,10 +64,10 @@ async fn value_like_an_option_is_rejected_unless_allowed() {
             );
         }
     }
-    // A number is no name of a file.
+    // A number is not a file name.
     let number = text.split(';').next().unwrap();
     assert_eq!(refused(&["x"], show(&[one("{x}")]), json!({"x": -5})).await, number);
-    // A value that says `--` ends no options.
+    // A value `--` does not end the options.
     assert_eq!(
         refused(&["y", "x"], show(&[one("{y}"), one("{x}")]), json!({"y": "a", "x": "--"})).await,
         text
@@ -85,7 +85,8 @@ async fn value_like_an_option_is_rejected_unless_allowed() {
 
 #[tokio::test]
 async fn nul_characters_are_rejected() {
-    let nul = "Invalid arguments: /x: must not hold the character U+0000, which no program can be given";
+    let nul =
+        "Invalid arguments: /x: must not contain the character U+0000, which cannot be passed to a program";
     let env = |value: &str| CommandPlan { env: vec![("X".into(), text(value))].into(), ..show(&[]) };
     for plan in [show(&[one("a{x}")]), show(&[list("{x}")]), env("{x}")] {
         let list = matches!(plan.argv.last(), Some(ArgvTemplate::Each { .. }));
@@ -207,7 +208,7 @@ async fn work_dir_stays_inside_the_one_of_the_context() {
 
 #[tokio::test]
 async fn missing_program_error_includes_help() {
-    let remedy = ". Calling again will not help: it has to be installed where the tool runs its programs";
+    let remedy = ". Do not retry: the program is not installed in the tool's environment";
     let error = run(&[], command(&["no-such-program"]), json!({})).await.outcome.unwrap_err();
     assert_eq!(error.to_string(), format!("missing required programs: no-such-program{remedy}"));
     assert_eq!(error.code(), "PROGRAM_MISSING");
@@ -219,7 +220,7 @@ async fn missing_program_error_includes_help() {
         refused(&[], plan.clone(), json!({})).await,
         format!("missing required programs: no-such-either{remedy}")
     );
-    // They are looked for once.
+    // The program is searched for once.
     let executor = Arc::new(ScriptedExecutor::default());
     let engine = CommandEngine::new().executor(Arc::clone(&executor));
     let tools = Engines::new()
@@ -244,7 +245,7 @@ async fn too_long_arguments_are_not_reported_as_a_missing_program() {
     assert!(message.starts_with("cannot start 'printf'") && !message.contains("installed"), "{message}");
 }
 
-/// The options with which a tool of this specification runs.
+/// Returns the options with which a tool of this specification runs.
 async fn options(spec: ToolSpec, plan: CommandPlan, context: ToolboxContext, own: bool) -> ExecOptions {
     let executor = Arc::new(ScriptedExecutor::default());
     let (engine, context) = if own {

@@ -1,4 +1,4 @@
-//! Tools that call other tools.
+//! Tests of tools that call other tools.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,7 +12,7 @@ use toolgen_runtime::{Control, tool, toolset};
 use crate::engines::{reference, spec, template};
 use crate::prelude::*;
 
-/// What a search finds.
+/// The result of a search.
 #[derive(serde::Serialize)]
 struct Found {
     files: Vec<String>,
@@ -35,11 +35,11 @@ fn find(pattern: &str) -> Result<ToolResult, ToolError> {
 #[tool(undocumented, read_only)]
 async fn count(text: String, ctx: &ToolContext) -> Result<i64, ToolError> {
     static RUNNING: AtomicUsize = AtomicUsize::new(0);
-    // Other tests call it at the same time.
+    // Other tests call it concurrently.
     let counted = usize::from(text.starts_with("wide"));
     let beside = RUNNING.fetch_add(counted, Ordering::SeqCst) + counted;
     ctx.progress(format!("{beside}"));
-    // The first takes longest, so order is not luck.
+    // The first takes longest, so that the order is not accidental.
     let wait = if text.ends_with('0') { 60 } else { 20 };
     tokio::time::sleep(Duration::from_millis(wait)).await;
     RUNNING.fetch_sub(counted, Ordering::SeqCst);
@@ -106,7 +106,7 @@ async fn step_results_are_values_and_arrays_keep_order() {
     let expected = json!({"first": "abc0", "sizes": [4, 4, 4, 4, 4], "of": "abc!"});
     assert_eq!(serde_json::from_str::<Value>(&response.text()).unwrap(), expected);
     assert_eq!(response.outcome.unwrap().details, expected);
-    // Without a template it is the result of the last step.
+    // Without a template, the result is that of the last step.
     assert_eq!(call(usual(), None, json!({"pattern": "a"})).await.text(), "[2,2,2,2,2]");
 }
 
@@ -115,7 +115,7 @@ async fn next_step_gets_the_untruncated_result() {
     let result = json!({"sizes": "{steps.sizes}"});
     let response = call(usual(), Some(result), json!({"pattern": "x".repeat(40_000)})).await;
     assert_eq!(response.text(), r#"{"sizes":[40001,40001,40001,40001,40001]}"#);
-    // The model gets what it can read.
+    // The model gets the part that fits its limit.
     let response = call(usual()[..1].to_vec(), None, json!({"pattern": "x".repeat(40_000)})).await;
     assert!(
         response.text().len() < 60_000 && response.text().contains("read_result"),
@@ -294,7 +294,7 @@ async fn number_of_nested_calls_is_limited() {
             };
             let toolbox = Toolbox::builder(&registry).max_nested_calls(max).on_event(count).build().unwrap();
             let turn = ToolContext::new("turn", "");
-            // What the calls before used is not counted.
+            // Earlier calls of the turn do not count.
             toolbox.call(ToolCall::new("1", "bottom", json!({"pattern": ""})), &turn).await;
             counted.store(0, Ordering::SeqCst);
             let response = toolbox.call(ToolCall::new("2", "top", json!({"pattern": ""})), &turn).await;

@@ -1,4 +1,4 @@
-//! Values of an HTTP request that are made of arguments.
+//! Tests of values of an HTTP request that are derived from arguments.
 
 use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::engine::http::{Body, BuildOptions, HttpEngine, RequestProblemKind, build};
@@ -55,7 +55,7 @@ fn derived_values_are_computed_before_the_request() {
     assert_eq!(request.header("X-Who"), Some("by Ada"));
     let Body::Text(body) = &request.body else { panic!("{request:?}") };
     assert_eq!(serde_json::from_str::<Value>(body).unwrap(), json!({"note": {"text": "x&y", "tags": [2]}}));
-    // An optional value that is missing leaves out what it is in.
+    // A missing optional value omits the part that contains it.
     let given = json!({"user": {"id": 1, "name": "Ada"}, "a": "x"});
     let request = build(&usual(), &given, &BuildOptions::default()).unwrap();
     assert_eq!(request.url, "https://api.example.com/users/1");
@@ -88,18 +88,14 @@ async fn defaults_are_applied_and_missing_values_reported() {
     let call = ToolCall::new("1", "post", json!({"user": {"id": 1}}));
     let error = toolbox.call(call, &ToolContext::new("turn", "")).await.outcome.unwrap_err();
     assert_eq!(error.code(), "MISSING_PARAMETER");
-    let text = "Invalid arguments: /user: There is no value for `user.name`, and the request needs one";
+    let text = "Invalid arguments: /user: Missing `user.name`, which the request requires";
     assert_eq!(error.to_string(), text);
-    // Where the service has defaults of its own, those of the schema are not sent.
+    // If the service has its own defaults, those of the schema are not sent.
     let message = RequestPlan { defaults: false, ..usual() };
     let tools = engine.tools_from([Tool { spec: spec.clone(), call: ExecutionPlan::Http(message) }]);
     let call = ToolCall::new("1", "post", json!({"user": {"id": 1, "name": "x"}}));
     let response = toolbox_in(tools, ToolboxContext::new()).call(call, &ToolContext::new("turn", "")).await;
-    assert!(
-        response.text().ends_with("There is no value for `a`, and the request needs one"),
-        "{}",
-        response.text()
-    );
+    assert!(response.text().ends_with("Missing `a`, which the request requires"), "{}", response.text());
     let given = spec.with_defaults(json!({"user": {"id": 1, "name": "x"}}));
     assert!(build(&usual(), &given, &BuildOptions::default()).is_ok());
 }

@@ -1,4 +1,4 @@
-//! Hostile values in every place of an HTTP request: each stays in its place, or is refused.
+//! Tests of hostile values in every part of an HTTP request: each value stays in its part, or is rejected.
 
 use percent_encoding::percent_decode_str;
 use reqwest::Url;

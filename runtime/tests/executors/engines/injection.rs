@@ -1,4 +1,4 @@
-//! Hostile values in every place of a tool's data: each arrives unchanged as one value, or is refused.
+//! Tests of hostile values in every part of a tool's data: each arrives unchanged as one value, or is rejected.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use toolgen_runtime::engine::command::CommandEngine;
 use crate::engines::{command, one, spec, text, toolbox_in};
 use crate::prelude::*;
 
-/// How many values are generated.
+/// Number of generated values.
 pub(crate) const VALUES: usize = 10_000;
-/// How many values one process gets.
+/// Number of values per process.
 const BATCH: usize = 100;
 
 const PIECES: &[&str] = &[
@@ -105,14 +105,14 @@ pub(crate) fn values() -> Vec<String> {
     values
 }
 
-/// A place of a command, with the values in it and what its program must report of them.
+/// A part of a command, with the values in it and the report that its program must print.
 struct Place {
     name: &'static str,
     plan: CommandPlan,
-    /// Whether all values are one list.
+    /// Whether all values form one array.
     list: bool,
     is_refused: fn(&str) -> bool,
-    /// What the program reports of a value, each part with U+0000 at its end.
+    /// The report of a value, each part terminated by U+0000.
     reported: fn(&str) -> String,
 }
 
@@ -124,7 +124,7 @@ fn is_bare(value: &str) -> bool {
     has_nul(value) || value.starts_with('-')
 }
 
-/// A program that prints its arguments, each with U+0000 at its end.
+/// A program that prints its arguments, each terminated by U+0000.
 fn prints(words: impl Iterator<Item = ArgvTemplate>) -> CommandPlan {
     let argv = [one("printf"), one("%s\\0")].into_iter().chain(words).collect();
     CommandPlan { argv, max_output: 16 << 20, ..CommandPlan::EMPTY }
@@ -202,7 +202,7 @@ fn places() -> Vec<Place> {
         },
         location("position of a script", script("printf '%s\\0' \"$@\"".to_owned(), each(whole).collect())),
         Place {
-            // It is allowed there, but here it parts the values.
+            // It is allowed in this place, but separates the values of this test.
             is_refused: |_| false,
             ..location(
                 "input",
@@ -235,7 +235,7 @@ async fn call(toolbox: &Toolbox, place: &Place, values: &[&str]) -> ToolResponse
     toolbox.call(ToolCall::new("1", "run", arguments), &ToolContext::new("turn", "")).await
 }
 
-/// What the program reports of the values.
+/// Returns the report of the values.
 fn told(place: &Place, text: &str) -> String {
     if place.name != "variable" {
         return text.to_owned();
@@ -279,7 +279,7 @@ async fn hostile_value_is_passed_whole_or_rejected() {
     }
 }
 
-/// Notes the options of a program and runs nothing.
+/// Records the options of a program and runs nothing.
 #[derive(Default)]
 struct Asked(Mutex<Option<ExecOptions>>);
 

@@ -1,4 +1,4 @@
-//! Lists of tools: which engine runs which, and what is said of those that none runs.
+//! Tests of lists of tools: which engine runs which tool, and the errors of tools that no engine runs.
 
 use toolgen_runtime::RequestPlan;
 use toolgen_runtime::agent::agent_loop::{Entry, ModelTurn, Transcript};
@@ -28,7 +28,7 @@ fn agent(name: &str, tools: &[&'static str]) -> Tool {
     Tool { spec: spec(name, &["task"]), call: ExecutionPlan::Agent(plan) }
 }
 
-/// An agent that calls the tool which its task names.
+/// An agent that calls the tool that its task names.
 fn runner() -> impl AgentRunner + 'static {
     LoopRunner::new(|task: &AgentTask, _: &AgentMonitor| {
         assert_eq!((task.system_prompt.as_str(), &task.model_config["id"]), ("You help.", &json!("m")));

@@ -1,4 +1,4 @@
-//! What the output and the exit code of a program become.
+//! Tests of the output and the exit code of programs, and of the resulting tool results.
 
 use toolgen_runtime::spec::plan::{CommandOutput, ExitCode};
 
@@ -11,7 +11,7 @@ fn printing(stdout: &str, output: CommandOutput) -> CommandPlan {
     CommandPlan { argv, output, ..CommandPlan::EMPTY }
 }
 
-/// A plan without placeholders, whatever braces its text has.
+/// A plan without placeholders, even if its text contains braces.
 fn literally(stdout: &str, output: CommandOutput) -> CommandPlan {
     let constant = |text: &str| ArgvTemplate::One {
         text: toolgen_runtime::spec::template::Template::Constant(json!(text).to_string().into()),
@@ -88,7 +88,7 @@ async fn output_is_validated_against_its_schema() {
     }
     let call = ExecutionPlan::Command(literally("5", CommandOutput::Text));
     let response = answer(declares, call, json!({}), ToolboxContext::new()).await;
-    assert_eq!(response.outcome.unwrap().structured().unwrap_err(), "the output is a text");
+    assert_eq!(response.outcome.unwrap().structured().unwrap_err(), "the output is text");
 }
 
 #[tokio::test]
@@ -139,7 +139,7 @@ async fn exit_code_is_a_result_if_all_are_successes() {
     assert_eq!(refused(&[], plan("exit 2"), json!({})).await, "Broken.\nexit code 2");
 }
 
-/// However the output is read, the code and what stands on the standard error are told.
+/// For every output format, the error contains the exit code and the standard error.
 #[tokio::test]
 async fn unknown_exit_code_is_reported_with_the_output() {
     use CommandOutput::{Envelope, Json, JsonLines, Text};
@@ -164,7 +164,7 @@ async fn unknown_exit_code_is_reported_with_the_output() {
         let described = refused(&[], script_of("echo no; echo err >&2", output), json!({})).await;
         assert!(described.ends_with("it begins with: no\nstderr:\nerr"), "{described}");
     }
-    // A program that reports its error itself is quoted; people also see the rest.
+    // An error that the program reports itself is quoted. Operators also see the rest.
     let gone = "echo '{\"error\": \"gone\"}'; echo err >&2; exit 1";
     let error = run(&[], script_of(gone, Envelope), json!({})).await.outcome.unwrap_err();
     assert_eq!(error.to_string(), "gone");
@@ -217,7 +217,7 @@ async fn output_lines_are_updates_while_the_program_runs() {
     assert_eq!(*messages.lock().unwrap(), ["one", "two"]);
 }
 
-/// The lines that people see of a program that repeats its secret input, or its arguments.
+/// Returns the lines that people see of a program that echoes its secret input, or its arguments.
 async fn streamed(script: &str, pin: &str) -> Vec<String> {
     let messages = Arc::new(Mutex::new(Vec::new()));
     let received = Arc::clone(&messages);
@@ -246,21 +246,22 @@ async fn multi_line_secret_is_redacted_in_updates() {
         streamed("echo a; cat; sleep 0.1; echo; echo b", "short\nsecret").await,
         ["a", "[REDACTED]", "b"]
     );
-    // What may begin a secret is shown once it is known to be none, at the latest when the program ends.
+    // The possible start of a secret is shown when it is known not to be a secret, at the latest when the program
+    // ends.
     assert_eq!(
         streamed("echo a; echo short; echo b; echo short", "short\nsecret").await,
         ["a", "short", "b", "short"]
     );
-    // In the Base64 of its Base64, in several lines.
+    // In double Base64, in several lines.
     let pin = "plain-s3cr3t?key>0123456789";
     let script = "echo a.; cat | base64 -w 0 | base64 -w 20; echo .b";
     assert_eq!(streamed(script, pin).await, ["a.", "[REDACTED]", ".b"]);
-    // In lines that end within its first encoded letters.
+    // In lines that end within its first encoded characters.
     for width in [1, 2, 3] {
         let script = format!("echo a.; cat | base64 -w 0 | fold -w {width}; echo; echo .b");
         assert_eq!(streamed(&script, pin).await, ["a.", "[REDACTED]", ".b"], "{width}");
     }
-    // A long line comes in pieces, and a secret where one ends.
+    // A long line arrives in chunks, and a secret spans two of them.
     let pin = "a-secret-of-some-length";
     for before in [8180, 8192, 8170] {
         let seen =

@@ -1,4 +1,4 @@
-//! Completions and effects.
+//! Tests of completions and effects.
 
 use toolgen_runtime::layers::control::EffectHandler;
 use toolgen_runtime::spec::Completion;
@@ -13,7 +13,7 @@ async fn completion_ends_the_loop_in_its_state() {
     let mut spec = spec("submit", &["plan", "note?"]);
     spec.completion = Some(Completion { next_state: "PLAN_REVIEW".into() });
     let bare = ExecutionPlan::Complete(CompletePlan { message: None, data: None });
-    // An argument of this name is data, and decides nothing.
+    // An argument of this name is data, and has no special meaning.
     let given = json!({"plan": "p", "next_state": "OTHER"});
     let open = json!({"plan": "p"});
     let answered = answer(spec.clone(), bare.clone(), open.clone(), ToolboxContext::new()).await;

@@ -1,4 +1,4 @@
-//! Containers: the command that makes one, and that it goes away. A script stands for Docker.
+//! Tests of containers: the command that creates a container, and its removal. A script replaces Docker.
 
 use toolgen_runtime::engine::executor::ContainerExecutor;
 
@@ -86,8 +86,8 @@ fn invalid_container_options_are_rejected() {
     }
 }
 
-/// A program that takes the place of `docker`: writes down what it is asked, and runs what follows the image `i`.
-/// The program it runs is not stopped with it, as a container is not, but by `rm`.
+/// A script that replaces `docker`: it records its arguments, and runs the command after the image `i`. Like a
+/// container, that command is stopped by `rm`, but not when the script is killed.
 fn docker(name: &str) -> (PathBuf, ContainerExecutor) {
     let path = directory(&format!("container-{name}"));
     let program = path.join("docker");
@@ -113,8 +113,8 @@ esac
 ",
         path.display()
     );
-    // A program cannot be started while a process has it open for writing, and what another test starts meanwhile has
-    // what is open here: so another process writes it.
+    // A program cannot be started while a process has it open for writing, and a program that another test starts may
+    // inherit the open file. Therefore another process writes it.
     let words =
         ["-c", "printf %s \"$1\" > \"$2\"; chmod +x \"$2\"", "sh", &script, program.to_str().unwrap()];
     assert!(std::process::Command::new("sh").args(words).status().unwrap().success());
@@ -126,7 +126,7 @@ fn read(path: &Path, file: &str) -> String {
     fs::read_to_string(path.join(file)).unwrap_or_default()
 }
 
-/// The name of the container, from the line that made it.
+/// Returns the name of the container, from the line that created it.
 fn name(asked: &str) -> &str {
     asked.lines().next().unwrap().split_once("run --rm --name ").unwrap().1.split(' ').next().unwrap()
 }
@@ -162,7 +162,7 @@ async fn container_is_removed_after_a_timeout() {
     let options = ExecOptions::default().timeout(Duration::from_secs(2));
     let error = run(&executor, &argv(&["sleep", "300"]), &options).await.unwrap_err();
     assert!(matches!(error, ExecError::Timeout { .. }), "{error}");
-    // Gone before the caller hears of it.
+    // It is removed before the call returns.
     let asked = read(&path, "asked");
     assert_eq!(asked.lines().last().unwrap(), format!("rm --force {}", name(&asked)));
     eventually("it is gone", || !runs(read(&path, "container").trim())).await;

@@ -1,4 +1,4 @@
-//! What a guard lets through, and what reaches the executor behind it.
+//! Tests of executor guards: the options that they pass on to the executor.
 
 use toolgen_runtime::engine::executor::{BANNED_PROGRAMS, LAUNCHER_PROGRAMS};
 use toolgen_runtime::spec::Files;
@@ -63,7 +63,7 @@ async fn context_limits_apply_regardless_of_tool_options() {
         .timeout(Duration::from_secs(10))
         .limits(ResourceLimits::default().cpus(0.5).memory(1 << 30).pids(64));
     assert_eq!(options, expected);
-    // A guard never loosens.
+    // A guard never weakens options.
     let strict = ExecOptions::default().read_only().without_network().timeout(Duration::from_secs(1));
     let open = GuardedExecutor::new(Arc::clone(&inner)).timeout(Duration::from_secs(60));
     run(&open, &argv(&["ls"]), &strict).await.unwrap();
@@ -109,5 +109,5 @@ async fn preflight_reports_banned_programs_as_missing() {
     );
     let (words, options) = &inner.commands()[0];
     assert_eq!(words[4..], ["git", "gh"]);
-    assert!(options.read_only, "the check is held to the limits, too");
+    assert!(options.read_only, "the limits also apply to the check");
 }

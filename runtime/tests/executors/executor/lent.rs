@@ -1,4 +1,4 @@
-//! A tool that starts programs, in contexts that let it do more or less.
+//! Tests of a tool that starts programs, in contexts with different permissions.
 
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
 use toolgen_runtime::toolbox::{FactoryError, ToolFactory};
@@ -7,7 +7,7 @@ use toolgen_runtime::{Effects, Service, Shape, ToolName, tool, toolset};
 use crate::executor::directory;
 use crate::prelude::*;
 
-/// Runs a line of shell. It asks for nothing: what it may do is for its context to say.
+/// Runs a shell command. It declares no restrictions: its context sets them.
 struct Shell {
     spec: ToolSpec,
     executor: GuardedExecutor,
@@ -113,7 +113,7 @@ async fn executor_errors_are_reported_as_tool_errors() {
     assert_eq!(call(ctx(), "ls").await.unwrap().details["stderr"], "no");
 }
 
-/// Runs a line of shell, with the executor it is given by its type.
+/// Runs a shell command, with the executor that it gets as a parameter.
 #[tool(undocumented)]
 async fn run(line: String, executor: Service<dyn Executor>, ctx: &ToolContext) -> Result<Value, ToolError> {
     let argv = ["sh".to_owned(), "-c".to_owned(), line];
@@ -124,7 +124,7 @@ async fn run(line: String, executor: Service<dyn Executor>, ctx: &ToolContext) -
 async fn executor_service_enforces_the_limits() {
     let scripted = Arc::new(ScriptedExecutor::default());
     let registry = Registry::new(toolset![run]).unwrap();
-    // What the tool declares is not the point here, so the policy lets it pass.
+    // The policy allows the tool regardless of its declaration, which is not tested here.
     let context = ToolboxContext::new().with_executor(Arc::clone(&scripted) as Arc<dyn Executor>);
     let lent = context.clone().with_limits(EffectLimits { network: Network::None, ..EffectLimits::ANY });
     let mut spec = run::tool().spec().clone();

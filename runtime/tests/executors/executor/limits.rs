@@ -1,4 +1,4 @@
-//! Programs that are held to few resources, and the ends of confined programs.
+//! Tests of resource limits of programs, and of how confined programs end.
 
 use toolgen_runtime::engine::executor::Sandbox;
 
@@ -7,7 +7,7 @@ use crate::executor::sandbox::{closed, executors};
 use crate::executor::{argv, eventually, left, run, shell};
 use crate::prelude::*;
 
-/// The outcome of a program with limits, or nothing where they cannot be enforced and that was said.
+/// Returns the outcome of a program with limits, or `None`, with a message, if the limits cannot be enforced.
 async fn limited(executor: &LocalExecutor, script: &str, limits: ResourceLimits) -> Option<ExecOutput> {
     let options = ExecOptions::default().limits(limits);
     match run(executor, &shell(script), &options).await {
@@ -31,7 +31,7 @@ async fn fork_bomb_is_stopped() {
         let alive = output.stdout.lines().count();
         assert!(alive <= 12, "{sandbox:?}: {output:?}");
         assert!(output.stderr.contains("ork"), "{sandbox:?}: {output:?}");
-        // Under the limit it runs.
+        // Below the limit it runs.
         let few = "i=0; while [ $i -lt 10 ]; do (sleep 0.1; echo alive) & i=$((i+1)); done; wait";
         let output = limited(&executor, few, ResourceLimits::default().pids(30)).await.unwrap();
         assert_eq!((output.stdout.lines().count(), output.exit_code), (10, 0), "{sandbox:?}: {output:?}");
@@ -48,7 +48,7 @@ async fn memory_limit_is_enforced() {
         };
         assert_eq!(output.stdout, "", "{sandbox:?}: {output:?}");
         assert!(!output.success(), "{sandbox:?}: {output:?}");
-        // All its processes together.
+        // The limit applies to all its processes together.
         let many = format!(
             "for i in 1 2 3 4; do ({}; sleep 1) & done; wait",
             hungry.replace("100000000", "20000000")
@@ -78,7 +78,7 @@ async fn cpu_limit_is_enforced() {
         let Some(output) = limited(&executor, busy, ResourceLimits::default().cpus(0.1)).await else {
             continue;
         };
-        // `times` tells what it used: `0m0.30s 0m0.01s`, for the shell and for its children.
+        // `times` prints the used time: `0m0.30s 0m0.01s`, for the shell and for its children.
         let used: f64 = output.stdout.split(['m', 's']).nth(1).unwrap().parse().unwrap();
         let share = used / output.duration.as_secs_f64();
         assert!(share < 0.3, "{sandbox:?}: {share} of a processor: {output:?}");
@@ -95,11 +95,11 @@ async fn invalid_limits_are_rejected() {
     }
 }
 
-/// Programs that start others, some of which leave their group, are ended at moments that differ.
+/// Programs that start other processes, some of which leave their group, are killed at varying moments.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn control_group_is_removed_however_a_program_ends() {
     for (sandbox, executor) in executors().await {
-        // Each program waits for this number of seconds, which nothing else here does.
+        // Each program sleeps for this number of seconds, which no other process does.
         let mark = format!("{}.{}", 4321, std::process::id());
         let script = format!(
             "sleep {mark} & (sleep {mark} & sleep {mark}) & {} wait",
@@ -146,7 +146,7 @@ async fn control_group_is_removed_however_a_program_ends() {
     }
 }
 
-/// The control groups that a process made.
+/// Returns the control groups that a process created.
 fn groups_of(process: u32) -> Vec<PathBuf> {
     fn below(dir: &Path, mark: &str, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok) {
@@ -204,7 +204,7 @@ async fn detached_child_of_a_limited_program_is_killed() {
     }
 }
 
-/// Runs a program that only the end of this process ends.
+/// Runs a program that ends only when this process ends.
 #[tokio::test]
 async fn result_waits_for_the_end_of_the_process() {
     let Some(mark) = std::env::var_os("TOOLGEN_TEST_MARK") else { return };
@@ -225,7 +225,7 @@ async fn program_ends_if_its_parent_process_is_killed() {
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    // The program itself, not Bubblewrap that is about to start it.
+    // The program itself, not Bubblewrap before it starts the program.
     eventually("it runs", || left(&mark).iter().any(|command| command.starts_with("sleep"))).await;
     process.kill().unwrap();
     process.wait().unwrap();

@@ -1,4 +1,4 @@
-//! Programs on this machine.
+//! Tests of programs on this machine.
 
 use std::time::Instant;
 
@@ -47,7 +47,7 @@ async fn unenforceable_options_are_rejected() {
 
 #[tokio::test]
 async fn program_gets_a_minimal_environment() {
-    // Cargo sets this one for every test.
+    // Cargo sets this variable for every test.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
     let options = ExecOptions::default().env("GIVEN", "a=b c");
     let output = run(&LocalExecutor::new(), &argv(&["env"]), &options).await.unwrap();
@@ -83,7 +83,7 @@ async fn program_is_found_in_its_own_path() {
     fs::create_dir(here.join("bin")).unwrap();
     std::os::unix::fs::symlink("/bin/cat", here.join("bin/own")).unwrap();
     let (executor, command) = (LocalExecutor::new().work_dir(&here), argv(&["own", "/proc/self/cmdline"]));
-    // Relative to where the program starts.
+    // Relative to the directory in which the program starts.
     let options = ExecOptions::default().env("PATH", "none:bin");
     let output = run(&executor, &command, &options).await.unwrap();
     assert_eq!(output.stdout, "own\0/proc/self/cmdline\0");
@@ -106,7 +106,7 @@ async fn program_reads_its_stdin() {
     let options = ExecOptions::default().stdin(text.clone()).max_output(1 << 20);
     let output = run(&LocalExecutor::new(), &argv(&["cat"]), &options).await.unwrap();
     assert!(output.stdout == text && !output.is_truncated());
-    // It need not read it, and nothing is also an end.
+    // The program does not have to read its input, and empty input ends as well.
     let output = run(&LocalExecutor::new(), &argv(&["true"]), &options).await.unwrap();
     assert!(output.success());
     let output = run(&LocalExecutor::new(), &argv(&["cat"]), &ExecOptions::default()).await.unwrap();
@@ -115,7 +115,7 @@ async fn program_reads_its_stdin() {
 
 #[tokio::test]
 async fn both_streams_are_drained_and_truncated() {
-    // Far more than a pipe holds, on both at once.
+    // Far more than a pipe holds, on both streams.
     let script =
         shell("i=0; while [ $i -lt 4000 ]; do printf '%0100d' $i; printf '%050d' $i >&2; i=$((i+1)); done");
     let options = ExecOptions::default().max_output(1000);
@@ -136,7 +136,7 @@ async fn output_is_truncated_between_characters() {
 #[tokio::test]
 async fn lines_are_reported_while_a_program_runs() {
     let path = directory("lines");
-    // The program waits for what happens after its first line was heard.
+    // The program waits until the listener has received its first line.
     let script =
         shell("echo one; echo other >&2; while [ ! -e heard ]; do sleep 0.01; done; printf 'two\\nthr€e'");
     let (message, lines) = std::sync::mpsc::channel();
@@ -162,7 +162,7 @@ async fn line_updates_end_at_the_timeout() {
     assert_eq!(lines.iter().collect::<Vec<_>>(), ["one", "two"]);
 }
 
-/// A program whose child would run for minutes; writes the child's number to a file.
+/// A program whose child would run for minutes. It writes the child's process ID to a file.
 fn with_child(name: &str) -> (PathBuf, Vec<String>) {
     let file = directory(name).join("pid");
     let script =
@@ -199,7 +199,7 @@ async fn process_group_is_killed_after_cancellation() {
     cancel.cancel();
     assert_eq!(running.await.unwrap(), Err(ExecError::Cancelled));
     eventually("the child is gone", || !runs(child.trim())).await;
-    // Nothing is even started afterwards.
+    // No further program is started.
     let error = LocalExecutor::new().run(&argv(&["true"]), &ExecOptions::default(), &cancel).await;
     assert_eq!(error, Err(ExecError::Cancelled));
 }
@@ -269,7 +269,7 @@ async fn preflight_reports_available_programs() {
     let there = preflight(&LocalExecutor::new(), &["sh"], &ExecOptions::default(), &never).await.unwrap();
     assert!(there.success() && there.has("sh") && !there.has("git"));
     assert_eq!(there.message(), "validation passed");
-    // It asks no shell, and looks where the command would.
+    // It uses no shell, and searches where the command would.
     let path = directory("preflight");
     let words = ["-c", "printf '#!/bin/sh\n' > own; chmod +x own; printf x > text"];
     assert!(std::process::Command::new("sh").args(words).current_dir(&path).status().unwrap().success());

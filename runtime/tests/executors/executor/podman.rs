@@ -1,4 +1,4 @@
-//! Real containers, by Podman: an image of nothing but BusyBox, which no registry has.
+//! Tests of real containers with Podman: an image that contains only BusyBox, and is in no registry.
 
 use std::net::TcpListener;
 use std::process::{Command, Output};
@@ -11,12 +11,12 @@ use crate::executor::{argv, directory, eventually, run, shell};
 use crate::prelude::*;
 
 const IMAGE: &str = "localhost/toolgen-test:1";
-/// The same without a shell.
+/// The same image without a shell.
 const BARE: &str = "localhost/toolgen-bare:1";
 const TOOLS: [&str; 12] =
     ["cat", "chmod", "echo", "head", "ln", "ls", "mv", "nc", "rm", "sh", "sleep", "touch"];
 
-/// Arguments of every command: images and containers of these tests only.
+/// Arguments of every command, which select the images and containers of these tests only.
 fn global() -> Vec<String> {
     let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("executor-podman");
     let [root, run] = ["root", "run"].map(|name| root.join(name).to_str().unwrap().to_owned());
@@ -28,7 +28,7 @@ fn podman(words: &[&str]) -> Output {
     Command::new("podman").args(global()).args(words).output().unwrap()
 }
 
-/// The images, made once; or what is missing.
+/// Creates the images once. Returns what is missing if that is not possible.
 fn images() -> Result<(), String> {
     static IMAGES: OnceLock<Result<(), String>> = OnceLock::new();
     IMAGES.get_or_init(|| image(IMAGE, &TOOLS).and_then(|()| image(BARE, &["cat"]))).clone()
@@ -65,7 +65,8 @@ fn image(name: &str, tools: &[&str]) -> Result<(), String> {
     if tried.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&tried.stderr).into_owned()) }
 }
 
-/// A directory and an executor that shows it to containers; nothing, and said, where there are no containers.
+/// Returns a directory, and an executor that shows it to containers. Returns `None`, with a message, if there are no
+/// containers.
 fn container(name: &str) -> Option<(PathBuf, ContainerExecutor)> {
     if let Err(error) = images() {
         skip(Need::Podman, &format!("Podman runs no containers here: {}", error.trim()));
@@ -80,7 +81,7 @@ fn executor(image: &str, path: &Path) -> ContainerExecutor {
     ContainerExecutor::new(image, path).program("podman").with_global_args(global()).with_args(limits)
 }
 
-/// Without a network: the network of containers is not what is tested here.
+/// Options without a network, because container networks are not tested here.
 fn options() -> ExecOptions {
     ExecOptions::default().without_network()
 }
@@ -117,7 +118,7 @@ async fn unstartable_command_in_a_container_is_an_error() {
         let error = run(&executor, &argv(words), &options()).await.unwrap_err();
         assert!(matches!(error, ExecError::Start { .. }), "{error}");
     }
-    // The shell inside found nothing, and the shell did start.
+    // The shell in the container found no such program, but did start.
     let output = run(&executor, &shell("no-such-program"), &options()).await.unwrap();
     assert_eq!(output.exit_code, 127);
     let never = CancellationToken::new();
@@ -221,7 +222,7 @@ async fn container_is_removed_however_its_program_ends() {
     eventually("nothing is left", || left().is_empty()).await;
 }
 
-/// The containers of these tests that have this image and the command of the test above.
+/// Returns the containers of these tests that have this image and the command of the test above.
 fn containers() -> Vec<String> {
     let listed = podman(&["ps", "--all", "--format", "{{.Names}} {{.Command}}"]);
     let text = String::from_utf8(listed.stdout).unwrap();

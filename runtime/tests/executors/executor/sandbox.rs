@@ -1,5 +1,5 @@
-//! Programs that are confined to this machine's files, without a network, and to few resources: by each means that is
-//! here.
+//! Tests of programs that are confined to this machine's files, without a network, and with limited resources, in
+//! each available sandbox.
 
 mod peers;
 
@@ -15,7 +15,7 @@ use crate::prelude::*;
 const MEANS: [(Sandbox, Need); 2] =
     [(Sandbox::Bubblewrap, Need::Bubblewrap), (Sandbox::Landlock, Need::Landlock)];
 
-/// An executor for each means that works here.
+/// Returns an executor for each sandbox that works here.
 pub(crate) async fn executors() -> Vec<(Sandbox, LocalExecutor)> {
     let mut executors = Vec::new();
     for (sandbox, need) in MEANS {
@@ -35,7 +35,7 @@ pub(crate) fn closed() -> ExecOptions {
     ExecOptions::default().read_only().without_network()
 }
 
-/// What a directory holds: names, sizes and modes.
+/// Lists the content of a directory: names, sizes and modes.
 fn listing(dir: &Path) -> Vec<String> {
     let mut list: Vec<String> = fs::read_dir(dir)
         .unwrap()
@@ -55,7 +55,7 @@ fn listing(dir: &Path) -> Vec<String> {
     list
 }
 
-/// Changes that a program makes which is not confined.
+/// Changes that a program can make if it is not confined.
 const CHANGES: [&str; 22] = [
     "echo x > new",
     "echo x >> file",
@@ -81,7 +81,7 @@ const CHANGES: [&str; 22] = [
     "echo x > /proc/self/cwd/file",
 ];
 
-/// Changes for which not every user, machine or file system is made.
+/// Changes that not every user, machine or file system supports.
 const MORE_CHANGES: [&str; 8] = [
     "chown 1:1 file",
     "mknod device c 1 3",
@@ -93,7 +93,7 @@ const MORE_CHANGES: [&str; 8] = [
     "cat /proc/sys/vm/swappiness > /proc/sys/vm/swappiness",
 ];
 
-/// A directory with files and links, one of them to a file of another directory.
+/// Creates a directory with files and links, one of which points to a file in another directory.
 fn files(name: &str) -> (PathBuf, PathBuf) {
     let (path, outside) = (directory(&format!("{name}-in")), directory(&format!("{name}-out")));
     fs::write(path.join("file"), "abc").unwrap();
@@ -143,7 +143,7 @@ async fn program_has_private_temporary_files() {
             let dir = PathBuf::from(dir.trim_end());
             eventually("its directory is gone", || !dir.exists()).await;
         }
-        // Nobody sees what others have there, nor what a former program left.
+        // A program sees neither the files of other processes there, nor those of an earlier program.
         let output =
             run(&executor, &shell(&format!("! test -e \"$TMPDIR/{mark}\"")), &closed()).await.unwrap();
         assert!(output.success(), "{sandbox:?}: {output:?}");
@@ -154,7 +154,7 @@ async fn program_has_private_temporary_files() {
         let seen = format!("cat {}/secret", path.display());
         let output = run(&executor, &shell(&seen), &closed().work_dir("/")).await.unwrap();
         assert_eq!(output.success(), sandbox == Sandbox::Landlock, "{sandbox:?}: only Bubblewrap hides /tmp");
-        // But the directory it is to work in is there.
+        // But its working directory is available.
         let output = run(&executor, &argv(&["cat", "secret"]), &closed().work_dir(&path)).await.unwrap();
         assert_eq!(output.stdout, "s", "{sandbox:?}");
     }
@@ -177,7 +177,7 @@ async fn program_with_write_access_can_write() {
             run(&executor, &shell("echo x > new && chmod 600 new && mv new old"), &options).await.unwrap();
         assert!(output.success(), "{sandbox:?}: {output:?}");
         assert_eq!(fs::read_to_string(path.join("old")).unwrap(), "x\n");
-        // Not to what its limits are made of.
+        // It cannot write to the files of its control group.
         let script =
             shell("echo $$ > /sys/fs/cgroup/cgroup.procs || echo $$ > /sys/fs/cgroup/pids/cgroup.procs");
         let output = run(&executor, &script, &options).await.unwrap();
@@ -221,7 +221,7 @@ async fn program_without_network_is_isolated() {
                 assert_eq!(output.stdout, "sent\n", "{sandbox:?}: with a network it is reached: {output:?}");
                 assert_eq!(reached(), (kind == "tcp", kind == "udp"), "{sandbox:?}");
                 let output = run(&executor, &words, &ExecOptions::default().without_network()).await.unwrap();
-                // A datagram is sent into a network where nobody is.
+                // A datagram is sent into a network without hosts.
                 assert!(!output.success() || (kind, sandbox) == ("udp", Sandbox::Bubblewrap), "{output:?}");
                 tokio::time::sleep(Duration::from_millis(20)).await;
                 assert_eq!(reached(), (false, false), "{sandbox:?} {kind} {host}");
@@ -280,7 +280,7 @@ async fn program_cannot_read_environment_or_memory_of_its_parent() {
                 assert!(!output.success(), "{sandbox:?}: {file}");
                 assert_eq!(output.stdout, "", "{sandbox:?}: {file}");
             }
-            // Nor do others of the same user, whose number the program does not know.
+            // Nor those of other processes of the same user, whose IDs the program does not know.
             let every = "for p in /proc/[0-9]*; do case $p in */$$) ;; *) cat $p/environ 2>/dev/null;; esac; done | tr '\\0' '\\n' | grep -a ^CARGO_MANIFEST_DIR=";
             let output = run(&executor, &shell(every), &options).await.unwrap();
             assert_eq!(output.stdout, "", "{sandbox:?}");
@@ -330,7 +330,7 @@ async fn program_runs_unchanged_in_a_sandbox() {
     }
 }
 
-/// What is told where there is no Bubblewrap.
+/// The message if Bubblewrap is not available.
 #[tokio::test]
 async fn missing_sandbox_error_includes_help() {
     if std::env::var_os("TOOLGEN_TEST_WITHOUT").is_none() {
@@ -353,12 +353,12 @@ async fn missing_sandbox_error_includes_help() {
     assert_eq!(
         error.to_string(),
         "the local executor cannot enforce read_only, network_disabled, so nothing was run: Bubblewrap (`bwrap`) is \
-         not installed. Install Bubblewrap (`bwrap`) and let this user make namespaces, or run the program in a \
+         not installed. Install Bubblewrap (`bwrap`) and allow this user to create namespaces, or run the program in a \
          container"
     );
 }
 
-/// The tests above and those of limits by a user without privileges, as most users are.
+/// Runs the tests above, and those of limits, as a user without privileges, as most users are.
 #[test]
 fn unprivileged_users_are_sandboxed() {
     if std::env::var_os("TOOLGEN_TEST_PLACE").is_some() {

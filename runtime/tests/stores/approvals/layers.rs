@@ -1,4 +1,4 @@
-//! What does not wait in a queue, and what a queue that fails does to a call.
+//! Tests of calls that do not wait in a queue, and of the effects of a failing queue.
 
 use super::{World, ask, builder, entry, relay, turn};
 use crate::prelude::*;
@@ -33,7 +33,8 @@ async fn resume_requires_a_queue() {
     assert!(error == ApprovalError::NoQueue && error.to_string().contains("approval_queue"), "{error}");
 }
 
-/// A store in memory that is odd about some requests: those that begin with a text, such as `replace approvals granted`.
+/// A store in memory that misbehaves for some requests: those that begin with a given text, such as `replace
+/// approvals granted`.
 #[derive(Debug)]
 struct Odd {
     at: &'static str,
@@ -45,7 +46,7 @@ struct Odd {
 enum How {
     Fails,
     Hangs,
-    /// It stores a row later, whether somebody waits for it or not.
+    /// It stores a row later, even if the caller has stopped waiting.
     Late,
 }
 
@@ -144,7 +145,7 @@ async fn failing_queue_runs_nothing() {
         assert_eq!(error.code(), "APPROVAL_UNKNOWN", "{at}");
     }
     assert!(approvals("scan approval").decided().await.is_err());
-    // Whether the name was taken is not known: the call does not run, and nobody tries again.
+    // Whether the name was used is unknown, so the call does not run, and is not retried.
     for (at, state) in [
         ("insert approvals-used", ApprovalState::Finished),
         ("replace approvals started", ApprovalState::Granted),
@@ -190,7 +191,7 @@ async fn call_queued_too_late_never_runs() {
     let call = ToolCall::new("c1", "pay", json!({"to": "Ada", "pin": "0815"}));
     let error = toolbox.call(call, &turn()).await.outcome.unwrap_err();
     assert_eq!(error.code(), "APPROVAL_NOT_QUEUED");
-    // Even if somebody is quick to grant it.
+    // Even if it is granted quickly.
     let mut late = Vec::new();
     while late.is_empty() {
         tokio::time::sleep(Duration::from_millis(5)).await;

@@ -1,4 +1,4 @@
-//! Many processes and one call: it runs once, whenever a process is killed.
+//! Tests of several processes and one call: it runs once, even if processes are killed.
 
 use std::fs;
 use std::io::Write as _;
@@ -9,14 +9,14 @@ use toolgen_test_support::processes::{Process, say};
 use crate::prelude::*;
 use crate::shared::Scratch;
 
-/// Where a child process finds its files, and what it does.
+/// The directory of a child process, and its task.
 const FOLDER: &str = "TOOLGEN_APPROVAL_QUEUE_TEST_FOLDER";
 const TASK: &str = "TOOLGEN_APPROVAL_QUEUE_TEST_TASK";
 
-/// How long a worker looks for work at the most.
+/// Maximum time that a worker waits for work.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Has an effect outside, and does not come back if the task is to be killed in it.
+/// Has an external effect, and does not return if the process is to be killed during the call.
 #[tool(undocumented, timeout = "none")]
 async fn transfer(to: &str) -> String {
     let effects = PathBuf::from(std::env::var_os(FOLDER).unwrap()).join("effects");
@@ -30,7 +30,7 @@ async fn transfer(to: &str) -> String {
     format!("paid {to}")
 }
 
-/// Asks, and does not come back if the task is to be killed before the tool.
+/// Requires approval, and does not return if the process is to be killed before the tool runs.
 struct Asks;
 
 impl Middleware for Asks {
@@ -64,8 +64,8 @@ fn toolbox(database: &Path) -> (Toolbox, Approvals) {
     (toolbox, approvals)
 }
 
-/// Not a test of its own: what the worker processes do. Each carries out what was decided, as a worker would that waits
-/// for work, until nothing is left to do, and says what it has done.
+/// Not a test: the code of the worker processes. Each runs the decided calls, as a worker that waits for work would,
+/// until no call is left, and prints what it has done.
 #[tokio::test]
 async fn child_process() {
     let Some(dir) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
@@ -73,7 +73,7 @@ async fn child_process() {
     say("ready");
     let began = Instant::now();
     while !dir.join("go").exists() {
-        assert!(began.elapsed() < LONG, "nobody says go");
+        assert!(began.elapsed() < LONG, "the test does not continue");
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     let mut done = Vec::new();
@@ -94,19 +94,19 @@ async fn child_process() {
     say(format!("done {}", done.join(", ")));
 }
 
-/// A worker.
+/// Starts a worker.
 fn start(dir: &Path, task: &str) -> Process {
     Process::start("approvals::processes::child_process", &[(FOLDER, &dir), (TASK, &task)])
 }
 
-/// Starts a worker and returns what it has done.
+/// Starts a worker and returns its output.
 fn done(dir: &Path, task: &str) -> String {
     let mut worker = start(dir, task);
     assert_eq!(worker.next().unwrap(), "ready");
     worker.next().unwrap()
 }
 
-/// Makes a call that waits, and grants it.
+/// Makes a call that waits for approval, and grants it.
 async fn granted(scratch: &Scratch) -> (Approvals, String) {
     let (toolbox, approvals) = toolbox(&scratch.database());
     let call = ToolCall::new("c1", "transfer", json!({"to": "Ada"}));
@@ -124,7 +124,7 @@ fn effects(dir: &Path) -> String {
     fs::read_to_string(dir.join("effects")).unwrap_or_default()
 }
 
-/// Has sixteen processes look for the same work at once.
+/// Starts sixteen processes that look for the same work concurrently.
 async fn race(task: &str) {
     let scratch = Scratch::new();
     let dir = scratch.folder();
@@ -159,7 +159,7 @@ async fn worker_killed_before_the_tool_loses_nothing() {
     let (approvals, id) = granted(&scratch).await;
     assert_eq!(done(dir, "killed before the tool"), "claimed");
     assert_eq!(state(&approvals, &id).await, ApprovalState::Claimed);
-    // Others wait for a while, in case it is only slow.
+    // Other workers wait for a while, because the first may only be slow.
     assert_eq!(done(dir, ""), "done ");
     assert_eq!(effects(dir), "");
     assert_eq!(done(dir, "impatient"), "done paid Ada");

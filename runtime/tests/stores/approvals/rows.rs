@@ -1,4 +1,4 @@
-//! What stands in the database: rows that something else has changed, and those of earlier versions.
+//! Tests of rows in the database that were changed by other programs, or written by earlier versions.
 
 use toolgen_runtime::ToolboxContext;
 
@@ -9,7 +9,7 @@ use crate::shared::Scratch;
 const RIGHT: &str = "the right key, of thirty-two bytes";
 const WRONG: &str = "a wrong key, of thirty-two bytes or more";
 
-/// A call that was granted, and the database that it is in.
+/// A granted call, and its database.
 struct Granted {
     world: World,
     approvals: Approvals,
@@ -48,7 +48,7 @@ async fn call_modified_in_the_database_does_not_run() {
         request[key] = value;
         let changed = "UPDATE toolgen_rows SET value = ? WHERE kind = 'approval-requests'";
         database.execute(changed, [request.to_string()]).unwrap();
-        // Who looks at it sees what would run.
+        // The displayed call is the one that would run.
         if key == "shown" {
             assert_eq!(entry(&approvals, &id).await.redacted_arguments, json!({"to": "Grace"}));
         }
@@ -67,7 +67,7 @@ async fn call_modified_in_the_database_does_not_run() {
     }
 }
 
-/// Whoever can write the database can write what stood there before. A process believes itself more.
+/// A program that can write the database can restore earlier rows. The process trusts its own memory more.
 #[tokio::test]
 async fn restored_row_does_not_run_again_in_the_same_process() {
     for granted in [true, false] {
@@ -111,7 +111,7 @@ async fn worker_with_another_key_runs_and_consumes_nothing() {
         let response = wrong.resume_decided(&id, &turn()).await.unwrap().unwrap();
         assert_eq!(response.outcome.unwrap_err().code(), "APPROVAL_INVALID");
         assert_eq!(entry(&approvals, &id).await.state, state);
-        // Nobody waits for the claim of the other to expire.
+        // No process waits for the other's claim to expire.
         assert_eq!(approvals.decided().await.unwrap().len(), 1);
         let response = right.resume_decided(&id, &turn()).await.unwrap().unwrap();
         assert!(response.text().contains(message), "{}", response.text());
@@ -120,7 +120,7 @@ async fn worker_with_another_key_runs_and_consumes_nothing() {
     }
 }
 
-/// Workers with the right key and with another race: those with the right one get the call, one of them.
+/// Workers with the right key and workers with a wrong key compete: one of those with the right key gets the call.
 #[tokio::test]
 async fn workers_with_another_key_do_not_block_a_call() {
     let scratch = Scratch::new();
@@ -147,11 +147,11 @@ async fn workers_with_another_key_do_not_block_a_call() {
     assert_eq!(*world.paid.lock().unwrap(), ["Ada"]);
 }
 
-/// Whatever happens between a claim and the run, the call is granted afterwards, says why, and runs for a worker that
-/// can run it.
+/// If anything fails between a claim and the run, the call is granted again, shows the reason, and runs in a worker
+/// that can run it.
 #[tokio::test]
 async fn call_that_cannot_start_is_released_with_the_reason() {
-    /// Pays somebody in another way.
+    /// Pays a recipient in another way.
     #[tool(undocumented, name = "pay")]
     fn other(to: u32) -> String {
         format!("paid {to}")

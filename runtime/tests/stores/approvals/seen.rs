@@ -1,4 +1,4 @@
-//! What people see who approve a call: what runs, whatever a model writes around it.
+//! Tests of what approvers see: the call that runs, regardless of the text that a model adds.
 
 use crate::prelude::*;
 
@@ -8,7 +8,7 @@ fn sh(command: &str) -> String {
     format!("ran {command}")
 }
 
-/// Pays somebody.
+/// Pays a recipient.
 #[tool(undocumented)]
 fn transfer(to: &str, #[arg(secret)] pin: &str) -> String {
     format!("paid {to}, {}", pin.len())
@@ -20,7 +20,7 @@ fn send(body: Value) -> String {
     format!("sent {body}")
 }
 
-/// Makes a call that needs an approval, for a reason that repeats an argument. Returns how it waits, or its refusal.
+/// Makes a call that needs approval, for a reason that repeats an argument. Returns the queued call, or its refusal.
 async fn seen(tool: &str, arguments: Value) -> Result<QueuedApproval, String> {
     let approvals = Approvals::on(MemoryStore::new());
     let toolbox = Toolbox::builder(&Registry::new(toolset![sh, transfer, send]).unwrap())
@@ -84,7 +84,7 @@ async fn argument_equal_to_a_secret_is_shown() {
     let entry = seen("transfer", json!({ "to": to, "pin": to })).await.unwrap();
     assert_eq!(entry.redacted_arguments, json!({ "to": to, "pin": "[REDACTED]" }));
     assert!(entry.reasons[0].contains("It is attacker@evil.example"), "{:?}", entry.reasons);
-    // What is hidden in the arguments is hidden in the reason.
+    // A secret that is masked in the arguments is also masked in the reason.
     let entry = seen("transfer", json!({ "to": to, "pin": "4711-s3cr3t" })).await.unwrap();
     assert_eq!(entry.reasons, ["It is attacker@evil.example, with \"[REDACTED]\"."]);
 }

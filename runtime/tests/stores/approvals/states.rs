@@ -1,4 +1,4 @@
-//! What each state leads to, in every kind of queue.
+//! Tests of the transitions between states, in every kind of queue.
 
 use std::path::Path;
 
@@ -8,17 +8,17 @@ use toolgen_test_support::script;
 use super::{World, ask, builder, entry, queues, turn, turn_of};
 use crate::prelude::*;
 
-/// A queue, a call in it, and the providers that may run it.
+/// A queue, a call in it, and the toolboxes that may run it.
 struct Scene {
     world: World,
     approvals: Approvals,
     toolbox: Toolbox,
-    /// One that does not let a worker's claim stop it.
+    /// A toolbox that ignores the claims of other workers.
     later: Toolbox,
-    /// One that hangs before calls start.
+    /// A toolbox that hangs before calls start.
     hanging: Toolbox,
     request: ApprovalRequest,
-    /// The call that the steps are about.
+    /// The call of the current steps.
     id: String,
 }
 
@@ -59,7 +59,7 @@ impl Scene {
                     Err(reason) => format!("error: {reason}"),
                 }
             }
-            // The worker is gone in the middle of it.
+            // The worker dies during the call.
             ("claim" | "start", _) => {
                 let toolbox = if step == "claim" { &self.hanging } else { &self.toolbox };
                 let turn = turn();
@@ -96,7 +96,7 @@ fn told(response: &ToolResponse) -> String {
     }
 }
 
-/// Does not come back from a call that was approved.
+/// Does not return from an approved call.
 struct Hangs;
 
 impl Middleware for Hangs {
@@ -110,7 +110,7 @@ impl Middleware for Hangs {
     }
 }
 
-/// `pay` asks for a call in every queue, and any other line does a step with it in each.
+/// `pay` requests a call in every queue, and any other line runs a step on it in each queue.
 #[test]
 fn all_queues_follow_the_state_script() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -206,7 +206,7 @@ async fn calls_are_found_by_id_prefix() {
         let world = World::default();
         let toolbox = builder(&world, &approvals).build().unwrap();
         let mut ids = Vec::new();
-        // Of 17 hexadecimal numbers two begin with the same digit.
+        // Of 17 hexadecimal numbers, two begin with the same digit.
         for _ in 0..17 {
             ids.push(ask(&toolbox, "Ada").await.queue_id().to_owned());
         }

@@ -1,4 +1,4 @@
-//! What was approved runs once, whatever happens to the program in between.
+//! Tests that an approved call runs once, even if the program crashes in between.
 
 use std::io::Write as _;
 
@@ -7,10 +7,10 @@ use toolgen_test_support::processes::{Process, say};
 use super::Scratch;
 use crate::prelude::*;
 
-/// Where the child process finds its files.
+/// The directory of the child process.
 const FOLDER: &str = "TOOLGEN_APPROVAL_TEST_FOLDER";
 
-/// Has an effect, and does not come back.
+/// Has an effect, and does not return.
 #[tool(undocumented, timeout = "none")]
 async fn pay(ctx: &ToolContext, to: &str) -> String {
     let dir = std::env::var(FOLDER).unwrap();
@@ -27,8 +27,8 @@ fn asks(_: &ToolRequest<'_>) -> MiddlewareDecision {
     MiddlewareDecision::NeedApproval("It costs money.".to_owned())
 }
 
-/// Not a test of its own: what the process does that is killed. It asks for an approval and waits to be killed; the
-/// next one resumes what was approved, and so do those after it.
+/// Not a test: the code of the processes that are killed. The first process requests an approval and waits to be
+/// killed. The following ones resume the approved call.
 #[tokio::test]
 async fn child_process() {
     let Some(dir) = std::env::var_os(FOLDER) else { return };
@@ -45,7 +45,7 @@ async fn child_process() {
     let Ok(stored) = std::fs::read_to_string(&kept) else {
         let response = toolbox.call(ToolCall::new("c1", "pay", json!({"to": "Ada"})), &turn).await;
         let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it waits") };
-        // Somebody grants it, and before it runs, everything ends.
+        // The call is granted, but the process is killed before it runs.
         std::fs::write(&kept, serde_json::to_string(&request).unwrap()).unwrap();
         say("granted");
         return std::future::pending::<()>().await;
@@ -56,7 +56,7 @@ async fn child_process() {
     std::future::pending::<()>().await;
 }
 
-/// Runs the child until it says something, kills it, and returns what it said.
+/// Runs the child until it prints a line, kills it, and returns the line.
 fn killed(dir: &Path) -> String {
     Process::start("audit::approvals::child_process", &[(FOLDER, &dir)]).next().unwrap()
 }
@@ -68,7 +68,7 @@ fn granted_call_runs_once_despite_kills() {
     let messages: Vec<_> = (0..4).map(|_| killed(dir)).collect();
     assert_eq!(messages, ["granted", "ran", "APPROVAL_USED", "APPROVAL_USED"]);
     assert_eq!(std::fs::read_to_string(dir.join("effects")).unwrap(), "paid Ada\n");
-    // The records tell it, too.
+    // The audit log shows it as well.
     SqliteSink::open(&file.0).unwrap().recover().unwrap();
     let database = Connection::open(&file.0).unwrap();
     let mut rows = database.prepare("SELECT status, approved_by FROM tool_executions ORDER BY id").unwrap();
@@ -76,7 +76,7 @@ fn granted_call_runs_once_despite_kills() {
     let rows: Vec<(String, Option<String>)> = rows.map(Result::unwrap).collect();
     let rows: Vec<_> = rows.iter().map(|(status, by)| (status.as_str(), by.as_deref())).collect();
     assert_eq!(rows[..2], [("refused", None), ("unknown", Some("Eve"))]);
-    // What came of the others was told, and may not have been on disk when everything ended.
+    // The outcomes of the other calls were reported, but perhaps not on disk when the process was killed.
     let is_late =
         |row: &(&str, Option<&str>)| [("error", Some("Eve")), ("unknown", Some("Eve"))].contains(row);
     assert!(rows.len() == 4 && rows[2..].iter().all(is_late), "{rows:?}");

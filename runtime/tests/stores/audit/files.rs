@@ -1,4 +1,4 @@
-//! Records as lines of JSON.
+//! Tests of audit logs in JSON Lines.
 
 use std::io::Write as _;
 
@@ -28,7 +28,7 @@ async fn records_are_json_lines_with_intent_and_outcome() {
         assert_eq!(field("event"), ["intent", "outcome", "outcome", "intent"]);
         assert_eq!(field("tool_call_id"), ["one", "one", "two", "three"]);
         assert_eq!(field("status"), [json!(null), json!("ok"), json!("refused"), json!(null)]);
-        // What was asked for is said once.
+        // The arguments are written once.
         let parameters = json!({"user": "me", "pin": "[REDACTED]"});
         assert_eq!(field("parameters"), [parameters.clone(), json!(null), parameters.clone(), parameters]);
         let calls = field("call");
@@ -70,7 +70,7 @@ async fn partial_line_of_an_earlier_run_is_terminated() {
     let all = lines(&file);
     let whole = all.iter().map(Option::is_some).collect::<Vec<_>>();
     assert_eq!(whole, [true, true, false, true, true, false]);
-    // Calls of another run have other names.
+    // Calls of another run have different names.
     assert_ne!(all[0].as_ref().unwrap()["call"], all[3].as_ref().unwrap()["call"]);
 }
 

@@ -1,18 +1,18 @@
-//! A program that is killed has its intents on disk.
+//! Tests that the intents of a killed program are on disk.
 
 use toolgen_test_support::processes::{Process, say};
 
 use super::{Scratch, record, welcome};
 use crate::prelude::*;
 
-/// How often a program is killed; 200 where everything is checked before a change lands.
+/// Number of times that the program is killed; 200 in the full test run before a merge.
 const KILLS: &str = "TOOLGEN_KILLS";
 
-/// Where the child process finds its database.
+/// The database of the child process.
 const DATABASE: &str = "TOOLGEN_AUDIT_TEST_DATABASE";
 
-/// Not a test of its own: what the process does that is killed. It records calls, says of each when it may have an
-/// effect, and ends every other one.
+/// Not a test: the code of the process that is killed. It records calls, prints each call before its effect may
+/// happen, and ends every other call.
 #[tokio::test]
 async fn child_process() {
     let Some(path) = std::env::var_os(DATABASE) else { return };
@@ -36,16 +36,16 @@ fn kill_9_loses_no_intent() {
     let file = Scratch::new("audit.db");
     let kills = std::env::var(KILLS).map_or(3, |kills| kills.parse().expect("TOOLGEN_KILLS is a number"));
     for kill in 1..=kills {
-        // Not always at the same point: 1 to 150 calls, in an order without a pattern.
+        // At varying points: after 1 to 150 calls, in an order without a pattern.
         let calls = 1 + kill * 67 % 150;
         let mut child = Process::start("audit::kill::child_process", &[(DATABASE, &file.0)]);
         let mut messages = Vec::new();
         while let Some(id) = child.next() {
             messages.push(id);
             if messages.len() == calls {
-                // Its calls are not over as long as it is there.
+                // Its calls are not closed while it is alive.
                 assert_eq!(SqliteSink::open(&file.0).unwrap().recover().unwrap(), 0);
-                // SIGKILL. What it said until it was dead comes, too.
+                // SIGKILL. The output that it wrote before is still read.
                 child.kill();
             }
         }
@@ -59,7 +59,7 @@ fn kill_9_loses_no_intent() {
             let rows: u32 = query.query_row([id], |row| row.get(0)).unwrap();
             assert_eq!(rows, 1, "{id}");
         }
-        // What had no end is seen, and told from what had one.
+        // Calls without an outcome are visible, and distinguishable from those with an outcome.
         let mut sink = SqliteSink::open(&file.0).unwrap();
         assert!(sink.recover().unwrap() >= messages.len() / 2);
         assert_eq!(sink.recover().unwrap(), 0);

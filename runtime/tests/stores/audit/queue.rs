@@ -1,4 +1,4 @@
-//! Sinks that are slow or broken, and what happens to callers.
+//! Tests of slow or broken sinks, and of their effect on callers.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
@@ -9,7 +9,7 @@ use toolgen_runtime::layers::redact::Redactor;
 use super::{call, info, record, welcome};
 use crate::prelude::*;
 
-/// A sink that waits for a word before each record.
+/// A sink that waits for a signal before each record.
 struct Slow {
     inner: MemorySink,
     go: mpsc::Receiver<()>,
@@ -17,7 +17,7 @@ struct Slow {
 
 impl AuditSink for Slow {
     fn intent(&mut self, intent: &AuditIntent) -> Result<(), AuditError> {
-        // When nobody can say the word any more it goes on.
+        // If the sender was dropped, the sink continues.
         let _ = self.go.recv();
         self.inner.intent(intent)
     }
@@ -28,7 +28,7 @@ impl AuditSink for Slow {
     }
 }
 
-/// A sink that fails as it is told.
+/// A sink that fails on demand.
 #[derive(Clone, Default)]
 struct Broken {
     inner: MemorySink,
@@ -110,9 +110,9 @@ async fn every_outcome_has_a_status() {
     for (end, ..) in &ends {
         call(&auditor, "1", end.clone()).await;
     }
-    // Refused: there is no intent.
+    // Rejected, so there is no intent.
     record(&auditor, "2").finish(&Err(ToolError::denied("not hunter2"))).await;
-    // Given up, before and after the intent.
+    // Cancelled, before and after the intent.
     drop(record(&auditor, "3"));
     let mut given_up = record(&auditor, "4");
     given_up.intent().await.unwrap();
@@ -152,7 +152,7 @@ async fn slow_sink_does_not_slow_callers_and_drops_are_counted() {
     let (word, go) = mpsc::channel();
     let sink = MemorySink::new();
     let auditor = Auditor::builder(Slow { inner: sink.clone(), go }).capacity(10).start().unwrap();
-    // The writer takes the first record and hangs in it.
+    // The writer takes the first record and blocks.
     let mut first = record(&auditor, "first");
     first.intent().await.unwrap();
     while !sink_is_busy(&auditor) {
@@ -166,12 +166,12 @@ async fn slow_sink_does_not_slow_callers_and_drops_are_counted() {
         open.push(record);
     }
     assert_eq!(auditor.dropped(), 90);
-    // Outcomes of calls that have an intent find room, others have no record at all.
+    // Outcomes of calls with an intent fit into the queue; other calls have no record at all.
     for record in open {
         record.finish(&welcome()).await;
     }
     first.finish(&welcome()).await;
-    // Refused calls need room, too.
+    // Rejected calls need capacity as well.
     record(&auditor, "refused").finish(&Err(ToolError::denied("no"))).await;
     assert!(start.elapsed() < Duration::from_millis(500), "{:?}", start.elapsed());
     assert_eq!(auditor.dropped(), 91);
@@ -183,7 +183,7 @@ async fn slow_sink_does_not_slow_callers_and_drops_are_counted() {
     assert_eq!(auditor.errors(), 0);
 }
 
-/// Whether the writer has taken what was queued: then there is room for exactly the capacity.
+/// Whether the writer has taken the queued record, so that the queue has its full capacity.
 fn sink_is_busy(auditor: &Auditor) -> bool {
     format!("{auditor:?}").contains("waiting: 0")
 }
@@ -200,13 +200,13 @@ async fn failing_sink_is_counted_and_retried() {
         let reason = auditor.flush().await.unwrap_err().to_string();
         assert_eq!(reason, if panics { "the sink panicked" } else { "the disk is full" });
         assert_eq!(auditor.errors(), 2);
-        // The intent only: the outcome brings all there is to know.
+        // Only the intent: the outcome contains all of its information.
         sink.outcomes.store(false, Ordering::Relaxed);
         call(&auditor, "2", welcome()).await;
         assert!(auditor.flush().await.is_err());
         assert_eq!((auditor.errors(), sink.inner.rows().len()), (3, 1));
         assert_eq!(sink.inner.rows()[0].status(), AuditStatus::Ok);
-        // All of a batch.
+        // All records of a batch.
         sink.intents.store(false, Ordering::Relaxed);
         sink.flushes.store(true, Ordering::Relaxed);
         call(&auditor, "3", welcome()).await;
@@ -239,7 +239,7 @@ async fn durable_call_is_refused_if_its_intent_fails() {
 
 #[tokio::test]
 async fn durable_calls_are_persisted_in_order() {
-    /// Writes down what it is told, in order.
+    /// Records the events in order.
     struct Ordered(Arc<Mutex<Vec<String>>>);
     impl Ordered {
         fn note(&self, what: String) {
@@ -270,7 +270,7 @@ async fn durable_calls_are_persisted_in_order() {
     record_1.intent().await.unwrap();
     notes.lock().unwrap().push("effect 1".into());
     record_1.finish(&welcome()).await;
-    // A refused call in durable mode is on disk, too, when it is answered.
+    // In durable mode, a rejected call is also on disk when the response is returned.
     record(&auditor, "2").finish(&Err(ToolError::denied("no"))).await;
     let mut messages = notes.lock().unwrap().clone();
     messages.retain(|line| line != "flush");
@@ -304,10 +304,10 @@ async fn shutdown_loses_nothing() {
     late.finish(&welcome()).await;
     assert_eq!(auditor.dropped(), 1);
     assert!(auditor.flush().await.is_err());
-    // Once more does no harm.
+    // A second call is harmless.
     auditor.shutdown().await;
 
-    // The last handle that goes waits, too.
+    // The last handle waits on drop as well.
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     for number in 0..1000 {
@@ -365,7 +365,7 @@ async fn panicking_redactor_drops_the_values() {
     assert_eq!(row.outcome.as_ref().unwrap().result["details"], json!({"echo": "[REDACTION_FAILED]"}));
 }
 
-/// Pays somebody.
+/// Pays a recipient.
 #[tool(undocumented)]
 fn pay(to: &str) -> String {
     format!("paid {to}")

@@ -1,4 +1,4 @@
-//! Records that are read back: which call made which, and what is written while others read.
+//! Tests of reading an audit log: parent calls, and records that are written while others read.
 
 use std::io::Write as _;
 
@@ -26,7 +26,7 @@ fn toolbox(sink: impl AuditSink + 'static) -> (Toolbox, Auditor) {
     (Toolbox::builder(&registry).layer(auditor.clone()).build().unwrap(), auditor)
 }
 
-/// Two turns, the first of two calls that make others, and a call of the program.
+/// Two turns, the first with two calls that make nested calls, and a call of the program.
 async fn conversation(toolbox: &Toolbox, auditor: &Auditor) {
     let turn = ToolContext::new("", "");
     let double = |id: &'static str| ToolCall::new(id, "double", json!({"value": 2}));
@@ -43,7 +43,7 @@ fn all(reader: &mut AuditReader) -> Vec<AuditRecord> {
     all
 }
 
-/// Which call made each, as the model's ids, and which were of one turn.
+/// Returns the parent of each call, by the model's IDs, and whether it belongs to a turn.
 fn structure(all: &[AuditRecord]) -> Vec<(String, Option<String>, bool)> {
     let of = |id: &str| all.iter().find(|it| it.id == id).unwrap().intent.tool_call_id.to_string();
     let first = all[0].intent.turn;
@@ -105,7 +105,7 @@ async fn sqlite_rows_round_trip() {
     check_conversation(&all(&mut store::audit::open(&file.0).unwrap()));
 }
 
-/// A running call is seen, and seen again when it has ended; whatever the sink.
+/// A running call is returned, and returned again after it has ended, for every sink.
 async fn follow(path: &Path, auditor: &Auditor) {
     call(auditor, "one", welcome()).await;
     let mut running = record(auditor, "two");
@@ -188,7 +188,7 @@ fn endless_view_is_not_accepted_as_a_log() {
         )
         .unwrap();
     let reason = store::audit::open(&file.0).unwrap_err().to_string();
-    assert!(reason.contains("without records of calls"), "{reason}");
+    assert!(reason.contains("contains no audit records"), "{reason}");
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
-//! The secrets of a call are hidden in whatever comes of it: the calls that its tool makes, however deep, pages of its
-//! result that are read later, and what people see of it meanwhile.
+//! Tests that the secrets of a call are masked in all its results: nested calls at any depth, pages of its result
+//! that are read later, and the events that people see.
 
 use toolgen_runtime::layers::control::{InputHandler, InputQuestion, InputReply};
 use toolgen_runtime::layers::middleware::Approver;
@@ -72,7 +72,7 @@ async fn ask(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
     Ok(ToolResult::text(code))
 }
 
-/// An agent that has its task noted.
+/// An agent that passes its task to `note`.
 fn agent() -> impl toolgen_runtime::AgentTool + 'static {
     use toolgen_runtime::agent::agent_loop::{ModelTurn, Transcript};
     use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
@@ -127,7 +127,7 @@ async fn secret_is_redacted_in_calls_of_a_sub_agent() {
     assert!(all.contains("noted the pin is [REDACTED]") && !all.contains(PIN), "{all}");
 }
 
-/// What people see of calls: events, updates, lines of progress.
+/// The events that people see of calls: events, updates, progress.
 type Seen = Arc<Mutex<Vec<String>>>;
 
 fn watched() -> (ToolboxBuilder, MemorySink, Auditor, Seen) {
@@ -156,7 +156,7 @@ async fn call(toolbox: &Toolbox, name: &str, arguments: Value, seen: &Seen) -> T
     toolbox.call(ToolCall::new("c-1", name, arguments), &turn(seen)).await
 }
 
-/// What is written and shown of all calls so far.
+/// Returns everything that was recorded and shown of all calls so far.
 async fn everything(auditor: &Auditor, sink: &MemorySink, seen: &Seen) -> String {
     auditor.flush().await.unwrap();
     let rows: Vec<Value> = sink.rows().iter().map(|row| json!([row.intent, row.outcome])).collect();
@@ -207,7 +207,7 @@ async fn secret_is_redacted_in_every_encoding_and_output() {
         call(&toolbox, "leak", json!({ "pin": PIN, "form": form }), &seen).await;
         let all = everything(&auditor, &sink, &seen).await;
         assert_eq!(sink.rows().len(), 4, "{all}");
-        // What is left when all that hides it is undone.
+        // The text with all encodings removed.
         let mut undone = vec![all.clone()];
         for _ in 0..4 {
             let again: Vec<String> = undone.iter().flat_map(|text| decoded(text)).collect();
@@ -220,7 +220,7 @@ async fn secret_is_redacted_in_every_encoding_and_output() {
     }
 }
 
-/// Returns what is encoded in the words of a text.
+/// Returns the decoded words of a text.
 fn decoded(text: &str) -> Vec<String> {
     use base64::Engine as _;
     let of = |char: char| char.is_ascii_alphanumeric() || "+/=%".contains(char);
@@ -292,7 +292,7 @@ async fn later_pages_contain_no_secret() {
 async fn page_boundary_within_a_secret_shows_no_part_of_it() {
     let (toolbox, sink, auditor, seen) = watched();
     let toolbox = toolbox.paging(Pages::new(ResultLimit::bytes(18))).build().unwrap();
-    // The first page ends within the secret, and the next ones begin there.
+    // The first page ends within the secret, and the next one begins there.
     let first = call(&toolbox, "shout", json!({ "pin": PIN.repeat(2) }), &seen).await.text();
     let handle = first.split('"').nth(3).unwrap();
     for offset in [5, 18] {
@@ -346,7 +346,7 @@ async fn secret_input_of_a_person_is_redacted() {
     assert_eq!(call(&toolbox, "ask", json!({}), &seen).await.text(), PIN);
     let all = everything(&auditor, &sink, &seen).await;
     assert!(all.contains("noted the code is [REDACTED]") && !all.contains(PIN), "{all}");
-    // Later, and by another way.
+    // Later, and in another way.
     let (toolbox, sink, auditor, seen) = watched();
     let toolbox = toolbox.build().unwrap();
     let Err(ToolError::InputRequired(pending)) = call(&toolbox, "ask", json!({}), &seen).await.outcome else {
@@ -358,7 +358,7 @@ async fn secret_input_of_a_person_is_redacted() {
     assert!(all.contains("noted the code is [REDACTED]") && !all.contains(PIN), "{all}");
 }
 
-/// Demands that somebody approves every safe that is opened.
+/// Requires approval for every safe that is opened.
 fn guard(request: &ToolRequest<'_>) -> MiddlewareDecision {
     match (request.spec.name.as_str(), &request.arguments["pin"]) {
         ("open", Value::String(pin)) if pin == "mine" => MiddlewareDecision::Modify(json!({ "pin": PIN })),
@@ -401,7 +401,7 @@ async fn approvers_see_no_secret() {
     };
     assert_eq!(request.redacted_arguments, json!({ "pin": "[REDACTED]" }));
     assert_eq!(request.reasons, ["It is opened with [REDACTED]."]);
-    // It is stored, and runs as it was.
+    // It is stored, and runs unchanged.
     let stored = serde_json::to_string(&request).unwrap();
     let request: ApprovalRequest = serde_json::from_str(&stored).unwrap();
     assert_eq!(toolbox.resume(request, &turn(&seen)).await.text(), "open");

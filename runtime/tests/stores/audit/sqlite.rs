@@ -1,11 +1,11 @@
-//! Records in a database, and what others ask it.
+//! Tests of the audit log in SQLite, and of the queries of other systems.
 
 use toolgen_runtime::store::audit::rusqlite;
 
 use super::{Scratch, call, login_tool, record, welcome};
 use crate::prelude::*;
 
-/// The table of the system whose queries must go on working.
+/// The table of another system whose queries must keep working.
 const NINE_COLUMNS: &str = "CREATE TABLE tool_executions (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     session_id TEXT NOT NULL,
@@ -54,7 +54,7 @@ async fn queries_of_the_nine_column_table_run() {
     let auditor = Auditor::builder(SqliteSink::open(&file.0).unwrap()).start().unwrap();
     for number in 0..55 {
         one(&auditor, &format!("s-{number}"), "fast", welcome()).await;
-        // Rows of one millisecond have no order among them.
+        // Rows of the same millisecond have no defined order.
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     for _ in 0..3 {
@@ -65,7 +65,7 @@ async fn queries_of_the_nine_column_table_run() {
     one(&auditor, "s-x", "slow", welcome()).await;
     auditor.flush().await.unwrap();
 
-    // While the program goes on.
+    // While the program continues.
     let database = Connection::open(&file.0).unwrap();
     let recent = column(
         &database,
@@ -92,7 +92,7 @@ async fn queries_of_the_nine_column_table_run() {
         (&json!("slow"), &json!(2), &json!(58))
     );
     assert!(durations[0][1].as_f64().unwrap() >= 30.0 && durations[0][2].as_i64().unwrap() >= 30);
-    // Times are times to the database, too, and JSON is JSON.
+    // The database treats times as times, and JSON as JSON.
     let ages = "SELECT COUNT(*) FROM tool_executions WHERE julianday('now') - julianday(timestamp) < 1";
     assert_eq!(column(&database, ages), [json!([60])]);
     let users = "SELECT COUNT(*) FROM tool_executions WHERE json_extract(parameters, '$.user') = 's-x'";
@@ -154,7 +154,7 @@ async fn nine_column_table_is_migrated_without_losing_rows() {
     }
     let rows = column(&database, "SELECT tool_name, status FROM tool_executions ORDER BY id");
     assert_eq!(rows, [json!(["old", null]), json!(["login", "ok"]), json!(["login", "ok"])]);
-    // One that knows only the nine goes on writing.
+    // A program that knows only the nine columns can still write.
     database.execute_batch(old).unwrap();
 }
 
@@ -209,10 +209,10 @@ async fn locked_database_delays_a_batch_once_and_is_retried() {
     assert!(auditor.flush().await.unwrap_err().to_string().contains("locked"));
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     assert_eq!((auditor.errors(), auditor.dropped()), (0, 0), "nothing is lost, it only waits");
-    // Long enough for another attempt that fails.
+    // Long enough for another failing attempt.
     tokio::time::sleep(Duration::from_millis(1300)).await;
     other.execute_batch("ROLLBACK").unwrap();
-    // And it goes on when it can, without being asked.
+    // Writing continues automatically when that is possible.
     let count = "SELECT COUNT(*) FROM tool_executions WHERE status = 'ok'";
     while column(&other, count) != [json!([200])] {
         assert!(start.elapsed() < Duration::from_secs(20), "it is not tried again");
@@ -240,7 +240,7 @@ async fn buffer_is_bounded_and_excess_records_are_counted() {
     auditor.flush().await.unwrap();
     let rows = column(&other, "SELECT tool_call_id, status FROM tool_executions");
     assert_eq!(rows, [json!(["0", "ok"]), json!(["1", "ok"]), json!(["2", "ok"])]);
-    // What cannot be written at the end is lost, and counted.
+    // Records that cannot be written at the end are lost, and counted.
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     call(&auditor, "last", welcome()).await;
     auditor.shutdown().await;
@@ -260,7 +260,8 @@ async fn full_database_is_retried() {
     assert!(auditor.flush().await.unwrap_err().to_string().contains("full"));
     assert_eq!(auditor.errors(), 0);
     auditor.shutdown().await;
-    // The small intent has room if the writer takes it before the outcome comes. What is not written is counted.
+    // The small intent fits if the writer takes it before the outcome arrives. Records that are not written are
+    // counted.
     let reader = Connection::open(&file.0).unwrap();
     let written = column(&reader, "SELECT status FROM tool_executions");
     assert!([vec![], vec![json!(["started"])]].contains(&written), "{written:?}");
@@ -274,7 +275,7 @@ async fn only_calls_of_ended_programs_are_recovered() {
     let mut running = record(&first, "running");
     running.intent().await.unwrap();
     first.flush().await.unwrap();
-    // A call of a program that is gone, and one that was written before programs were told apart.
+    // A call of a program that has ended, and one that was written before the column `owner` existed.
     let database = Connection::open(&file.0).unwrap();
     for owner in ["'gone'", "NULL"] {
         let sql = format!(
@@ -290,7 +291,7 @@ async fn only_calls_of_ended_programs_are_recovered() {
     running.finish(&welcome()).await;
     first.flush().await.unwrap();
     assert_eq!(statuses()[0], json!(["ok"]));
-    // Nothing is left beside the database when all have ended.
+    // No file remains next to the database when all sinks have ended.
     drop(second);
     first.shutdown().await;
     drop(database);

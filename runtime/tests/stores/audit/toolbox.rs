@@ -1,4 +1,4 @@
-//! Records of calls through a toolbox: one row an answer, and no secret in any of them.
+//! Tests of the records of calls through a toolbox: one row per response, and no secret in any row.
 
 use toolgen_runtime::agent::dispatch::Strategy;
 use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, MemoryRecord};
@@ -8,7 +8,7 @@ use toolgen_runtime::{Content, Control, InputRequest};
 use super::{Scratch, login};
 use crate::prelude::*;
 
-/// What the tools of the tests did, in order.
+/// The actions of the tools, in order.
 #[derive(Clone, Default)]
 struct Journal(Arc<Mutex<Vec<String>>>);
 
@@ -106,7 +106,7 @@ fn statuses(rows: &[MemoryRecord]) -> Vec<&'static str> {
     rows.iter().map(|row| row.status().as_str()).collect()
 }
 
-/// All that the records say.
+/// Returns the content of all records.
 fn written(rows: &[MemoryRecord]) -> String {
     rows.iter().map(|row| json!([row.intent, row.outcome]).to_string()).collect()
 }
@@ -120,7 +120,7 @@ async fn call_is_recorded_with_its_caller() {
     let (sink, auditor) = memory();
     let toolbox = toolbox(&auditor).build().unwrap();
     let response = call(&toolbox, "login", json!({"user": "me", "pin": "hunter2"})).await;
-    // The model sees what the tool says; the record does not.
+    // The model sees the text of the tool; the record does not contain it.
     assert_eq!(response.text(), "welcome me, your pin is hunter2");
     auditor.flush().await.unwrap();
     let [row] = sink.rows().try_into().unwrap();
@@ -184,7 +184,7 @@ async fn every_response_is_one_row_even_if_the_call_did_not_run() {
         );
     }
     assert_eq!((rows[cases.len()].status(), code(&rows[cases.len()])), (AuditStatus::Refused, "TRUNCATED"));
-    // Which approval a call waits for is recorded: a model may give two calls one ID.
+    // The approval that a call waits for is recorded: a model may use one ID for two calls.
     let recorded: Vec<&str> =
         rows.iter().filter_map(|row| row.outcome.as_ref().and_then(AuditOutcome::approval)).collect();
     assert_eq!(recorded, waits);
@@ -240,7 +240,7 @@ async fn secret_inputs_of_a_person_are_not_recorded() {
     let toolbox = toolbox(&auditor).input_handler(Person).build().unwrap();
     let response = call(&toolbox, "confirm", json!({})).await;
     assert_eq!(response.text(), "998-877 from Ghent");
-    // Nobody is there to answer, until later.
+    // There is no input handler, so the input arrives later.
     let toolbox = self::toolbox(&auditor).build().unwrap();
     let response = call(&toolbox, "confirm", json!({})).await;
     let Err(ToolError::InputRequired(pending)) = response.outcome else { panic!("it asks") };
@@ -256,7 +256,7 @@ async fn secret_inputs_of_a_person_are_not_recorded() {
 async fn cancelled_calls_are_recorded() {
     let (sink, auditor) = memory();
     let toolbox = toolbox(&auditor).build().unwrap();
-    // By the token.
+    // With the token.
     let ctx = turn();
     let token = ctx.cancel().clone();
     let run = toolbox.call(ToolCall::new("token", "wait", json!({})), &ctx);
@@ -324,7 +324,7 @@ async fn durable_intent_is_written_before_the_effect() {
             Ok(())
         }
         fn flush(&mut self) -> Result<(), AuditError> {
-            // Slow enough that an effect would come first if it could.
+            // Slow enough that the effect would happen first if it could.
             std::thread::sleep(Duration::from_millis(10));
             self.0.note("on disk");
             Ok(())
@@ -359,7 +359,7 @@ async fn durable_call_is_refused_if_it_cannot_be_recorded() {
     assert_eq!(response.text(), "The call could not be recorded, so it was not executed");
     assert_eq!(response.outcome.unwrap_err().code(), "AUDIT_FAILED");
     assert!(journal.lines().is_empty());
-    // Without durability the call matters more than its record.
+    // Without durability, the call is more important than its record.
     let auditor = Auditor::builder(Full).start().unwrap();
     let toolbox = self::toolbox(&auditor).build().unwrap();
     toolbox.call(ToolCall::new("c-1", "act", json!({"what": "it"})), &turn).await;
@@ -370,7 +370,7 @@ async fn durable_call_is_refused_if_it_cannot_be_recorded() {
 
 #[tokio::test]
 async fn call_with_a_failed_intent_is_recorded_as_refused() {
-    /// Fails once: at the intent, or when it is to be persisted.
+    /// Fails once: at the intent, or at the flush.
     struct Once(MemorySink, bool, bool);
     impl Once {
         fn pass(&mut self, at_intent: bool) -> Result<(), AuditError> {
@@ -427,7 +427,7 @@ async fn hanging_sink_does_not_block_a_durable_call() {
     drop(let_go);
 }
 
-/// Secrets of all kinds, through a tool that gives back all it gets.
+/// Tests all kinds of secrets with a tool that returns its arguments.
 #[tokio::test]
 async fn secrets_reach_no_sink() {
     let file = Scratch::new("audit.jsonl");
@@ -446,7 +446,7 @@ async fn secrets_reach_no_sink() {
         call(&toolbox, "crash", arguments.clone()).await;
         call(&toolbox, "unknown", arguments.clone()).await;
         call(&toolbox, "act", json!({"what": "API_KEY=k3y-k3y-k3y"})).await;
-        // Quoted by the decoder, and cut off.
+        // Quoted by the decoder, and truncated.
         call(&toolbox, "login", json!({"user": "me", "pin": {"is": "hunter2-hunter2"}})).await;
         auditor.shutdown().await;
     }
@@ -475,7 +475,7 @@ async fn concurrent_calls_are_all_recorded() {
                 let turn = turn();
                 let run = toolbox.call(call, &turn);
                 if number % 7 == 0 {
-                    // Given up, maybe before it began.
+                    // Cancelled, perhaps before it started.
                     let _ = tokio::time::timeout(Duration::from_micros(50), run).await;
                 } else {
                     run.await;

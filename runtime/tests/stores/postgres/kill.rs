@@ -1,4 +1,4 @@
-//! Records of several programs, while the server is killed and started again.
+//! Tests of the records of several programs while the server is killed and restarted.
 
 use std::ffi::OsStr;
 use std::sync::atomic::AtomicUsize;
@@ -9,12 +9,11 @@ use super::server::{End, Server};
 use super::{record, welcome};
 use crate::prelude::*;
 
-/// How many records are written, and how often the server ends meanwhile; more where everything is checked before a
-/// change lands.
+/// Number of records, and of server kills; more in the full test run before a merge.
 const RECORDS: &str = "TOOLGEN_POSTGRES_RECORDS";
 const KILLS: &str = "TOOLGEN_POSTGRES_KILLS";
 
-/// Where the child process finds its database, how many calls it makes, and whether each waits for its intent.
+/// The database of the child process, its number of calls, and whether each call waits for its intent.
 const DATABASE: &str = "TOOLGEN_AUDIT_TEST_DATABASE";
 const CALLS: &str = "TOOLGEN_AUDIT_TEST_CALLS";
 const DURABLE: &str = "TOOLGEN_AUDIT_TEST_DURABLE";
@@ -26,10 +25,10 @@ fn number(name: &str, default: usize) -> usize {
         .map_or(default, |number| number.parse().unwrap_or_else(|_| panic!("{name} is a number")))
 }
 
-/// How many calls are on their way at once, and between two notes of a child process.
+/// Number of concurrent calls, and of calls between two progress lines of a child process.
 const WIDTH: usize = 500;
 
-/// Not a test of its own: a program that records calls, and says how far it is.
+/// Not a test: a program that records calls, and prints its progress.
 #[tokio::test]
 async fn child_process() {
     let Ok(url) = std::env::var(DATABASE) else { return };
@@ -51,7 +50,7 @@ async fn child_process() {
             call.await.unwrap();
         }
         if !is_durable {
-            // No call waits, so the program does: for what it has recorded so far.
+            // No call waits, so the program waits for the records so far.
             auditor.flush().await.unwrap();
         }
         say(width);
@@ -87,7 +86,7 @@ fn killed_server_loses_and_duplicates_no_record() {
             });
         }
         for kill in 1..=kills {
-            // At equal distances of what is recorded, not at the end.
+            // At equal distances, but not at the end.
             let mark = calls * PROGRAMS * kill / (kills + 1);
             let mut before = (0, Instant::now());
             loop {

@@ -1,4 +1,4 @@
-//! What becomes of records while the database is away, slow, or answers nobody.
+//! Tests of records while the database is unreachable, slow, or does not respond.
 
 use super::proxy::Proxy;
 use super::{call, durable, record, server, started, welcome};
@@ -47,7 +47,7 @@ async fn durable_call_during_an_outage_is_refused_and_recorded() {
     assert!(start.elapsed() >= patience / 2 && start.elapsed() < patience * 3, "{:?}", start.elapsed());
     assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
     refused.finish(&Err(error)).await;
-    // What ran before has an end that is told when that is possible.
+    // The outcomes of earlier calls are written when that is possible again.
     running.finish(&welcome()).await;
     let reason = auditor.flush().await.unwrap_err().to_string();
     assert!(reason.starts_with("postgres://audit@127.0.0.1:") && !reason.contains("hunter2"), "{reason}");
@@ -60,7 +60,7 @@ async fn durable_call_during_an_outage_is_refused_and_recorded() {
     }
     call(&auditor, "after", welcome()).await;
     auditor.flush().await.unwrap();
-    // The intent that was refused.
+    // The intent that was rejected.
     assert_eq!(auditor.errors(), 1);
 }
 
@@ -92,7 +92,7 @@ async fn buffer_is_bounded_and_excess_records_are_counted() {
     let rows = "SELECT string_agg(tool_call_id || status, ' ' ORDER BY id) FROM tool_executions";
     assert_eq!(server.query("kept", rows), "0ok 1ok 2ok 5ok");
     assert_eq!(auditor.errors(), 4);
-    // What cannot be written at the end is lost, and counted.
+    // Records that cannot be written at the end are lost, and counted.
     network.cut();
     call(&auditor, "last", welcome()).await;
     auditor.shutdown().await;
@@ -117,12 +117,12 @@ async fn locked_table_is_awaited_up_to_the_timeout() {
     let start = Instant::now();
     let error = record(&auditor, "one").intent().await.unwrap_err();
     assert!(start.elapsed() < patience * 2, "{:?}", start.elapsed());
-    assert!(format!("{error:?}").contains("no answer within"), "{error:?}");
+    assert!(format!("{error:?}").contains("no response within"), "{error:?}");
     locking.join().unwrap();
     while auditor.flush().await.is_err() {}
     call(&auditor, "two", welcome()).await;
     auditor.flush().await.unwrap();
-    // Whether the first intent was written was not known, and its end is: it did not run.
+    // Whether the first intent was written was unknown, but its outcome is: the call did not run.
     let rows = "SELECT tool_call_id, status FROM tool_executions ORDER BY id";
     assert_eq!(server.query("locked", rows), "one|cancelled\ntwo|ok");
 }
@@ -132,7 +132,7 @@ async fn stalled_server_delays_calls_at_most_by_the_timeout() {
     let Some(server) = server::Server::start(&["fsync=off"]) else { return };
     let url = server.database("stalled");
     let patience = Duration::from_secs(2);
-    // It looks after its connection every second, also while calls come.
+    // The connection is checked every second, also while calls arrive.
     let sink = PostgresSink::builder(&url).wait_timeout(patience).lease(Duration::from_secs(4));
     let auditor = durable(sink.open().unwrap());
     call(&auditor, "before", welcome()).await;
@@ -169,7 +169,7 @@ async fn stalled_server_delays_calls_at_most_by_the_timeout() {
 
 #[test]
 fn missing_database_is_reported_within_the_timeout() {
-    // A port that nobody listens at any more.
+    // A port on which no server listens.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let start = Instant::now();
     let url = format!("postgres://audit:hunter2@127.0.0.1:{port}/audit");

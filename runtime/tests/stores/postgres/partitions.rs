@@ -1,4 +1,4 @@
-//! A partition for each day, made ahead, and dropped whole.
+//! Tests of daily partitions, which are created ahead of time and dropped as a whole.
 
 use super::{call, durable, record, server, started, welcome};
 use crate::prelude::*;
@@ -18,7 +18,7 @@ async fn daily_partitions_are_created_ahead_and_dropped_whole() {
     let ahead = "SELECT 'tool_executions_' || to_char(now() AT TIME ZONE 'UTC' + n * interval '1 day', 'YYYYMMDD') \
                  FROM generate_series(0, 3) AS n ORDER BY 1";
     assert_eq!(ask(DAYS), ask(ahead));
-    // Rows of today are in the partition of today, with all indexes of the table.
+    // Today's rows are in today's partition, with all indexes of the table.
     let location = "SELECT tableoid::regclass = \
                  ('tool_executions_' || to_char(timestamp AT TIME ZONE 'UTC', 'YYYYMMDD'))::regclass FROM tool_executions";
     assert_eq!(ask(location), "t");
@@ -26,7 +26,7 @@ async fn daily_partitions_are_created_ahead_and_dropped_whole() {
     let of_today = format!("{indexes}_' || to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')");
     assert_eq!(ask(&of_today), ask(&format!("{indexes}'")));
 
-    // Days of long ago: one that is kept, one that is not, and a table that only looks like one.
+    // Past days: one that is kept, one that is not, and a table that only looks like a partition.
     for (days, name) in [(5, "kept"), (40, "old")] {
         ask(&format!(
             "DO $$ DECLARE day date := (now() AT TIME ZONE 'UTC')::date - {days}; BEGIN
@@ -57,7 +57,7 @@ async fn dropped_partition_is_recreated() {
         ask(&format!("DROP TABLE {day}"));
     }
     call(&auditor, "after", welcome()).await;
-    // The outcome of a call whose intent is gone has all that the intent had.
+    // The outcome of a call whose intent was dropped contains everything that the intent did.
     running.finish(&welcome()).await;
     auditor.flush().await.unwrap();
     let rows = "SELECT tool_call_id, status, parameters ->> 'user' FROM tool_executions ORDER BY id";
@@ -85,9 +85,9 @@ async fn reader_of_a_dropped_partition_blocks_no_writer() {
     let sink = PostgresSink::builder(&url).retention(MONTH).lease(Duration::from_secs(2)).open().unwrap();
     let auditor = durable(sink);
     call(&auditor, "one", welcome()).await;
-    assert!(ask(DAYS).contains("tool_executions_20200101"), "the reader did not read any more");
+    assert!(ask(DAYS).contains("tool_executions_20200101"), "the reader stopped reading");
     reading.join().unwrap();
-    // It is tried again.
+    // The removal is retried.
     while ask(DAYS).contains("tool_executions_20200101") {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

@@ -1,4 +1,4 @@
-//! A network between a program and its database, which can be cut, and which can lose an answer.
+//! A proxy between a program and its database, which can break connections and lose a response.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -9,7 +9,7 @@ use crate::prelude::*;
 #[derive(Default)]
 struct State {
     is_cut: AtomicBool,
-    /// The next answer does not arrive, and the connection ends.
+    /// The next response is lost, and the connection breaks.
     loses: AtomicBool,
     lost: AtomicU32,
     connections: Mutex<Vec<TcpStream>>,
@@ -22,13 +22,13 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// Leads to a server on a port of the loopback.
+    /// Starts a proxy to a server on a port of the loopback interface.
     pub(crate) fn to(server: u16) -> Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let state = Arc::new(State::default());
         let known = Arc::clone(&state);
-        // Ends with the program.
+        // The thread ends with the program.
         std::thread::spawn(move || {
             for client in listener.incoming() {
                 let Ok(client) = client else { continue };
@@ -53,12 +53,12 @@ impl Proxy {
         Proxy { port, server, state }
     }
 
-    /// The same URL, by way of this network.
+    /// Returns the same URL through this proxy.
     pub(crate) fn url(&self, url: &str) -> String {
         url.replace(&format!(":{}/", self.server), &format!(":{}/", self.port))
     }
 
-    /// Ends all connections, and makes no more.
+    /// Breaks all connections, and accepts no new ones.
     pub(crate) fn cut(&self) {
         self.state.is_cut.store(true, Ordering::SeqCst);
         for end in self.state.connections.lock().unwrap().drain(..) {
@@ -70,12 +70,12 @@ impl Proxy {
         self.state.is_cut.store(false, Ordering::SeqCst);
     }
 
-    /// Loses the next answer of the server.
+    /// Loses the next response of the server.
     pub(crate) fn lose_an_answer(&self) {
         self.state.loses.store(true, Ordering::SeqCst);
     }
 
-    /// How many answers were lost.
+    /// Returns the number of lost responses.
     pub(crate) fn lost(&self) -> u32 {
         self.state.lost.load(Ordering::SeqCst)
     }

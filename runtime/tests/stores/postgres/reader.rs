@@ -1,4 +1,4 @@
-//! Records that are read back while they are written.
+//! Tests of reading records while they are written.
 
 use super::{call, record, server, started, welcome};
 use crate::prelude::*;
@@ -18,7 +18,7 @@ async fn each_change_is_read_once() {
     assert!(changes(&mut reader).is_empty());
     let mut running = record(&auditor, "one");
     running.intent().await.unwrap();
-    // The order is that of the times, which are milliseconds.
+    // Records are ordered by their times, which are milliseconds.
     tokio::time::sleep(Duration::from_millis(3)).await;
     call(&auditor, "two", Err(ToolError::failed("no"))).await;
     auditor.flush().await.unwrap();
@@ -29,7 +29,7 @@ async fn each_change_is_read_once() {
     auditor.flush().await.unwrap();
     assert_eq!(changes(&mut reader), [is("one", AuditStatus::Ok)]);
 
-    // Whole records, also one by one, and from the start.
+    // Complete records, also one at a time, and from the start.
     let mut again = reader.reopen().unwrap();
     let mut all = Vec::new();
     again.for_each_change(&mut |record| all.push(record)).unwrap();
@@ -53,7 +53,7 @@ async fn late_commits_are_not_missed() {
     let auditor = started(PostgresSink::open(&url).unwrap());
     call(&auditor, "first", welcome()).await;
     auditor.flush().await.unwrap();
-    // A writer that has begun before others, and commits after them.
+    // A writer that starts before others, and commits after them.
     let insert = "INSERT INTO tool_executions (id, session_id, agent_id, tool_name, timestamp, tool_call_id, spec_hash, \
                   attempt, status, approved, approved_by, principal, owner) \
                   VALUES (1, '', '', 'slow', now(), 'slow', '', 1, 'ok', false, '', '', 'x')";
@@ -82,7 +82,7 @@ async fn reader_rejects_other_databases_and_survives_a_restart() {
     let Some(server) = server::Server::start(&["fsync=off"]) else { return };
     let url = server.database("empty");
     let reason = store::audit::connect(&url).unwrap_err().to_string();
-    assert!(reason.contains("without records of calls") && !reason.contains("hunter2"), "{reason}");
+    assert!(reason.contains("contains no audit records") && !reason.contains("hunter2"), "{reason}");
     let auditor = started(PostgresSink::open(&url).unwrap());
     let mut reader = store::audit::connect(&url).unwrap();
     call(&auditor, "one", welcome()).await;
@@ -95,7 +95,7 @@ async fn reader_rejects_other_databases_and_survives_a_restart() {
     call(&auditor, "two", welcome()).await;
     auditor.flush().await.unwrap();
     assert_eq!(changes(&mut reader).pop().unwrap().0, "two");
-    // A wrong password is not shown, and not tried for long.
+    // A wrong password is not shown, and not retried for long.
     let wrong = url.replace("hunter2", "hunter3");
     let reason = PostgresSink::open(&wrong).unwrap_err().to_string();
     assert!(reason.contains("password authentication failed") && !reason.contains("hunter"), "{reason}");

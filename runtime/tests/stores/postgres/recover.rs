@@ -1,4 +1,4 @@
-//! Whose calls are closed, by whom, and when.
+//! Tests of recovery: which calls are closed, by whom, and when.
 
 use super::proxy::Proxy;
 use super::{durable, record, server, welcome};
@@ -18,13 +18,13 @@ async fn restarted_program_closes_its_own_calls_immediately() {
     for record in &mut running {
         record.intent().await.unwrap();
     }
-    // Nobody else has its name while it is there.
+    // No other program can use its name while it is alive.
     let reason = named("first").wait_timeout(Duration::from_secs(2)).open().unwrap_err().to_string();
     assert!(reason.contains("another program writes its records as `first`"), "{reason}");
     let mut third = named("third").open().unwrap();
     assert_eq!(third.recover().unwrap(), 0);
 
-    // To the database it is as if it were killed: its connection ends, and nobody takes leave.
+    // To the database, the program seems killed: its connection breaks without a goodbye.
     network.cut();
     let mut again = named("first").open().unwrap();
     assert_eq!(third.recover().unwrap(), 0, "its lease has not run out");
@@ -52,7 +52,7 @@ async fn disconnected_program_may_still_report_an_outcome() {
     let mut running = record(&auditor, "one");
     running.intent().await.unwrap();
     let mut other = open(&url);
-    // Idle for longer than its lease, and there all the time.
+    // Idle for longer than its lease, but alive all the time.
     let start = Instant::now();
     while start.elapsed() < lease * 2 {
         assert_eq!(other.recover().unwrap(), 0);
@@ -65,9 +65,9 @@ async fn disconnected_program_may_still_report_an_outcome() {
         assert!(start.elapsed() < lease * 5, "its lease does not run out");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    assert!(start.elapsed() > lease / 4, "it is taken for dead before its lease has run out");
+    assert!(start.elapsed() > lease / 4, "it is closed before its lease has expired");
     assert_eq!(ask(STATUSES), "one|unknown");
-    // It was alive all the time, and says what came of the call.
+    // It was alive all the time, and records the outcome of the call.
     network.mend();
     running.finish(&welcome()).await;
     while auditor.flush().await.is_err() {}
@@ -89,7 +89,7 @@ async fn all_programs_may_reconnect_after_an_outage() {
     server.stop(server::End::Immediate);
     tokio::time::sleep(lease + Duration::from_secs(1)).await;
     server.run();
-    // Whoever is first must not take the others for dead, whose leases have run out.
+    // The first program to return must not close the calls of the others, although their leases have expired.
     let start = Instant::now();
     while start.elapsed() < lease * 2 {
         assert_eq!(other.recover().unwrap(), 0);

@@ -1,4 +1,4 @@
-//! What is in a row, and what a database makes of it.
+//! Tests of the content of rows, and of their types in the database.
 
 use super::{call, durable, info, record, server, started, welcome};
 use crate::prelude::*;
@@ -45,7 +45,7 @@ async fn queries_of_the_sqlite_table_also_run_here() {
     let failures = "SELECT tool_name, error, COUNT(*) AS count FROM tool_executions \
                     WHERE error IS NOT NULL GROUP BY tool_name, error ORDER BY count DESC";
     assert_eq!(ask(failures), "login|disk full|3\nlogin|no such file|1");
-    // Times are times to the database, JSON is JSON, and truth is truth.
+    // The database treats times as times, JSON as JSON, and booleans as booleans.
     let typed = "SELECT count(*) FROM tool_executions WHERE now() - timestamp < interval '1 hour' \
                  AND parameters ->> 'user' = 'me' AND is_error AND NOT approved";
     assert_eq!(ask(typed), "4");
@@ -55,7 +55,7 @@ async fn queries_of_the_sqlite_table_also_run_here() {
 async fn any_string_is_stored_and_a_rejected_row_affects_no_other() {
     let Some(server) = server::shared() else { return };
     let url = server.database("texts");
-    // This database refuses one tool.
+    // This database rejects one tool.
     drop(PostgresSink::open(&url).unwrap());
     server.query("texts", "ALTER TABLE tool_executions ADD CHECK (tool_name <> 'forbidden')");
     let auditor = started(PostgresSink::open(&url).unwrap());
@@ -87,7 +87,7 @@ async fn any_string_is_stored_and_a_rejected_row_affects_no_other() {
     let sessions: Vec<&str> = found.iter().map(|(session, _)| session.as_str().unwrap()).collect();
     assert_eq!(sessions, ["nul \u{fffd} inside", "quote ' \" \\ {,} \n", "ünï ☃ 🦀", "NULL", ""]);
     assert!(found.iter().all(|(_, tool)| tool == "odd\u{fffd}"));
-    // The text of JSON is what it was, with the order of its members and all digits.
+    // The text of JSON is unchanged, including the order of its members and all digits.
     let second = ask("SELECT result FROM tool_executions ORDER BY id OFFSET 1 LIMIT 1");
     let wanted = json!({"z\0y": texts[1], "n": 12345678901234567890_u64, "a": 1}).to_string();
     assert!(second.contains(&wanted), "{second} {wanted}");
@@ -172,7 +172,7 @@ fn concurrent_starts_create_the_tables_once() {
     let rows =
         "SELECT count(*), count(DISTINCT owner), count(DISTINCT id) FROM tool_executions WHERE status = 'ok'";
     assert_eq!(ask(rows), "8|8|8");
-    // All have ended, and nothing of theirs is open.
+    // All programs have ended, and no call of theirs is open.
     assert_eq!(ask("SELECT count(*) FROM tool_audit_writers"), "0");
 }
 
@@ -187,7 +187,7 @@ async fn missing_approver_is_null_in_first_version_tables() {
         auditor.shutdown().await;
     };
     once().await;
-    // As the first version had it.
+    // As the first version created it.
     server.query(
         "first_version",
         "DELETE FROM tool_audit_versions WHERE version = 2; UPDATE tool_executions SET approved_by = ''; \
@@ -212,7 +212,7 @@ fn tables_of_a_later_version_are_not_changed() {
     server.query("later", "INSERT INTO tool_audit_versions VALUES (99)");
     let reason = PostgresSink::open(&url).unwrap_err().to_string();
     assert!(reason.contains("version 99") && reason.contains("newer toolgen-runtime"), "{reason}");
-    // Nor are tables of somebody else.
+    // Nor are tables of other applications.
     let url = server.database("somebody");
     server.query("somebody", "CREATE TABLE tool_executions (id INTEGER)");
     let reason = PostgresSink::open(&url).unwrap_err().to_string();

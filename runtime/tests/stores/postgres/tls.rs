@@ -1,4 +1,4 @@
-//! What goes to a server in secret, and whose it must be.
+//! Tests of TLS to a server, and of its verification.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use super::{call, durable, server, welcome};
 use crate::prelude::*;
 
-/// Makes an authority, a certificate of it for `localhost`, and its key.
+/// Creates a certificate authority, its certificate for `localhost`, and the key.
 fn certificates() -> [String; 3] {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -30,7 +30,7 @@ async fn tls_requires_a_certificate_valid_for_the_host() {
     let url = server.database("secret").replace("127.0.0.1", "localhost");
     let with = |options: &str| format!("{url}?{options}");
 
-    // A server without TLS, where it is wanted: nothing is sent.
+    // A server without TLS, although TLS is required: nothing is sent.
     let reason = PostgresSink::open(&with("sslmode=require")).unwrap_err().to_string();
     assert!(reason.contains("server does not support TLS"), "{reason}");
 
@@ -46,7 +46,7 @@ async fn tls_requires_a_certificate_valid_for_the_host() {
     let secret = "SELECT ssl, version FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) \
                   WHERE application_name = 'toolgen'";
     assert_eq!(server.query("secret", secret), "t|TLSv1.3");
-    // `require` verifies, too.
+    // `require` also verifies.
     let mut reader = store::audit::connect(&with(&format!("sslmode=require&sslrootcert={root}"))).unwrap();
     let mut read = 0;
     reader.for_each_change(&mut |_| read += 1).unwrap();
@@ -57,7 +57,7 @@ async fn tls_requires_a_certificate_valid_for_the_host() {
         let reason = PostgresSink::open(&with(&options)).unwrap_err().to_string();
         assert!(reason.contains("TLS handshake") && reason.contains("certificate"), "{options}: {reason}");
     }
-    // A certificate of another host.
+    // A certificate for another host.
     let elsewhere = with(&format!("sslmode=verify-ca&sslrootcert={root}")).replace("localhost", "127.0.0.1");
     let reason = PostgresSink::open(&elsewhere).unwrap_err().to_string();
     assert!(reason.contains("not valid for"), "{reason}");

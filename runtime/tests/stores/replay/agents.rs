@@ -1,4 +1,4 @@
-//! Agents that run against a recording: a loop whose model is recorded, too, and sub-agents.
+//! Tests of agents that run against a recording: a loop whose model is recorded as well, and sub-agents.
 
 use toolgen_runtime::agent::agent_loop::{AgentLoop, Entry, LoopOptions, ModelTurn, Transcript};
 use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
@@ -7,7 +7,7 @@ use toolgen_runtime::wire::WireFormat;
 use super::{builder, find_orders, refund, turn, world};
 use crate::prelude::*;
 
-/// The replies of a model, as its toolbox sent them.
+/// The replies of a model, as its toolbox passed them on.
 fn replies(cents: u32) -> Vec<Value> {
     let called = |calls: Value| json!({"role": "assistant", "stop_reason": "tool_use", "content": calls});
     vec![
@@ -20,7 +20,7 @@ fn replies(cents: u32) -> Vec<Value> {
     ]
 }
 
-/// Runs a loop on these replies; returns the last request, in which the whole conversation stands.
+/// Runs a loop on these replies. Returns the last request, which contains the whole conversation.
 async fn conversation(toolbox: &Toolbox, replies: Vec<Value>) -> Value {
     let replies = Arc::new(Mutex::new(replies));
     let last = Arc::<Mutex<Value>>::default();
@@ -62,7 +62,7 @@ async fn loop_replays_its_conversation_without_side_effects() {
     assert!(reason.contains("/cents: expected 100, found 99"), "{reason}");
 }
 
-/// Finds things out by itself.
+/// An agent that finds things out.
 fn agent() -> impl toolgen_runtime::AgentTool + 'static {
     let runner = LoopRunner::new(move |_: &AgentTask, _: &AgentMonitor| {
         move |transcript: Transcript| {

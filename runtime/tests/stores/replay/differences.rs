@@ -1,4 +1,4 @@
-//! The first difference, as two readers see it.
+//! Tests of the first difference between a recording and a run, in both output formats.
 
 use toolgen_runtime::testing::replay::{DifferenceKind, REPLAY_DIFFERENCE};
 
@@ -16,7 +16,7 @@ async fn shop() -> RecordedRun {
     .await
 }
 
-/// Makes calls and returns what differs, as text.
+/// Makes calls and returns the difference, as text.
 async fn told(calls: &[(&str, Value)]) -> String {
     let run = shop().await;
     let (replay, toolbox) = replaying(&run);
@@ -36,7 +36,7 @@ async fn different_arguments_are_reported_by_json_pointer() {
   /customer: expected "ada", found "bob"
   /limit: expected nothing, found 3"#
     );
-    // Of the calls that are due, the nearest is the expected one.
+    // The most similar of the expected calls is reported.
     assert_eq!(
         told(&[("find_orders", json!({"customer": "ada"})), ("refund", json!({"order": 9, "cents": 51}))])
             .await,

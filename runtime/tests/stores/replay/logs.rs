@@ -1,4 +1,4 @@
-//! Runs of audit logs: which calls are taken, and what a log lacks.
+//! Tests of recordings from audit logs: which calls are used, and what a log may lack.
 
 use tokio::sync::Barrier;
 use toolgen_runtime::Service;
@@ -89,13 +89,13 @@ async fn missing_data_is_reported_with_the_setting_to_record_it() {
             && reason.contains("`Auditor::builder(sink).record_bytes(true)` records them"),
         "{reason}"
     );
-    // A program that was killed.
+    // A log of a program that was killed.
     let killed = Scratch::new("killed.jsonl");
     let text = std::fs::read_to_string(&lines.0).unwrap();
     std::fs::write(&killed.0, text.lines().next().unwrap().to_owned() + "\n").unwrap();
     let reason = read(&killed, &RunSelection::new()).unwrap_err();
     assert!(reason.contains("its outcome is not in the log; `Auditor::shutdown`"), "{reason}");
-    // A sink that keeps no results.
+    // A log of a sink that stores no results.
     let bare = Scratch::new("bare.jsonl");
     let without = |line: &str| {
         let mut line: Value = serde_json::from_str(line).unwrap();

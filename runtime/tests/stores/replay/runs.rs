@@ -1,11 +1,11 @@
-//! What a replay answers, and which layers still work.
+//! Tests of the results of a replay, and of the layers that still apply.
 
 use toolgen_runtime::replay_test;
 
 use super::{builder, call, called, dispatch, recorded, replaying, turn, world};
 use crate::prelude::*;
 
-/// Everything that a call can come to.
+/// Makes calls with every kind of outcome.
 async fn program(toolbox: &Toolbox) -> Vec<ToolResponse> {
     let mut responses = vec![call(toolbox, "find_orders", json!({"customer": "ada"})).await];
     responses.extend(
@@ -125,7 +125,7 @@ async fn masked_argument_matches_anything_and_is_not_shown() {
     );
 }
 
-/// Asks before refunds.
+/// Requires approval for refunds.
 struct Ask;
 
 impl Middleware for Ask {
@@ -174,7 +174,7 @@ async fn approved_call_is_resumed_during_replay() {
     let replay = Replay::of(run);
     let toolbox = builder().middleware(Ask).layer(replay.clone()).build().unwrap();
     assert_eq!(replay.rerun_in(&toolbox, &turn()).await, Ok(()));
-    // Without the middleware nothing asks.
+    // Without the middleware, no approval is requested.
     let replay = replay.restarted();
     let reason =
         replay.rerun_in(&builder().layer(replay.clone()).build().unwrap(), &turn()).await.unwrap_err();
@@ -213,12 +213,12 @@ fn send_letter(to: &str, #[arg(default = "Hello")] subject: String) -> String {
     format!("{subject}, {to}")
 }
 
-/// Asks before letters.
+/// Requires approval for letters.
 fn ask_first(_: &ToolRequest<'_>) -> MiddlewareDecision {
     MiddlewareDecision::NeedApproval("It is sent.".to_owned())
 }
 
-/// grace, who does not write to everybody, and whom nobody asks twice.
+/// The approver grace, who does not allow letters to everybody and must not be asked twice.
 fn grace(request: &ApprovalRequest, _: &ToolContext) -> Approval {
     match request.arguments["to"].as_str() {
         Some("ada") => Approval::ApprovedBy("Grace".into()),
@@ -228,7 +228,7 @@ fn grace(request: &ApprovalRequest, _: &ToolContext) -> Approval {
     }
 }
 
-/// Nobody may be asked.
+/// An approver that must not be asked.
 fn nobody(_: &ApprovalRequest, _: &ToolContext) -> Approval {
     panic!("the approver is asked")
 }
@@ -253,7 +253,7 @@ async fn recorded_decisions_of_people_are_replayed() {
     assert_eq!(text.matches("approved").count(), 2, "{text}");
     let run = RecordedRun::parse(&text).unwrap();
 
-    // With an approver that must not be asked, and with none.
+    // With an approver that must not be asked, and without an approver.
     for approver in [true, false] {
         let replay = Replay::of(run.clone());
         let toolbox = || {
@@ -268,7 +268,7 @@ async fn recorded_decisions_of_people_are_replayed() {
         }
         assert_eq!(replay.finish(), Ok(()));
     }
-    // Where nobody approves, that is the difference, and not the defaults.
+    // Without an approver, that is the difference, and not the defaults.
     let text = text.replace(r#""approved": "Grace","#, "");
     let replay = Replay::of(RecordedRun::parse(&text).unwrap());
     let toolbox = letters().layer(replay.clone()).build().unwrap();

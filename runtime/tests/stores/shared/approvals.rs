@@ -1,4 +1,4 @@
-//! Approvals in every store: what is kept of them, and for how long.
+//! Tests of approvals in every store: what is kept, and for how long.
 
 use toolgen_runtime::layers::approval::APPROVAL_RETENTION;
 use toolgen_runtime::store::Expected;
@@ -9,7 +9,7 @@ use crate::prelude::*;
 
 const KEY: &[u8; 32] = b"a key of thirty-two random bytes";
 
-/// Whether a store has a sealed call, and for how long it keeps the entry.
+/// Returns whether a store contains a sealed call, and how long it keeps the entry.
 async fn kept(store: &Arc<dyn Store>, id: &str) -> (bool, Duration) {
     let row = store.get("approvals", id).await.unwrap().unwrap();
     (store.get("approval-requests", id).await.unwrap().is_some(), row.left)
@@ -33,7 +33,7 @@ async fn secrets_are_stored_only_until_the_call_starts_or_expires() {
         approvals.grant(granted.queue_id(), "Eve", "").await.unwrap();
         approvals.deny(denied.queue_id(), "Eve", "").await.unwrap();
         for request in [&granted, &denied] {
-            assert!(kept(&store, request.queue_id()).await.0, "{name}: its caller is still to be told");
+            assert!(kept(&store, request.queue_id()).await.0, "{name}: its caller has no result yet");
             toolbox.resume_decided(request.queue_id(), &turn()).await.unwrap().unwrap();
             assert!(!kept(&store, request.queue_id()).await.0, "{name}");
         }
@@ -75,7 +75,7 @@ async fn externally_changed_rows_are_listed_without_hiding_others() {
             let listed = approvals.list(&open).await.unwrap();
             assert_eq!(listed.iter().filter(|entry| entry.damage.is_none()).count(), 1, "{name}");
             assert_eq!(listed.len(), 2, "{name}");
-            // A worker goes on with the others.
+            // A worker continues with the other calls.
             assert!(approvals.decided().await.unwrap().is_empty(), "{name}");
             for refused in [
                 toolbox.resume_decided(id, &turn()).await.unwrap_err(),
@@ -87,7 +87,7 @@ async fn externally_changed_rows_are_listed_without_hiding_others() {
                 store.put(table, id, value, hour, Expected::Any).await.unwrap();
             }
         }
-        // A sealed call that is gone is the damage of its entry; nobody has claimed it for that.
+        // If a sealed call is missing, its entry is damaged. No worker has claimed it for that.
         store.delete("approval-requests", id, Expected::Any).await.unwrap();
         let error = toolbox.resume_decided(id, &turn()).await.unwrap_err();
         assert!(matches!(error, ApprovalError::Damaged(_)), "{name}: {error}");
@@ -117,7 +117,7 @@ async fn request_is_used_once_in_all_processes() {
         for error in refused {
             assert_eq!(error.unwrap_err().code(), "APPROVAL_USED", "{name}");
         }
-        // The name is kept for a day longer than the request, since clocks differ.
+        // The name is kept for a day longer than the request, because clocks differ.
         let row = home.open().get("approvals-used", request.queue_id()).await.unwrap().unwrap();
         assert!(row.left > Duration::from_secs(47 * 60 * 60), "{name}: {row:?}");
         assert_eq!(*world.paid.lock().unwrap(), ["Ada"], "{name}");

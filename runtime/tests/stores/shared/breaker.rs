@@ -1,4 +1,4 @@
-//! Circuits that open and close in all processes.
+//! Tests of circuits that open and close in all processes.
 
 use std::num::NonZeroU32;
 
@@ -8,7 +8,7 @@ use toolgen_runtime::layers::breaker::{BreakerSettings, BreakerState};
 use super::homes;
 use crate::prelude::*;
 
-/// How soon others know, as it is set here.
+/// The interval after which other processes see a change, as set in these tests.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 fn settings(reset: Duration) -> CircuitBreaker {
@@ -16,12 +16,12 @@ fn settings(reset: Duration) -> CircuitBreaker {
     CircuitBreaker::new().with_settings(settings)
 }
 
-/// A breaker as another process has it.
+/// Returns a breaker as another process would have it.
 pub(crate) fn started(store: Arc<dyn Store>, reset: Duration, on_failure: OnFailure) -> Arc<CircuitBreaker> {
     settings(reset).shared(store).interval(INTERVAL).on_failure(on_failure).start().unwrap()
 }
 
-/// Waits until a circuit has this state, for a long time.
+/// Waits for a state of a circuit, with a long timeout.
 pub(crate) async fn until(breaker: &CircuitBreaker, wanted: BreakerState) {
     let started = Instant::now();
     while breaker.state("db") != wanted {
@@ -42,14 +42,14 @@ async fn circuit_opens_and_closes_in_all_instances() {
         until(&other, BreakerState::Open).await;
         let remaining = other.stats("db").retry_after.unwrap();
         assert!(remaining <= reset && remaining > reset - Duration::from_secs(60), "{name}: {remaining:?}");
-        // Also in one that starts later; and others are not concerned.
+        // Also in a process that starts later. Other circuits are not affected.
         let late = of();
         until(&late, BreakerState::Open).await;
         assert_eq!(late.state("mail"), BreakerState::Closed, "{name}");
         late.reset("db");
         until(&one, BreakerState::Closed).await;
         until(&other, BreakerState::Closed).await;
-        // And again, by another.
+        // And again, by another process.
         for _ in 0..2 {
             other.admit("db").unwrap().failure();
         }

@@ -1,4 +1,4 @@
-//! What becomes of calls while the server of a store is down, and after.
+//! Tests of calls while the server of a store is down, and afterwards.
 
 use std::cell::RefCell;
 
@@ -15,7 +15,7 @@ use super::{pages, sessions, spec};
 use crate::approvals::{World, ask, builder, turn};
 use crate::prelude::*;
 
-/// A server of a test's own, which is killed and started again.
+/// A server of one test, which is killed and restarted.
 enum Server {
     #[cfg(target_os = "linux")]
     Postgres(super::postgres::Server, String),
@@ -45,7 +45,7 @@ impl Server {
     fn kill(&self) {
         match self {
             #[cfg(target_os = "linux")]
-            // With all its processes, which for a while may outlive the one that is killed.
+            // With all its processes, which may outlive the killed one for a while.
             Server::Postgres(server, _) => server.stop(super::postgres::End::Immediate),
             Server::Redis(server) => server.borrow_mut().kill(),
         }
@@ -59,13 +59,13 @@ impl Server {
         }
     }
 
-    /// Whether it has after a restart what it had before.
+    /// Whether its data survives a restart.
     fn keeps(&self) -> bool {
         !matches!(self, Server::Redis(_))
     }
 }
 
-/// Asks until the server is there again: after a failure the store pauses.
+/// Retries until the server is up again: the store pauses after a failure.
 async fn until_up(store: &Arc<dyn Store>) {
     for _ in 0..500 {
         if store.get("t", "t").await.is_ok() {
@@ -113,7 +113,7 @@ async fn rate_limit_degrades_or_refuses_during_an_outage() {
         assert_eq!(add_with(&loose).await.unwrap_err().code(), "RATE_LIMITED");
         server.start_again();
         until_up(&store).await;
-        // What is counted does not wait for the disk, so a server may know no more of it.
+        // Counters do not wait for the disk, so a server may have lost them.
         assert!(add_with(&strict).await.is_ok() || server.keeps());
     }
 }
@@ -191,7 +191,7 @@ async fn sessions_degrade_or_refuse_during_an_outage() {
         assert_eq!(sessions::call(&loose, "go_on").await.unwrap(), "\"launch\"");
         loose.set("plan", "later");
         assert!(loose.save().await.is_err());
-        // The server is back, and may have forgotten everything: what could not be stored is stored.
+        // The server is up again, and may have lost its data. Unsaved changes are stored now.
         server.start_again();
         let mut tries = 0;
         while loose.save().await.is_err() {
@@ -257,12 +257,12 @@ async fn circuits_stay_local_and_synchronize_after_an_outage() {
         }
         assert_eq!(one.state("db"), BreakerState::Open);
         tokio::time::sleep(Duration::from_millis(300)).await;
-        assert_eq!(other.state("db"), BreakerState::Closed, "nobody could tell it");
+        assert_eq!(other.state("db"), BreakerState::Closed, "the other process cannot know it");
         server.start_again();
         until(&other, BreakerState::Open).await;
         let remaining = other.stats("db").retry_after.unwrap();
         assert!(remaining <= hour && remaining > hour - Duration::from_secs(60), "{remaining:?}");
-        // By hand, everywhere.
+        // By hand, in all processes.
         other.reset("db");
         until(&one, BreakerState::Closed).await;
         until(&strict, BreakerState::Closed).await;
@@ -302,7 +302,7 @@ async fn store_reports_outages_and_may_start_before_its_server() {
     );
 }
 
-/// Stops the server or lets it go on: it keeps its connections and does not answer.
+/// Suspends or resumes the server: it keeps its connections and does not respond.
 #[cfg(unix)]
 fn signal(server: &super::redis::Server, signal: rustix::process::Signal) {
     let process = rustix::process::Pid::from_child(server.process());
@@ -319,14 +319,14 @@ async fn outage_delays_calls_at_most_by_the_timeout() {
     until_up(&shared).await;
     let limit = WindowLimit::new().shared(Arc::clone(&shared));
     let (who, spec) = (Principal::new("ada"), spec("x"));
-    // It has the connection and does not answer.
+    // The server keeps the connection and does not respond.
     signal(&server, rustix::process::Signal::STOP);
     let started = Instant::now();
     let error = limit.ask(&who, &spec).await.unwrap_err();
     let waited = started.elapsed();
-    assert!(error.operator_text().contains("no answer within 300ms"), "{error:?}");
+    assert!(error.operator_text().contains("no response within 300ms"), "{error:?}");
     assert!(waited >= bound && waited < bound + Duration::from_secs(5), "{waited:?}");
-    // As long as nothing is tried again, nobody waits.
+    // During the pause, no request waits.
     let (mut at_once, started) = (0, Instant::now());
     while started.elapsed() < Duration::from_millis(200) {
         assert!(limit.ask(&who, &spec).await.is_err());

@@ -1,4 +1,4 @@
-//! Large results that are read on in another process.
+//! Tests of large results whose further pages are read in another process.
 
 use toolgen_runtime::layers::pages::READ_RESULT;
 
@@ -17,13 +17,13 @@ fn fails() -> Result<String, ToolError> {
     Err(ToolError::failed(numbers()))
 }
 
-/// Repeats what nobody may record.
+/// Repeats text that must not be recorded.
 #[tool(undocumented, read_only)]
 fn secret(#[arg(secret)] password: &str) -> String {
     format!("{password}\n").repeat(100)
 }
 
-/// As another process has it: with a connection and a memory of its own.
+/// Returns a toolbox as another process would have it, with a separate connection and memory.
 pub(crate) fn toolbox(store: Arc<dyn Store>) -> Toolbox {
     let pages = Pages::new(ResultLimit::bytes(200)).shared(store);
     Toolbox::builder(&Registry::new(toolset![numbers, fails, secret]).unwrap()).paging(pages).build().unwrap()
@@ -44,7 +44,7 @@ pub(crate) async fn call(
     toolbox.call(ToolCall::new("c", tool, arguments), turn).await
 }
 
-/// The handle that a cut result names.
+/// Returns the handle in a truncated result.
 pub(crate) fn handle(response: &ToolResponse) -> String {
     response.text().split("\"handle\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
 }

@@ -1,4 +1,5 @@
-//! Many processes and one store: nothing is lost, and nothing happens twice, whoever is killed.
+//! Tests of several processes and one store: nothing is lost, and nothing happens twice, even if processes are
+//! killed.
 
 use std::io::Write as _;
 
@@ -12,14 +13,14 @@ use super::sessions::sessions;
 use super::{Home, at, shared_homes};
 use crate::prelude::*;
 
-/// Where a further process finds the store, what it does, and what it is given for it.
+/// The location of the store, the task of another process, and its argument.
 const PLACE: &str = "TOOLGEN_STORE_TEST_PLACE";
 const TASK: &str = "TOOLGEN_STORE_TEST_TASK";
 const GIVEN: &str = "TOOLGEN_STORE_TEST_GIVEN";
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Starts further processes with a task.
+/// Starts other processes with a task.
 fn others(count: usize, home: &Home, task: &str, given: &str) -> Vec<Process> {
     let location = home.place().unwrap();
     let start = || {
@@ -31,7 +32,7 @@ fn others(count: usize, home: &Home, task: &str, given: &str) -> Vec<Process> {
     (0..count).map(|_| start()).collect()
 }
 
-/// Lets all of them begin at once, and returns what they said.
+/// Starts the task in all processes at once, and returns their output.
 fn said(mut others: Vec<Process>) -> Vec<String> {
     others.iter_mut().for_each(Process::begin);
     let messages = others.iter_mut().flat_map(|other| other.collect::<Vec<_>>()).collect();
@@ -39,12 +40,12 @@ fn said(mut others: Vec<Process>) -> Vec<String> {
     messages
 }
 
-/// Not a test of its own: what the further processes do.
+/// Not a test: the code of the other processes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn child_process() {
     let Some(location) = std::env::var_os(PLACE) else { return };
     let store = at(location.to_str().unwrap());
-    // There is a connection.
+    // Connects to the store.
     store.get("t", "t").await.unwrap();
     let given = std::env::var(GIVEN).unwrap();
     match std::env::var(TASK).unwrap().as_str() {
@@ -56,7 +57,7 @@ async fn child_process() {
     }
 }
 
-/// Makes 100 calls of two tools, 4 at once.
+/// Makes 100 calls of two tools, 4 concurrently.
 async fn count(store: Arc<dyn Store>) {
     let limit = WindowLimit::new().with_window(HOUR).with_per_tool(75).with_per_principal(110);
     let limit = Arc::new(limit.shared(store));
@@ -78,7 +79,7 @@ fn limits_are_exact_across_processes() {
         assert_eq!(messages.len(), 3, "{messages:?}");
         let numbers = |at: usize| messages.iter().map(move |line| line.split(' ').nth(at).unwrap());
         let sum = |at: usize| numbers(at).map(|number| number.parse::<usize>().unwrap()).sum::<usize>();
-        // 150 calls of each, of which 75 may pass, and of all 110.
+        // 150 calls of each tool, of which 75 are allowed, and 110 of all calls.
         let (x, y) = (sum(0), sum(1));
         assert_eq!(x + y, 110, "{}: {messages:?}", home.name());
         assert!(x <= 75 && y <= 75, "{}: {messages:?}", home.name());
@@ -106,7 +107,7 @@ fn turn() -> ToolContext {
     ToolContext::new("turn", "")
 }
 
-/// Resumes the request it is given, four times at once.
+/// Resumes the request in `given`, four times concurrently.
 async fn resume(store: Arc<dyn Store>, given: &str) {
     let request: ApprovalRequest = serde_json::from_str(given).unwrap();
     let toolbox = toolbox(store);
@@ -145,7 +146,7 @@ async fn one_of_sixteen_workers_runs_a_granted_call() {
     }
 }
 
-/// Writes its session again and again, and says what is stored for certain, until it is killed or has enough.
+/// Writes its session repeatedly, and prints what is certainly stored, until it is killed or done.
 async fn write(store: Arc<dyn Store>, given: &str) {
     let session = sessions(store).open("s");
     let process = std::process::id();
@@ -184,7 +185,7 @@ async fn stored_data_survives_a_killed_process() {
     }
 }
 
-/// Sees a circuit open, and close.
+/// Waits for a circuit to open, and to close.
 async fn watch(store: Arc<dyn Store>) {
     let breaker = started(store, HOUR, OnFailure::Degrade);
     wait_for_others();

@@ -1,4 +1,4 @@
-//! Rate limits that processes share.
+//! Tests of rate limits that processes share.
 
 use toolgen_runtime::layers::rate::{RateLimit, WindowLimit};
 use toolgen_runtime::store::Expected;
@@ -8,7 +8,7 @@ use crate::prelude::*;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// How many of so many calls are let through, one after the other.
+/// Makes calls sequentially, and returns how many are allowed.
 pub(crate) async fn burst(
     limit: &impl RateLimit,
     who: &Principal,
@@ -39,7 +39,7 @@ async fn shared_limit_behaves_like_the_memory_limit() {
         let limit = || WindowLimit::new().with_window(HOUR).with_per_tool(3);
         let none = limit().with_per_tool(0).shared(store.clone());
         assert_eq!(burst(&none, &Principal::new("p1"), "x", 3).await, 0, "{name}");
-        // Others have counts of their own: principals, and windows.
+        // Other principals and windows have separate counts.
         for who in ["p9", "p"] {
             let limit = limit().shared(store.clone());
             assert_eq!(burst(&limit, &Principal::new(who), "x", 5).await, 3, "{name}");
@@ -49,7 +49,7 @@ async fn shared_limit_behaves_like_the_memory_limit() {
     }
 }
 
-/// Times are measured around each request, so what is asserted holds however slow the machine is.
+/// Times are measured around each request, so the assertions hold on slow machines as well.
 #[tokio::test]
 async fn shared_sliding_window_never_exceeds_its_limit() {
     for home in homes() {
@@ -57,25 +57,25 @@ async fn shared_sliding_window_never_exceeds_its_limit() {
         let window = Duration::from_millis(640);
         let limit = WindowLimit::new().with_window(window).with_per_tool(4).shared(home.open());
         let (who, spec, start) = (Principal::new("ada"), spec("x"), Instant::now());
-        // When each call that passed was sent and answered at the latest.
+        // The times when each allowed call was sent, and when its response had arrived.
         let mut passed: Vec<(Duration, Duration)> = Vec::new();
         for number in 0..150_u64 {
             let sent = start.elapsed();
             let is_allowed = limit.allow(&who, &spec).await;
             let answered = start.elapsed();
             if is_allowed {
-                // Those that count for certain: sent within the window that ends with the answer.
+                // Calls that certainly count: sent within the window that ends with the response.
                 let recent = passed.iter().filter(|(at, _)| *at + window > answered).count();
                 assert!(recent < 4, "{name}: {passed:?} and one at {answered:?}");
                 passed.push((sent, answered));
             } else {
-                // Those that may count still, with the part of the window that counts longer.
+                // Calls that may still count, including the part of the window that counts longer.
                 let recent = passed.iter().filter(|(_, at)| *at + window * 66 / 64 >= sent).count();
                 assert!(recent >= 4, "{name}: refused for too long at {sent:?}: {passed:?}");
             }
             tokio::time::sleep(Duration::from_millis(number * 7 % 23)).await;
         }
-        assert!(passed.len() >= 8, "{name}: the window went on: {passed:?}");
+        assert!(passed.len() >= 8, "{name}: the window moved on: {passed:?}");
     }
 }
 
@@ -96,7 +96,7 @@ async fn redis_keys_have_the_namespace_and_expire() {
     tokio::time::sleep(Duration::from_millis(700)).await;
     let keys: Vec<String> = redis::cmd("KEYS").arg("*").query_async(&mut connection).await.unwrap();
     assert!(keys.is_empty(), "{keys:?}");
-    // Namespaces do not know of each other.
+    // Namespaces are independent.
     let hour = || WindowLimit::new().with_window(HOUR).with_per_tool(2);
     for namespace in ["tests", "other tests"] {
         let store = RedisStore::builder(server.url(), namespace).build().unwrap();

@@ -1,4 +1,4 @@
-//! Identical calls that fail in several processes.
+//! Tests of identical calls that fail in several processes.
 
 use toolgen_runtime::layers::repeat::REPEATED_FAILURE;
 
@@ -25,7 +25,7 @@ fn secret(#[arg(secret)] password: &str) -> Result<String, ToolError> {
     Err(ToolError::failed(format!("{password} is wrong")))
 }
 
-/// As another process has it: with a connection and a memory of its own, and a session of the same ID.
+/// A process with a separate connection and memory, and a session with the same ID.
 pub(crate) struct One {
     toolbox: Toolbox,
     session: Session,
@@ -48,7 +48,7 @@ impl One {
         self.toolbox.call(ToolCall::new("c", tool, arguments), &turn).await
     }
 
-    /// Makes a call, and returns the code of its error.
+    /// Makes a call, and returns its error code.
     pub(crate) async fn call(&self, reason: &str) -> String {
         code(&self.call_in(&self.session, "brittle", json!({"why": reason})).await)
     }
@@ -69,12 +69,12 @@ async fn failures_count_across_processes_until_a_success() {
         let refused = all[3].call_in(&all[3].session, "brittle", json!({"why": "a"})).await;
         assert!(refused.text().contains("failed 3 consecutive times"), "{name}: {}", refused.text());
         assert!(refused.text().contains("no makefile"), "{name}: {}", refused.text());
-        // Other arguments, and another session, have failed nowhere.
+        // Other arguments have not failed, and neither has another session.
         assert_ne!(all[3].call("b").await, REPEATED_FAILURE, "{name}");
         let elsewhere = all[3].call_in(&Session::new("s-2"), "brittle", json!({"why": "a"})).await;
         assert_ne!(code(&elsewhere), REPEATED_FAILURE, "{name}");
 
-        // Another error is another row, and a success anywhere begins anew.
+        // Another error starts another count, and a success in any process resets the count.
         for (one, error) in [(0, Some("e1")), (1, Some("e1")), (2, Some("e2")), (3, Some("e2"))] {
             *all[one].fails.lock().unwrap() = error.map(str::to_owned);
             assert_ne!(all[one].call("c").await, REPEATED_FAILURE, "{name}");
@@ -87,7 +87,7 @@ async fn failures_count_across_processes_until_a_success() {
         assert_ne!(all[1].call("c").await, REPEATED_FAILURE, "{name}");
         assert_ne!(all[2].call("c").await, REPEATED_FAILURE, "{name}");
 
-        // What can only be guessed from its digest is counted by each process alone.
+        // A secret that could be guessed from its digest is counted by each process separately.
         let secret =
             async |one: &One| code(&one.call_in(&one.session, "secret", json!({"password": "0815"})).await);
         for _ in 0..3 {

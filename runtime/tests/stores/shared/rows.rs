@@ -1,4 +1,4 @@
-//! What every store does with rows and counters.
+//! Tests of rows and counters in every store.
 
 use tokio::task::JoinSet;
 use toolgen_runtime::store::{Expected, Row};
@@ -30,7 +30,7 @@ async fn put_requires_the_expected_version_and_is_visible_everywhere() {
         }
         let third = one.put("t", "a", b"3", HOUR, Expected::Any).await.unwrap().unwrap();
         assert_eq!(text(&other.get("t", "a").await.unwrap().unwrap()), ("a", "3"), "{name}");
-        // Of another table it is another row.
+        // The same key in another table is another row.
         assert_eq!(one.get("u", "a").await.unwrap(), None, "{name}");
         assert_eq!(one.put("t", "b", b"x", HOUR, Expected::Version(third)).await.unwrap(), None, "{name}");
 
@@ -59,7 +59,7 @@ async fn scan_finds_rows_by_key_prefix_in_order() {
         assert_eq!(keys("").await, ["B", "a", "a%", "a/b c", "a_", "a\u{2603}", "b:1"], "{name}");
         assert_eq!(keys("a_").await, ["a_"], "{name}");
         assert_eq!(keys("x").await, [""; 0], "{name}");
-        // More than one request brings, and bytes that are no text.
+        // More rows than one request returns, and bytes that are not UTF-8.
         for number in 0..450 {
             let key = format!("n{number:04}");
             one.put("many", &key, &[0xff, 0, number as u8], HOUR, Expected::Absent).await.unwrap();
@@ -85,7 +85,7 @@ async fn expired_rows_behave_like_deleted_rows() {
         assert_eq!(left, ["long"], "{name}");
         assert!(!other.delete("t", "short", Expected::Any).await.unwrap(), "{name}");
         assert!(other.put("t", "short", b"2", HOUR, Expected::Absent).await.unwrap().is_some(), "{name}");
-        // Writing it again keeps it longer.
+        // Writing the row again extends its lifetime.
         let version = one.put("t", "zero", b"", soon, Expected::Absent).await.unwrap().unwrap();
         tokio::time::sleep(Duration::from_millis(30)).await;
         let late = one.put("t", "zero", b"", HOUR, Expected::Version(version)).await.unwrap();

@@ -1,4 +1,4 @@
-//! Who is let in by a server, and what is told of it.
+//! Tests of logins to servers, and of their error messages.
 
 use rcgen::generate_simple_self_signed;
 use toolgen_runtime::store::PostgresStore;
@@ -27,7 +27,7 @@ async fn redis_requires_a_trusted_certificate() {
     assert!(reason.contains("certificate"), "{reason}");
     let trusting = builder().root_certificate(certificate.as_str()).build().unwrap();
     assert_eq!(trusting.ping().await, Ok(()));
-    // No plain text where TLS was asked for, and the other way round.
+    // No plain text if TLS was requested, and vice versa.
     let plain = RedisStore::builder(server.url(), "tests").build().unwrap();
     assert!(plain.ping().await.is_err());
     let reason = builder().root_certificate("no certificate").build().unwrap_err().to_string();
@@ -56,7 +56,7 @@ fn redis_store_requires_a_namespace() {
 async fn postgresql_tables_are_created_once_and_never_by_readers() {
     let Some((url, _server)) = super::database() else { return };
     assert!(PostgresStore::connect_existing(&url).await.unwrap().is_none(), "there is nothing in it");
-    // Both make the tables.
+    // Both create the tables.
     let (one, other) = tokio::join!(PostgresStore::connect(&url), PostgresStore::connect(&url));
     one.unwrap().ping().await.unwrap();
     assert!(other.unwrap().is_up());

@@ -1,4 +1,4 @@
-//! Sessions that several processes have.
+//! Tests of sessions that several processes share.
 
 use toolgen_runtime::call::session::{SessionLimits, Sessions, SessionsLimits};
 
@@ -13,7 +13,7 @@ fn start(ctx: &ToolContext) -> Result<String, ToolError> {
     Ok("started".to_owned())
 }
 
-/// Goes on.
+/// Continues.
 #[tool(undocumented, requires(tool("start"), session("plan")))]
 fn go_on(ctx: &ToolContext) -> String {
     ctx.session().and_then(|session| session.get("plan")).unwrap_or_default().to_string()
@@ -23,7 +23,7 @@ fn toolbox() -> Toolbox {
     Toolbox::builder(&Registry::new(toolset![start, go_on]).unwrap()).build().unwrap()
 }
 
-/// As another process has them: with a connection and a memory of their own.
+/// Returns sessions as another process would have them, with a separate connection and memory.
 pub(crate) fn sessions(store: Arc<dyn Store>) -> Sessions {
     Sessions::shared(SessionsLimits::DEFAULT, store)
 }
@@ -41,12 +41,13 @@ async fn conversation_continues_in_another_process() {
         assert!(call(&there.open("s-1"), "go_on").await.is_err(), "{name}: nothing was called yet");
         assert_eq!(call(&here.open("s-1"), "start").await.unwrap(), "started", "{name}");
         assert_eq!(call(&there.open("s-1"), "go_on").await.unwrap(), "\"launch\"", "{name}");
-        // Of another owner, or with another ID, it is another one; and `:` in one is nothing special.
+        // A session of another owner, or with another ID, is a different session; `:` in an ID has no special
+        // meaning.
         for other in [there.open_for("tenant-2", "s-1"), there.open("s-2"), there.open_for("s", "1")] {
             assert!(call(&other, "go_on").await.is_err(), "{name}");
         }
 
-        // A change of a value is seen, and its removal.
+        // A changed value is visible, and so is its removal.
         let (one, other) = (here.open("s-1"), there.open("s-1"));
         one.set("plan", "wait");
         one.save().await.unwrap();
@@ -55,7 +56,7 @@ async fn conversation_continues_in_another_process() {
         one.save().await.unwrap();
         assert!(call(&other, "go_on").await.is_err(), "{name}");
 
-        // What is not stored yet stays when others have changed something, and both are there in the end.
+        // Changes that are not stored yet remain when another process stores changes, and both are stored in the end.
         one.set("mine", 1);
         other.set("theirs", 2);
         other.save().await.unwrap();
@@ -136,7 +137,7 @@ async fn session_in_use_does_not_expire() {
     one.save().await.unwrap();
     for _ in 0..20 {
         tokio::time::advance(hour * 9 / 10).await;
-        // Only looked at, by a process that knows it and by one that does not.
+        // Only read, by a process that knows the session and by one that does not.
         one.refresh().await.unwrap();
         let other = of();
         other.refresh().await.unwrap();

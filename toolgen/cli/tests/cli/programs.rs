@@ -80,7 +80,7 @@ tools:
     command: {argv: [head, -n, '{lines}', '{file}']}
 ";
     let dir = Folder::new("programs/dash").with("tools.yaml", tools);
-    let refused = "must not begin with `-`, because `head` would take it for an option";
+    let refused = "must not begin with `-`, because `head` would parse it as an option";
     dir.run("call tools.yaml first lines=-1 file=x").exits(1).tells(refused).tells_no("`./-…`");
     dir.run("call tools.yaml first lines=1 file=-x").exits(1).tells(refused).tells("`./-…`");
 }

@@ -243,13 +243,13 @@ fn missing_credential_is_reported_to_the_operator() {
 fn blocked_host_is_reported_to_the_operator() {
     let (dir, tasks) = (Folder::new("serve/host"), tasks());
     let text = told(&dir, &format!("'{tasks}'"));
-    assert!(text.contains("tools cannot be called: The host `localhost` may not be reached"), "{text}");
+    assert!(text.contains("tools cannot be called: The host `localhost` is blocked"), "{text}");
     assert!(text.contains("Open it with `--private-host localhost`."), "{text}");
     for opened in
         ["--private-host=localhost", "--base-url=http://localhost:8080", "--base-url=https://api.example.com"]
     {
         let text = told(&dir, &format!("'{tasks}' {opened}"));
-        assert!(text.contains("served") && !text.contains("may not be reached"), "{text}");
+        assert!(text.contains("served") && !text.contains("is blocked"), "{text}");
     }
 }
 

@@ -167,7 +167,7 @@ async fn stalled_database_blocks_neither_page_nor_shutdown() {
     Command::new("kill").args(["-INT", &served.0.id().to_string()]).status().unwrap();
     assert!(served.0.wait().unwrap().success());
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
-    dir.run(format!("timeline '{url}'")).tells("no answer within").tells_no("hunter2");
+    dir.run(format!("timeline '{url}'")).tells("no response within").tells_no("hunter2");
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     drop(stalled);
 }

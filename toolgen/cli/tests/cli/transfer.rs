@@ -176,7 +176,7 @@ fn response_with_an_echoed_credential_is_not_saved() {
         let (code, stdout, stderr) = run(&dir, line, b"");
         let displayed = String::from_utf8([stdout, stderr.into_bytes()].concat()).unwrap();
         assert!(
-            code == Some(1) && displayed.contains("[not saved: a credential stands in it]"),
+            code == Some(1) && displayed.contains("[not saved: it contains a credential]"),
             "{displayed}"
         );
         assert!(!displayed.contains("hunter2"), "{displayed}");

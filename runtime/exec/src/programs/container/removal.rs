@@ -1,4 +1,4 @@
-//! Removes a container, whatever state it is in.
+//! Removes a container, regardless of its state.
 
 use std::ffi::OsString;
 use std::io;
@@ -19,11 +19,12 @@ const REMOVAL_TIMEOUT: Duration = Duration::from_secs(20);
 /// The time between two attempts.
 const RETRY_DELAY: Duration = Duration::from_millis(200);
 
-/// A container that may exist, removed on drop: killing `docker run` does not stop the program in it.
+/// A container that may exist. It is removed on drop: killing `docker run` does not stop the program in the
+/// container.
 pub(super) struct Container {
-    /// Its name.
+    /// The name of the container.
     name: String,
-    /// What removes it; none once it is removed.
+    /// The command that removes the container; `None` after the removal.
     removal: Option<Removal>,
 }
 
@@ -35,19 +36,19 @@ struct Removal {
 }
 
 impl Container {
-    /// Creates the handle of a container of this name, which a program removes with these arguments.
+    /// Creates a handle of the named container. The program removes the container with these arguments.
     pub(super) fn new(name: &str, program: &str, args: &[String]) -> Container {
         let env = inherited(INHERITED.iter().copied());
         let removal = Removal { program: program.to_owned(), args: args.to_vec(), env };
         Container { name: name.to_owned(), removal: Some(removal) }
     }
 
-    /// Notes that it has ended and removed itself.
+    /// Notes that the container has ended and removed itself.
     pub(super) fn is_gone(&mut self) {
         self.removal = None;
     }
 
-    /// Removes it and waits for that; a removal that has begun goes on even if no caller is waiting any longer.
+    /// Removes the container and waits for the removal, which continues if the caller stops waiting.
     pub(super) async fn remove(&mut self) -> Result<(), String> {
         let Some(removed) = self.start() else { return Ok(()) };
         let outcome = match timeout(REMOVAL_TIMEOUT, removed).await {
@@ -58,11 +59,11 @@ impl Container {
         outcome.map_err(|error| format!("the container {} may still run: {error}", self.name))
     }
 
-    /// Starts to remove it, on a separate thread: the future may be dropped, perhaps with its runtime.
+    /// Starts the removal on a separate thread: the future may be dropped, possibly with its runtime.
     fn start(&mut self) -> Option<oneshot::Receiver<Result<(), String>>> {
         let removal = self.removal.take()?;
         let (done, removed) = oneshot::channel();
-        // Without a thread nothing is told, and the receiver hears that.
+        // If no thread can be started, `done` is dropped, which closes the receiver.
         let _ = Builder::new().spawn(move || done.send(removal.run()));
         Some(removed)
     }
@@ -70,13 +71,14 @@ impl Container {
 
 impl Drop for Container {
     fn drop(&mut self) {
-        // Nobody is left who could be told.
+        // No caller waits for the outcome.
         drop(self.start());
     }
 }
 
 impl Removal {
-    /// Removes the container. One whose start was just interrupted may appear a moment later, or be busy for a moment.
+    /// Removes the container. After an interrupted start, the container may appear or be busy a moment later, so the
+    /// removal is repeated.
     fn run(&self) -> Result<(), String> {
         let start = Instant::now();
         let mut was_absent = false;
@@ -84,7 +86,7 @@ impl Removal {
             let output = self.output().map_err(|error| error.to_string())?;
             let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
             let is_absent = is_absent(&output, &reason);
-            // What was removed is named.
+            // The program prints the name of a container that it removed.
             if output.status.success() && !is_absent || is_absent && was_absent {
                 return Ok(());
             }
@@ -96,7 +98,7 @@ impl Removal {
         }
     }
 
-    /// Runs the program once. It gets no files of this process but its standard streams, as every program.
+    /// Runs the program once. Like every program, it inherits only its standard streams.
     fn output(&self) -> io::Result<Output> {
         let mut command = Command::new(&self.program);
         command.args(&self.args).env_clear().envs(self.env.iter().map(|(name, value)| (name, value)));
@@ -107,7 +109,7 @@ impl Removal {
     }
 }
 
-/// Whether there is no such container: Docker says so, Podman just prints no name.
+/// Whether the container does not exist: Docker reports an error, Podman only prints no name.
 fn is_absent(output: &Output, reason: &str) -> bool {
     output.status.success() && output.stdout.is_empty()
         || reason.to_ascii_lowercase().contains("no such container")

@@ -1,4 +1,4 @@
-//! Chooses the means for a command on Linux and prepares them.
+//! Chooses and prepares the sandbox of a command on Linux.
 
 mod bubblewrap;
 mod filter;
@@ -22,17 +22,17 @@ use filter::{Denied, Sockets};
 use group::ControlGroup;
 use landlock::Writable;
 
-/// Waits until its process was moved into a control group, then becomes the program. The program's words are arguments,
-/// not part of the script.
+/// Waits until its process was moved into a control group, then executes the program. The program and its arguments
+/// are arguments of the script, not part of it.
 const WAIT: &str = r#"kill -STOP $$; exec "$@""#;
 
-/// The means by which files and the network are closed.
+/// The mechanism that restricts files and the network.
 enum Means {
     Bubblewrap(PathBuf),
     Landlock,
 }
 
-/// Confines a command to its options.
+/// Confines a command as its options require.
 pub(in super::super) async fn confine(sandbox: Sandbox, command: Command<'_>) -> Result<Confined, ExecError> {
     let Command { env, work_dir, options, .. } = command;
     let asked = requested_options(options);
@@ -87,7 +87,7 @@ pub(in super::super) async fn confine(sandbox: Sandbox, command: Command<'_>) ->
     Ok(Confined { argv, confinement: Some(confinement), prefix })
 }
 
-/// The filter of system calls that the means needs for these options.
+/// Returns the system call filter that the mechanism needs for these options.
 fn filter(means: &Means, options: &ExecOptions) -> Result<BpfProgram, ExecError> {
     let alone = matches!(means, Means::Landlock);
     let sockets = match (options.network_disabled, options.read_only) {
@@ -100,7 +100,7 @@ fn filter(means: &Means, options: &ExecOptions) -> Result<BpfProgram, ExecError>
     filter::compile(denied).map_err(|reason| refuse(requested_options(options), reason))
 }
 
-/// Checks that the limits can be limits.
+/// Rejects limits that are not positive.
 fn check(options: &ExecOptions) -> Result<(), ExecError> {
     let limits = &options.limits;
     if limits.cpus.is_some_and(|cpus| !(cpus.is_finite() && cpus > 0.0)) {
@@ -112,7 +112,7 @@ fn check(options: &ExecOptions) -> Result<(), ExecError> {
     Ok(())
 }
 
-/// The file of the program, which must exist: a sandbox could only report in its own way that it does not.
+/// Returns the path of the program, which must exist: otherwise the sandbox would report its own error.
 fn program(argv: &[String], env: &[(OsString, OsString)], work_dir: &Path) -> Result<PathBuf, ExecError> {
     let Some(name) = argv.first() else { return Err(ExecError::invalid("the command is empty")) };
     let start = |message| ExecError::Start { program: name.clone(), message };
@@ -120,15 +120,15 @@ fn program(argv: &[String], env: &[(OsString, OsString)], work_dir: &Path) -> Re
         return Err(start(format!("no such directory: {}", work_dir.display())));
     }
     let program = find(name, env, work_dir);
-    program.ok_or_else(|| start("no such program, or it may not be executed".to_owned()))
+    program.ok_or_else(|| start("no such program, or it is not executable".to_owned()))
 }
 
-/// Looks for a program of the sandbox itself, where this process looks for programs.
+/// Searches for a program of the sandbox itself, in the `PATH` of this process.
 fn find_program(name: &str) -> Option<PathBuf> {
     find(name, &inherited(["PATH"]), Path::new("/"))
 }
 
-/// Chooses the means, or says why there are none.
+/// Chooses the mechanism, or returns why none is available.
 async fn choose(sandbox: Sandbox) -> Result<Means, String> {
     let bubblewrap = match sandbox {
         Sandbox::Landlock => Err(String::new()),
@@ -144,23 +144,23 @@ async fn choose(sandbox: Sandbox) -> Result<Means, String> {
     };
     let and = if first.is_empty() || second.is_empty() { "" } else { "; " };
     Err(format!(
-        "{first}{and}{second}. Install Bubblewrap (`bwrap`) and let this user make namespaces, or run the program in a container"
+        "{first}{and}{second}. Install Bubblewrap (`bwrap`) and allow this user to create namespaces, or run the program in a container"
     ))
 }
 
-/// Creates what holds the program to its limits: a control group, or else words before the command.
+/// Enforces the limits: returns a control group, or else words to add before the command.
 fn limit(means: &Means, options: &ExecOptions) -> Result<(Option<ControlGroup>, Vec<String>), ExecError> {
     let asked = enabled_names(limits(options));
     if asked.is_empty() {
         return Ok((None, Vec::new()));
     }
-    // Its own processes: one outside and the first one inside.
+    // Its own processes: one outside of the sandbox, and the first one inside.
     let more = if matches!(means, Means::Bubblewrap(_)) { 2 } else { 0 };
     let reason = match ControlGroup::create(&options.limits, more) {
         Ok(group) => return Ok((Some(group), Vec::new())),
         Err(reason) => reason,
     };
-    // Without a namespace of its own, the limit would count all processes of the user; and it does not hold root.
+    // Without its own user namespace, the limit would count all processes of the user. It does not apply to root.
     if let (["limits.pids"], Some(pids)) = (asked.as_slice(), options.limits.pids)
         && matches!(means, Means::Bubblewrap(_))
         && !getuid().is_root()
@@ -173,21 +173,21 @@ fn limit(means: &Means, options: &ExecOptions) -> Result<(Option<ControlGroup>, 
     Err(refuse(
         asked,
         format!(
-            "{reason}. Start this process where it may make control groups, as in a service of systemd with `Delegate=yes`, or run the program in a container"
+            "{reason}. Start this process where it may create control groups, such as a systemd service with `Delegate=yes`, or run the program in a container"
         ),
     ))
 }
 
-/// Moves a process that stops itself into a control group, then lets it go on.
+/// Moves a process that has stopped itself into a control group, then resumes it.
 fn join(group: &ControlGroup, pid: u32) -> Result<(), String> {
-    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or("the process has no number")?;
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or("the process has no ID")?;
     let wait = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     waitid(WaitId::Pid(pid), wait).map_err(|error| error.to_string())?;
     group.join(pid).map_err(|error| format!("cannot be moved into its control group: {error}"))?;
     kill_process(pid, Signal::CONT).map_err(|error| error.to_string())
 }
 
-/// A directory for temporary files, removed on drop.
+/// A temporary directory, removed on drop.
 struct Temporary(PathBuf);
 
 impl Temporary {
@@ -195,16 +195,14 @@ impl Temporary {
         let path = env::temp_dir().join(unique_name());
         match fs::DirBuilder::new().mode(0o700).create(&path) {
             Ok(()) => Ok(Temporary(path)),
-            Err(error) => {
-                Err(refuse(vec!["read_only"], format!("no directory for temporary files: {error}")))
-            }
+            Err(error) => Err(refuse(vec!["read_only"], format!("no temporary directory: {error}"))),
         }
     }
 }
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // What cannot be removed stays where temporary files are.
+        // If it cannot be removed, it remains in the directory for temporary files.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -1,4 +1,4 @@
-//! A world in which nothing is dialled: a resolver and a connector of the test's own, and one recorder.
+//! A network in which nothing is dialled: a resolver and a connector of the test, and one recorder.
 
 use std::collections::HashMap;
 use std::io;
@@ -15,7 +15,7 @@ use super::super::Resolver;
 use super::super::{Guard, literal};
 use super::PUBLIC;
 
-/// Takes the place of all connections.
+/// Replaces all connections.
 #[derive(Clone, Debug)]
 pub(in super::super::super) struct Diverted {
     recorder: SocketAddr,
@@ -24,14 +24,14 @@ pub(in super::super::super) struct Diverted {
 
 impl Diverted {
     pub(in super::super::super) fn set(&self, client: ClientBuilder, guard: &Guard) -> ClientBuilder {
-        // A URL with an address is asked no resolver about, so such a request goes by way of the recorder as its proxy.
+        // A URL with an IP address is not resolved, so such a request uses the recorder as its proxy.
         let recorder = Url::parse(&format!("http://{}", self.recorder)).unwrap();
         let proxy = Proxy::custom(move |url| literal(url.host_str()?).map(|_| recorder.clone()));
         client.proxy(proxy).dns_resolver(Dialler { guard: guard.clone(), diverted: self.clone() })
     }
 }
 
-/// Writes down where the guard would let a connection go, and leads it to the recorder.
+/// Records where the guard would allow a connection, and connects to the recorder instead.
 struct Dialler {
     guard: Guard,
     diverted: Diverted,
@@ -48,7 +48,7 @@ impl Resolve for Dialler {
     }
 }
 
-/// Names and their addresses, one answer after the other; the last one stays.
+/// Names and their addresses: one answer per lookup, and the last one repeats.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names(Arc<Mutex<HashMap<String, Vec<Vec<IpAddr>>>>>);
 
@@ -68,7 +68,7 @@ impl Resolver for Names {
     }
 }
 
-/// A world of one recorder.
+/// A network with one recorder.
 pub(super) struct World {
     pub(super) names: Names,
     diverted: Diverted,
@@ -94,7 +94,7 @@ impl World {
         self.builder().build().unwrap()
     }
 
-    /// What arrived, as `{host}{path}`, and what was dialled since it was asked last.
+    /// Returns the requests that arrived, as `{host}{path}`, and the connections since the last call.
     pub(super) fn arrived(&self) -> (Vec<String>, Vec<String>) {
         let dialled = std::mem::take(&mut *self.diverted.dialled.lock().unwrap());
         let seen = self.server.take().iter().map(|request| asked(request).concat()).collect();
@@ -102,7 +102,7 @@ impl World {
     }
 }
 
-/// The host and the path of a request, which names both if it is for a proxy.
+/// Returns the host and the path of a request. A request to a proxy contains both.
 fn asked(request: &Request) -> [&str; 2] {
     let (host, target) = (request.header("host").unwrap(), request.target());
     [host, if target.starts_with('/') { target } else { &target["http://".len() + host.len()..] }]

@@ -1,4 +1,4 @@
-//! The connection to the database, and the writer that uses it.
+//! The connection to the database, and its writer.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::rows::{self, Row};
 use super::schema;
 use crate::postgres::target::Target;
 
-/// The settings that a sink is opened with.
+/// The settings of a sink.
 #[derive(Clone)]
 pub(super) struct Setup {
     pub(super) target: Target,
@@ -21,12 +21,12 @@ pub(super) struct Setup {
     pub(super) retention: Option<Duration>,
 }
 
-/// Why something did not work.
+/// The reason why a task failed.
 pub(super) enum Problem {
     Database(tokio_postgres::Error),
-    /// It may be over soon.
+    /// The error is temporary.
     Busy(AuditError),
-    /// Trying again does not help.
+    /// A retry does not help.
     Final(AuditError),
 }
 
@@ -42,11 +42,11 @@ pub(super) struct Link {
     write: Statement,
     /// The days whose partitions exist.
     pub(super) days: BTreeSet<String>,
-    /// Whether it holds the locks that show others that the writer is alive.
+    /// Whether the connection holds the lock that shows that the writer is alive.
     holds: bool,
 }
 
-/// The writer that a sink is, in the table of writers.
+/// The writer in the table of writers that a sink corresponds to.
 #[derive(Clone)]
 pub(super) struct Writer {
     pub(super) number: i32,
@@ -54,18 +54,18 @@ pub(super) struct Writer {
     pub(super) owner: String,
 }
 
-/// Takes the lock of a writer, which is held as long as its connection lasts.
+/// Acquires the lock of a writer. It is held as long as its connection.
 const LOCK: &str = "SELECT pg_try_advisory_lock(hashtext('toolgen audit writer ' || current_schema()), $1)";
-/// Takes the lock of its name, which only one program may have at a time.
+/// Acquires the lock of the program's name, which only one program may hold at a time.
 const NAME: &str =
     "SELECT pg_try_advisory_lock(hashtext('toolgen audit name ' || current_schema()), hashtext($1::text))";
 
 impl Link {
-    /// Connects, and notes that the writer is alive.
+    /// Connects, and records that the writer is alive.
     pub(super) async fn open(setup: &Setup, writer: &mut Option<Writer>) -> Result<Link, Problem> {
         let mut client = setup.target.connect().await?;
-        // A commit is on disk when it is answered, whatever the server does by default; and a machine that vanishes does
-        // not hold its locks for hours.
+        // Commits wait for the disk, regardless of the server's default, and a machine that disappears does not hold
+        // its locks for hours.
         client
             .batch_execute(
                 "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
@@ -89,10 +89,10 @@ impl Link {
 
     async fn register(&self, setup: &Setup) -> Result<Writer, Problem> {
         if !setup.name.is_empty() && !self.client.query_one(NAME, &[&setup.name]).await?.get::<_, bool>(0) {
-            // It may be one that has just ended. Its lock is free as soon as the server notices.
+            // The other program may have just ended. Its lock is released as soon as the server notices.
             let (displayed, name) = (&setup.target.shown, &setup.name);
             return Err(Problem::Busy(AuditError::new(format!(
-                "{displayed}: another program writes its records as `{name}`: stop it, or give this one a name of its own"
+                "{displayed}: another program writes its records as `{name}`: stop it, or give this one another name"
             ))));
         }
         let next = "SELECT nextval('tool_audit_numbers')::integer";
@@ -102,7 +102,7 @@ impl Link {
         Ok(Writer { number, owner })
     }
 
-    /// Notes that the writer is alive.
+    /// Updates the heartbeat of the writer.
     pub(super) async fn beat(&mut self, setup: &Setup, writer: &Writer) -> Result<(), tokio_postgres::Error> {
         let Writer { number, owner } = writer;
         let here = "INSERT INTO tool_audit_writers (number, owner, name, seen, lease) \
@@ -110,8 +110,9 @@ impl Link {
                     ON CONFLICT (number) DO UPDATE SET seen = now()";
         self.client.execute(here, &[number, owner, &setup.name, &setup.lease.as_secs_f64()]).await?;
         if !self.holds {
-            // Not held while a broken connection of this writer is not noticed, or another one looks whether it is
-            // alive. Until the next beat the time of this one says so.
+            // The lock may be held by a broken connection of this writer that the server has not noticed yet, or by
+            // another writer that checks this lock. Until the next heartbeat, the time of this one shows that the
+            // writer is alive.
             self.holds = self.client.query_one(LOCK, &[number]).await?.get(0);
             if !setup.name.is_empty() {
                 self.client.query_one(NAME, &[&setup.name]).await?;
@@ -137,7 +138,7 @@ impl Link {
         rows::write(&self.client, &self.write, owner, rows).await
     }
 
-    /// Creates the partitions of the coming days, and drops those that are no longer kept.
+    /// Creates the partitions of the coming days, and drops those beyond the retention.
     pub(super) async fn maintain(&mut self, setup: &Setup, today: &str) -> Result<(), tokio_postgres::Error> {
         schema::make_days(&mut self.client, today, true).await?;
         if let Some(retention) = setup.retention
@@ -148,13 +149,13 @@ impl Link {
         Ok(())
     }
 
-    /// Closes the calls of writers that are gone, and returns how many there are.
+    /// Closes the calls of writers that have ended, and returns their number.
     pub(super) async fn recover(
         &mut self,
         setup: &Setup,
         writer: &Writer,
     ) -> Result<usize, tokio_postgres::Error> {
-        // A server that was away for long did not hear of anybody.
+        // A server that was down for long has no recent heartbeats.
         let gone = "SELECT number, owner FROM tool_audit_writers WHERE number <> $1 AND (($2 <> '' AND name = $2) \
                     OR seen = '-infinity' OR (seen + lease < now() AND pg_postmaster_start_time() + lease < now()))";
         let lock =
@@ -169,13 +170,13 @@ impl Link {
             }
             alone.commit().await?;
         }
-        // Those of nobody, such as after a dump was read back without the writers.
+        // Calls without a known writer, for example after a dump was restored without the writers.
         let nobody = "owner <> $4 AND owner NOT IN (SELECT owner FROM tool_audit_writers)";
         rows += close(&self.client, nobody, &writer.owner).await?;
         Ok(usize::try_from(rows).unwrap_or(usize::MAX))
     }
 
-    /// Notes that the writer is gone.
+    /// Records that the writer has ended.
     pub(super) async fn end(&self, writer: &Writer) -> Result<(), tokio_postgres::Error> {
         let none = "DELETE FROM tool_audit_writers WHERE number = $1 AND NOT EXISTS \
                     (SELECT FROM tool_executions WHERE owner = $2 AND status = 'started')";
@@ -185,7 +186,7 @@ impl Link {
     }
 }
 
-/// Gives the running calls of an owner, `$4` in `which`, an unknown outcome.
+/// Sets the outcome of an owner's running calls to `unknown`. The owner is `$4` in `which`.
 async fn close(client: &Client, which: &str, owner: &str) -> Result<u64, tokio_postgres::Error> {
     let text = format!(
         "UPDATE tool_executions SET status = $1, error = $3, error_code = 'UNKNOWN', is_error = true, \

@@ -1,4 +1,4 @@
-//! Records from a PostgreSQL database.
+//! Reads the audit log in a PostgreSQL database.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -12,28 +12,28 @@ use toolgen_record::audit::{AuditError, AuditLog, AuditRecord};
 
 use crate::postgres::target::Target;
 
-/// How many rows are fetched at once, and how many records may wait for their reader.
+/// Maximum number of rows per fetch, and of records that wait for their reader.
 const FETCH_ROWS: i32 = 500;
 
-/// The columns of a record, in the order in which [`record`] takes them.
+/// The columns of a record, in the order of [`record`].
 const COLUMNS: &str = "id, parent, owner, coalesce(turn, 0), session_id, agent_id, principal, tool_name, tool_call_id, \
                        parameters::text, to_char(timestamp AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'), \
                        spec_hash, attempt, approved, approved_by, status, result::text, error, error_code, \
                        coalesce(is_error, false), coalesce(duration_ms, 0), changed";
 
-/// How long a connection may take to be ready for queries, and how long the server may take for each answer. A
-/// stopped server, or a proxy without one behind it, accepts connections and never answers.
+/// The time limits for connecting, and for each response of the server. A suspended server, or a proxy without a
+/// server, accepts connections but never responds.
 const CONNECT_TIMEOUT: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(60));
 
 /// The table of a `PostgresSink`.
 pub(crate) struct PostgresLog {
     target: Target,
-    /// `None` when it is dropped.
+    /// `None` only while it is dropped.
     runtime: Option<Runtime>,
     client: Option<Client>,
     /// The first transaction whose changes were not all read.
     since: i64,
-    /// What was read of this transaction and later ones: the row, and the transaction.
+    /// The rows that were read of this transaction and later ones: the ID of each row, and its transaction.
     seen: BTreeMap<i64, i64>,
 }
 
@@ -53,7 +53,7 @@ impl PostgresLog {
             match answered(&target, client.query_one(there, &[])).await?.get(0) {
                 true => Ok(()),
                 false => Err(AuditError::new(format!(
-                    "{}: it is a database without records of calls (`tool_executions`)",
+                    "{}: the database contains no audit records (`tool_executions`)",
                     target.shown
                 ))),
             }
@@ -61,7 +61,7 @@ impl PostgresLog {
         Ok(remote)
     }
 
-    /// Runs a function on a separate thread: the caller may be in a runtime, which must not wait for another one.
+    /// Runs a function on a separate thread: the caller may be in a runtime, which must not block on another runtime.
     fn outside<T: Send>(
         &mut self,
         run: impl AsyncFnOnce(&mut PostgresLog) -> Result<T, AuditError> + Send,
@@ -77,7 +77,7 @@ impl PostgresLog {
         })?;
         self.runtime = Some(runtime);
         if done.is_err() {
-            // The next time with a connection that works.
+            // The next read opens a new connection.
             self.client = None;
         }
         done
@@ -89,7 +89,7 @@ impl PostgresLog {
             None => {
                 let target = &self.target;
                 let (connecting, answering) = CONNECT_TIMEOUT;
-                // The server gives up, too, when nobody waits for it any more.
+                // The server also cancels the statement when the client has stopped waiting.
                 let limit = format!("SET statement_timeout = {}", answering.as_millis());
                 within(target, connecting, async {
                     let client = target.connect().await?;
@@ -102,8 +102,8 @@ impl PostgresLog {
         Ok(self.client.insert(client))
     }
 
-    /// Reads the changes of transactions that were not read yet. Those still running are read again the next time,
-    /// however late they commit.
+    /// Reads the changes of transactions that were not read yet. Transactions that are still running are read again
+    /// next time, no matter how late they commit.
     async fn read(&mut self, read: &SyncSender<AuditRecord>) -> Result<(), AuditError> {
         let (target, since) = (self.target.clone(), self.since);
         let known = std::mem::take(&mut self.seen);
@@ -115,7 +115,7 @@ impl PostgresLog {
         let new = if since == 0 {
             format!("SELECT {COLUMNS} FROM tool_executions WHERE changed >= $1 ORDER BY timestamp, id")
         } else {
-            // Few, which a server that has not counted them yet does not know.
+            // The changes are few, but a server without statistics does not know that.
             answered(&target, now.batch_execute("SET LOCAL enable_seqscan = off")).await?;
             format!(
                 "WITH new AS MATERIALIZED (SELECT * FROM tool_executions WHERE changed >= $1) \
@@ -135,7 +135,7 @@ impl PostgresLog {
                     seen.insert(id, changed);
                 }
                 if known.get(&id) != Some(&changed) && read.send(record(&target, &row)?).is_err() {
-                    // Whoever asked is gone.
+                    // The reader was dropped.
                     return Ok(());
                 }
             }
@@ -178,7 +178,7 @@ impl AuditLog for PostgresLog {
     }
 }
 
-/// Waits for an answer of the server, for a limited time.
+/// Waits for a response of the server, with a time limit.
 async fn answered<T>(
     target: &Target,
     response: impl Future<Output = Result<T, tokio_postgres::Error>>,
@@ -195,7 +195,7 @@ async fn within<T>(
         Ok(Ok(done)) => Ok(done),
         Ok(Err(reason)) => Err(AuditError::new(target.error(&reason))),
         Err(_) => Err(AuditError::new(format!(
-            "{}: no answer within {limit:?}; look whether the server runs and is reached",
+            "{}: no response within {limit:?}; check that the server is running and reachable",
             target.shown
         ))),
     }
@@ -205,7 +205,7 @@ impl Drop for PostgresLog {
     fn drop(&mut self) {
         self.client = None;
         if let Some(runtime) = self.runtime.take() {
-            // In a runtime, too.
+            // This also works in a runtime.
             runtime.shutdown_background();
         }
     }
@@ -220,7 +220,7 @@ impl std::fmt::Debug for PostgresLog {
 fn record(target: &Target, row: &Row) -> Result<AuditRecord, AuditError> {
     let text = |column: usize| row.try_get::<_, Option<String>>(column);
     let number = |column: usize| row.try_get::<_, i64>(column).map(|number| number.max(0));
-    // The text itself, if it is not JSON.
+    // Invalid JSON is returned as a string.
     let json = |column: usize| {
         let parsed = |text: String| serde_json::from_str(&text).unwrap_or(Value::String(text));
         Ok::<_, tokio_postgres::Error>(text(column)?.map(parsed))

@@ -1,4 +1,4 @@
-//! Records to be written to the database, and the one statement that writes them.
+//! Records to be written to the database, and the statement that writes them.
 
 use std::ops::Range;
 
@@ -8,12 +8,11 @@ use tokio_postgres::{Client, Statement};
 use toolgen_kernel::base::frozen::Text;
 use toolgen_record::audit::{AuditError, AuditIntent, AuditOutcome, AuditStatus};
 
-/// The most rows, and about the most bytes, that are written at once.
+/// Maximum number of rows, and approximate maximum number of bytes, per batch.
 const MAX_BATCH: (usize, usize) = (4096, 8 << 20);
 
-/// Writes rows, whatever the database knows of them already: an intent that is there stays as it is, and an outcome is
-/// written once. So the same rows may be written again if it is unknown whether they were. A real outcome of a call
-/// that was taken for dead replaces the one that says so.
+/// Writes rows idempotently: an existing intent is not changed, and an outcome is written once. If it is unknown
+/// whether rows were written, they can be written again. The real outcome of a call replaces `unknown`.
 const WRITE: &str = "
     INSERT INTO tool_executions AS known (id, timestamp, parent, turn, attempt, approved, session_id, agent_id, principal,
         tool_name, tool_call_id, spec_hash, approved_by, parameters, status, result, error, error_code, is_error,
@@ -30,7 +29,7 @@ const WRITE: &str = "
     WHERE excluded.status <> 'started'
         AND (known.status = 'started' OR (known.status = 'unknown' AND excluded.status <> 'unknown'))";
 
-/// Prepares the statement that [`write`] runs.
+/// Prepares the statement of [`write`].
 pub(super) async fn prepare(client: &Client) -> Result<Statement, tokio_postgres::Error> {
     let (number, text, whether) = (Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::BOOL_ARRAY);
     let mut types =
@@ -40,26 +39,27 @@ pub(super) async fn prepare(client: &Client) -> Result<Statement, tokio_postgres
     client.prepare_typed(WRITE, &types).await
 }
 
-/// The longest text of a row, in bytes. PostgreSQL takes four times as much, but such a text is hardly a record.
+/// Maximum length of a string in a row, in bytes. PostgreSQL allows four times as much, but no useful record is that
+/// long.
 const MAX_TEXT_BYTES: usize = 256 << 20;
 
-/// A call, as far as it is known.
+/// A call, with the parts that are known so far.
 #[derive(Debug)]
 pub(super) struct Row {
-    /// The key of the call, and of the one that made it.
+    /// The keys of the call, and of its parent call.
     pub(super) key: u64,
     pub(super) above: u64,
-    /// Their IDs in the database, once known.
+    /// The database IDs of both, once known.
     pub(super) id: Option<i64>,
     pub(super) parent: Option<i64>,
-    /// How many records are in it: the intent, the outcome.
+    /// Number of records in the row: the intent, and the outcome.
     pub(super) records: usize,
     intent: AuditIntent,
     parameters: String,
     outcome: Option<Ended>,
 }
 
-/// The columns that an outcome fills.
+/// The columns that an outcome sets.
 #[derive(Debug)]
 struct Ended {
     status: AuditStatus,
@@ -70,7 +70,7 @@ struct Ended {
     duration_ms: i64,
 }
 
-/// Returns a text without NUL, which PostgreSQL does not take.
+/// Removes NUL characters, which PostgreSQL does not support.
 fn plain(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
@@ -105,7 +105,7 @@ impl Row {
             *text = kept(text);
         }
         intent.approved_by = intent.approved_by.as_ref().map(kept);
-        // Their text is what is written.
+        // The text of the parameters is written instead.
         intent.parameters = Value::Null;
         let (key, above) = (intent.key, intent.parent);
         Ok(Row { key, above, id: None, parent: None, records: 1, intent, parameters, outcome: None })
@@ -113,7 +113,7 @@ impl Row {
 
     /// Adds the outcome.
     pub(super) fn end(&mut self, outcome: &AuditOutcome) -> Result<(), AuditError> {
-        // SQL's NULL, not the text of JSON's null.
+        // SQL NULL, not the text of JSON null.
         let result = (!outcome.result.is_null()).then(|| outcome.result.to_string());
         let error = outcome.error.as_deref().map(plain);
         for text in [&result, &error].into_iter().flatten() {
@@ -130,17 +130,17 @@ impl Row {
         Ok(())
     }
 
-    /// Whether the call is over.
+    /// Whether the call has ended.
     pub(super) fn is_over(&self) -> bool {
         self.outcome.is_some()
     }
 
-    /// The day of the call, such as `2026-01-31`.
+    /// Returns the day of the call, such as `2026-01-31`.
     pub(super) fn day(&self) -> &str {
         self.intent.timestamp.get(..10).unwrap_or_default()
     }
 
-    /// About how many bytes it takes to send it.
+    /// Returns the approximate size of the row on the wire, in bytes.
     pub(super) fn size(&self) -> usize {
         let ended = self.outcome.as_ref();
         let result = ended.and_then(|ended| ended.result.as_ref()).map_or(0, String::len);
@@ -191,7 +191,7 @@ pub(super) async fn write(
         .map(drop)
 }
 
-/// Divides rows so that each piece can be sent at once.
+/// Splits rows into batches.
 pub(super) fn pieces(rows: &[Row]) -> Vec<Range<usize>> {
     let (mut pieces, mut start, mut size) = (Vec::new(), 0, 0);
     for (index, row) in rows.iter().enumerate() {

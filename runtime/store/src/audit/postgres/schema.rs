@@ -1,4 +1,4 @@
-//! The tables of records in PostgreSQL: their creation, and their partitions, one for each day.
+//! The tables of the audit log in PostgreSQL: their migrations, and their daily partitions.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,7 +8,7 @@ use toolgen_record::audit::AuditError;
 
 use crate::postgres::target::Target;
 
-/// What each version of the tables adds to the previous one. A released version is never changed.
+/// The changes of each version of the tables. A released version is never changed.
 const VERSIONS: &[&str] = &[
     "
     CREATE TABLE tool_executions (
@@ -51,7 +51,7 @@ const VERSIONS: &[&str] = &[
         seen TIMESTAMPTZ NOT NULL,
         lease INTERVAL NOT NULL
     );",
-    // Nobody is NULL, in the partitions, too.
+    // NULL means that no person approved the call; this applies to the partitions as well.
     "ALTER TABLE tool_executions ALTER COLUMN approved_by DROP NOT NULL;
     DO $$ DECLARE day regclass; BEGIN
         FOR day IN SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'tool_executions'::regclass LOOP
@@ -59,22 +59,21 @@ const VERSIONS: &[&str] = &[
         END LOOP;
     END $$;"];
 
-/// How many days have their partition ahead of time.
+/// Number of days whose partitions are created ahead of time.
 const PARTITION_DAYS_AHEAD: i32 = 3;
 
-/// How long other writers may be held up by the removal of a partition before it is left for later.
+/// How long the removal of a partition may block other writers before it is postponed.
 const PARTITION_DROP_TIMEOUT: &str = "500ms";
 
-/// Waits until no other program is changing the tables, and keeps others from it until the end of the
-/// transaction.
+/// Waits for other programs that are changing the tables, and blocks them until the end of the transaction.
 const LOCK_SQL: &str =
     "SELECT pg_advisory_xact_lock(hashtext('toolgen audit tables'), hashtext(current_schema()))";
 
-/// Brings the tables to the newest version. Several programs may do so at once.
+/// Migrates the tables to the newest version. Several programs may do so concurrently.
 pub(super) async fn migrate(client: &mut Client, target: &Target) -> Result<(), AuditError> {
     let message = |reason: tokio_postgres::Error| AuditError::new(target.error(&reason));
     let newest = i32::try_from(VERSIONS.len()).unwrap_or(i32::MAX);
-    // Most programs find everything in place, and may lack the right to make it.
+    // Usually the tables are up to date, and the program may lack the permission to change them.
     if version(client).await.map_err(message)? == newest {
         return Ok(());
     }
@@ -102,9 +101,9 @@ pub(super) async fn migrate(client: &mut Client, target: &Target) -> Result<(), 
     alone.commit().await.map_err(message)
 }
 
-/// Returns the version of the tables; 0 if there are none.
+/// Returns the version of the tables, or 0 if they do not exist.
 async fn version(client: &Client) -> Result<i32, tokio_postgres::Error> {
-    // Not by `to_regclass`: what it did not find before a lock, it does not find after it.
+    // `to_regclass` does not work here: if it found no table before the lock, it finds none after it.
     let is_there = "SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'tool_audit_versions' \
                     AND relnamespace = current_schema()::regnamespace)";
     if !client.query_one(is_there, &[]).await?.get::<_, bool>(0) {
@@ -114,8 +113,7 @@ async fn version(client: &Client) -> Result<i32, tokio_postgres::Error> {
     Ok(client.query_one(newest, &[]).await?.get(0))
 }
 
-/// Creates the partition of a day, such as `2026-01-31`, and those of the days after it, if they do not
-/// exist.
+/// Creates the partitions of a day, such as `2026-01-31`, and of the following days, if they do not exist.
 pub(super) async fn make_days(
     client: &mut Client,
     day: &str,
@@ -133,7 +131,8 @@ pub(super) async fn make_days(
     alone.batch_execute(LOCK_SQL).await?;
     for row in alone.query(missing, &[&day, &further]).await? {
         let [name, from, to]: [String; 3] = [row.get(0), row.get(1), row.get(2)];
-        // Attached, not made as a partition: that would wait for all readers and hold up all writers.
+        // The partition is attached instead of created in place, which would wait for all readers and block all
+        // writers.
         let text = format!(
             "CREATE TABLE tool_executions_{name} (LIKE tool_executions INCLUDING ALL);
              ALTER TABLE tool_executions ATTACH PARTITION tool_executions_{name}
@@ -144,7 +143,7 @@ pub(super) async fn make_days(
     alone.commit().await
 }
 
-/// Drops the partitions of days that ended longer ago than this, and returns how many.
+/// Drops the partitions of days that ended longer ago than `older`, and returns their number.
 pub(super) async fn drop_days(client: &mut Client, older: Duration) -> Result<usize, tokio_postgres::Error> {
     let old = "SELECT relname::text FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid \
                WHERE inhparent = 'tool_executions'::regclass AND relname ~ '^tool_executions_[0-9]{8}$' \
@@ -165,7 +164,7 @@ pub(super) async fn drop_days(client: &mut Client, older: Duration) -> Result<us
     Ok(days.len())
 }
 
-/// The day by this machine's clock, which also gives records their times, such as `2026-01-31`.
+/// Returns the day, such as `2026-01-31`, by the clock of this machine, which also sets the times of records.
 pub(super) fn today() -> String {
     let mut now = rfc3339(SystemTime::now());
     now.truncate(10);

@@ -1,5 +1,5 @@
-//! The thread that talks to the database. It keeps the connection while nothing is written, so that others see that this
-//! program is alive, and makes it again when it breaks.
+//! The thread that communicates with the database. It keeps the connection open while nothing is written, so that
+//! other programs see that this program is alive, and reconnects when the connection breaks.
 
 use std::future::poll_fn;
 use std::ops::Range;
@@ -19,25 +19,25 @@ use super::rows::{self, Row};
 use super::schema::today;
 use crate::postgres::target::{breaks, class, may_pass};
 
-/// How often the worker looks after its connection while nothing is to be written.
+/// The interval of connection checks while nothing is written.
 const TICK: Duration = Duration::from_secs(1);
 
-/// As [`TICK`], while the database is known to be out of reach: calls are refused until it is back.
+/// The interval of connection checks while the database is known to be unreachable, and calls are rejected.
 const TICK_DOWN: Duration = Duration::from_millis(250);
 
-/// How long to wait after an attempt that failed: at first, and at most.
+/// The delay after a failed attempt: the first, and the maximum.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
-/// How long the worker may take to disconnect from the server.
+/// The time limit for disconnecting from the server.
 const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How many ids a sink takes at once.
+/// Number of IDs that a sink reserves at a time.
 pub(super) const BLOCK: i64 = 1 << 16;
 
-/// The result of writing: how many records the database refuses because of their content, and why.
+/// The result of a write: the number of records that the database rejects because of their content, and the reason.
 pub(super) type Written = Result<(usize, Option<AuditError>), AuditError>;
 
-/// A job of a sink for its worker, with the time until which it waits, and where to answer.
+/// A job of a sink for its worker, with its deadline and the channel for the response.
 enum Job {
     Write(Vec<Row>, Instant, SyncSender<(Vec<Row>, Written)>),
     Block(Instant, SyncSender<Result<i64, AuditError>>),
@@ -45,7 +45,7 @@ enum Job {
 }
 
 impl Job {
-    /// Answers a job that cannot be done now. A sink that is gone needs no answer.
+    /// Responds to a job that cannot be done now. If the sink was dropped, no response is needed.
     fn refuse(self, error: AuditError) {
         match self {
             Job::Write(rows, _, response) => drop(response.send((rows, Err(error)))),
@@ -55,7 +55,7 @@ impl Job {
     }
 }
 
-/// The sink's end of the worker.
+/// The sink's handle of the worker.
 pub(super) struct Worker {
     jobs: Option<UnboundedSender<Job>>,
     thread: Option<JoinHandle<()>>,
@@ -65,7 +65,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// Starts the thread, connects and brings the tables up to date.
+    /// Starts the thread, connects, and migrates the tables.
     pub(super) fn start(setup: Setup) -> Result<Worker, AuditError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let patience = setup.wait_timeout;
@@ -77,7 +77,7 @@ impl Worker {
                 let deadline = Instant::now() + patience;
                 let opened = state.patiently(deadline, async |state| state.open().await).await;
                 let is_open = opened.is_ok();
-                // The sink that waits for it is the caller.
+                // The caller is the sink that waits for this.
                 let _ = started.send(opened);
                 if is_open {
                     state.run(taken).await;
@@ -95,23 +95,23 @@ impl Worker {
         answered.recv().ok()
     }
 
-    /// Returns the time by which everything that begins now must be done.
+    /// Returns the deadline of a job that starts now.
     pub(super) fn deadline(&self) -> Instant {
         Instant::now() + self.wait_timeout
     }
 
-    /// Writes rows, and gives them back.
+    /// Writes rows, and returns them with the result.
     pub(super) fn write(&self, rows: Vec<Row>, deadline: Instant) -> (Vec<Row>, Written) {
         self.ask(|response| Job::Write(rows, deadline, response))
             .unwrap_or_else(|| (Vec::new(), Err(ended())))
     }
 
-    /// Returns the first of [`BLOCK`] ids that no other process has.
+    /// Returns the first ID of a block of [`BLOCK`] IDs, reserved for this process.
     pub(super) fn block(&self, deadline: Instant) -> Result<i64, AuditError> {
         self.ask(|response| Job::Block(deadline, response)).unwrap_or_else(|| Err(ended()))
     }
 
-    /// Closes the calls of writers that are gone.
+    /// Closes the calls of writers that have ended.
     pub(super) fn recover(&self) -> Result<usize, AuditError> {
         self.ask(Job::Recover).unwrap_or_else(|| Err(ended()))
     }
@@ -121,7 +121,7 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
-            // A panic there was told by the answers that did not come.
+            // A panic of the thread was reported by the missing responses.
             let _ = thread.join();
         }
     }
@@ -135,10 +135,10 @@ struct State {
     setup: Setup,
     link: Option<Link>,
     writer: Option<Writer>,
-    /// The day for which partitions were made ahead, and old ones dropped.
+    /// The last day on which partitions were created ahead, and old ones dropped.
     maintained: String,
-    /// Why the database is out of reach, from when a job waited its whole patience in vain until it is reached again.
-    /// Other jobs do not wait that long.
+    /// The reason why the database is unreachable. It is set when a job times out, and cleared when the database is
+    /// reachable again. Until then, other jobs do not wait as long.
     down: Option<AuditError>,
 }
 
@@ -163,7 +163,7 @@ impl State {
             }
         }
         if let (Some(link), Some(writer)) = (&self.link, &self.writer) {
-            // If this does not arrive, the lease runs out.
+            // If this message is lost, the lease expires instead.
             let _ = timeout(DISCONNECT_TIMEOUT, link.end(writer)).await;
         }
     }
@@ -176,7 +176,7 @@ impl State {
         if let Some(error) = &self.down {
             return job.refuse(error.clone());
         }
-        // A sink that is gone needs no answer.
+        // If the sink was dropped, no response is needed.
         match job {
             Job::Write(rows, deadline, response) => {
                 let written = self.patiently(deadline, async |state| state.write(&rows).await).await;
@@ -192,8 +192,8 @@ impl State {
         }
     }
 
-    /// Retries a task until it works, or the error is not a temporary one, or time is up. If the database is out of
-    /// reach then, that is known from now on.
+    /// Retries a task until it succeeds, the error is permanent, or the deadline passes. If the database is
+    /// unreachable then, that is recorded in `down`.
     async fn patiently<T>(
         &mut self,
         deadline: Instant,
@@ -230,7 +230,8 @@ impl State {
                     last = Some(text);
                 }
                 Err(_) => {
-                    // Whether it was done is not known, and its answer would be taken for that of what comes next.
+                    // The outcome of the task is unknown, and a late response would be mistaken for that of the next
+                    // task.
                     self.link = None;
                     return Err(last.unwrap_or_else(|| self.late()));
                 }
@@ -245,7 +246,7 @@ impl State {
 
     fn late(&self) -> AuditError {
         let Setup { target, wait_timeout: patience, .. } = &self.setup;
-        AuditError::new(format!("{}: no answer within {patience:?}", target.shown))
+        AuditError::new(format!("{}: no response within {patience:?}", target.shown))
     }
 
     async fn open(&mut self) -> Result<String, Problem> {
@@ -255,7 +256,7 @@ impl State {
         Ok(self.writer.as_ref().map(|writer| writer.owner.clone()).unwrap_or_default())
     }
 
-    /// Returns the connection, which is made if there is none.
+    /// Returns the connection. Connects if there is no connection.
     async fn link(&mut self) -> Result<(&mut Link, &Writer), Problem> {
         if self.is_broken() {
             self.link = None;
@@ -267,8 +268,8 @@ impl State {
         }
     }
 
-    /// Makes the connection again if it is broken, and notes that the writer is alive. Jobs that come meanwhile are
-    /// answered if the database is known to be out of reach.
+    /// Reconnects if the connection is broken, and updates the heartbeat. Jobs that arrive in the meantime are
+    /// rejected if the database is known to be unreachable.
     async fn look_after(&mut self, jobs: &mut UnboundedReceiver<Job>) {
         let (patience, down) = (self.setup.wait_timeout, self.down.clone());
         let tended = {
@@ -281,7 +282,7 @@ impl State {
                 while let Some(job) = ready!(jobs.poll_recv(context)) {
                     job.refuse(error.clone());
                 }
-                // The sink is gone.
+                // The sink was dropped.
                 Poll::Ready(None)
             })
             .await
@@ -306,8 +307,8 @@ impl State {
         if self.maintained == today { Ok(()) } else { self.maintain(&today).await }
     }
 
-    /// Notes how the upkeep went. What cannot be written is reported by whoever writes it; here it is only tried
-    /// again soon.
+    /// Records the result of the maintenance. Jobs report their own write errors, so this only schedules an early
+    /// retry.
     fn tended(&mut self, tended: Result<(), Problem>) {
         match tended {
             Ok(()) => self.down = None,
@@ -327,7 +328,7 @@ impl State {
         let (link, _) = self.link().await?;
         match link.maintain(&setup, today).await {
             Ok(()) => self.maintained = today.to_owned(),
-            // A program that starts does not wait for readers of what nobody keeps.
+            // At startup, the program does not wait for readers of outdated partitions.
             Err(reason) if reason.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
                 log::neglected(&AuditError::new(setup.target.error(&reason)));
             }
@@ -339,9 +340,7 @@ impl State {
     async fn block(&mut self) -> Result<i64, Problem> {
         let (link, _) = self.link().await?;
         let number: i64 = link.client.query_one("SELECT nextval('tool_audit_blocks')", &[]).await?.get(0);
-        number
-            .checked_mul(BLOCK)
-            .ok_or_else(|| Problem::Final(AuditError::new("the ids of records are used up")))
+        number.checked_mul(BLOCK).ok_or_else(|| Problem::Final(AuditError::new("all record IDs are used")))
     }
 
     async fn recover(&mut self) -> Result<usize, Problem> {
@@ -350,8 +349,7 @@ impl State {
         Ok(link.recover(&setup, writer).await?)
     }
 
-    /// Writes rows in pieces, so that rows that the database refuses because of their content do not keep the others
-    /// from being written.
+    /// Writes rows in batches, so that rows that the database rejects because of their content do not block others.
     async fn write(&mut self, rows: &[Row]) -> Result<(usize, Option<AuditError>), Problem> {
         let target = self.setup.target.clone();
         let (link, writer) = self.link().await?;
@@ -364,7 +362,7 @@ impl State {
             let Err(error) = written else { continue };
             let code = error.code();
             if code == Some(&SqlState::CHECK_VIOLATION) && anew {
-                // Somebody has dropped a partition.
+                // The partition was dropped by another program.
                 anew = false;
                 link.days.clear();
                 remaining.push(range);

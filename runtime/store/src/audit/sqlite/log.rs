@@ -1,4 +1,4 @@
-//! Records from an SQLite database.
+//! Reads the audit log in an SQLite database.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ impl Log {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(Duration::from_secs(5)).map_err(failed)?;
-        let lacking = "it is a database without records of calls (`tool_executions`)";
+        let lacking = "the database contains no audit records (`tool_executions`)";
         if !stores(&connection, "tool_executions").map_err(failed)? {
             return Err(AuditError::new(lacking));
         }
@@ -81,7 +81,7 @@ impl AuditLog for Log {
     }
 }
 
-/// The names of the columns. An old table has only the first nine, see [`SqliteSink`](super::SqliteSink).
+/// Returns the names of the columns. An old table has only the first nine, see [`SqliteSink`](super::SqliteSink).
 fn names(statement: &Statement<'_>) -> Vec<String> {
     statement.column_names().into_iter().map(str::to_owned).collect()
 }
@@ -93,7 +93,7 @@ fn next(rows: &mut Rows<'_>, names: &[String]) -> Result<Option<(i64, AuditRecor
     let mut take = |name: &str| members.remove(name).unwrap_or_default();
     let (id, parent, owner) = (take("id").as_i64().unwrap_or(0), take("parent").as_i64(), take("owner"));
     let is_error = members.contains_key("error");
-    // An old table says only whether there is an error.
+    // An old table contains only whether there was an error.
     members.entry("status").or_insert_with(|| json!(if is_error { "error" } else { "ok" }));
     members.entry("is_error").or_insert_with(|| json!(is_error));
     let owner = owner.as_str().unwrap_or_default().to_owned();
@@ -101,7 +101,7 @@ fn next(rows: &mut Rows<'_>, names: &[String]) -> Result<Option<(i64, AuditRecor
     AuditRecord::read(id.to_string(), parent, owner, members.into()).map(|record| Some((id, record)))
 }
 
-/// Returns the columns that have a value, as JSON.
+/// Returns the columns that are not NULL, as JSON.
 fn members(row: &Row<'_>, names: &[String]) -> Result<Map<String, Value>, rusqlite::Error> {
     let mut members = Map::new();
     for (index, name) in names.iter().enumerate() {
@@ -111,7 +111,7 @@ fn members(row: &Row<'_>, names: &[String]) -> Result<Map<String, Value>, rusqli
             (ValueRef::Integer(number), "duration_ms" | "turn") => json!(number.max(0)),
             (ValueRef::Integer(number), _) => json!(number),
             (ValueRef::Real(number), _) => json!(number),
-            // The text itself, if it is not JSON.
+            // Invalid JSON is returned as a string.
             (ValueRef::Text(text), "parameters" | "result") => serde_json::from_slice(text)
                 .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(text).into_owned())),
             (ValueRef::Text(text) | ValueRef::Blob(text), _) => {

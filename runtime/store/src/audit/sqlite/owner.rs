@@ -6,19 +6,20 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OpenFlags};
 
-/// A sink that writes to a database. While it lives it holds a lock on a file next to the database, which the system
-/// releases whatever ends the program. The file is a database itself, since SQLite can lock those everywhere.
+/// A sink that writes to a database. While it exists, it holds a lock on a file next to the database. The system
+/// releases the lock even if the program is killed. The file is also an SQLite database, because SQLite can lock
+/// those on every system.
 #[derive(Debug)]
 pub(super) struct OwnerLock {
     id: String,
-    /// The name of the files of all owners, without their IDs. `None` if the database is in memory, and has no other
-    /// owners.
+    /// The common prefix of the files of all owners, without their IDs. `None` if the database is in memory, and has
+    /// no other owners.
     beside: Option<String>,
     lock: Option<Connection>,
 }
 
 impl OwnerLock {
-    /// Becomes an owner of a database.
+    /// Registers as an owner of a database.
     pub(super) fn of(database: &Connection) -> Result<OwnerLock, rusqlite::Error> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -38,7 +39,7 @@ impl OwnerLock {
         &self.id
     }
 
-    /// Returns whether an owner still exists, and cleans up after it if not. When in doubt, it does.
+    /// Returns whether an owner still exists, and removes its file if not. In doubt, returns `true`.
     pub(super) fn is_alive(&self, id: &str) -> bool {
         if id == self.id {
             return true;
@@ -53,12 +54,12 @@ impl OwnerLock {
             return true;
         }
         drop(lock);
-        // A file that stays is free, too.
+        // A file that remains is not locked.
         let _ = std::fs::remove_file(file);
         false
     }
 
-    /// Returns the file of an owner, unless its ID, which comes from the database, is not valid.
+    /// Returns the file of an owner. Returns `None` if the ID, which comes from the database, is invalid.
     fn file(&self, id: &str) -> Option<PathBuf> {
         let is_id = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
         self.beside.as_ref().filter(|_| is_id).map(|beside| PathBuf::from(format!("{beside}{id}")))
@@ -70,7 +71,7 @@ impl Drop for OwnerLock {
         if self.lock.take().is_some()
             && let Some(file) = self.file(&self.id)
         {
-            // A file that stays is free.
+            // A file that remains is not locked.
             let _ = std::fs::remove_file(file);
         }
     }

@@ -1,4 +1,4 @@
-//! Confined programs and other processes of their user.
+//! Tests of confined programs and other processes of the same user.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -13,7 +13,7 @@ use crate::prelude::*;
 
 const SCRIPT: &str = include_str!("peers.py");
 
-/// What a program can do to others if nothing confines it, whoever its user is.
+/// What a program can do to other processes if it is not confined, for every user.
 const POSSIBLE: [&str; 17] = [
     "prlimit",
     "prlimit of files",
@@ -34,7 +34,7 @@ const POSSIBLE: [&str; 17] = [
     "lease",
 ];
 
-/// A process of this user, in a group of its own, with things that it shares.
+/// A process of this user in a separate process group, with shared resources.
 struct Victim {
     process: Child,
     input: ChildStdin,
@@ -73,7 +73,7 @@ impl Victim {
     }
 }
 
-/// What each program of these tests may do, as far as this machine can hold it to that.
+/// The restrictions of each program of these tests that this machine supports.
 async fn confined() -> Vec<(Sandbox, LocalExecutor, ExecOptions)> {
     let mut all = Vec::new();
     for (sandbox, executor) in executors().await {
@@ -106,7 +106,7 @@ async fn program_cannot_affect_other_processes_of_the_user() {
             let output = run(&executor, &words, &options).await.unwrap();
             assert_eq!(victim.state(), before, "{sandbox:?}: {options:?} {output:?}");
             if sandbox == Sandbox::Landlock {
-                // A program that may write may also lock.
+                // A program that may write files may also lock them.
                 let message = output.stdout.replace("flock\nlease\n", "");
                 assert_eq!(message, "", "{options:?} {output:?}");
                 assert!(!options.read_only || output.stdout.is_empty(), "{output:?}");
@@ -114,7 +114,7 @@ async fn program_cannot_affect_other_processes_of_the_user() {
         }
     }
     victim.end();
-    // All of it works where nothing confines a program: what it did is undone with the process.
+    // All of these work without confinement. The changes disappear with the process.
     let mut victim = Victim::start(&path);
     let before = victim.state();
     let attack = argv(&["python3", "-c", SCRIPT, "attack", &victim.known]);
@@ -168,7 +168,7 @@ async fn programs_of_a_process_with_inherited_files() {
         assert!(output.stdout.starts_with("fine\n"), "{output:?}");
         assert!(!output.stdout.contains("inherited"), "{sandbox:?} {options:?}: {output:?}");
     }
-    // A program that takes the place of `docker`, and is asked to remove the container that outlives its time.
+    // A script that replaces `docker`, and is called to remove the container that timed out.
     let path = tempdir("removed");
     let docker = path.join("docker");
     let script =

@@ -1,4 +1,4 @@
-//! The command that runs a program by Bubblewrap.
+//! Builds the command that runs a program in Bubblewrap.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -11,12 +11,13 @@ use super::find_program;
 use crate::process::{Job, run};
 use crate::{ExecError, ExecOptions};
 
-/// How Bubblewrap starts the line of its own failure.
+/// The prefix of lines in which Bubblewrap reports its own failures.
 pub(super) const PREFIX: &str = "bwrap: ";
-/// The time limit for trying whether it works.
+/// The time limit of the test run.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Its path, if it works here: a system may not let this user make namespaces. It is tried once.
+/// Returns the path of Bubblewrap, if it works: the system may not allow this user to create namespaces. It is tested
+/// once.
 pub(super) async fn path() -> Result<PathBuf, String> {
     static PATH: OnceCell<Result<PathBuf, String>> = OnceCell::const_new();
     PATH.get_or_init(tried).await.clone()
@@ -46,8 +47,8 @@ async fn tried() -> Result<PathBuf, String> {
     }
 }
 
-/// The words before a command that confine it. Variables that would change Bubblewrap itself move from the environment
-/// to these words.
+/// Returns the words before a command that confine it. Variables that would affect Bubblewrap itself are moved from
+/// the environment to these words.
 pub(super) fn arguments(
     bwrap: &Path,
     env: &mut Vec<(OsString, OsString)>,
@@ -63,8 +64,8 @@ pub(super) fn arguments(
         add(&line("--share-net"));
     }
     add(&line(if options.read_only { "--ro-bind / /" } else { "--bind / /" }));
-    // Root owns the settings of the system in /proc and /sys, so they are closed also to one who may write. A terminal
-    // would run what is typed into it.
+    // Root owns the system settings in /proc and /sys, so they are read-only even if the program may write files. A
+    // real terminal would execute the input that a program injects.
     add(&line(
         "--dev /dev --dev-bind /dev/null /dev/tty --proc /proc --remount-ro /proc --ro-bind-try /sys /sys",
     ));
@@ -88,7 +89,7 @@ pub(super) fn arguments(
     texts.map_err(|word| ExecError::invalid(format!("{} is not UTF-8", word.display())))
 }
 
-/// Whether the system's loader and library read a variable when they start a program: Bubblewrap is such a program.
+/// Whether the system's loader or C library reads a variable when a program starts. Bubblewrap is such a program.
 fn is_read_by_loader(name: &OsStr) -> bool {
     const NAMES: [&str; 8] =
         ["ENV", "BASH_ENV", "GCONV_PATH", "GETCONF_DIR", "GLIBC_TUNABLES", "LOCPATH", "NLSPATH", "SHELLOPTS"];

@@ -1,7 +1,7 @@
-//! The system calls that a confined program may not make, as a seccomp filter.
+//! Seccomp filters: the system calls that a confined program cannot make.
 //!
-//! It closes what namespaces and Landlock leave open: sockets through which a process outside acts for the program,
-//! changes of files that need no write permission, and what reaches other processes of the same user.
+//! They cover what namespaces and Landlock do not: sockets through which another process could act for the program,
+//! changes of files that need no write permission, and calls that affect other processes of the same user.
 
 mod peers;
 
@@ -12,32 +12,32 @@ use seccompiler::{
     TargetArch, sock_filter,
 };
 
-/// What a filter prevents, besides what concerns the keys of the user.
+/// What a filter denies, in addition to keyrings.
 #[derive(Clone, Copy)]
 pub(super) struct Denied {
-    /// Sockets, if any.
+    /// The denied sockets, if any.
     pub(super) sockets: Option<Sockets>,
-    /// Changes of modes, owners, times and attributes of files, which Landlock does not know.
+    /// Changes of mode, owner, times and attributes of files, which Landlock does not restrict.
     pub(super) metadata: bool,
-    /// Locks for which a file need not be open for writing, although others wait for them.
+    /// Locks that do not require the file to be open for writing, but block other processes.
     pub(super) locks: bool,
-    /// What reaches other processes and what they share, where no namespace hides them.
+    /// Calls that affect other processes or shared resources, if no namespace hides them.
     pub(super) peers: bool,
 }
 
-/// The sockets that a filter prevents.
+/// The sockets that a filter denies.
 #[derive(Clone, Copy)]
 pub(super) enum Sockets {
     All,
-    /// Those that no network namespace holds, such as Unix sockets.
+    /// Sockets that are not confined by a network namespace, such as Unix sockets.
     Outside,
 }
 
-/// The families of sockets that a network namespace holds: IPv4, IPv6 and netlink.
+/// The socket families that a network namespace confines: IPv4, IPv6 and netlink.
 const NAMESPACED: [i32; 3] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
-/// The requests of `ioctl` that change no file, in the order of the table in Linux's `asm-generic/ioctls.h`: `TCGETS`,
-/// `TIOCGPGRP`, `TIOCGWINSZ`, `FIONREAD`, `FIONBIO`, `FIONCLEX`, `FIOCLEX` and `FIOASYNC`.
+/// The `ioctl` requests that change no file, in the order of Linux's `asm-generic/ioctls.h`: `TCGETS`, `TIOCGPGRP`,
+/// `TIOCGWINSZ`, `FIONREAD`, `FIONBIO`, `FIONCLEX`, `FIOCLEX` and `FIOASYNC`.
 const HARMLESS: [u64; 8] = [0x5401, 0x540f, 0x5413, 0x541b, 0x5421, 0x5450, 0x5451, 0x5452];
 
 /// System calls that change a file without write permission.
@@ -71,21 +71,20 @@ const METADATA: &[i64] = &[
     FILE_SETATTR,
 ];
 
-// Newer than the oldest system libraries; the numbers are the same on all machines.
+// Newer than the oldest supported C libraries. The numbers are the same on all architectures.
 const FCHMODAT2: i64 = 452;
 const SETXATTRAT: i64 = 463;
 const REMOVEXATTRAT: i64 = 466;
 const FILE_SETATTR: i64 = 469;
 
-/// The first number that no system call had when these lists were made.
+/// The first number that was unassigned when these lists were made.
 const UNKNOWN: u32 = 470;
 
-/// A filter by which calls that are newer than these lists do not exist, nor the second numbers of the others by which
-/// x32 programs make them.
+/// Returns a filter that hides system calls newer than these lists, and the alternative numbers of x32 programs.
 pub(super) fn known() -> BpfProgram {
     let instruction = |code: u32, jf: u8, k: u32| sock_filter { code: code as u16, jt: 0, jf, k };
     vec![
-        // The number of the call comes first in what a filter reads.
+        // The number of the system call is the first field that a filter reads.
         instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
         instruction(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 1, UNKNOWN),
         instruction(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs()),
@@ -105,22 +104,22 @@ pub(super) fn compile(denied: Denied) -> Result<BpfProgram, String> {
     let refuse = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     rules(denied)
         .and_then(|rules| SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch)?.try_into())
-        .map_err(|error| format!("no filter of system calls: {error}"))
+        .map_err(|error| format!("no system call filter: {error}"))
 }
 
 type Error = seccompiler::BackendError;
 
-/// The calls that are refused, each without conditions or if one of its rules holds.
+/// The denied calls. A call is denied without conditions, or if one of its rules matches.
 #[derive(Default)]
 struct SeccompRules(BTreeMap<i64, Vec<SeccompRule>>);
 
 impl SeccompRules {
-    /// Refuses calls altogether.
+    /// Denies calls unconditionally.
     fn all(&mut self, calls: &[i64]) {
         self.0.extend(calls.iter().map(|call| (*call, Vec::new())));
     }
 
-    /// Refuses a call also if all of these hold.
+    /// Denies a call if all of these conditions hold.
     fn when(&mut self, call: i64, conditions: Vec<Result<SeccompCondition, Error>>) -> Result<(), Error> {
         let rule = SeccompRule::new(conditions.into_iter().collect::<Result<_, _>>()?)?;
         self.0.entry(call).or_default().push(rule);
@@ -139,10 +138,10 @@ fn rules(denied: Denied) -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error> {
                 rules.when(libc::SYS_socket, none_of(0, &families))?;
             }
         }
-        // Datagrams of a pair of sockets reach other sockets, too; the other bits are flags.
+        // Datagrams of a socket pair can reach other sockets as well. The other bits are flags.
         let datagram = u64::from(libc::SOCK_DGRAM.unsigned_abs());
         rules.when(libc::SYS_socketpair, vec![is(1, SeccompCmpOp::MaskedEq(0xf), datagram)])?;
-        // What comes through its queues is not filtered.
+        // Requests through its queues are not filtered.
         rules.all(&[libc::SYS_io_uring_setup]);
     }
     if denied.locks {
@@ -158,12 +157,12 @@ fn rules(denied: Denied) -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error> {
     Ok(rules.0)
 }
 
-/// A condition on the lower half of an argument.
+/// Returns a condition on the lower half of an argument.
 fn is(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, Error> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
 }
 
-/// Conditions that hold together if an argument is not one of these.
+/// Returns conditions that hold together if an argument is none of these values.
 fn none_of(argument: u8, values: &[u64]) -> Vec<Result<SeccompCondition, Error>> {
     values.iter().map(|value| is(argument, SeccompCmpOp::Ne, *value)).collect()
 }

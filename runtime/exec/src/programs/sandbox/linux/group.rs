@@ -1,4 +1,4 @@
-//! A control group, which holds a program and everything it starts to their limits together.
+//! Control groups, which limit a program and all processes that it starts together.
 
 use std::fs;
 use std::io;
@@ -11,28 +11,28 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::ResourceLimits;
 use crate::process::unique_name;
 
-/// Where the groups of a system are.
+/// The mount point of control groups.
 const ROOT: &str = "/sys/fs/cgroup";
-/// The period in which a program may use its share of the processors, in microseconds.
+/// The period of the CPU quota, in microseconds.
 const PERIOD: u32 = 100_000;
-/// The files that a system has only if it counts swapped memory.
+/// The files that exist only if the system accounts swapped memory.
 const SWAP: [&str; 2] = ["memory.memsw.limit_in_bytes", "memory.swap.max"];
 /// How long to wait for the members of a group to end.
 const EMPTY: Duration = Duration::from_secs(5);
 
-/// A control group, or one in each hierarchy of version 1. It is removed on drop, and its members are killed.
+/// A control group, or one in each hierarchy of version 1. On drop, its members are killed and it is removed.
 pub(super) struct ControlGroup {
     dirs: Vec<PathBuf>,
 }
 
-/// A limit as both versions of control groups write it: its controller, and the files with what they hold.
+/// A limit in both versions of control groups: its controller, and the files with their contents.
 struct Setting {
     controller: &'static str,
     v1: Vec<(&'static str, String)>,
     v2: Vec<(&'static str, String)>,
 }
 
-/// The limits; `more` is the number of processes that the sandbox itself takes.
+/// Returns the limits. `more` is the number of processes that the sandbox itself needs.
 fn settings(limits: &ResourceLimits, more: u32) -> Vec<Setting> {
     let quota = |cpus: f64| (cpus * f64::from(PERIOD)).max(1000.0).round().to_string();
     let cpu = limits.cpus.map(|cpus| Setting {
@@ -40,7 +40,7 @@ fn settings(limits: &ResourceLimits, more: u32) -> Vec<Setting> {
         v1: vec![("cpu.cfs_period_us", PERIOD.to_string()), ("cpu.cfs_quota_us", quota(cpus))],
         v2: vec![("cpu.max", format!("{} {PERIOD}", quota(cpus)))],
     });
-    // What would be swapped out counts, too: version 1 limits the sum, version 2 each.
+    // Swapped memory counts as well: version 1 limits the sum, version 2 each of them.
     let memory = limits.memory.map(|bytes| Setting {
         controller: "memory",
         v1: vec![
@@ -57,11 +57,11 @@ fn settings(limits: &ResourceLimits, more: u32) -> Vec<Setting> {
 }
 
 impl ControlGroup {
-    /// Creates a group with these limits, beneath a group of this process.
+    /// Creates a group with these limits, below a group of this process.
     ///
     /// # Errors
     ///
-    /// Why this process may not.
+    /// Returns a message if this process cannot create the group.
     pub(super) fn create(limits: &ResourceLimits, more: u32) -> Result<ControlGroup, String> {
         let own = fs::read_to_string("/proc/self/cgroup")
             .map_err(|error| format!("no control groups ({error})"))?;
@@ -80,7 +80,7 @@ impl ControlGroup {
         }
         let wanted: Vec<&str> = settings.iter().map(|setting| setting.controller).collect();
         let files: Vec<_> = settings.iter().flat_map(|setting| setting.v2.clone()).collect();
-        let mut reason = format!("no control group of this process passes on {}", wanted.join(", "));
+        let mut reason = format!("no control group of this process delegates {}", wanted.join(", "));
         for dir in version_2(Path::new(ROOT), &own, &wanted) {
             match group.add(dir.join(&name), &files) {
                 Ok(()) => return Ok(group),
@@ -110,7 +110,7 @@ impl ControlGroup {
     }
 }
 
-/// The group of this process in the hierarchy of version 1 that has a controller.
+/// Returns the group of this process in the version 1 hierarchy of a controller.
 fn version_1(own: &str, controller: &str) -> Option<PathBuf> {
     let path = own.lines().find_map(|line| {
         let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
@@ -119,7 +119,7 @@ fn version_1(own: &str, controller: &str) -> Option<PathBuf> {
     Some(beneath(&Path::new(ROOT).join(controller), path))
 }
 
-/// The groups of version 2 above this process that pass on these controllers, the nearest first.
+/// Returns the version 2 groups above this process that delegate these controllers, the nearest first.
 fn version_2(root: &Path, own: &str, controllers: &[&str]) -> Vec<PathBuf> {
     let Some(path) = own.lines().find_map(|line| line.strip_prefix("0::")) else { return Vec::new() };
     let passes_on = |dir: &&Path| {
@@ -130,7 +130,7 @@ fn version_2(root: &Path, own: &str, controllers: &[&str]) -> Vec<PathBuf> {
     own.ancestors().take_while(|dir| dir.starts_with(root)).filter(passes_on).map(Path::to_path_buf).collect()
 }
 
-/// The directory of a group in the existing hierarchy.
+/// Returns the directory of a group in the existing hierarchy.
 fn beneath(root: &Path, path: &str) -> PathBuf {
     root.join(path.trim_start_matches('/'))
 }
@@ -139,11 +139,11 @@ impl Drop for ControlGroup {
     fn drop(&mut self) {
         let start = Instant::now();
         for dir in &self.dirs {
-            // A group with members cannot be removed, and members may just be starting others.
+            // A group with members cannot be removed, and its members may be starting more processes.
             while fs::remove_dir(dir).is_err() && dir.exists() && start.elapsed() < EMPTY {
                 let members = fs::read_to_string(dir.join("cgroup.procs")).unwrap_or_default();
                 for pid in members.lines().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)) {
-                    // It may have ended meanwhile.
+                    // The process may have ended in the meantime.
                     let _ = kill_process(pid, Signal::KILL);
                 }
                 sleep(Duration::from_millis(2));

@@ -8,23 +8,24 @@ use landlock::{
 };
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
-/// The oldest version that knows every way to write to a file; Linux 6.2.
+/// The oldest version that covers every way to write to a file; Linux 6.2.
 const NEEDED: ABI = ABI::V3;
-/// The version that keeps programs from signals and abstract sockets of others; used where available.
+/// The version that also blocks signals and abstract sockets of other processes; used if available.
 const WANTED: ABI = ABI::V6;
 
 /// Devices that may be written to.
 const DEVICES: [&str; 2] = ["/dev/null", "/dev/full"];
-/// Directories that stay closed even to a program that may write: through them it could change its own limits.
+/// Directories that are read-only even for a program that may write files: through them it could change its own
+/// limits.
 const CLOSED: [&str; 2] = ["/proc", "/sys"];
 
 /// The files that a program may write to.
 pub(super) struct Writable {
-    /// Its directory for temporary files, or nothing if all files may be written.
+    /// The directory for temporary files, or `None` if all files are writable.
     pub(super) only: Option<PathBuf>,
 }
 
-/// Whether this system has what is needed.
+/// Checks whether this system supports the required version.
 pub(super) fn check() -> Result<(), String> {
     ruleset()
         .and_then(Ruleset::create)
@@ -41,13 +42,13 @@ fn ruleset() -> Result<Ruleset, RulesetError> {
         .scope(Scope::from_all(WANTED))
 }
 
-/// Confines this thread. It keeps no capabilities: root is then a user like any other.
+/// Confines this thread. It loses all capabilities, so root has no special rights.
 pub(super) fn restrict(writable: &Writable) -> Result<(), String> {
     let describe = |reason: &dyn std::fmt::Display| format!("Landlock: {reason}");
     let mut rules = ruleset().and_then(Ruleset::create).map_err(|error| describe(&error))?;
     let everything = AccessFs::from_write(WANTED);
     for path in writable.paths().map_err(|error| describe(&error))? {
-        // What is gone meanwhile needs no rule.
+        // A path that no longer exists needs no rule.
         let Ok(fd) = PathFd::new(&path) else { continue };
         let access = if path.is_dir() { everything } else { everything & AccessFs::from_file(WANTED) };
         rules = rules.add_rule(PathBeneath::new(fd, access)).map_err(|error| describe(&error))?;

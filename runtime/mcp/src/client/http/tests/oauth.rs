@@ -316,6 +316,6 @@ async fn guard_applies_to_token_endpoints() {
         sent = sending => sent.unwrap_err().why,
         () = authority.serve(&mut server) => panic!("it was let in"),
     };
-    assert!(reason.contains("The host `localhost` may not be reached"), "{reason}");
+    assert!(reason.contains("The host `localhost` is blocked"), "{reason}");
     assert!(closed.is_left_alone().await);
 }

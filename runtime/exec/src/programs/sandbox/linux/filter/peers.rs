@@ -1,14 +1,14 @@
-//! System calls that reach other processes of the same user, or what such processes share.
+//! System calls that affect other processes of the same user, or resources that they share.
 
 use seccompiler::{SeccompCmpArgLen, SeccompCmpOp, SeccompCondition};
 
 use super::{Error, SeccompRules, is, none_of};
 
-/// Keyrings: a program shares those of its session with the process that started it, also in namespaces of its own.
+/// Keyrings: a program shares the session keyring with the process that started it, even in its own namespaces.
 const KEYS: &[i64] = &[libc::SYS_add_key, libc::SYS_request_key, libc::SYS_keyctl];
 
-/// What all processes of a user share, by numbers and names that are no files: memory, semaphores and queues. And what
-/// looks at the whole system, or into it.
+/// Resources that all processes of a user share by identifiers or by names outside of the file system: memory,
+/// semaphores and queues. Also calls that inspect the whole system.
 const SHARED: &[i64] = &[
     libc::SYS_shmget,
     libc::SYS_shmat,
@@ -29,7 +29,7 @@ const SHARED: &[i64] = &[
     libc::SYS_userfaultfd,
 ];
 
-/// Calls whose first argument is a process, or 0 for the one that calls.
+/// Calls whose first argument is a process ID, or 0 for the caller.
 const SCHEDULING: &[i64] = &[
     libc::SYS_sched_setaffinity,
     libc::SYS_sched_setscheduler,
@@ -37,41 +37,41 @@ const SCHEDULING: &[i64] = &[
     libc::SYS_sched_setattr,
 ];
 
-/// The commands of `fcntl` that choose who is sent signals of a file: `F_SETOWN` and `F_SETOWN_EX`.
+/// The commands of `fcntl` that choose the process that receives signals of a file: `F_SETOWN` and `F_SETOWN_EX`.
 const OWNERS: [u64; 2] = [8, 15];
-/// The command of `fcntl` by which whoever opens a file must wait: `F_SETLEASE`.
+/// The command of `fcntl` that makes other processes wait when they open a file: `F_SETLEASE`.
 const LEASE: u64 = 1024;
-/// The requests of `ioctl` that type into a terminal, or choose who is sent signals of a file: `TIOCSTI`, `TIOCLINUX`,
-/// `FIOSETOWN` and `SIOCSPGRP`.
+/// The requests of `ioctl` that inject terminal input, or choose the process that receives signals of a file:
+/// `TIOCSTI`, `TIOCLINUX`, `FIOSETOWN` and `SIOCSPGRP`.
 const TYPING: [u64; 4] = [0x5412, 0x541c, 0x8901, 0x8902];
 
-/// The calls that set a priority, with the number by which their first argument says that the second is a process:
+/// The calls that set a priority. The number is the value of the first argument for which the second is a process ID:
 /// `PRIO_PROCESS` and `IOPRIO_WHO_PROCESS`.
 const PRIORITIES: [(i64, u64); 2] = [(libc::SYS_setpriority, 0), (libc::SYS_ioprio_set, 1)];
 
-/// Refuses what concerns keys.
+/// Denies keyring calls.
 pub(super) fn keys(rules: &mut SeccompRules) {
     rules.all(KEYS);
 }
 
-/// Refuses locks that keep others from a file that the program can only read. Those for which a file must be open for
-/// writing need no rule; a shared lock is what readers use, such as databases, so it stays.
+/// Denies locks that block other processes although the program can only read the file. Locks that require write
+/// access need no rule. Shared locks are used by readers such as databases, so they remain allowed.
 pub(super) fn locks(rules: &mut SeccompRules) -> Result<(), Error> {
     let exclusive = u64::from(libc::LOCK_EX.unsigned_abs());
     rules.when(libc::SYS_flock, vec![is(1, SeccompCmpOp::MaskedEq(exclusive), exclusive)])?;
     rules.when(libc::SYS_fcntl, vec![is(1, SeccompCmpOp::Eq, LEASE)])
 }
 
-/// Refuses what changes another process. What needs the right to trace it, Landlock refuses.
+/// Denies changes of other processes. Landlock denies calls that require the right to trace a process.
 pub(super) fn processes(rules: &mut SeccompRules) -> Result<(), Error> {
     rules.all(SHARED);
     for call in SCHEDULING {
         rules.when(*call, none_of(0, &[0]))?;
     }
-    // Limits of others may be read: their new value is a pointer to nothing then.
+    // Reading the limits of other processes is allowed: the pointer to the new value is null then.
     let changed = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0);
     rules.when(libc::SYS_prlimit64, vec![is(0, SeccompCmpOp::Ne, 0), changed])?;
-    // Neither groups nor users: a program may have joined the group of another.
+    // Neither groups nor users: a program may have joined another process group.
     for (call, process) in PRIORITIES {
         rules.when(call, none_of(0, &[process]))?;
         rules.when(call, none_of(1, &[0]))?;
