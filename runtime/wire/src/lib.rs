@@ -4,7 +4,7 @@
 //! It opens no connections: the program sends and receives the JSON.
 //!
 //! [`Stream`] assembles streamed replies, [`Deferred`] lets a vendor search the tools, and [`ToolPlan`] distributes a
-//! vendor's limits on strict schemas. [`format`] defines custom formats.
+//! vendor's limits on strict schemas. [`format`](mod@format) defines custom formats.
 //!
 //! ```
 //! use serde_json::json;

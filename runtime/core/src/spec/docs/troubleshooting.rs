@@ -6,10 +6,10 @@ use super::line;
 use crate::base::frozen::Text;
 use crate::spec::{Requirement, RequirementKind, Timeout, ToolSpec};
 
-/// Returns a Markdown page for callers whose calls of a tool fail: for each requirement the specification declares, the
-/// error text a caller gets without it, and what to do about it.
+/// Returns a Markdown page for callers whose calls of a tool fail. For each declared requirement, it has the error
+/// message that a caller gets, and the fix.
 ///
-/// The texts are those of the errors, so the page can be searched for the text in a log.
+/// The messages are those of the errors, so you can search the page for a message from a log.
 #[must_use]
 pub fn troubleshooting(spec: &ToolSpec) -> String {
     let mut out = format!("# Troubleshooting `{}`\n", spec.name);
@@ -25,8 +25,8 @@ pub fn troubleshooting(spec: &ToolSpec) -> String {
     out
 }
 
-/// Returns what a caller reads of each refusal that the specification declares, and what to do about it: on a page, also
-/// of those that every tool has.
+/// Returns the message and the fix of each rejection that the specification declares. A page also has the rejections
+/// that every tool can have.
 fn refusals(spec: &ToolSpec, is_page: bool) -> Vec<(String, String)> {
     let mut all = Vec::new();
     let mut say = |text: String, help: String| all.push((text, help));
@@ -65,8 +65,8 @@ fn refusals(spec: &ToolSpec, is_page: bool) -> Vec<(String, String)> {
     all
 }
 
-/// Writes the lines of the full documentation that say what calls of a tool need, and what to do if they are refused for
-/// the lack of it. There are none for a tool that declares nothing.
+/// Writes the lines of the full documentation about what calls of a tool need, and how to fix a rejection. There are
+/// none for a tool that declares nothing.
 pub(super) fn needs(out: &mut String, spec: &ToolSpec) {
     let named: Vec<String> = spec.requires.iter().map(named).collect();
     line(out, "Requires", &named.join(", "));
@@ -82,12 +82,12 @@ pub(super) fn needs(out: &mut String, spec: &ToolSpec) {
     }
 }
 
-/// Returns the scopes of a tool, if they are others than those that any tool of its effects needs.
+/// Returns the scopes of a tool, if they differ from the default scopes for its effects.
 fn own_scopes(spec: &ToolSpec) -> &[Text] {
     if *spec.scopes == *spec.usual_scopes() { &[] } else { &spec.scopes }
 }
 
-/// Names a requirement in a few words.
+/// Describes a requirement in a few words.
 fn named(requirement: &Requirement) -> String {
     let kind = match requirement.kind {
         RequirementKind::Context => "context value",

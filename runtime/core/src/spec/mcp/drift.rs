@@ -1,4 +1,4 @@
-//! Changes of the tools of a server since they were locked, and what they mean.
+//! Compares the tools of a server with its lock, and classifies the changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +12,10 @@ use crate::spec::drift::{BeforeAfter, ToolChanges, differ, members};
 
 pub use crate::spec::drift::{Change, ChangeClass};
 
-/// Compares the tools that a server offers with its lock, tool by tool. Neither the order of the tools nor the notation
-/// of their descriptors is a change; everything else is at least one.
+/// Compares the tools that a server offers with its lock, tool by tool. Neither the order of the tools nor the
+/// notation of their descriptors is a change; every other difference is at least one change.
 ///
-/// `others` are the names of the tools of other servers: a description that names one may be meant to take its place.
+/// `others` are the names of the tools of other servers: a description that names one of them may try to replace it.
 #[must_use]
 pub fn drift(locked: &[Value], offered: &[Value], others: OtherServerTools<'_>) -> Vec<Change> {
     let (old, new) = (by_name(locked), by_name(offered));
@@ -54,7 +54,7 @@ fn by_name(list: &[Value]) -> BTreeMap<&str, Vec<&Value>> {
     names
 }
 
-/// Compares two descriptors of one name.
+/// Compares two descriptors with the same name.
 fn descriptor<'v>(found: &mut ToolChanges<'v>, old: &'v Value, new: &'v Value) {
     if !differ((Some(old), Some(new))) {
         return;
@@ -90,7 +90,7 @@ fn annotations(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
     }
     for (key, given) in members(old, new) {
         let pointer = format!("/annotations/{key}");
-        // What is promised, and what holds if nothing is said.
+        // The value that is a promise, and the default of the hint.
         let (promise, default) = match key {
             "title" => {
                 found.text(&pointer, given);
@@ -123,7 +123,8 @@ fn annotations(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
     }
 }
 
-/// Compares how a tool may be run. A client that runs it as before is not affected if it may also be run as a task.
+/// Compares how a tool may be run. A client that runs it as before is not affected if it can additionally be run as a
+/// task.
 fn execution(found: &mut ToolChanges<'_>, given: BeforeAfter<'_>) {
     const TASKS: &str = "/taskSupport";
     let support = |value: Option<&Value>| {

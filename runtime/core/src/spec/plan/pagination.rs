@@ -1,13 +1,13 @@
-//! How an operation gives a list in pages, as data.
+//! The pagination of an operation, as data.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::base::frozen::Text;
 
-/// How an operation gives a list in pages. Pointers are JSON pointers into the body of a response.
+/// The pagination of an operation. Pointers are JSON pointers into the body of a response.
 ///
-/// It is also read from a text that says how the next page is asked for, and where things are.
+/// It can be parsed from a string that states how to request the next page, and where the items are.
 ///
 /// ```
 /// use toolgen_runtime::spec::plan::Pagination;
@@ -27,57 +27,57 @@ use crate::base::frozen::Text;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pagination {
-    /// How the next page is asked for.
+    /// How to request the next page.
     pub next: NextPage,
     /// The pointer to the list of items. Empty if the body is the list.
     pub items: Text,
-    /// The pointer to whether more pages follow: a boolean. With `!` before it, to whether this is the last one. Empty if the
-    /// service does not say.
+    /// The pointer to a boolean that states whether more pages follow. With `!` before it, the boolean states whether
+    /// this is the last page. Empty if the service has neither.
     pub has_more: Text,
-    /// The pointer to how many items the whole list has: a number. Empty if the service does not say. It distinguishes
-    /// a list that ends early from one that was read whole.
+    /// The pointer to the total number of items. Empty if the service does not return it. It distinguishes a list that
+    /// ended early from a complete one.
     pub total: Text,
-    /// The argument with the most items of a page. Empty if there is none.
+    /// The argument for the maximum number of items of a page. Empty if there is none.
     pub size: Text,
-    /// The argument by which a caller asks for several pages at once: the most items in total. Empty if none is
-    /// offered. It is not sent.
+    /// The argument with which a caller requests several pages in one call: the maximum number of items in total.
+    /// Empty if none is offered. It is not sent to the service.
     pub max_items_argument: Text,
 }
 
-/// How the page after a page is asked for.
+/// How to request the page after a page.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NextPage {
-    /// By the URL that the header `Link` has with `rel="next"` (RFC 8288).
+    /// The URL in the `Link` header with `rel="next"` (RFC 8288).
     Link,
-    /// By the URL at this pointer.
+    /// The URL at this pointer.
     Url(Text),
-    /// By the same call, with the value at a pointer as an argument.
+    /// The same call, with the value at a pointer as an argument.
     Cursor {
         /// The argument.
         argument: Text,
         /// The pointer.
         pointer: Text,
     },
-    /// By the same call, with a part of the last item as an argument.
+    /// The same call, with a part of the last item as an argument.
     Last {
         /// The argument.
         argument: Text,
         /// The pointer, within the item.
         pointer: Text,
     },
-    /// By the same call, with the number of the page as an argument.
+    /// The same call, with the page number as an argument.
     Page {
         /// The argument.
         argument: Text,
-        /// The number of the first page, which the service takes if none is given: 1 or 0.
+        /// The number of the first page, which the service uses by default: 1 or 0.
         first: u32,
     },
-    /// By the same call, with the number of items before the page as this argument.
+    /// The same call, with the number of preceding items as this argument.
     Offset(Text),
 }
 
 impl Pagination {
-    /// Returns pages whose list is the whole body.
+    /// Creates the pagination of a list that is the whole body.
     #[must_use]
     pub const fn new(next: NextPage) -> Pagination {
         Pagination {
@@ -92,7 +92,7 @@ impl Pagination {
 }
 
 impl NextPage {
-    /// Returns the argument that changes from page to page, if one does.
+    /// Returns the argument that changes from page to page, if there is one.
     #[must_use]
     pub fn argument(&self) -> Option<&Text> {
         match self {
@@ -127,7 +127,7 @@ impl fmt::Display for Pagination {
     }
 }
 
-/// Why a text does not describe a pagination. `Display` says what is wrong, and what is right.
+/// Why a string does not describe a pagination. `Display` gives the error and the syntax.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PaginationError(String);
 
@@ -147,7 +147,7 @@ __readable_debug!(PaginationError);
 
 impl std::error::Error for PaginationError {}
 
-/// Reads `ARGUMENT` or `ARGUMENT@FIRST`.
+/// Parses `ARGUMENT` or `ARGUMENT@FIRST`.
 fn numbered(text: &str) -> Option<NextPage> {
     let (argument, first) = text.split_once('@').unwrap_or((text, "1"));
     let first = first.parse().ok().filter(|_| !argument.is_empty())?;

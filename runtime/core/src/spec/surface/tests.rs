@@ -1,4 +1,4 @@
-//! Surfaces: written, read and compared. `full.json` beside this file is a tool with a value in every field.
+//! Tests of writing, parsing and comparing surfaces. `tests/full.json` is a tool with a value in every field.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ fn defs(named: &Value) -> List<Def> {
     read_document(&json!({ "$defs": named }), &mut Vec::new()).1
 }
 
-/// A tool with a value in every field.
+/// Returns a tool with a value in every field.
 fn full() -> ToolSpec {
     ToolSpec::from_json(&serde_json::from_str(include_str!("tests/full.json")).unwrap()).unwrap()
 }
@@ -126,7 +126,7 @@ fn different_schemas_of_one_name_stay_separate() {
     assert_eq!(root["$defs"], json!({"Pet": {"type": "integer"}}));
     assert_eq!(root["tools"]["a"]["$defs"], json!({"Pet": {"type": "string"}}));
     assert_eq!(Surface::read(&root).unwrap().specs(), specs);
-    // A change of what tools share is told once.
+    // A change of a shared schema is reported once.
     let longer = [of("a", "string"), of("b", "number"), of("c", "number")];
     let longer = Surface::of(longer.iter().map(|spec| (spec, None))).unwrap();
     let messages: Vec<String> = surface.drift(&longer).iter().map(ToString::to_string).collect();

@@ -1,6 +1,6 @@
-//! Changes and their classes: the script beside this file.
+//! Tests of changes and their classes, with the cases of `tests/changes.txt`.
 //!
-//! `tool` is the descriptor that was locked. `set` puts a value at a place of it, and `remove` takes one away.
+//! `tool` is the locked descriptor. `set` sets a value at a location in it, and `remove` removes one.
 
 use std::path::Path;
 
