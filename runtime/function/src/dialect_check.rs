@@ -89,8 +89,8 @@ pub const fn of<T: ToolInput>(dialect: &Dialect) -> Option<DialectRefusal> {
     of_shape(Of::<T>::SHAPE, T::BODY, dialect, false)
 }
 
-const NEVER: &str = "takes no schema that allows no value";
-const EXACT: &str = "has no keyword for a rule of an `exact` tool; leave out the rule, or `exact`: ";
+const NEVER: &str = "rejects a schema that allows no value";
+const EXACT: &str = "has no keyword for a rule of an `exact` tool; remove the rule, or `exact`: ";
 
 /// Returns the first part of a shape that a dialect rejects. For an `exact` tool, a part with a rule that would be
 /// lost counts as well.

@@ -63,10 +63,9 @@ pub const fn relations(tool: &str, dialect: &Dialect) {
         let message = ConstText::<600>::EMPTY.and("tool `").and(tool).and("`: ").and(dialect.title);
         panic!(
             "{}",
-            message.and(
-                " takes no rules between arguments, and the tool is `exact`: leave the rule out, or `exact`"
-            )
-            .as_str()
+            message
+                .and(" has no rules between arguments, and the tool is `exact`: remove the rule, or `exact`")
+                .as_str()
         );
     }
 }

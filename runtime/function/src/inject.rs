@@ -34,9 +34,9 @@ pub use caller::{ContextValue, FromContext, HelpUrl, SessionState};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be injected into a tool",
-    label = "the context of a call does not hold it",
-    note = "`&ToolContext`, `CancellationToken`, `Progress` and `Service<T>` can be; implement `Inject` for types of your own",
-    note = "if a model gives it, mark the parameter `#[arg]`"
+    label = "the context of a call does not contain it",
+    note = "`&ToolContext`, `CancellationToken`, `Progress` and `Service<T>` can be; implement `Inject` for your own types",
+    note = "if the model passes it, mark the parameter with `#[arg]`"
 )]
 pub trait Inject<'a>: Sized {
     /// Takes the value from the context.

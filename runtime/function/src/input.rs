@@ -106,10 +106,10 @@ pub use toolgen_core::internal::BorrowedValue;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a tool",
     label = "its schema is not known",
-    note = "derive `ToolInput` for it if it is yours; options, lists, tuples and maps are arguments if what they hold is one",
-    note = "the keys of a map are `String`, as those of an object in JSON",
-    note = "for a type of another crate that implements `schemars::JsonSchema` and `serde::Deserialize`, write `#[arg(schemars)]` and turn on the feature `schemars`",
-    note = "a parameter that the program gives, not the model, such as a database, is a service: `db: Service<Db>`"
+    note = "derive `ToolInput` for it if it is yours; options, lists, tuples and maps are arguments if their items are",
+    note = "map keys must be `String`, as in a JSON object",
+    note = "for a type of another crate that implements `schemars::JsonSchema` and `serde::Deserialize`, write `#[arg(schemars)]` and enable the feature `schemars`",
+    note = "a parameter that the program provides, such as a database, is a service: `db: Service<Db>`"
 )]
 pub trait ToolInput: Sized {
     /// The shape of the values that the type is decoded from.
@@ -177,7 +177,7 @@ impl<T: ToolInput> Of<T> {
     message = "`&{Self}` cannot be an argument of a tool",
     label = "there is no value to borrow it from",
     note = "`&str`, `&[T]`, `&Path` and `&T` of an argument type `T` can be; derive `ToolInput` for `T` if it is yours",
-    note = "a parameter that the program gives, not the model, such as a database, is a service: `db: Service<Db>`"
+    note = "a parameter that the program provides, such as a database, is a service: `db: Service<Db>`"
 )]
 pub trait BorrowedArgument {
     /// The type that is decoded.

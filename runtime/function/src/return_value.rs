@@ -25,8 +25,8 @@ use toolgen_kernel::schema::shape::{Kind, Schema, Shape};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a tool",
     label = "returned by a tool",
-    note = "derive `serde::Serialize` for it, implement `IntoToolOutput`, or return a text",
-    note = "an error stands in a `Result<_, E>`"
+    note = "derive `serde::Serialize` for it, implement `IntoToolOutput`, or return a string",
+    note = "return errors in a `Result<_, E>`"
 )]
 pub trait IntoToolOutput {
     /// Converts the value into a result for the model and the program.
@@ -176,7 +176,7 @@ impl AsJson {
     pub fn convert<T: Serialize>(&self, value: T) -> Result<ToolResult, ToolError> {
         serde_json::to_value(&value)
             .map(ToolResult::json)
-            .map_err(|error| ToolError::failed(format!("the result has no form in JSON: {error}")))
+            .map_err(|error| ToolError::failed(format!("the result cannot be serialized as JSON: {error}")))
     }
 }
 
@@ -217,8 +217,8 @@ impl Said {
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool",
-    label = "this error has no text to show",
-    note = "implement `Display` for `{Self}`, which the model reads, or derive an error by `thiserror`",
+    label = "this error has no message to show",
+    note = "implement `Display` for `{Self}`, which the model reads, or derive the error with `thiserror`",
     note = "with `#[derive(Debug)]` alone, the model reads that the tool failed, and operators read the value"
 )]
 pub trait HiddenError: Debug {}

@@ -315,7 +315,7 @@ impl<S: Send + Sync + 'static> AgentTool for FunctionTool<S> {
 /// The type that represents a `#[tool]` function, with the function's name.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
-    note = "put `#[tool]` on the function; methods come together, by the `#[tools]` of their `impl` block: `toolset![Notes::tools(&notes)]`; give other tools as an expression in parentheses: `toolset![(my_tool)]`"
+    note = "put `#[tool]` on the function; methods are listed together, by `#[tools]` on their `impl` block: `toolset![Notes::tools(&notes)]`; give other tools as an expression in parentheses: `toolset![(my_tool)]`"
 )]
 pub trait ToolFunction {
     /// The name of the tool.

@@ -225,7 +225,7 @@ pub(super) fn read<'v>(
         match item {
             Item::Skip | Item::Text(_) | Item::Thinking(_) => {}
             Item::Foreign(kind) => {
-                let reason = format!("is a `{kind}`, which only the program itself can answer");
+                let reason = format!("is a `{kind}`, which only the program can handle");
                 read.problems.push(WireError::new(at(), reason));
             }
             Item::Call(call) => match id(&call, format.ids_optional) {
@@ -262,8 +262,8 @@ fn id(call: &ParsedCall<'_>, optional: bool) -> Result<String, &'static str> {
     match &call.id {
         Ok(Some(id)) => Ok(call.kind.mark(id)),
         Ok(None) if optional => Ok(ids::made_up(call.kind)),
-        Ok(None) => Err("is missing, so the call cannot be answered"),
-        Err(()) => Err("is not a text, so the call cannot be answered"),
+        Ok(None) => Err("is missing, so the call cannot get a result"),
+        Err(()) => Err("is not a string, so the call cannot get a result"),
     }
 }
 

@@ -56,7 +56,7 @@ impl Media<'_> {
         path.rsplit('/').next().unwrap_or_default()
     }
 
-    /// Returns a placeholder: `[image image/png, 12345 bytes, not shown: this format takes text only]`.
+    /// Returns a placeholder: `[image image/png, 12345 bytes, not shown: this format supports only text]`.
     fn note(&self, reason: &str) -> String {
         let what = match self.kind {
             MediaKind::Image => "image",
@@ -126,9 +126,9 @@ fn unknown(content: &dyn fmt::Debug) -> ContentPart<'static> {
 }
 
 /// Why binary data is omitted from a result.
-pub(super) const TEXT_ONLY: &str = "this format takes text only";
+pub(super) const TEXT_ONLY: &str = "this format supports only text";
 /// Why binary data is omitted from an error.
-const TEXT_ONLY_ERROR: &str = "an error takes text only";
+const TEXT_ONLY_ERROR: &str = "errors support only text";
 /// Returns why binary data is omitted from a result for Claude, on any host. Its API states: `all content must be type
 /// "text" if "is_error" is true`.
 pub(super) fn why_text_only(is_error: bool, options: &ToolResultOptions<'_>) -> Option<&'static str> {
@@ -140,7 +140,7 @@ pub(super) fn why_text_only(is_error: bool, options: &ToolResultOptions<'_>) -> 
 }
 
 /// Why binary data is omitted from a result.
-const NOT_TAKEN: &str = "this format does not take it";
+const NOT_TAKEN: &str = "this format does not support it";
 
 /// Returns the parts of a result: at least one, and no empty text.
 ///

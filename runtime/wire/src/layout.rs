@@ -112,7 +112,7 @@ impl<'de> Deserialize<'de> for StopReason {
         let known = STOPS.iter().find(|(_, known)| *known == name);
         known
             .map(|(stop, _)| *stop)
-            .ok_or_else(|| serde_core::de::Error::custom(format!("Stop: `{name}` is not known")))
+            .ok_or_else(|| serde_core::de::Error::custom(format!("unknown stop reason `{name}`")))
     }
 }
 
@@ -188,8 +188,8 @@ impl Layout {
         if (self.is_piece)(value) {
             let title = self.title;
             let what = format!(
-                "is a piece of a response of {title}: calls are read from whole ones, so wait for it or collect the \
-                 pieces with `WireFormat::stream`"
+                "is a part of a response of {title}: wait for the whole response, or collect the parts with \
+                 `WireFormat::stream`"
             );
             return Err(WireError::new(pointer, what));
         }
@@ -265,7 +265,7 @@ impl Layout {
                 let item = list.strip_suffix('s').unwrap_or(list);
                 return match owner.get(0) {
                     Some(first) => Ok(Some(first)),
-                    None => Err(WireError::new(pointer, format!("holds no {item}"))),
+                    None => Err(WireError::new(pointer, format!("has no {item}"))),
                 };
             }
             key => owner.get(key),

@@ -172,7 +172,7 @@ fn structured_content(result: &ToolResult, declared: &StructuredOutput) -> Resul
     }
     match declared.problems(&value).first() {
         None => Ok(value),
-        Some(problem) => Err(format!("it is not as declared: {}", problem.of_result())),
+        Some(problem) => Err(format!("it does not match the declaration: {}", problem.of_result())),
     }
 }
 

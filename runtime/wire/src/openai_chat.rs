@@ -199,7 +199,7 @@ fn item(block: &Value) -> Item<'_> {
     let function = block.get("function").unwrap_or(&Value::Null);
     let mut call = ParsedCall { id, ..ParsedCall::of(function, "", "/id", "arguments") };
     if function.is_null() && kind != "function" {
-        call.blocked = Some(Blocked::Malformed(format!("there are no calls of the kind `{kind}`").into()));
+        call.blocked = Some(Blocked::Malformed(format!("unknown kind of call: `{kind}`").into()));
     }
     Item::Call(call)
 }

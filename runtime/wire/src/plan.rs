@@ -72,9 +72,8 @@ impl fmt::Display for PlanError {
             PlanError::Refused(refused) => refused.fmt(f),
             PlanError::TooMany { provider, count: given, max: limit } => write!(
                 f,
-                "{given} tools are too many for a request to {provider}, which takes {limit}: offer those of a few \
-                 toolsets, let the model search for tools, or ask for a plan that leaves out the last ones \
-                 (`PlanOptions::cut`)"
+                "{given} tools are too many for a request to {provider}, which allows {limit}: offer a few toolsets, \
+                 let the model search for tools, or drop the last tools (`PlanOptions::drop_excess`)"
             ),
         }
     }

@@ -71,7 +71,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Returns `{"text": …}` in a list, or null if the text is empty.
+/// Returns `{"text": …}` in a list, or null if `text` is empty.
 pub(super) fn parts(text: &str) -> Value {
     if text.is_empty() { Value::Null } else { Value::Array(vec![object([("text", text.into())])]) }
 }
@@ -91,7 +91,7 @@ impl WireFormat {
     }
 
     pub(super) fn no_conversation(self) -> WireError {
-        let what = format!("the format `{self}` has calls and answers, but no conversation with a model");
+        let what = format!("the format `{self}` has calls and results, but no conversation with a model");
         WireError::new("", what)
     }
 }

@@ -123,7 +123,7 @@ impl fmt::Display for StreamError {
             StreamError::TooLong(limit) => {
                 write!(
                     f,
-                    "the stream is larger than {limit} bytes; `Stream::with_limit` sets how much is taken"
+                    "the stream is larger than {limit} bytes; raise the limit with `Stream::with_limit`"
                 )
             }
         }
@@ -229,7 +229,7 @@ impl Stream {
         let ended = self.assembly.ended;
         let whole = self.assembly.finish();
         if whole.is_null() {
-            let what = "it had no event of a reply, so there is no turn to read";
+            let what = "it contained no events of a reply";
             return Err(StreamError::Bytes(what.to_owned()));
         }
         turn::read(self.format, &whole, ended).map_err(StreamError::Event)

@@ -142,16 +142,16 @@ impl fmt::Display for DeferredError {
         match self {
             DeferredError::Unsupported(format) => write!(
                 f,
-                "{format} cannot defer tools; give the provider a discovery (`ToolboxBuilder::discovery`) instead"
+                "{format} cannot defer tools; use a discovery (`ToolboxBuilder::discovery`) instead"
             ),
             DeferredError::SearchedByTool(format) => write!(
                 f,
-                "{format} takes no references to tools that another tool found; leave `Deferred::searched_by` out, so \
-                 that the provider searches"
+                "{format} does not accept references to tools that another tool found; omit `Deferred::searched_by`, so \
+                 that the vendor searches"
             ),
             DeferredError::UnknownTools(names) => {
                 let names: Vec<&str> = names.iter().map(Text::as_str).collect();
-                write!(f, "to be loaded, but not among the tools: {}", names.join(", "))
+                write!(f, "tools to load that are not among the tools: {}", names.join(", "))
             }
             DeferredError::Refused(refused) => refused.fmt(f),
         }

@@ -135,7 +135,7 @@ pub(super) fn error_in(value: &Value) -> Option<WireError> {
         }
     };
     let words = if words.is_empty() { "without a reason".to_owned() } else { words.join(": ") };
-    Some(WireError::new(pointer, format!("the provider sent an error in place of a reply: {words}")))
+    Some(WireError::new(pointer, format!("the vendor sent an error instead of a reply: {words}")))
 }
 
 impl WireFormat {

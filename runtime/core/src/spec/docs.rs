@@ -66,7 +66,7 @@ pub fn detail(spec: &ToolSpec) -> String {
     }
     let mut out = format!("- **{}** - {}\n", spec.name, one_line(&spec.description));
     if let Some(instead) = &spec.deprecated {
-        line(&mut out, "Deprecated", if instead.is_empty() { "do not use it any more" } else { instead });
+        line(&mut out, "Deprecated", if instead.is_empty() { "do not use this tool" } else { instead });
     }
     match object_in(&spec.input, &spec.defs) {
         Some(rules) => parameters(&mut out, rules, &spec.defs),

@@ -71,11 +71,11 @@ impl ChangeClass {
     pub const fn meaning(self) -> &'static str {
         match self {
             ChangeClass::Compatible => "every call that worked still works",
-            ChangeClass::Text => "only what is read is another",
-            ChangeClass::Added => "no call had it before",
+            ChangeClass::Text => "only text changed",
+            ChangeClass::Added => "the tool did not exist before",
             ChangeClass::Model => "calls work as before, but a model is offered something else",
-            ChangeClass::Breaking => "calls may fail, or results may be what no program expects",
-            ChangeClass::Security => "the tool may do more harm, or steer the model, or hide something",
+            ChangeClass::Breaking => "calls may fail, or results may be unexpected",
+            ChangeClass::Security => "the tool may do more harm, manipulate the model, or hide something",
         }
     }
 }
@@ -229,8 +229,8 @@ impl<'o> ToolChanges<'o> {
     /// Reports a change that the comparison does not understand.
     pub(super) fn unknown(&mut self, pointer: &str, given: BeforeAfter<'_>) {
         self.suspicious(pointer, given);
-        let reason = "what is not understood may be anything";
-        self.changed_as(pointer, (ChangeClass::Breaking, reason), "a part that is not understood", given);
+        let reason = "a change that is not understood may have any effect";
+        self.changed_as(pointer, (ChangeClass::Breaking, reason), "an unrecognized part", given);
     }
 
     /// Reports suspicious content of new texts. Returns whether there is any.
@@ -282,7 +282,7 @@ fn describe_change(what: &str, old: Option<&Value>, new: Option<&Value>) -> Stri
         (Some(_), None) => format!("{what} was removed"),
         (old, new) => match (old.and_then(short), new.and_then(short)) {
             (Some(old), Some(new)) => format!("{what} was {old} and is {new}"),
-            _ => format!("{what} is another"),
+            _ => format!("{what} changed"),
         },
     }
 }

@@ -129,7 +129,7 @@ pub fn wrong(text: &str) -> Option<String> {
         let rest =
             text.strip_prefix('*').filter(|rest| rest.is_empty() || rest.starts_with('.')).unwrap_or(text);
         return rest.contains('*').then(|| {
-            format!("`{text}` fits no host: `*` stands for all hosts, or for all below a domain, as in `*.example.com`")
+            format!("`{text}` matches no host: `*` stands for all hosts, or for all below a domain, as in `*.example.com`")
         });
     }
     Some(match host_within(text) {

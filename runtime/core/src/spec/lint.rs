@@ -136,7 +136,7 @@ pub fn lint<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Finding> {
         found.of_examples();
         found.of_values(&mut values);
         for (message, _) in similar.iter().filter(|(_, at)| *at == index) {
-            let help = "say in each description what only that tool does, or leave tools out";
+            let help = "state in each description what only that tool does, or omit tools";
             found.add(Lint::NearDuplicate, &[], message.clone(), help);
         }
         found.findings.sort_by_key(|finding| finding.lint);
@@ -172,7 +172,7 @@ impl<'a> Findings<'a> {
                 Lint::RestatesName,
                 &[],
                 message,
-                "say what the name does not: of what, when, what comes back",
+                "add what the name does not say: the object, when to use it, what it returns",
             );
         }
     }
@@ -225,10 +225,10 @@ impl<'a> Findings<'a> {
             && fields.iter().all(|(field, _)| is_any_text(field))
         {
             let message = format!(
-                "nothing says how to call the tool `{name}`: no argument is required, and none is described by more \
-                 than its name"
+                "nothing describes how to call the tool `{name}`: no argument is required, and no description says more \
+                 than a name"
             );
-            let help = "say which arguments are required, what each is, with an example, and the defaults of the others";
+            let help = "state which arguments are required, describe each with an example, and give the defaults of the others";
             self.add(Lint::Vague, &[], message, help);
         }
         let of = |arguments: &[String], one: &str, several: &str| match arguments {
@@ -237,7 +237,7 @@ impl<'a> Findings<'a> {
         };
         if !silent.is_empty() {
             let message = of(&silent, "has no description", "have no description");
-            self.add(Lint::NoArgumentDescription, &silent, message, "say what to give, in which form");
+            self.add(Lint::NoArgumentDescription, &silent, message, "describe the value and its format");
         }
         if !restating.is_empty() {
             let (one, several) = ("is described by its name alone", "are described by their names alone");
@@ -246,7 +246,7 @@ impl<'a> Findings<'a> {
                 Lint::ArgumentRestatesName,
                 &restating,
                 message,
-                "say what the name does not: of what, in which form",
+                "add what the name does not say: the value and its format",
             );
         }
         if !unitless.is_empty() {
@@ -293,7 +293,7 @@ impl<'a> Findings<'a> {
             self.add(Lint::HiddenCharacters, arguments, format!("{whose} {what}"), help);
         }
         if let Some(what) = instruction(text) {
-            let help = "read it; say what the tool does, and leave orders to the prompt of the program";
+            let help = "review it; describe only the tool, and keep instructions in the program's prompt";
             self.add(Lint::Instructions, arguments, format!("{whose} {what}"), help);
         }
     }
@@ -301,7 +301,7 @@ impl<'a> Findings<'a> {
     fn of_examples(&mut self) {
         for example in &self.spec.examples {
             if let Err(error) = self.spec.check_example(example) {
-                let message = format!("an example of the tool `{}` does not fit it: {error}", self.spec.name);
+                let message = format!("an example of the tool `{}` is invalid: {error}", self.spec.name);
                 self.add(Lint::Example, &[], message, "correct the example or the schema");
             }
         }

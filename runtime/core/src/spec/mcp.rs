@@ -142,7 +142,7 @@ pub fn tools(
             changed
                 .iter()
                 .filter(|name| own.contains(name))
-                .map(|name| lost(&format!("the schema `{name}` is part of itself; that part is left out"))),
+                .map(|name| lost(&format!("the schema `{name}` contains itself; that part is omitted"))),
         );
     }
     adapted
@@ -182,7 +182,7 @@ fn refused(tool: &str, pointer: &'static str, message: String, help: &'static st
 /// Returns the name of a descriptor's tool, if the descriptor is valid.
 fn check(descriptor: &Value, name: Option<ToolName>, alias: &str) -> Result<ToolName, RejectedDescriptor> {
     let raw = raw_name(descriptor);
-    let ask = "ask the authors of the server to correct it, or leave the tool out";
+    let ask = "ask the authors of the server to fix it, or omit the tool";
     let fail = |pointer, message: &str, help| Err(refused(raw, pointer, message.to_owned(), help));
     if !descriptor.is_object() {
         return fail("", "the descriptor is not an object", ask);
@@ -192,7 +192,7 @@ fn check(descriptor: &Value, name: Option<ToolName>, alias: &str) -> Result<Tool
     }
     if raw.is_empty() {
         let is_text = descriptor.get("name").is_none_or(Value::is_string);
-        return fail("/name", if is_text { "the tool has no name" } else { "the name is not a text" }, ask);
+        return fail("/name", if is_text { "the tool has no name" } else { "the name is not a string" }, ask);
     }
     match descriptor.get("inputSchema") {
         Some(Value::Object(_)) => {}
@@ -281,7 +281,7 @@ fn adapt(
             problems.extend(references::dangling(&schema, &format!("/{key}")).into_iter().map(
                 |(pointer, text)| {
                     let message =
-                        format!("the reference `{text}` leads nowhere, so any value is accepted here");
+                        format!("the reference `{text}` is dangling, so any value is accepted here");
                     ReadProblem { pointer, kind: ReadProblemKind::Keyword, message }
                 },
             ));
@@ -339,7 +339,7 @@ fn misfits(descriptor: &Value) -> Vec<ReadProblem> {
     let misfit = |(pointer, wanted): (&str, Value)| {
         let (wanted, found) = (type_name(&wanted), descriptor.pointer(pointer).map_or("null", type_name));
         (found != wanted && found != "null").then(|| {
-            let message = format!("this is not of the type {wanted}, but {found}, and does not count");
+            let message = format!("expected {wanted}, got {found}; it is ignored");
             ReadProblem { pointer: pointer.to_owned(), kind: ReadProblemKind::Keyword, message }
         })
     };
@@ -360,19 +360,21 @@ fn arguments(mut shape: Shape, defs: &[Def], problems: &mut Vec<ReadProblem>) ->
         return shape;
     }
     let what = match &shape.kind {
-        Kind::String(_) => Some("a text"),
+        Kind::String(_) => Some("a string"),
         Kind::Integer(_) | Kind::Number(_) => Some("a number"),
         Kind::Boolean => Some("a boolean"),
-        Kind::Array(_) | Kind::Tuple(_) => Some("a list"),
+        Kind::Array(_) | Kind::Tuple(_) => Some("an array"),
         Kind::Enum(_) => Some("one of several values"),
         Kind::Null => Some("null"),
         _ => None,
     };
     problems.push(lost(&match what {
         Some(what) => {
-            format!("this is the schema of {what}, and arguments are an object, so any are accepted")
+            format!(
+                "this is the schema of {what}, but arguments must be an object, so any arguments are accepted"
+            )
         }
-        None => "the arguments are not listed by name, so any are accepted".to_owned(),
+        None => "the arguments are not declared by name, so any arguments are accepted".to_owned(),
     }));
     let kind = Kind::Object(ObjectRules { extra: Extra::Open, ..ObjectRules::ANY });
     Shape { description: shape.description, ..Shape::of(kind) }

@@ -93,7 +93,7 @@ pub enum NameError {
 impl NameError {
     const fn message(self) -> &'static str {
         match self {
-            NameError::Empty => "a tool name may not be empty",
+            NameError::Empty => "a tool name must not be empty",
             NameError::Start => "a tool name must start with an ASCII letter",
             NameError::Character => "a tool name may contain only ASCII letters, digits, `_` and `-`",
             NameError::TooLong => "a tool name may have at most 64 characters",

@@ -46,7 +46,7 @@ impl Reader {
         match object.get(key) {
             Some(Value::String(text)) => text.clone(),
             _ => {
-                self.fail(child(at, key), format!("`{key}` is not text"));
+                self.fail(child(at, key), format!("`{key}` is not a string"));
                 String::new()
             }
         }
@@ -59,7 +59,7 @@ impl Reader {
             items.and_then(|items| items.iter().map(|item| item.as_str().map(Text::copy_of)).collect());
         texts.map_or_else(
             || {
-                self.fail(child(at, key), format!("`{key}` is not a list of texts"));
+                self.fail(child(at, key), format!("`{key}` is not an array of strings"));
                 List::EMPTY
             },
             List::from,
@@ -72,7 +72,7 @@ impl Reader {
             return self.fail(at, "this is not an object");
         };
         for key in members.keys().filter(|key| !known.contains(&key.as_str())) {
-            self.fail(child(at, key), format!("`{key}` is not known here"));
+            self.fail(child(at, key), format!("unknown key `{key}`"));
         }
     }
 }

@@ -30,7 +30,7 @@ pub const SURFACE: &str = "toolgen_lock";
 /// The format version.
 const VERSION: u64 = 1;
 
-const LOCK_AGAIN: &str = "write the lock again by `cargo toolgen lock`, and read what changed";
+const LOCK_AGAIN: &str = "write the lock again with `cargo toolgen lock`, and review the changes";
 
 /// The tools of a program as data, with the toolsets that contain them.
 #[derive(Clone, Debug, Default)]
@@ -59,7 +59,7 @@ pub struct DuplicateName(pub String);
 
 impl std::fmt::Display for DuplicateName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "two tools are called `{}`; rename one", self.0)
+        write!(f, "two tools have the name `{}`; rename one", self.0)
     }
 }
 
@@ -205,7 +205,7 @@ impl Reader {
         let found = root.get(SURFACE);
         if found.and_then(Value::as_u64) != Some(VERSION) {
             let given = found.map_or_else(|| "missing".to_owned(), Value::to_string);
-            let message = format!("the version of a lock is {VERSION}, and here it is {given}");
+            let message = format!("expected lock version {VERSION}, got {given}");
             let help = "write the lock again with this version of `cargo toolgen`";
             self.fail_with(child("", SURFACE), message, help);
             return Surface::default();

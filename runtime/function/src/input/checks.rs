@@ -77,31 +77,31 @@ pub const fn rule(shape: &Shape, rules: &ArgumentRules, written: &str, ty: &str)
     let text = matches!(kind, Kind::String(_));
     let sized = text || matches!(kind, Kind::Array(_) | Kind::Object(_));
     if !number && (minimum.is_some() || maximum.is_some() || below.is_some()) {
-        refuse(&message("`range` is for numbers, and this argument is not a number"));
+        refuse(&message("`range` applies to numbers, but this argument is not a number"));
     }
     if !sized && (min_len.is_some() || max_len.is_some()) {
         refuse(&message(
-            "`len` and `non_empty` are for texts, lists and maps, and this argument is none of them",
+            "`len` and `non_empty` apply to strings, lists and maps, but this argument is none of them",
         ));
     }
     if !text && !pattern.is_empty() {
-        refuse(&message("`pattern` is for texts, and this argument is not a text"));
+        refuse(&message("`pattern` applies to strings, but this argument is not a string"));
     }
     if !text && !deny.is_empty() {
-        refuse(&message("`deny_pattern` is for texts, and this argument is not a text"));
+        refuse(&message("`deny_pattern` applies to strings, but this argument is not a string"));
     }
     if !text && !format.is_empty() {
-        refuse(&message("`secret` is for texts, and this argument is not a text"));
+        refuse(&message("`secret` applies to strings, but this argument is not a string"));
     }
     if !(text || number || one_of.is_empty()) {
         refuse(&message(
-            "`one_of` is for texts and numbers, and this argument is neither; an enum that derives `ToolInput` says its values itself",
+            "`one_of` applies to strings and numbers, but this argument is neither; an enum that derives `ToolInput` declares its own values",
         ));
     }
     if let (Some(least), Some(max)) = (min_len, max_len)
         && *least > *max
     {
-        refuse(&message("`").and(written).and("` holds no length"));
+        refuse(&message("`").and(written).and("` contains no length"));
     }
     if let Kind::Integer(base) | Kind::Number(base) = kind {
         range(base, rules, written, ty);
@@ -115,7 +115,7 @@ const fn range(base: &NumberRules, rules: &ArgumentRules, written: &str, ty: &st
     if let Some(low) = low
         && !within(low, None, high, below)
     {
-        refuse(&message("`").and(written).and("` holds no value"));
+        refuse(&message("`").and(written).and("` contains no value"));
     }
     let beyond = match (low, high, below, base.maximum) {
         // An exclusive bound is inside the type if the last value before it is.
@@ -179,7 +179,7 @@ pub const fn value(shape: &Shape, rules: &ArgumentRules, value: ConstLiteral, wr
             number(base, rules, Number::Float(float), no_value, written);
         }
         (Kind::String(_), ConstLiteral::Str(text)) if !is_as_long(rules, text) => {
-            refuse(&start.and(" does not keep `").and(written.len).and("`"));
+            refuse(&start.and(" violates `").and(written.len).and("`"));
         }
         (Kind::String(_) | Kind::Boolean, ConstLiteral::Int(_) | ConstLiteral::Float(_))
         | (Kind::Integer(_), ConstLiteral::Float(_))
@@ -218,7 +218,7 @@ const fn number(
 #[track_caller]
 pub const fn items(shape: &Shape) {
     if !matches!(shape.kind, Kind::Array(_) | Kind::Never) {
-        refuse(&message("`items(...)` is for lists, and this argument is not a list"));
+        refuse(&message("`items(...)` applies to lists, but this argument is not a list"));
     }
 }
 
@@ -331,10 +331,7 @@ mod tests {
         assert_eq!(of_value::<f64>(below, ConstLiteral::Float(1.0)), "the default V is outside `range = R`");
         let long = ArgumentRules { max_len: Some(2), ..ArgumentRules::NONE };
         assert_eq!(of_value::<String>(long, ConstLiteral::Str("äö")), "");
-        assert_eq!(
-            of_value::<String>(long, ConstLiteral::Str("abc")),
-            "the default V does not keep `len = L`"
-        );
+        assert_eq!(of_value::<String>(long, ConstLiteral::Str("abc")), "the default V violates `len = L`");
         const ALLOWED: &[Literal] = &[ConstLiteral::Str("a").literal(), ConstLiteral::Str("b").literal()];
         let one_of = ArgumentRules { one_of: ALLOWED, ..ArgumentRules::NONE };
         assert_eq!(of_value::<String>(one_of, ConstLiteral::Str("b")), "");
@@ -381,7 +378,7 @@ mod tests {
         assert_eq!(range(Some(-1), None, None), beyond);
         assert_eq!(range(Some(256), None, None), beyond);
         assert_eq!(range(None, Some(-1), None), beyond);
-        assert_eq!(range(Some(5), Some(4), None), "`W` holds no value");
-        assert_eq!(range(Some(5), None, Some(5)), "`W` holds no value");
+        assert_eq!(range(Some(5), Some(4), None), "`W` contains no value");
+        assert_eq!(range(Some(5), None, Some(5)), "`W` contains no value");
     }
 }

@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, Hash};
 /// A type that a string literal can be the default of.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a default of an argument of the type `{T}`",
+    message = "`{Self}` cannot be the default of an argument of type `{T}`",
     label = "this is not a `{T}`",
     note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, `default = [1, 2]`, a variant such as `default = Unit::Celsius`, `default = Some(10)` for an `Option`, or an expression"
 )]
@@ -27,7 +27,7 @@ impl<T, U: Into<T>> DefaultOf<T> for U {
 /// A type that an integer literal can be the default of.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a whole number is not a default of an argument of the type `{Self}`",
+    message = "a whole number cannot be the default of an argument of type `{Self}`",
     label = "this is not a `{Self}`",
     note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, `default = [1, 2]`, a variant such as `default = Unit::Celsius`, `default = Some(10)` for an `Option`, or an expression"
 )]
@@ -67,7 +67,7 @@ integers!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64);
 /// A type that a decimal literal can be the default of.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a number with a fraction is not a default of an argument of the type `{Self}`",
+    message = "a number with a fraction cannot be the default of an argument of type `{Self}`",
     label = "this is not a `{Self}`",
     note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, `default = [1, 2]`, a variant such as `default = Unit::Celsius`, `default = Some(10)` for an `Option`, or an expression"
 )]
@@ -101,7 +101,7 @@ impl OfDecimal for f32 {
 /// A type that `true` and `false` can be the default of.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`true` or `false` is not a default of an argument of the type `{Self}`",
+    message = "`true` or `false` cannot be the default of an argument of type `{Self}`",
     label = "this is not a `{Self}`",
     note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, `default = [1, 2]`, a variant such as `default = Unit::Celsius`, `default = Some(10)` for an `Option`, or an expression"
 )]
@@ -127,7 +127,7 @@ impl OfBool for bool {
 /// A type that a list of `N` values can be the default of.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a list is not a default of an argument of the type `{Self}`",
+    message = "a list cannot be the default of an argument of type `{Self}`",
     label = "this is not a `{Self}`",
     note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, `default = [1, 2]`, a variant such as `default = Unit::Celsius`, `default = Some(10)` for an `Option`, or an expression"
 )]

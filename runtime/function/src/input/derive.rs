@@ -147,7 +147,7 @@ pub const fn fields_of<T: ToolInput>() -> &'static [Field] {
     match object_of::<T>() {
         Some(ObjectRules { fields: Frozen::Static(fields), .. }) => fields,
         _ => panic!(
-            "only the fields of a struct or the entries of a map can stand among the fields of another type; an enum can \
+            "only the fields of a struct or the entries of a map can be flattened into another type; an enum can \
              if `schemars` describes the other type: derive `JsonSchema` for it, and take it with `#[arg(schemars)]`"
         ),
     }
@@ -220,10 +220,7 @@ const fn check_names(fields: &[Field]) {
         while other < fields.len() {
             if let Some(name) = shared_name(&fields[one], &fields[other]) {
                 let message = ConstText::<300>::EMPTY.and("two fields are called `").and(name);
-                panic!(
-                    "{}",
-                    message.and("` in JSON, one of them in the type whose fields stand here").as_str()
-                );
+                panic!("{}", message.and("` in JSON, one of them in the flattened type").as_str());
             }
             other += 1;
         }
@@ -340,7 +337,7 @@ type VariantName<'t> = (Cow<'t, str>, BorrowedValue<'t>);
 
 /// Reads an externally tagged variant: `"Name"` or `{"Name": value}`.
 pub fn external(given: BorrowedValue<'_>) -> Result<VariantName<'_>, ArgumentProblem> {
-    let wrong = |other: &Value| problem("one of the forms of the argument", other);
+    let wrong = |other: &Value| problem("one of the variants of the argument", other);
     if let BorrowedValue::Text(name) = given {
         return Ok((name, BorrowedValue::Null));
     }

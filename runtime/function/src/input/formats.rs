@@ -63,7 +63,7 @@ impl ToolInput for Duration {
     fn decode(value: Value) -> Result<Self, ArgumentProblem> {
         let read = value.as_str().and_then(span);
         read.ok_or_else(|| {
-            problem("a span of weeks, days, hours, minutes and seconds such as PT1M30S", &value)
+            problem("a duration of weeks, days, hours, minutes and seconds such as PT1M30S", &value)
         })
     }
 }

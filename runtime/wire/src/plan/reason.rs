@@ -51,7 +51,7 @@ pub enum DecisionReason {
 /// Shows the tool, its dialect and the reason: `openai: find, because openai-strict refuses /tags: …`.
 impl fmt::Display for ToolDecision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let displayed = self.dialect.map_or("left out", |dialect| dialect.name);
+        let displayed = self.dialect.map_or("omitted", |dialect| dialect.name);
         write!(f, "{}: {displayed}", self.tool)?;
         if self.reason == DecisionReason::Wanted { Ok(()) } else { write!(f, ", because {}", self.reason) }
     }
@@ -60,24 +60,24 @@ impl fmt::Display for ToolDecision {
 impl fmt::Display for DecisionReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DecisionReason::Wanted => f.write_str("it was wanted"),
+            DecisionReason::Wanted => f.write_str("it was requested"),
             DecisionReason::Refused(reasons) => {
                 let reasons_text: Vec<String> =
                     reasons.iter().map(|cause| format!("{}: {}", cause.pointer, cause.reason)).collect();
-                write!(f, "the strict dialect refuses it: {}", reasons_text.join("; "))
+                write!(f, "the strict dialect rejects it: {}", reasons_text.join("; "))
             }
             DecisionReason::Withheld(losses) => {
                 let messages: Vec<String> = losses.iter().map(|loss| loss.pointer.clone()).collect();
                 write!(
                     f,
-                    "the strict dialect cannot send `null`, which stands for what is left out: {}",
+                    "the strict dialect cannot send `null`, which stands for omitted values: {}",
                     messages.join(", ")
                 )
             }
             DecisionReason::Limit { of, most: max, required: needs, remaining: left } => {
-                write!(f, "strict tools may have {max} {of} in all: it needs {needs}, and {left} are left")
+                write!(f, "strict tools may have {max} {of} in total: it needs {needs}, and {left} are left")
             }
-            DecisionReason::TooMany { most: max } => write!(f, "a request takes {max} tools"),
+            DecisionReason::TooMany { most: max } => write!(f, "a request can have {max} tools"),
         }
     }
 }

@@ -107,7 +107,7 @@ impl Assembly {
         }
         let list = self.response.pointer_mut(pointer).and_then(Value::as_array_mut);
         list.ok_or_else(|| {
-            WireError::new("", format!("belongs to a list at {pointer}, where the reply has none"))
+            WireError::new("", format!("belongs to a list at {pointer}, which the reply does not have"))
         })
     }
 

@@ -32,7 +32,7 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
             }
             kind if kind.ends_with("Exception") => {
                 let reason = format!(
-                    "the provider sent an error in place of a reply: {kind}: {}",
+                    "the vendor sent an error instead of a reply: {kind}: {}",
                     text(event, "message")
                 );
                 return Err(WireError::new("", reason));

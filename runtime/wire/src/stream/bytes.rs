@@ -95,7 +95,7 @@ impl JsonValues {
                     b'[' | b']' | b',' => continue,
                     byte if byte.is_ascii_whitespace() => continue,
                     _ => {
-                        let what = "there is something between its JSON objects that does not belong there";
+                        let what = "unexpected bytes between its JSON objects";
                         return Err(StreamError::Bytes(what.to_owned()));
                     }
                 }

@@ -132,7 +132,7 @@ fn add_arguments(call: &mut Value, event: &Value) -> Result<(), WireError> {
             argument.get(camel).or_else(|| argument.get(snake)).filter(|it| !it.is_null())
         };
         let path = of("jsonPath", "json_path").and_then(Value::as_str).unwrap_or_default();
-        let wrong = || WireError::new("/partialArgs", "has a path that leads nowhere");
+        let wrong = || WireError::new("/partialArgs", "has a path that does not resolve");
         let place = place(child(call, "args"), path).ok_or_else(wrong)?;
         if let Some(Value::String(more)) = of("stringValue", "string_value") {
             match place {

@@ -155,7 +155,7 @@ fn add_call(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<(),
             return Err(WireError::new("/choices/0/delta/tool_calls", reason));
         }
         _ if name.is_empty() && assembly.knows(id) => {
-            let reason = format!("adds to the call `{id}` without saying its number");
+            let reason = format!("adds to the call `{id}` without its index");
             return Err(WireError::new("/choices/0/delta/tool_calls", reason));
         }
         _ => {

@@ -74,7 +74,10 @@ fn item_done(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
     }
     let there = block(items, index)?;
     if ["type", "call_id"].iter().any(|key| text(there, key) != text(item, key)) {
-        return Err(WireError::new("/item", format!("ends item {index} as another one than it began")));
+        return Err(WireError::new(
+            "/item",
+            format!("ends item {index} with another type or ID than it began with"),
+        ));
     }
     *there = item.clone();
     Ok(())

@@ -378,7 +378,7 @@ pub(super) fn module(groups: &[Group<'_>], style: &Style<'_>) -> String {
             let Some(types) = signatures.next() else { continue };
             out.push_str(&comment(&first_paragraph(&spec.description)));
             if let Some(instead) = &spec.deprecated {
-                let instead = if instead.is_empty() { "do not use it any more" } else { instead };
+                let instead = if instead.is_empty() { "do not use this tool" } else { instead };
                 out.push_str(&comment(&format!("Deprecated: {instead}")));
             }
             let rules = style.unsaid(spec);

@@ -42,15 +42,15 @@ fn of_loss(spec: &ToolSpec, loss: &Loss) -> UnexpressedRule {
         _ if of_tool => "the description of the tool is cut".to_owned(),
         (Some(message), _) => message,
         // Reported only for variants that are disjoint, see `render`.
-        (None, "oneOf") => "exactly one of the forms fits".to_owned(),
-        (None, "anyOf") => "at least one of the forms fits".to_owned(),
-        (None, "required" | "nullable") => "null is the same as leaving it out".to_owned(),
+        (None, "oneOf") => "exactly one of the variants matches".to_owned(),
+        (None, "anyOf") => "at least one of the variants matches".to_owned(),
+        (None, "required" | "nullable") => "null is the same as omitting it".to_owned(),
         (None, "type") => "written as JSON text".to_owned(),
-        (None, "$ref") => "the form is not shown again".to_owned(),
+        (None, "$ref") => "the schema is not repeated".to_owned(),
         // For a map that is rendered as a list of keys and values.
-        (None, "uniqueItems") => "each key is given once".to_owned(),
+        (None, "uniqueItems") => "each key occurs once".to_owned(),
         (None, "additionalProperties") => "other keys are checked".to_owned(),
-        (None, "schema" | "not" | "if" | "allOf") => "there are more rules".to_owned(),
+        (None, "schema" | "not" | "if" | "allOf") => "more rules apply".to_owned(),
         (None, keyword) => format!("the rule `{keyword}` is checked"),
     };
     UnexpressedRule { place: location, keyword: loss.keyword, rule: message }

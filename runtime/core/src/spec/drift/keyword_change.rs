@@ -46,13 +46,13 @@ impl KeywordChange {
                 (ChangeClass::Compatible, "all arguments that were accepted still are")
             }
             (KeywordChange::Narrower, Side::Output) => {
-                (ChangeClass::Compatible, "all results are as promised before")
+                (ChangeClass::Compatible, "all results still match the old schema")
             }
             (KeywordChange::Wider, _) | (KeywordChange::Other, Side::Output) => {
-                (ChangeClass::Breaking, "results may be what was not promised before")
+                (ChangeClass::Breaking, "results may violate the old schema")
             }
             (KeywordChange::Narrower | KeywordChange::Other, _) => {
-                (ChangeClass::Breaking, "arguments that were accepted may be refused")
+                (ChangeClass::Breaking, "arguments that were accepted may be rejected")
             }
         }
     }

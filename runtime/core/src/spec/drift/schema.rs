@@ -52,10 +52,14 @@ impl ToolChanges<'_> {
         match given {
             (None, Some(_)) => {
                 self.suspicious(pointer, given);
-                self.add(pointer, ChangeClass::Compatible, "the tool now says what its results are");
+                self.add(pointer, ChangeClass::Compatible, "the tool now declares a schema of its results");
             }
             (Some(_), None) => {
-                self.add(pointer, ChangeClass::Breaking, "the tool no longer says what its results are");
+                self.add(
+                    pointer,
+                    ChangeClass::Breaking,
+                    "the tool no longer declares a schema of its results",
+                );
             }
             _ => self.schema(pointer, given, Side::Output),
         }
@@ -80,7 +84,7 @@ impl ToolChanges<'_> {
         };
         let pair = was.zip(is);
         if let Some(class) = pair.as_ref().and_then(|pair| self.renamed.get(pair)).copied() {
-            self.add(pointer, class, "the schema has another name here, too");
+            self.add(pointer, class, "the schema also has another name here");
         } else if differ((Some(&old), Some(&new))) {
             // A recursive use of the same pair is not another change.
             self.renamed.extend(pair.clone().map(|pair| (pair, ChangeClass::Text)));
@@ -89,7 +93,7 @@ impl ToolChanges<'_> {
             let worst = self.changes.iter().skip(before).map(|change| change.class).max();
             self.renamed.extend(pair.zip(worst));
         } else {
-            self.add(pointer, ChangeClass::Text, "the schema has another name, and is the same");
+            self.add(pointer, ChangeClass::Text, "the schema was renamed, but not changed");
         }
         true
     }
@@ -132,7 +136,7 @@ impl ToolChanges<'_> {
                     (Side::Input, None) => ChangeClass::Compatible,
                     (Side::Output, _) => ChangeClass::Text,
                     _ => {
-                        let reason = "a call that leaves the argument out means something else";
+                        let reason = "a call that omits the argument now has another meaning";
                         return self.changed_as(pointer, (ChangeClass::Breaking, reason), &what, given);
                     }
                 };

@@ -11,7 +11,8 @@ pub(super) struct Values<'a> {
     never: Option<Never<'a>>,
 }
 
-const HELP: &str = "correct the rules that exclude one another or require something within itself without end, or leave the tool out";
+const HELP: &str =
+    "correct the rules that contradict each other or require infinite nesting, or omit the tool";
 
 impl<'a> Findings<'a> {
     /// Reports arguments that can never be passed, and a tool that can never be called.
@@ -42,7 +43,7 @@ impl<'a> Findings<'a> {
             }
             if let Some(reason) = never.why(shape) {
                 let message = format!(
-                    "the argument `{location}` of the tool `{}` can never be given, as no value fits it: {reason}",
+                    "the argument `{location}` of the tool `{}` accepts no value: {reason}",
                     spec.name
                 );
                 self.add(Lint::NoValue, std::slice::from_ref(&location), message, HELP);

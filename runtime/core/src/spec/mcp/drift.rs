@@ -27,16 +27,16 @@ pub fn drift(locked: &[Value], offered: &[Value], others: OtherServerTools<'_>) 
             (old.get(name).map_or(&[][..], Vec::as_slice), new.get(name).map_or(&[][..], Vec::as_slice));
         match (old, new) {
             ([old], [new]) => descriptor(&mut found, old, new),
-            (_, []) => found.add("", ChangeClass::Breaking, "the server has no such tool any more"),
+            (_, []) => found.add("", ChangeClass::Breaking, "the server no longer has this tool"),
             ([], [new]) => {
-                found.add("", ChangeClass::Added, "the tool is new, and not called before it is locked");
+                found.add("", ChangeClass::Added, "the tool is new, and is not called until it is locked");
                 for one in suspicions(new, others) {
                     found.add(&one.pointer, ChangeClass::Security, format!("the text {}", one.message));
                 }
             }
             (old, new) => {
                 if old.iter().map(|one| canonical(one)).ne(new.iter().map(|one| canonical(one))) {
-                    found.add("", ChangeClass::Breaking, "the server lists several tools of this name");
+                    found.add("", ChangeClass::Breaking, "the server lists several tools with this name");
                 }
             }
         }
@@ -109,7 +109,7 @@ fn annotations(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
                 found.add(&pointer, ChangeClass::Text, "the hint is written differently, and means the same");
             }
             (Some(_), Some(new)) if new == promise => {
-                let message = "the tool now promises more, which policies believe once it is locked";
+                let message = "the tool now promises more, and policies rely on this when it is locked";
                 found.add(&pointer, ChangeClass::Compatible, message);
             }
             (Some(_), Some(_)) => {

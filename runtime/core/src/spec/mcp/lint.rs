@@ -160,7 +160,7 @@ const MAX_WORD_GAP: usize = 6;
 pub(in crate::spec) fn instruction(text: &str) -> Option<String> {
     let lower = text.to_lowercase();
     if let Some(mark) = MARKS.iter().find(|mark| is_marked(&lower, mark)) {
-        return Some(format!("has `{mark}`, which is for a model alone"));
+        return Some(format!("has `{mark}`, which only has a meaning for a model"));
     }
     let plain = lower.replace(['\'', '’'], "").replace(".\n", ". ").replace("\n\n", ". ");
     // A negation in one sentence does not apply to the next.

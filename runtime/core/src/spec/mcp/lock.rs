@@ -46,7 +46,7 @@ pub struct Package {
     pub integrity: String,
 }
 
-const LOCK_AGAIN: &str = "lock the server again by `cargo toolgen mcp lock`, and read what changed";
+const LOCK_AGAIN: &str = "lock the server again with `cargo toolgen mcp lock`, and review the changes";
 
 impl Lock {
     /// Returns the lock as the contents of its file, which are the same for equal locks.
@@ -145,7 +145,7 @@ impl Reader {
         let found = root.get(LOCK);
         if found.and_then(Value::as_u64) != Some(VERSION) {
             let given = found.map_or_else(|| "missing".to_owned(), Value::to_string);
-            let message = format!("the version of a lock is {VERSION}, and here it is {given}");
+            let message = format!("expected lock version {VERSION}, got {given}");
             let help = "lock the server again with this version of `cargo toolgen`";
             self.fail_with(format!("/{LOCK}"), message, help);
             return None;
@@ -237,7 +237,7 @@ impl Reader {
 
     fn tools(&mut self, root: &Value, alias: &str) -> Vec<Value> {
         let Some(Value::Array(entries)) = root.get("tools") else {
-            self.fail("/tools", "`tools` is not a list");
+            self.fail("/tools", "`tools` is not an array");
             return Vec::new();
         };
         let tools: Vec<Value> =
@@ -258,7 +258,9 @@ impl Reader {
             }
             let name = name.map(|name| name.to_string()).unwrap_or_default();
             if self.text(entry, &at, "name") != name {
-                let message = format!("`{raw}` is called `{name}`, by the names of the tools of this server");
+                let message = format!(
+                    "`{raw}` must have the name `{name}`, which follows from the tools of this server"
+                );
                 self.fail(format!("{at}/name"), message);
             }
         }

@@ -135,8 +135,8 @@ impl fmt::Display for PaginationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}; write how the next page is asked for (`link`, `next=/POINTER`, `cursor=ARGUMENT@/POINTER`, \
-             `last=ARGUMENT@/POINTER`, `page=ARGUMENT`, `page=ARGUMENT@0` or `offset=ARGUMENT`), then perhaps `items=/POINTER`, \
+            "{}; state how to request the next page (`link`, `next=/POINTER`, `cursor=ARGUMENT@/POINTER`, \
+             `last=ARGUMENT@/POINTER`, `page=ARGUMENT`, `page=ARGUMENT@0` or `offset=ARGUMENT`), then optionally `items=/POINTER`, \
              `more=/POINTER`, `total=/POINTER`, `size=ARGUMENT` and `offered=ARGUMENT`",
             self.0
         )
@@ -180,7 +180,7 @@ impl FromStr for Pagination {
             };
             match (key, found) {
                 (_, Some(_)) if next.is_some() => {
-                    return error(format!("`{word}` is a second way to the next page"));
+                    return error(format!("`{word}` is a second way to request the next page"));
                 }
                 (_, Some(found)) => next = Some(found),
                 ("items", None) if is_pointer(value) => read.items = owned(),
@@ -190,12 +190,12 @@ impl FromStr for Pagination {
                 ("total", None) if is_pointer(value) => read.total = owned(),
                 ("size", None) if !value.is_empty() => read.size = owned(),
                 ("offered", None) if !value.is_empty() => read.max_items_argument = owned(),
-                _ => return error(format!("`{word}` says nothing of pages")),
+                _ => return error(format!("`{word}` is not a part of a pagination")),
             }
         }
         match next {
             Some(next) => Ok(Pagination { next, ..read }),
-            None => error(format!("`{text}` does not say how the next page is asked for")),
+            None => error(format!("`{text}` does not state how to request the next page")),
         }
     }
 }
@@ -207,15 +207,15 @@ mod tests {
     #[test]
     fn invalid_pagination_is_rejected_with_help() {
         for (text, reason) in [
-            ("", "`` does not say how"),
-            ("items=/data", "`items=/data` does not say how"),
+            ("", "`` does not state how"),
+            ("items=/data", "`items=/data` does not state how"),
             ("page=p offset=o", "`offset=o` is a second way"),
-            ("cursor=after", "`cursor=after` says nothing of pages"),
-            ("cursor=@/x", "`cursor=@/x` says nothing"),
-            ("next=links", "`next=links` says nothing"),
-            ("link items=data", "`items=data` says nothing"),
-            ("link total=all", "`total=all` says nothing"),
-            ("link pages=3", "`pages=3` says nothing"),
+            ("cursor=after", "`cursor=after` is not a part of a pagination"),
+            ("cursor=@/x", "`cursor=@/x` is not a part"),
+            ("next=links", "`next=links` is not a part"),
+            ("link items=data", "`items=data` is not a part"),
+            ("link total=all", "`total=all` is not a part"),
+            ("link pages=3", "`pages=3` is not a part"),
         ] {
             let message = text.parse::<Pagination>().unwrap_err().to_string();
             assert!(

@@ -35,7 +35,7 @@ pub(super) fn drift(old: &Surface, new: &Surface) -> Vec<Change> {
                     new.tools.iter().find(|(name, new)| !old.tools.contains_key(*name) && alike(gone, new));
                 let message = match now {
                     Some((now, _)) => format!("the tool is now called `{now}`"),
-                    None => "there is no such tool any more".to_owned(),
+                    None => "the tool no longer exists".to_owned(),
                 };
                 found.add("", ChangeClass::Breaking, message);
             }
@@ -89,7 +89,7 @@ fn tool(found: &mut ToolChanges<'_>, old: &Entry, new: &Entry) {
         found.add(
             &child("/$defs", gone),
             ChangeClass::Breaking,
-            format!("the schema `{gone}` is referred to, and missing"),
+            format!("the schema `{gone}` is referenced, but missing"),
         );
     }
     for back in missing(old).difference(&missing(new)) {
@@ -109,7 +109,7 @@ fn tool(found: &mut ToolChanges<'_>, old: &Entry, new: &Entry) {
             "timeout" => timeout(found, given),
             "call" => compare(found, given),
             "exclusive" | "service" | "reads" | "writes" => {
-                let reason = "it only says which calls run beside each other, or how failures are counted";
+                let reason = "it only affects which calls run concurrently, or how failures are counted";
                 found.changed_as(&at, (ChangeClass::Compatible, reason), &format!("`{key}`"), given);
             }
             "category" | "deprecated" | "exact" | "result_limit" | "slim"
@@ -119,7 +119,7 @@ fn tool(found: &mut ToolChanges<'_>, old: &Entry, new: &Entry) {
             }
             "category" | "deprecated" | "exact" | "result_limit" | "slim" => {}
             "completion" | "sub_agent" => {
-                let reason = "the agent goes on where it stopped, or stops where it went on";
+                let reason = "the agent continues where it stopped before, or stops where it continued";
                 found.changed_as(&at, (ChangeClass::Breaking, reason), &format!("`{key}`"), given);
             }
             _ => found.unknown(&at, given),
@@ -230,7 +230,7 @@ fn requires(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
     }
     found.suspicious(AT, (old, new));
     if found.changes.len() == before {
-        found.changed(AT, ChangeClass::Text, "what is said of the requirements", (old, new));
+        found.changed(AT, ChangeClass::Text, "the message or the order of requirements", (old, new));
     }
 }
 
@@ -268,7 +268,7 @@ fn toolsets(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
                 }
             }
             (Some(_), None) => {
-                found.add(&at, ChangeClass::Breaking, format!("there is no set `{name}` any more"))
+                found.add(&at, ChangeClass::Breaking, format!("the set `{name}` no longer exists"))
             }
             _ => found.add(&at, ChangeClass::Added, format!("the set `{name}` is new")),
         }
@@ -356,7 +356,7 @@ impl<'s> Shared<'s> {
     }
 }
 
-const ELSEWHERE: &str = "arguments and credentials go where they did not go before";
+const ELSEWHERE: &str = "arguments and credentials are sent to another destination";
 const OTHERWISE: &str = "the same call does something else";
 
 /// Compares two recorded calls. A call that is not recorded on both sides is not compared: a program does not know how
@@ -367,7 +367,7 @@ fn compare(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
         |call: &Value| call.as_object().and_then(|call| call.iter().next()).map(|(kind, _)| kind.clone());
     let (was, is) = (one(old).unwrap_or_default(), one(new).unwrap_or_default());
     if was != is {
-        let message = format!("the tool was executed as `{was}`, and is as `{is}`");
+        let message = format!("the tool was executed as `{was}`, and is now executed as `{is}`");
         return found.add("/call", ChangeClass::Security, message);
     }
     let nothing = Value::Null;
@@ -383,14 +383,14 @@ fn compare(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
 fn class(kind: &str, key: &str, (old, new): BeforeAfter<'_>) -> (ChangeClass, &'static str) {
     let writes = !matches!(new.and_then(Value::as_str), Some("GET" | "HEAD" | "OPTIONS" | "QUERY" | "TRACE"));
     match (kind, key) {
-        ("http", "method") if writes => (ChangeClass::Security, "a method that changes something is used"),
+        ("http", "method") if writes => (ChangeClass::Security, "a method that changes data is used"),
         ("http", "servers") if !hosts(new).is_subset(&hosts(old)) => (ChangeClass::Security, ELSEWHERE),
         ("http", "auth") => (ChangeClass::Security, "other credentials are sent, or sent elsewhere"),
-        ("http", "idempotency_key") => (ChangeClass::Compatible, "requests are repeated more or less often"),
-        ("http", "pages") => (ChangeClass::Breaking, "lists are read to their end in another way"),
+        ("http", "idempotency_key") => (ChangeClass::Compatible, "requests are retried in other cases"),
+        ("http", "pages") => (ChangeClass::Breaking, "lists are paginated in another way"),
         ("mcp", "server") => (ChangeClass::Security, ELSEWHERE),
         ("command", "output" | "exit_codes" | "stream") => (ChangeClass::Breaking, OTHERWISE),
-        ("command", _) => (ChangeClass::Security, "another program runs, or gets something else"),
+        ("command", _) => (ChangeClass::Security, "another program runs, or gets other input"),
         ("compose", "steps") if !tools(new).is_subset(&tools(old)) => {
             (ChangeClass::Security, "a tool is called that was not called before")
         }

@@ -102,14 +102,14 @@ fn tools_are_added_removed_and_renamed() {
         of(old).drift(&of(new)).iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(messages(&[&one], &[&two, &one]), ["added: `other`: the tool is new"]);
-    assert_eq!(messages(&[&two, &one], &[&one]), ["breaking: `other`: there is no such tool any more"]);
+    assert_eq!(messages(&[&two, &one], &[&one]), ["breaking: `other`: the tool no longer exists"]);
     let renamed = ToolSpec { name: ToolName::new("search"), ..full() };
     assert_eq!(
         messages(&[&one], &[&renamed]),
         ["breaking: `find`: the tool is now called `search`", "added: `search`: the tool is new"]
     );
     let same = Surface::of([(&one, None), (&one, None)]).unwrap_err();
-    assert_eq!(same.to_string(), "two tools are called `find`; rename one");
+    assert_eq!(same.to_string(), "two tools have the name `find`; rename one");
 }
 
 #[test]

@@ -166,7 +166,7 @@ impl Reader {
     pub(super) fn tool(&mut self, name: &str, tool: &Value, at: &str) -> ToolSpec {
         self.keys(tool, at, &KEYS);
         let parsed = ToolName::parse(name.to_owned()).unwrap_or_else(|error| {
-            self.fail(at, format!("`{name}` is not a name of a tool: {error}"));
+            self.fail(at, format!("`{name}` is not a valid tool name: {error}"));
             ToolSpec::EMPTY.name
         });
         let schema = |key: &str| tool.get(key).map(|schema| read_canonical(schema).into());
@@ -220,7 +220,7 @@ impl Reader {
             return Slim::DEFAULT;
         }
         self.text(tool, at, "slim").parse().unwrap_or_else(|error| {
-            self.fail(format!("{at}/slim"), format!("`slim` is not a list of levers: {error}"));
+            self.fail(format!("{at}/slim"), format!("`slim` is invalid: {error}"));
             Slim::DEFAULT
         })
     }
@@ -236,7 +236,7 @@ impl Reader {
     fn flag(&mut self, object: &Value, at: &str, key: &str) -> Option<bool> {
         let value = object.get(key)?;
         if !value.is_boolean() {
-            self.fail(format!("{at}/{key}"), format!("`{key}` is neither true nor false"));
+            self.fail(format!("{at}/{key}"), format!("`{key}` is not a boolean"));
         }
         value.as_bool()
     }
@@ -255,7 +255,7 @@ impl Reader {
                 items.map(|(index, item)| read(self, item, &format!("{at}/{key}/{index}"))).collect()
             }
             Some(_) => {
-                self.fail(format!("{at}/{key}"), format!("`{key}` is not a list"));
+                self.fail(format!("{at}/{key}"), format!("`{key}` is not an array"));
                 List::EMPTY
             }
         }
@@ -267,7 +267,7 @@ impl Reader {
             Some(Value::String(text)) => text.clone(),
             Some(arguments @ Value::Object(_)) => arguments.to_string(),
             _ => {
-                self.fail(format!("{at}/arguments"), "`arguments` is neither an object nor a text");
+                self.fail(format!("{at}/arguments"), "`arguments` is neither an object nor a string");
                 String::new()
             }
         };
@@ -282,7 +282,7 @@ impl Reader {
             let kinds = RequirementKind::ALL.map(RequirementKind::as_str).join(", ");
             self.fail(
                 format!("{at}/kind"),
-                format!("`{kind}` is not a kind of requirement; there are {kinds}"),
+                format!("unknown kind of requirement `{kind}`; expected one of {kinds}"),
             );
         }
         Requirement {
@@ -331,7 +331,10 @@ impl Reader {
             Some(Ok(millis)) => Timeout::Millis(millis),
             _ if text == "never" => Timeout::Never,
             _ => {
-                self.fail(format!("{at}/timeout"), "`timeout` is neither never nor as in `500 ms`");
+                self.fail(
+                    format!("{at}/timeout"),
+                    "`timeout` is neither `never` nor a duration such as `500 ms`",
+                );
                 Timeout::Default
             }
         }

@@ -47,7 +47,7 @@ fn an_output_schema_may_be_added() {
     let after = json!({"name": "find", "inputSchema": {}, "outputSchema": {"type": "object"}});
     let changes = drift(&[before], &[after], &[]);
     let [change] = changes.as_slice() else { panic!("{changes:?}") };
-    let message = "compatible: `find` at /outputSchema: the tool now says what its results are";
+    let message = "compatible: `find` at /outputSchema: the tool now declares a schema of its results";
     assert_eq!((change.class, change.to_string().as_str()), (ChangeClass::Compatible, message));
 }
 
