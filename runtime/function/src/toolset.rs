@@ -55,7 +55,7 @@ pub const fn check_names(entries: &[Entry]) {
                 let described = message.and("`: `").and(first.path).and("` and `").and(second.path);
                 panic!(
                     "{}",
-                    described.and("`; give one of them another by `#[tool(name = \"...\")]`").as_str()
+                    described.and("`; rename one of them with `#[tool(name = \"...\")]`").as_str()
                 );
             }
             other += 1;

@@ -175,8 +175,8 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// Returns an error if the event is an error of the vendor, contradicts earlier events, or exceeds the limit. The
-    /// stream stays failed.
+    /// Returns an error if the event is an error of the vendor, contradicts earlier events, or exceeds the limit. All
+    /// later calls then fail as well.
     pub fn push(&mut self, event: &Value) -> Result<Vec<StreamDelta>, StreamError> {
         self.unless_failed(|stream| {
             if !is_shallow(event) {
@@ -197,7 +197,8 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`push`](Self::push), and an error if the bytes are not events. The stream stays failed.
+    /// Returns the errors of [`push`](Self::push), and an error if the bytes are not events. All later
+    /// calls then fail as well.
     pub fn push_bytes(&mut self, bytes: &[u8]) -> Result<Vec<StreamDelta>, StreamError> {
         self.unless_failed(|stream| {
             stream.take(bytes.len())?;

@@ -132,7 +132,7 @@ pub fn tools(
             one
         }));
     }
-    // A schema that is nothing but itself would make decoding endless.
+    // A schema that consists only of a reference to itself would make decoding endless.
     let changed = cycles::cut(&mut by_name);
     let defs = complete_all(&mut by_name);
     for (AdaptedTool { tool, problems }, own) in adapted.iter_mut().flatten().zip(of_tools) {

@@ -143,9 +143,9 @@ pub(crate) fn required_tools(spec: &ToolSpec) -> impl Iterator<Item = &Requireme
     spec.requires.iter().filter(is_needed)
 }
 
-/// Returns the wanted tools and those they require, each once and after all it requires. Leaves out tools that are
-/// `done` and tools that do not exist. The requirements of a done tool stay, since they may have to run again. Works
-/// without recursion, because chains may be longer than the stack is deep.
+/// Returns the wanted tools and the tools that they require, each once and after all its requirements. Tools that are
+/// `done` and tools that do not exist are omitted. The requirements of a done tool are included, because they may have
+/// to run again. There is no recursion, because a long chain could overflow the stack.
 pub fn in_order<'a>(
     wanted: impl IntoIterator<Item = &'a str>,
     find: impl Fn(&str) -> Option<&'a ToolSpec>,

@@ -94,7 +94,7 @@ pub struct SearchIndex {
     actions: Vec<&'static [Action]>,
 }
 
-/// The words of a tool.
+/// The indexed words in one tool.
 #[derive(Default)]
 struct Words {
     /// The numbers of their stems, each with its field.
@@ -126,7 +126,7 @@ impl Stems {
         number
     }
 
-    /// Returns the numbers of the words of a string that other tools may share.
+    /// Returns the numbers of the words in a string that other tools may share.
     fn shared(&mut self, text: &str) -> &[u32] {
         let known = self.texts.get(text).cloned();
         let range = known.unwrap_or_else(|| {
@@ -335,7 +335,7 @@ impl SearchIndex {
     }
 }
 
-/// Returns the stems of the words of a query, in order. Filler words are skipped if there are other words.
+/// Returns the word stems of a query, in order. Filler words are skipped if there are other words.
 fn query_stems(question: &str) -> Vec<String> {
     let (mut all, mut telling) = (BTreeSet::new(), BTreeSet::new());
     words(question, |word| {

@@ -147,8 +147,8 @@ pub const fn fields_of<T: ToolInput>() -> &'static [Field] {
     match object_of::<T>() {
         Some(ObjectRules { fields: Frozen::Static(fields), .. }) => fields,
         _ => panic!(
-            "only the fields of a struct or the entries of a map can be flattened into another type; an enum can \
-             if `schemars` describes the other type: derive `JsonSchema` for it, and take it with `#[arg(schemars)]`"
+            "only a struct or a map can be flattened into another type; to flatten an enum, derive \
+             `schemars::JsonSchema` for the other type, and accept it with `#[arg(schemars)]`"
         ),
     }
 }

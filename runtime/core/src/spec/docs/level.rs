@@ -392,7 +392,7 @@ pub(super) fn module(groups: &[Group<'_>], style: &Style<'_>) -> String {
     out
 }
 
-/// Returns a text as a one-line comment, or nothing if the text is empty.
+/// Returns a text as a one-line comment, or an empty string.
 fn comment(text: &str) -> String {
     let seen = text.replace(InvisibleChar::is_invisible, " ");
     let words: Vec<&str> = seen.split_whitespace().collect();

@@ -39,7 +39,7 @@ fn of_loss(spec: &ToolSpec, loss: &Loss) -> UnexpressedRule {
     let of_tool = loss.keyword == "description" && loss.pointer.is_empty();
     let wording = shape.and_then(|shape| prose::rule(shape, loss.keyword));
     let message = match (wording, loss.keyword) {
-        _ if of_tool => "the description of the tool is cut".to_owned(),
+        _ if of_tool => "the description of the tool is truncated".to_owned(),
         (Some(message), _) => message,
         // Reported only for variants that are disjoint, see `render`.
         (None, "oneOf") => "exactly one of the variants matches".to_owned(),

@@ -155,7 +155,7 @@ pub(super) fn listed((old, new): BeforeAfter<'_>, single: bool) -> KeywordChange
     }
 }
 
-/// Compares bounds; a missing bound allows the most values.
+/// Compares bounds; a missing bound allows all values.
 fn bound((old, new): BeforeAfter<'_>, upper: bool) -> KeywordChange {
     match (old.map(Value::as_f64), new.map(Value::as_f64)) {
         (Some(Some(old)), Some(Some(new))) if old < new => {
@@ -177,7 +177,7 @@ fn bound((old, new): BeforeAfter<'_>, upper: bool) -> KeywordChange {
     }
 }
 
-/// Compares rules that are only known to restrict values: a missing rule allows the most values.
+/// Compares rules that are only known to restrict values: a missing rule allows all values.
 pub(super) fn presence((old, new): BeforeAfter<'_>) -> KeywordChange {
     match (old, new) {
         (None, Some(_)) => KeywordChange::Narrower,
