@@ -53,10 +53,7 @@ pub const fn check_names(entries: &[Entry]) {
                 let message =
                     ConstText::<1024>::EMPTY.and("two tools of this set have the name `").and(second.name);
                 let described = message.and("`: `").and(first.path).and("` and `").and(second.path);
-                panic!(
-                    "{}",
-                    described.and("`; rename one of them with `#[tool(name = \"...\")]`").as_str()
-                );
+                panic!("{}", described.and("`; rename one of them with `#[tool(name = \"...\")]`").as_str());
             }
             other += 1;
         }
