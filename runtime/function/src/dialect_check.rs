@@ -57,7 +57,7 @@ pub const fn argument<T: ToolInput>(tool: &str, argument: &str, dialect: &Dialec
 
 /// Reports an argument that a dialect rejects.
 #[track_caller]
-#[expect(clippy::panic, reason = "a tool no provider takes is a compile error where it is written")]
+#[expect(clippy::panic, reason = "a tool that no vendor accepts is a compile error where it is written")]
 pub(super) const fn refuse(tool: &str, argument: &str, misfit: &DialectRefusal, dialect: &Dialect) {
     let mut place = message("tool `", tool, "`, argument `", argument);
     let mut step = misfit.steps;
@@ -74,7 +74,7 @@ pub(super) const fn refuse(tool: &str, argument: &str, misfit: &DialectRefusal, 
 ///
 /// Panics if the dialect would reject the type. In a constant, that is a compile error at the type.
 #[track_caller]
-#[expect(clippy::panic, reason = "a type no provider takes is a compile error where it is written")]
+#[expect(clippy::panic, reason = "a type that no vendor accepts is a compile error where it is written")]
 pub const fn derived<T: ToolInput>(name: &str, dialect: &Dialect) {
     if let Some(misfit) = of::<T>(dialect) {
         let field = if misfit.steps == 0 { "" } else { misfit.path[misfit.steps - 1] };
