@@ -1,4 +1,7 @@
-//! The specification of a tool: its name, texts, schemas, effects and requirements.
+//! The specification of a tool: its name, descriptions, schemas, effects and requirements.
+//!
+//! [`plan`] describes how a tool is executed, [`surface`] is the contract of all tools of a program, and [`drift`]
+//! classifies changes of it.
 
 use serde_json::Value;
 
@@ -32,11 +35,11 @@ pub mod toolset;
 
 /// A complete description of a tool, without the code that runs it.
 ///
-/// The macros and generated code write it as a constant; the dynamic loaders build it in memory. End a literal with
-/// `..ToolSpec::EMPTY`, so that later fields do not break it.
+/// The macros and generated code write it as a constant; dynamic loaders build it in memory. End a literal with
+/// `..ToolSpec::EMPTY`, so that it compiles when fields are added.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
-    /// The name by which a model calls the tool.
+    /// The name of the tool for a model.
     pub name: ToolName,
     /// A short title for people. If empty, the name is shown.
     pub label: Text,
@@ -46,7 +49,8 @@ pub struct ToolSpec {
     pub returns: Text,
     /// When to use the tool. May be empty.
     pub use_for: Text,
-    /// Documentation for a prompt, in place of that generated from the other fields, from which it can drift away.
+    /// Documentation for a prompt, instead of the documentation that is generated from the other fields. It may
+    /// contradict them.
     pub documentation: Text,
     /// Example calls for a model to imitate.
     pub examples: List<Example>,
@@ -54,38 +58,40 @@ pub struct ToolSpec {
     pub input: Schema,
     /// The schema of the structured result, if known.
     pub output: Option<Schema>,
-    /// Whether results may differ from `output`, as services do from their documents. Contracts do not record it.
+    /// Whether results may differ from `output`, as responses of services differ from their documents. Contracts do
+    /// not record it.
     pub output_may_differ: bool,
-    /// The arguments that are sent as texts, by the names that the tool takes. Of these, a value of another type that has the
-    /// same text is accepted: `"7"` for an integer, `7` for a text. Contracts do not record it.
+    /// The arguments that are sent as strings, by their wire names. For these, a value of another type with the same
+    /// text is accepted: `"7"` for an integer, `7` for a string. Contracts do not record it.
     pub string_arguments: List<Text>,
     /// The named shapes that `input` and `output` refer to, sorted by name. The tools of one document share the list;
-    /// rendering takes from it only what a tool reaches.
+    /// rendering uses only the shapes that a tool refers to.
     pub defs: List<Def>,
-    /// What is trimmed of the tool before a model reads it; by default, only what is above a ceiling.
+    /// What is trimmed from the tool before a model reads it. By default, a tool is trimmed only if it exceeds a
+    /// ceiling.
     pub slim: Slim,
-    /// Whether a provider must see everything that the schema of the arguments says: a dialect that loses some of it
-    /// refuses the tool, and no ceiling trims it.
+    /// Whether a vendor must see the complete schema of the arguments: a dialect that loses a part of it rejects the
+    /// tool, and no ceiling trims it.
     pub exact: bool,
     /// The effects that running the tool may have.
     pub effects: Effects,
-    /// The group the tool belongs to; `general` by default.
+    /// The group of the tool. Default: `general`.
     pub category: Text,
     /// The scopes that the caller needs.
     pub scopes: List<Text>,
     /// The time limit of a call.
     pub timeout: Timeout,
-    /// Whether the tool must run alone among the calls of its provider: those of its turn, of other turns, and those
-    /// that tools make. A tool that calls it waits for it, and tools that it calls itself run while it waits.
+    /// Whether the tool must run alone among the calls of its toolbox: those of its turn, of other turns, and nested
+    /// calls. A tool that calls it waits for it, and tools that it calls itself run while it waits.
     pub exclusive: bool,
-    /// The service that a circuit breaker watches for this tool. Empty for none.
+    /// The service that a circuit breaker monitors for this tool. Empty for none.
     pub service: Text,
-    /// The resources a call reads, such as `file:{path}`, where `{path}` stands for the argument. Two calls of a turn
-    /// do not overlap if one writes what the other reads or writes.
+    /// The resources that a call reads, such as `file:{path}`, where `{path}` stands for the argument. Two calls of a
+    /// turn do not overlap if one writes a resource that the other reads or writes.
     pub reads: List<Text>,
-    /// The resources a call writes, in the form of `reads`.
+    /// The resources that a call writes, in the form of `reads`.
     pub writes: List<Text>,
-    /// The most bytes of a result that a model gets at once, if less than the general limit.
+    /// Maximum size of a result that a model gets in one part, in bytes, if it is less than the general limit.
     pub result_limit: Option<u64>,
     /// The requirements that must hold before a call.
     pub requires: List<Requirement>,
@@ -98,7 +104,8 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
-    /// A specification without texts or arguments and with the worst [`Effects`]: the base of every literal.
+    /// A specification without descriptions or arguments and with the most dangerous [`Effects`]: the base of every
+    /// literal.
     pub const EMPTY: ToolSpec = ToolSpec {
         name: ToolName(Text::Static("unnamed")),
         label: Text::EMPTY,
@@ -135,33 +142,34 @@ impl ToolSpec {
 pub struct Example {
     /// The purpose of the call. May be empty.
     pub summary: Text,
-    /// The arguments, as JSON text.
+    /// The arguments, as JSON.
     pub arguments: Text,
 }
 
 /// The effects that running a tool may have.
 ///
-/// Before a call, a policy compares them with what its context allows, so an undeclared effect counts as the worst.
+/// Before a call, a policy compares them with what its context allows. An undeclared effect is assumed to be the most
+/// dangerous one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effects {
     /// Whether the tool changes nothing.
     pub read_only: bool,
     /// Whether the tool may destroy or overwrite something irrecoverably.
     pub destructive: bool,
-    /// Whether a second call with the same arguments changes nothing more.
+    /// Whether a second call with the same arguments has no additional effect.
     pub idempotent: bool,
     /// Whether the tool interacts with things outside the program's control.
     pub open_world: bool,
-    /// The hosts the tool may contact.
+    /// The hosts that the tool may contact.
     pub network: Network,
-    /// What the tool may do to files.
+    /// The access of the tool to files.
     pub files: Files,
     /// Whether the tool starts other programs.
     pub spawns: bool,
 }
 
 impl Effects {
-    /// Nothing is declared, so every effect must be expected.
+    /// Nothing is declared, so every effect is possible.
     pub const UNDECLARED: Effects = Effects {
         read_only: false,
         destructive: true,
@@ -172,7 +180,7 @@ impl Effects {
         spawns: true,
     };
 
-    /// The tool touches nothing outside the program.
+    /// The tool has no effects outside the program.
     pub const NONE: Effects = Effects {
         read_only: true,
         destructive: false,
@@ -184,7 +192,7 @@ impl Effects {
     };
 }
 
-/// The hosts a tool may contact.
+/// The hosts that a tool may contact.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Network {
     /// No host.
@@ -195,7 +203,7 @@ pub enum Network {
     Any,
 }
 
-/// What a tool may do to files.
+/// The access of a tool to files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Files {
     /// No access.
@@ -209,9 +217,9 @@ pub enum Files {
 /// The time limit of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timeout {
-    /// The default of the caller, which is 30 seconds unless set.
+    /// The default of the caller, which is 30 seconds unless it is changed.
     Default,
-    /// This many milliseconds.
+    /// This number of milliseconds.
     Millis(u64),
     /// No time limit.
     Never,
@@ -222,7 +230,7 @@ pub enum Timeout {
 pub struct Requirement {
     /// The kind of requirement.
     pub kind: RequirementKind,
-    /// The name of what is required.
+    /// The name of the required item.
     pub name: Text,
     /// The argument that identifies an entity. Empty for other kinds.
     pub argument: Text,
@@ -252,14 +260,14 @@ pub enum RequirementKind {
 /// How a completion tool ends the loop of an agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Completion {
-    /// The state to enter next. If empty, the loop just ends.
+    /// The state to enter next. If empty, the loop ends.
     pub next_state: Text,
 }
 
 impl ToolSpec {
-    /// Returns checked arguments with the schema's defaults for those that are not given, except for defaults
-    /// that do not fit their own schema. Engines do so, except for HTTP requests whose services have their
-    /// own [defaults](crate::RequestPlan::defaults).
+    /// Returns validated arguments with the schema's defaults for missing arguments. Defaults that are invalid under
+    /// their own schema are skipped. Engines apply this, except for HTTP requests to services with their own
+    /// [defaults](crate::RequestPlan::defaults).
     #[must_use]
     pub fn with_defaults(&self, mut arguments: Value) -> Value {
         if let Value::Object(given) = &mut arguments
@@ -279,7 +287,7 @@ impl ToolSpec {
     }
 }
 
-/// Gives closed alternatives in the arguments and the result what stands beside them.
+/// Adds, to closed alternatives in the arguments and the result, the fields that are declared next to them.
 pub fn complete(spec: &mut ToolSpec) {
     if let Some(input) = with_what_belongs(&spec.input, &spec.defs) {
         spec.input = input.into();
@@ -291,7 +299,8 @@ pub fn complete(spec: &mut ToolSpec) {
 }
 
 impl ToolSpec {
-    /// Returns the example calls that the tool would accept. Documentation shows no others: a model imitates them.
+    /// Returns the example calls that the tool would accept. Documentation shows only these, because a model imitates
+    /// them.
     pub fn fitting_examples(&self) -> impl Iterator<Item = &Example> {
         self.examples.iter().filter(|example| self.check_example(example).is_ok())
     }
@@ -300,7 +309,7 @@ impl ToolSpec {
     ///
     /// # Errors
     ///
-    /// Why not: that the text is not JSON, or what is wrong with the arguments, one problem after the other.
+    /// Returns the reason: the string is not JSON, or the problems of the arguments, joined.
     pub fn check_example(&self, example: &Example) -> Result<(), String> {
         let call: Value = serde_json::from_str(&example.arguments)
             .map_err(|error| format!("the arguments are not JSON: {error}"))?;

@@ -1,12 +1,13 @@
 //! The rules of schema dialects, checked at compile time.
 //!
-//! These checks give the same reasons for which [`render`](toolgen_kernel::schema::shape::render) refuses a schema, for what a
-//! constant can reach: the shape of an argument and, if that is a named type, its body. Maps, tuples, any values and
-//! keys that a dialect does not take are not among them: they are written in another form there, which decoding reads.
+//! The checks give the same reasons for which [`render`](toolgen_kernel::schema::shape::render) rejects a schema. They
+//! cover what a constant can reach: the shape of an argument and, if that is a named type, its body. Maps, tuples,
+//! values of any type and keys that a dialect does not accept are not checked: they are rendered in another form,
+//! which decoding reads.
 //!
-//! Named types inside that body are not followed: the constant of a type that contains itself, at any depth, would need
-//! its own value. They are checked where they are derived if the whole crate asks for a dialect (`TOOLGEN_DIALECTS`),
-//! which reaches every depth, one type at a time; otherwise where the tool is rendered.
+//! Named types inside that body are not followed: the constant of a type that contains itself, at any depth, would
+//! need its own value. If the whole crate declares a dialect (`TOOLGEN_DIALECTS`), they are checked where they are
+//! derived, one type at a time, at every depth. Otherwise they are checked when the tool is rendered.
 
 use toolgen_core::internal::is_described;
 
@@ -18,16 +19,16 @@ use toolgen_kernel::schema::shape::{
     Extra, Field, Kind, NumberRules, ObjectRules, Shape, StringRules, UnionRules,
 };
 
-/// The longest path that is reported, in steps.
+/// Maximum length of a reported path, in steps.
 const STEPS: usize = 8;
 
-/// A place that a dialect refuses.
+/// A part of a shape that a dialect rejects.
 #[derive(Clone, Copy, Debug)]
 pub struct DialectRefusal {
     path: [&'static str; STEPS],
     steps: usize,
     reason: &'static str,
-    /// The keyword that would be lost of a tool that is `exact`; empty for other reasons.
+    /// The keyword that an `exact` tool would lose; empty for other reasons.
     keyword: &'static str,
 }
 
@@ -36,17 +37,17 @@ impl DialectRefusal {
         DialectRefusal { path: [""; STEPS], steps: 0, reason, keyword }
     }
 
-    /// A keyword that the dialect does not take.
+    /// Creates the refusal of a keyword that the dialect does not accept.
     const fn lost(keyword: &'static str) -> DialectRefusal {
         DialectRefusal::new(EXACT, keyword)
     }
 }
 
-/// Refuses an argument of a tool that a dialect would refuse.
+/// Rejects an argument of a tool that a dialect would reject.
 ///
 /// # Panics
 ///
-/// If the dialect would refuse it. In a constant, that is a compile error at the argument.
+/// Panics if the dialect would reject the argument. In a constant, that is a compile error at the argument.
 #[track_caller]
 pub const fn argument<T: ToolInput>(tool: &str, argument: &str, dialect: &Dialect) {
     if let Some(misfit) = of::<T>(dialect) {
@@ -54,9 +55,9 @@ pub const fn argument<T: ToolInput>(tool: &str, argument: &str, dialect: &Dialec
     }
 }
 
-/// Reports a misfit of an argument.
+/// Reports an argument that a dialect rejects.
 #[track_caller]
-#[expect(clippy::panic, reason = "a tool no provider takes is a compile error where it is written")]
+#[expect(clippy::panic, reason = "a tool that no vendor accepts is a compile error where it is written")]
 pub(super) const fn refuse(tool: &str, argument: &str, misfit: &DialectRefusal, dialect: &Dialect) {
     let mut place = message("tool `", tool, "`, argument `", argument);
     let mut step = misfit.steps;
@@ -67,13 +68,13 @@ pub(super) const fn refuse(tool: &str, argument: &str, misfit: &DialectRefusal, 
     panic!("{}", ended(place, dialect, misfit).as_str());
 }
 
-/// Refuses a type that a dialect would refuse as an argument.
+/// Rejects a type that a dialect would reject as an argument.
 ///
 /// # Panics
 ///
-/// If the dialect would refuse it. In a constant, that is a compile error at the type.
+/// Panics if the dialect would reject the type. In a constant, that is a compile error at the type.
 #[track_caller]
-#[expect(clippy::panic, reason = "a type no provider takes is a compile error where it is written")]
+#[expect(clippy::panic, reason = "a type that no vendor accepts is a compile error where it is written")]
 pub const fn derived<T: ToolInput>(name: &str, dialect: &Dialect) {
     if let Some(misfit) = of::<T>(dialect) {
         let field = if misfit.steps == 0 { "" } else { misfit.path[misfit.steps - 1] };
@@ -82,16 +83,17 @@ pub const fn derived<T: ToolInput>(name: &str, dialect: &Dialect) {
     }
 }
 
-/// Returns the first place of a type that a dialect refuses.
+/// Returns the first part of a type that a dialect rejects.
 #[must_use]
 pub const fn of<T: ToolInput>(dialect: &Dialect) -> Option<DialectRefusal> {
     of_shape(Of::<T>::SHAPE, T::BODY, dialect, false)
 }
 
-const NEVER: &str = "takes no schema that allows no value";
-const EXACT: &str = "has no keyword for a rule of an `exact` tool; leave out the rule, or `exact`: ";
+const NEVER: &str = "rejects a schema that allows no value";
+const EXACT: &str = "has no keyword for a rule of an `exact` tool; remove the rule, or `exact`: ";
 
-/// Returns the first place of a shape that a dialect refuses; of an `exact` tool, also one of which it would lose a rule.
+/// Returns the first part of a shape that a dialect rejects. For an `exact` tool, a part with a rule that would be
+/// lost counts as well.
 pub(super) const fn of_shape(
     shape: &Shape,
     body: Option<&'static Shape>,
@@ -103,7 +105,7 @@ pub(super) const fn of_shape(
     }
     match &shape.kind {
         Kind::Never => Some(DialectRefusal::new(NEVER, "")),
-        // Inside its own body a name is not followed again.
+        // A name is not followed again inside its own body.
         Kind::Ref(_) => match body {
             Some(body) => of_shape(body, None, dialect, exact),
             None => None,
@@ -182,7 +184,7 @@ const fn static_text(text: &Text) -> &'static str {
     }
 }
 
-/// Describes a place and what is wrong there.
+/// Describes a part of a type and its defect.
 const fn message(start: &str, name: &str, middle: &str, part: &str) -> ConstText<600> {
     ConstText::EMPTY.and(start).and(name).and(middle).and(part)
 }
@@ -245,7 +247,7 @@ const fn of_text(rules: &StringRules, dialect: &Dialect) -> Option<&'static str>
     )
 }
 
-/// Returns the first keyword that is needed, and that the dialect does not take.
+/// Returns the first keyword that is used and that the dialect does not accept.
 const fn first_lost(keywords: &[(&'static str, bool)], dialect: &Dialect) -> Option<&'static str> {
     let mut index = 0;
     while index < keywords.len() {

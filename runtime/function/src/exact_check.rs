@@ -1,9 +1,9 @@
-//! What a dialect would lose of a tool that is `exact`, checked at compile time.
+//! The rules that a dialect would lose of an `exact` tool, checked at compile time.
 //!
-//! The rules are those for whose loss [`ToolSpec::schema`](toolgen_kernel::ToolSpec::schema) refuses such a tool, as far as a
-//! constant can tell: the keywords of an argument and of its type, and rules between arguments. What takes a whole
-//! schema to find out, such as whether a regular expression is one that the dialect takes, is reported where the tool
-//! is rendered.
+//! [`ToolSpec::schema`](toolgen_kernel::ToolSpec::schema) rejects an `exact` tool if a rule is lost. These checks
+//! cover what a constant can determine: the keywords of an argument and of its type, and rules between arguments.
+//! Defects that need the whole schema, such as a regular expression that the dialect does not accept, are reported
+//! when the tool is rendered.
 //!
 //! ```
 //! /// Keeps a name.
@@ -23,7 +23,7 @@
 //! }
 //! ```
 //!
-//! nor for rules between arguments:
+//! It has no form for rules between arguments either:
 //!
 //! ```compile_fail
 //! /// Keeps a name.
@@ -39,11 +39,11 @@ use toolgen_kernel::base::const_text::ConstText;
 use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_kernel::schema::shape::Field;
 
-/// Refuses an argument whose rules a dialect would lose.
+/// Rejects an argument whose rules a dialect would lose.
 ///
 /// # Panics
 ///
-/// If the dialect has no keyword for one of the rules. In a constant, that is a compile error at the argument.
+/// Panics if the dialect has no keyword for one of the rules. In a constant, that is a compile error at the argument.
 #[track_caller]
 pub const fn argument<T: ToolInput>(tool: &str, field: &Field, dialect: &Dialect) {
     if let Some(misfit) = of_shape(&field.shape, T::BODY, dialect, true) {
@@ -51,11 +51,11 @@ pub const fn argument<T: ToolInput>(tool: &str, field: &Field, dialect: &Dialect
     }
 }
 
-/// Refuses rules between arguments if a dialect would lose them.
+/// Rejects rules between arguments if a dialect would lose them.
 ///
 /// # Panics
 ///
-/// If the dialect takes no such rules. In a constant, that is a compile error at the rule.
+/// Panics if the dialect accepts no such rules. In a constant, that is a compile error at the rule.
 #[track_caller]
 #[expect(clippy::panic, reason = "a rule that would be lost is a compile error where it is written")]
 pub const fn relations(tool: &str, dialect: &Dialect) {
@@ -63,10 +63,9 @@ pub const fn relations(tool: &str, dialect: &Dialect) {
         let message = ConstText::<600>::EMPTY.and("tool `").and(tool).and("`: ").and(dialect.title);
         panic!(
             "{}",
-            message.and(
-                " takes no rules between arguments, and the tool is `exact`: leave the rule out, or `exact`"
-            )
-            .as_str()
+            message
+                .and(" has no rules between arguments, and the tool is `exact`: remove the rule, or `exact`")
+                .as_str()
         );
     }
 }

@@ -1,14 +1,14 @@
-//! Checks at compile time that the network effects of a tool name hosts.
+//! Checks at compile time that the network effects of a tool are names of hosts.
 
 use toolgen_core::internal::hosts::{host_within, is_host};
 
 use toolgen_kernel::base::const_text::ConstText;
 
-/// Refuses a text that is not a host.
+/// Rejects a string that is not a host.
 ///
 /// # Panics
 ///
-/// If it is not a host. In a constant, that is a compile error at the text.
+/// Panics if the string is not a host. In a constant, that is a compile error at the string.
 #[track_caller]
 #[expect(clippy::panic, reason = "what is not a host is a compile error where it is written")]
 pub const fn host(text: &str) {

@@ -1,4 +1,4 @@
-//! Parameters supplied by the program, not by the model.
+//! Parameters that the program supplies, not the model.
 
 use std::fmt;
 use std::ops::Deref;
@@ -16,9 +16,9 @@ pub use caller::{ContextValue, FromContext, HelpUrl, SessionState};
 
 /// A parameter of a `#[tool]` function that comes from the context of the call and does not appear in the schema.
 ///
-/// `&ToolContext`, [`CancellationToken`], [`Progress`] and [`Service`] are recognised by name. A parameter of another
+/// `&ToolContext`, [`CancellationToken`], [`Progress`] and [`Service`] are recognized by name. A parameter of another
 /// type that implements this trait is marked `#[inject]`: [`FromContext`], [`SessionState`],
-/// [`Session`](toolgen_kernel::Session), [`&Principal`](toolgen_kernel::Principal), and the program's own types.
+/// [`Session`](toolgen_kernel::Session), [`&Principal`](toolgen_kernel::Principal), and types of your program.
 ///
 /// ```
 /// use toolgen_runtime::function::inject::Inject;
@@ -34,16 +34,16 @@ pub use caller::{ContextValue, FromContext, HelpUrl, SessionState};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be injected into a tool",
-    label = "the context of a call does not hold it",
-    note = "`&ToolContext`, `CancellationToken`, `Progress` and `Service<T>` can be; implement `Inject` for types of your own",
-    note = "if a model gives it, mark the parameter `#[arg]`"
+    label = "the context of a call does not contain it",
+    note = "`&ToolContext`, `CancellationToken`, `Progress` and `Service<T>` can be; implement `Inject` for your own types",
+    note = "if the model passes it, mark the parameter with `#[arg]`"
 )]
 pub trait Inject<'a>: Sized {
     /// Takes the value from the context.
     ///
     /// # Errors
     ///
-    /// If the context does not hold the value.
+    /// Returns an error if the context does not contain the value.
     fn inject(ctx: &'a ToolContext) -> Result<Self, ToolError>;
 }
 
@@ -93,7 +93,7 @@ impl Inject<'_> for Progress {
     }
 }
 
-/// A service of the program, provided by [`ToolContext::with_service`]. It is used as the object itself.
+/// A service of the program, provided by [`ToolContext::with_service`]. It dereferences to the object.
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -110,9 +110,9 @@ impl Inject<'_> for Progress {
 pub struct Service<T: ?Sized>(Arc<T>);
 
 impl<T: ?Sized> Service<T> {
-    /// Returns what the program has provided, to keep it.
+    /// Returns the shared object, to keep it.
     ///
-    /// This is an associated function: methods are those of the object.
+    /// This is an associated function, so that it does not hide a method of the object.
     #[must_use]
     pub fn into_inner(this: Service<T>) -> Arc<T> {
         this.0

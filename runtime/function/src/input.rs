@@ -1,16 +1,17 @@
-//! Rust types as arguments of tools: their shapes, and how a checked JSON value becomes one.
+//! Rust types as tool arguments: their shapes, and the conversion of validated JSON values.
 //!
-//! A shape is a constant, so the arguments of a tool are one constant too, composed by the compiler through aliases and
-//! generics. A user-defined type is a reference in that constant, with its body kept separately, so recursive types
-//! need no special handling.
+//! A shape is a constant, so the arguments of a tool are one constant as well, which the compiler composes through
+//! aliases and generics. A user-defined type is a reference in that constant. Its body is stored separately, so
+//! recursive types need no special handling.
 //!
-//! `#[derive(ToolInput)]` makes structs and enums usable as arguments, in the form `serde` gives them, whether or not
-//! `serde` is used. `rename`, `rename_all`, `alias`, `default`, `flatten`, `skip`, `tag`, `content`, `untagged` and
-//! `transparent` have the same meaning; attributes that would make the form unknown (`with`, `from`, `other`) are
-//! refused. Objects are closed: an unknown field is refused, and the error lists the known ones. `#[arg(…)]` sets the
-//! same rules on a field as on a function argument. Doc comments describe types and fields; those of the variants of a
-//! unit-only enum are joined into one text, because separate schemas would change the form. A field needs no
-//! description, unless the type says `#[tool_input(documented)]`: then one without does not compile.
+//! `#[derive(ToolInput)]` makes structs and enums usable as arguments, in the form that `serde` gives them, whether or
+//! not `serde` is used. `rename`, `rename_all`, `alias`, `default`, `flatten`, `skip`, `tag`, `content`, `untagged`
+//! and `transparent` have the same meaning. Attributes that would make the form unknown (`with`, `from`, `other`) are
+//! rejected. Objects are closed: an unknown field is rejected, and the error lists the known fields. `#[arg(…)]` sets
+//! the same rules on a field as on a function argument. Doc comments describe types and fields. Those of the variants
+//! of a unit-only enum are joined into one description, because separate schemas would change the form. A field needs
+//! no description, unless the type declares `#[tool_input(documented)]`: then a field without a description does not
+//! compile.
 //!
 //! ```
 //! # use serde_json::json;
@@ -80,12 +81,12 @@ pub use rules::{ArgumentRules, ConstLiteral, items_of, object, refine, relation}
 #[doc(hidden)]
 pub use toolgen_core::internal::BorrowedValue;
 
-/// A type that can be an argument of a tool, or part of one.
+/// A type that can be an argument of a tool, or a part of an argument.
 ///
-/// Implemented for numbers, texts, paths, `Option`, lists, sets, maps, tuples and `serde_json::Value`; derived for
+/// Implemented for numbers, strings, paths, `Option`, lists, sets, maps, tuples and `serde_json::Value`; derived for
 /// structs and enums. The two halves must agree: [`decode`](Self::decode) accepts every value that
-/// [`SHAPE`](Self::SHAPE) allows. It only receives values that `shape::decode` has accepted, so it need not check any
-/// rule again.
+/// [`SHAPE`](Self::SHAPE) allows. It only receives values that `shape::decode` has accepted, so it does not have to
+/// check any rule again.
 ///
 /// ```
 /// use serde_json::Value;
@@ -105,23 +106,23 @@ pub use toolgen_core::internal::BorrowedValue;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a tool",
     label = "its schema is not known",
-    note = "derive `ToolInput` for it if it is yours; options, lists, tuples and maps are arguments if what they hold is one",
-    note = "the keys of a map are `String`, as those of an object in JSON",
-    note = "for a type of another crate that implements `schemars::JsonSchema` and `serde::Deserialize`, write `#[arg(schemars)]` and turn on the feature `schemars`",
-    note = "a parameter that the program gives, not the model, such as a database, is a service: `db: Service<Db>`"
+    note = "derive `ToolInput` for it if it is yours; options, lists, tuples and maps are arguments if their items are",
+    note = "map keys must be `String`, as in a JSON object",
+    note = "for a type of another crate that implements `schemars::JsonSchema` and `serde::Deserialize`, write `#[arg(schemars)]` and enable the feature `schemars`",
+    note = "a parameter that the program provides, such as a database, is a service: `db: Service<Db>`"
 )]
 pub trait ToolInput: Sized {
     /// The shape of the values that the type is decoded from.
     const SHAPE: Shape;
 
-    /// Whether a field of this type must be given.
+    /// Whether a field of this type is required.
     const REQUIRED: bool = true;
 
-    /// The shape behind [`SHAPE`](Self::SHAPE) if that is a reference, so that the rules of a toolbox can be checked
-    /// at compile time.
+    /// The shape that [`SHAPE`](Self::SHAPE) refers to, if it is a reference. It allows compile-time checks of the
+    /// rules of dialects.
     const BODY: Option<&'static Shape> = None;
 
-    /// Whether `serde::Serialize` writes the type in the form it is read from, so that the same shape describes
+    /// Whether `serde::Serialize` writes the type in the form in which it is read. If so, the same shape describes
     /// results.
     const SYMMETRIC: bool = true;
 
@@ -134,28 +135,28 @@ pub trait ToolInput: Sized {
     ///
     /// # Errors
     ///
-    /// Where and why the value does not fit.
+    /// Returns the location and the reason if the value does not fit.
     fn decode(value: Value) -> Result<Self, ArgumentProblem>;
 
-    /// As [`decode`](Self::decode), for a value that may be borrowed. Containers decode their items without building a
-    /// `Value` of them.
+    /// Like [`decode`](Self::decode), for a value that may be borrowed. Containers decode their items without building
+    /// a `Value` for them.
     ///
     /// # Errors
     ///
-    /// As [`decode`](Self::decode).
+    /// Returns the errors of [`decode`](Self::decode).
     #[doc(hidden)]
     fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
         Self::decode(given.into_value())
     }
 
-    /// The value of a missing field, if the field is optional.
+    /// Returns the value of a missing field, if the field is optional.
     #[must_use]
     fn absent() -> Option<Self> {
         None
     }
 
-    /// The JSON that is decoded to this value, if a type without `serde::Serialize` knows it: the model sees a default
-    /// that is a variant.
+    /// Returns the JSON that decodes to this value, if a type without `serde::Serialize` knows it. With it, the model
+    /// sees a default that is a variant.
     #[doc(hidden)]
     #[must_use]
     fn default_json(&self) -> Option<Value> {
@@ -176,7 +177,7 @@ impl<T: ToolInput> Of<T> {
     message = "`&{Self}` cannot be an argument of a tool",
     label = "there is no value to borrow it from",
     note = "`&str`, `&[T]`, `&Path` and `&T` of an argument type `T` can be; derive `ToolInput` for `T` if it is yours",
-    note = "a parameter that the program gives, not the model, such as a database, is a service: `db: Service<Db>`"
+    note = "a parameter that the program provides, such as a database, is a service: `db: Service<Db>`"
 )]
 pub trait BorrowedArgument {
     /// The type that is decoded.
@@ -210,7 +211,7 @@ pub const fn reference(name: &'static str) -> Shape {
     rules::with_kind(Kind::Ref(toolgen_kernel::base::frozen::Text::Static(name)))
 }
 
-/// Returns a problem with a whole value: what was expected, and what was given.
+/// Returns a problem with a whole value: the expected and the given value.
 #[must_use]
 pub fn problem(expected: &str, given: &Value) -> ArgumentProblem {
     let given = match given {
@@ -233,7 +234,7 @@ pub fn problem(expected: &str, given: &Value) -> ArgumentProblem {
 ///
 /// # Errors
 ///
-/// If the field is required.
+/// Returns an error if the field is required.
 pub fn missing<T: ToolInput>(name: &str) -> Result<T, ArgumentProblem> {
     T::absent().ok_or_else(|| {
         let problem = ArgumentProblem {

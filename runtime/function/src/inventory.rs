@@ -1,8 +1,8 @@
-//! All tools of a program without an explicit list, behind the feature `inventory`.
+//! Lists all tools of a program without an explicit list, behind the feature `inventory`.
 //!
-//! Every `#[tool]` function that is linked into the program registers itself before `main` runs. Prefer
-//! `toolset!`: an explicit list shows in the code what a program offers, and includes no tool of a
-//! dependency. Methods are not registered, because they need an object.
+//! Every `#[tool]` function that is linked into the program registers itself before `main` runs. Prefer `toolset!`: an
+//! explicit list shows which tools a program offers, and includes no tools of dependencies. Methods are not
+//! registered, because they need an object.
 //!
 //! ```standalone_crate
 //! use toolgen_runtime::function::inventory;
@@ -21,7 +21,7 @@
 //! # }
 //! ```
 //!
-//! rustc does not link a library crate that is never named; name it once, as in `use my_tools as _;`.
+//! rustc does not link a library crate that is never named. Name it in your program, as in `use my_tools as _;`.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ use toolgen_kernel::call::tool::AgentTool;
 #[doc(hidden)]
 pub use inventory::submit;
 
-/// A function that registered itself, and the module it is in.
+/// A function that registered itself, and its module.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Registered(pub fn() -> FunctionTool, pub &'static str);
@@ -39,8 +39,8 @@ pub struct Registered(pub fn() -> FunctionTool, pub &'static str);
 inventory::collect!(Registered);
 
 /// Returns the registered tools, sorted by name. The order of tools with the same name is unspecified; a
-/// [`Registry`](toolgen_kernel::Registry) refuses them. The ready-made tools of the feature `builtin`, which read files and run
-/// commands, are not among them: a program names those that it wants.
+/// [`Registry`](toolgen_kernel::Registry) rejects them. The ready-made tools of the feature `builtin`, which read
+/// files and run commands, are not included: a program names the ones that it offers.
 #[must_use]
 pub fn tools() -> Vec<Arc<dyn AgentTool>> {
     let tools = inventory::iter::<Registered>.into_iter();
@@ -53,7 +53,7 @@ pub fn tools() -> Vec<Arc<dyn AgentTool>> {
     tools
 }
 
-/// Registers a function. The macros add this after each one.
+/// Registers a function. The macros call this for each function.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __toolgen_register {

@@ -1,6 +1,9 @@
 //! Tools written as Rust functions: arguments, injected parameters, results, and lists of tools.
 //!
-//! Programs use `toolgen-runtime`, which re-exports all of this as `function`. The macros write what stands here.
+//! Programs use `toolgen-runtime`, which re-exports this crate as `function`. The macros generate code that uses these
+//! items.
+//!
+//! Start with [`tool`] for `#[tool]`, [`input`] for argument types and [`return_value`] for results.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -23,6 +26,6 @@ pub mod toolset;
 pub use tool::{Arguments, Function, FunctionTool, Run, ToolFunction, boxed};
 pub use toolgen_kernel::call::testing;
 
-// What the macros name beside `__private`.
+// Items that the macros name in addition to `__private`.
 #[doc(hidden)]
 pub use toolgen_kernel::AgentTool;

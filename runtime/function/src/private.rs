@@ -1,16 +1,16 @@
-//! Items that the macros and generated code need from this crate and the kernel. Not part of the public interface: they
-//! change with the number of the contract.
+//! Items that the macros and generated code need from this crate and the kernel. They are not part of the public
+//! interface: they change with the contract number.
 
 pub use toolgen_kernel::__private::*;
 
-/// Does nothing: the feature `inventory` is off.
+/// Does nothing: the feature `inventory` is disabled.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __toolgen_no_register {
     ($tool:ident) => {};
 }
 
-/// Everything that a type with `#[derive(ToolInput)]` may name.
+/// Everything that code of `#[derive(ToolInput)]` may name.
 pub mod input {
     pub use core::default::Default;
     pub use core::option::Option::{self, None, Some};
@@ -36,7 +36,7 @@ pub mod input {
     pub use crate::dialect_check;
     pub use toolgen_kernel::schema::dialect;
 
-    /// Returns the text.
+    /// Returns the string.
     #[must_use]
     pub fn as_str(text: &str) -> &str {
         text
@@ -49,12 +49,12 @@ pub mod input {
     }
 }
 
-/// Everything that `toolset!` may name.
+/// Everything that code of `toolset!` may name.
 pub mod toolset {
     pub use crate::toolset::{Entry, IntoTools, check_cycles, check_names, entry, forgotten};
 }
 
-/// Everything that a function with `#[tool]` may name.
+/// Everything that code of `#[tool]` may name.
 pub mod function {
     pub use core::default::Default;
     pub use core::option::Option::{self, None, Some};
@@ -90,7 +90,7 @@ pub mod function {
     #[cfg(feature = "inventory")]
     pub use crate::__toolgen_register as register;
 
-    /// The traits that determine the conversion of a value.
+    /// The traits that select the conversion of a value.
     pub mod probes {
         pub use crate::input::{DefaultFromSerialize, DefaultFromToolInput};
         pub use crate::return_value::{
@@ -99,7 +99,7 @@ pub mod function {
         };
     }
 
-    /// Builds a list without a trait that would have to be in scope.
+    /// Builds a list without requiring a trait in scope.
     #[must_use]
     pub fn list<T, const N: usize>(items: [T; N]) -> Vec<T> {
         Vec::from(items)

@@ -1,7 +1,7 @@
-//! Return values of functions as results of tools.
+//! Return values of functions as tool results.
 //!
 //! The conversion depends on the traits of a type, never on its spelling, so aliases of `Result` work like `Result`.
-//! The macros call a [`Probe`] on the returned value; method resolution finds the first trait that fits.
+//! The macros call a [`Probe`] on the returned value; method resolution finds the first trait that applies.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -20,20 +20,20 @@ use toolgen_kernel::schema::shape::{Kind, Schema, Shape};
 
 /// A type that defines what a model sees of it.
 ///
-/// Implemented for texts, content, results and `()`. Any other type only needs `serde::Serialize`: a model sees it as
-/// compact JSON, and the program finds the value in the details.
+/// Implemented for strings, content, results and `()`. Any other type only needs `serde::Serialize`: a model sees it
+/// as compact JSON, and the details of the result contain the value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a tool",
     label = "returned by a tool",
-    note = "derive `serde::Serialize` for it, implement `IntoToolOutput`, or return a text",
-    note = "an error stands in a `Result<_, E>`"
+    note = "derive `serde::Serialize` for it, implement `IntoToolOutput`, or return a string",
+    note = "return errors in a `Result<_, E>`"
 )]
 pub trait IntoToolOutput {
     /// Converts the value into a result for the model and the program.
     ///
     /// # Errors
     ///
-    /// If the value cannot be converted.
+    /// Returns an error if the value cannot be converted.
     fn into_tool_output(self) -> Result<ToolResult, ToolError>;
 }
 
@@ -73,7 +73,7 @@ macro_rules! texts {
 
 texts!(String &str Box<str> Cow<'_, str>);
 
-/// Finds the conversion of a returned value.
+/// Selects the conversion of a returned value.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Probe<'a, T>(pub &'a T);
@@ -101,13 +101,13 @@ conversions! {
     Own;
     /// The error implements `Error`.
     Chained;
-    /// The error implements `Display` only.
+    /// The error implements `Display`, but not `Error`.
     Said;
-    /// The error implements `Debug` only.
+    /// The error implements only `Debug`.
     Hidden;
 }
 
-/// Declares the choices: the first trait that fits has the method that returns the conversion.
+/// Declares the choices: the first trait that applies has the method that returns the conversion.
 macro_rules! choices {
     ($($(#[$doc:meta])+ $probe:ident.$method:ident -> $conversion:ident;)+) => {$(
         $(#[$doc])+
@@ -130,7 +130,8 @@ choices! {
     ProbeOutput.toolgen_output -> Itself;
     /// Second choice of `toolgen_output`. The type can be written as JSON.
     ProbeSerialize.toolgen_output -> AsJson;
-    /// Last choice of `toolgen_output`: the compiler reports what is missing. The type would have to define its own output.
+    /// Last choice of `toolgen_output`: the compiler reports the missing trait. The type would have to define its own
+    /// output.
     ProbeNothing.toolgen_output -> Itself;
     /// First choice of `toolgen_failure`. The error converts into a `ToolError`.
     ProbeOwn.toolgen_failure -> Own;
@@ -138,7 +139,7 @@ choices! {
     ProbeError.toolgen_failure -> Chained;
     /// Third choice of `toolgen_failure`. The error implements `Display`.
     ProbeDisplay.toolgen_failure -> Said;
-    /// Last choice of `toolgen_failure`. The error can be shown to operators only.
+    /// Last choice of `toolgen_failure`. The error can only be shown to operators.
     ProbeDebug.toolgen_failure -> Hidden;
 }
 
@@ -171,11 +172,11 @@ impl AsJson {
     ///
     /// # Errors
     ///
-    /// If the value cannot be written as JSON.
+    /// Returns an error if the value cannot be written as JSON.
     pub fn convert<T: Serialize>(&self, value: T) -> Result<ToolResult, ToolError> {
         serde_json::to_value(&value)
             .map(ToolResult::json)
-            .map_err(|error| ToolError::failed(format!("the result has no form in JSON: {error}")))
+            .map_err(|error| ToolError::failed(format!("the result cannot be serialized as JSON: {error}")))
     }
 }
 
@@ -191,7 +192,7 @@ impl Own {
 }
 
 impl Chained {
-    /// Shows the error to the model, and its causes to operators too.
+    /// Shows the error to the model; operators also see its causes.
     pub fn convert<E: Error>(&self, error: E) -> ToolError {
         let mut chain = error.to_string();
         let mut source = error.source();
@@ -205,7 +206,8 @@ impl Chained {
 }
 
 impl Said {
-    /// Shows the text to the model; operators get the alternate form, which holds the causes for most error types.
+    /// Shows the message to the model; operators get the alternate form, which contains the causes for most error
+    /// types.
     pub fn convert<E: Display>(&self, error: E) -> ToolError {
         ToolError::failed(error.to_string()).with_operator_detail(format!("{error:#}"))
     }
@@ -215,8 +217,8 @@ impl Said {
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool",
-    label = "this error has no text to show",
-    note = "implement `Display` for `{Self}`, which the model reads, or derive an error by `thiserror`",
+    label = "this error has no message to show",
+    note = "implement `Display` for `{Self}`, which the model reads, or derive the error with `thiserror`",
     note = "with `#[derive(Debug)]` alone, the model reads that the tool failed, and operators read the value"
 )]
 pub trait HiddenError: Debug {}
@@ -241,7 +243,7 @@ impl<E> ProbeDebug for Probe<'_, E> {}
 #[derive(Debug)]
 pub struct Returned<T>(PhantomData<T>);
 
-/// The shape of structured values. A text is not structured, and `()` has no value.
+/// Returns the shape of structured values. A string is not structured, and `()` has no value.
 const fn structured(shape: &'static Shape) -> Option<&'static Shape> {
     match shape.kind {
         Kind::String(_) | Kind::Null | Kind::Any => None,

@@ -40,29 +40,30 @@
 //!
 //! # The function
 //!
-//! A function may be plain or `async` and have any visibility. A plain function runs inline, which means on the thread
-//! that makes the call: nothing else happens there until it returns, and neither a timeout nor a cancellation can stop
-//! it. That is the fastest way for work of microseconds. A function that waits or computes for longer should be
-//! `async`, or `blocking`: then it runs on a thread of its own, which the call does not wait for once its time is up.
-//! So `timeout` is an error for an inline function.
+//! A function may be plain or `async` and have any visibility. A plain function runs inline, that is, on the thread
+//! that makes the call. Nothing else runs there until it returns, and neither a timeout nor a cancellation can stop
+//! it. This is the fastest way for work of microseconds. A function that waits or computes for longer should be
+//! `async` or `blocking`: a `blocking` function runs on a separate thread, and the call does not wait for it after its
+//! timeout. For the same reason, `timeout` is an error for an inline function.
 //!
-//! The doc comment describes the tool. The sections
-//! `# Returns`, `# Use for`, `# Examples` and `# Arguments` become parts of the specification; `# Errors`, `# Panics`,
-//! `# Safety` and Rust code are for people only. A tool or an argument without a description is a compile error unless
-//! `#[tool(undocumented)]` is set.
+//! The doc comment describes the tool. The sections `# Returns`, `# Use for`, `# Examples` and `# Arguments` become
+//! parts of the specification; `# Errors`, `# Panics`, `# Safety` and Rust code are only for people. A tool or an
+//! argument without a description is a compile error unless `#[tool(undocumented)]` is set.
 //!
 //! `#[tool(…)]` accepts `name`, `label`, `description`, `doc_override` (the documentation for a prompt), `category`,
 //! `scopes("a", "b")`, `timeout = "30s"` (or `"none"`), `deprecated`, `complete` and `complete(next_state = "…")`,
-//! `service = "db"` (watched by a [circuit breaker](toolgen_kernel::layers::breaker)), `blocking` (runs on a thread that may
-//! block), `undocumented`, `dialects(openai_strict, …)`, `exact` (a dialect whose schemas cannot say everything refuses
-//! the tool), `ignore_unknown` (the schema has no `additionalProperties: false`, and arguments that the tool does not
-//! know are ignored, not refused) and `crate = path`. `exclusive`, `reads("file:{path}")` and `writes("file:{path}")` control which calls of
-//! a turn may overlap; see [dispatch](toolgen_kernel::toolbox::dispatch). A result larger than `result_limit = "64KiB"` is split
-//! into [pages](toolgen_kernel::layers::pages), unless the toolbox has no pages.
+//! `service = "db"` (watched by a [circuit breaker](toolgen_kernel::layers::breaker)), `blocking` (runs on a thread
+//! that may block), `undocumented`, `dialects(openai_strict, …)`, `exact` (a dialect that cannot express the whole
+//! schema rejects the tool), `ignore_unknown` (the schema has no `additionalProperties: false`, and unknown arguments
+//! are ignored, not rejected) and `crate = path`. `exclusive`, `reads("file:{path}")` and `writes("file:{path}")`
+//! control which calls of a turn may overlap; see [dispatch](toolgen_kernel::toolbox::dispatch). A result larger than
+//! `result_limit = "64KiB"` is split into [pages](toolgen_kernel::layers::pages), unless paging is disabled in the
+//! toolbox.
 //!
-//! Effects count as the worst possible unless declared: `read_only`, `destructive`, `idempotent`, `open_world`,
-//! `spawns` (flags, also `= false`), `files = "none" | "read" | "write"`, `network("host", …)` or `network = "none"`,
-//! and `pure` for no effects at all. `open_world = false` and `network = "none"` follow from each other.
+//! An undeclared effect is assumed to be the most dangerous one. Declare effects with `read_only`, `destructive`,
+//! `idempotent`, `open_world`, `spawns` (flags, also `= false`), `files = "none" | "read" | "write"`, `network("host",
+//! …)` or `network = "none"`, and `pure` for no effects at all. `open_world = false` and `network = "none"` imply each
+//! other.
 //!
 //! Rules between arguments are `exactly_one(a, b)`, `at_most_one(a, b)` and `requires(a => b)`. Requirements on the
 //! context are `requires(context("…"), session("…"), entity("…", argument = "…"), tool("…"), service("…"),
@@ -71,21 +72,21 @@
 //! # Arguments
 //!
 //! An argument has a type that implements [`ToolInput`], or is a `&str`, `&[T]`, `&Path`, `&T` or `Option<&T>` of such
-//! types. `#[arg(…)]` adds rules, which are advertised in the schema, enforced when a call is decoded, and described in
-//! words where a vendor's schemas cannot express them:
+//! types. `#[arg(…)]` adds rules. They are part of the schema, are enforced when a call is decoded, and are described
+//! in prose where a vendor's schemas cannot express them:
 //!
 //! * `default = value` or `default`, where the value is a literal, a list of literals (`["a", "b"]`) or an expression;
 //!   `rename = "name"`, `alias("name", …)`; `description = EXPR`;
 //! * `range = 1..=100`; `len = 1..=80`, `non_empty`; `pattern = "…"`; `one_of("a", "b")`;
-//! * `deny_pattern = "rm +-rf"` refuses text that matches anywhere, with the message `deny_message = "…"`. It guards
-//!   against accidents, not against hostile input. Text too long to check is refused: more than 16 KiB, less if the
+//! * `deny_pattern = "rm +-rf"` rejects a string with a match anywhere, with the message `deny_message = "…"`. It
+//!   prevents accidents, not attacks. A string that is too long to check is rejected: more than 16 KiB, or less if the
 //!   pattern repeats without limit (`+`, `*`);
 //! * `items(…)` with the same rules for the items of a list; `example = …`; `deprecated`;
-//! * `secret`: the value is hidden in records, events, spans and updates, also in those of the calls that the tool
-//!   makes, and from people who approve the call; see [`redact`](toolgen_kernel::layers::redact). The model sees what the tool
-//!   answers, so a tool must not reveal a secret that the model does not know;
+//! * `secret`: the value is redacted in records, events, spans and updates, also in those of the calls that the tool
+//!   makes, and for people who approve the call; see [`redact`](toolgen_kernel::layers::redact). The model sees the
+//!   result of the tool, so a tool must not reveal a secret that the model does not know;
 //! * `path` (no `..`) and `path(within = "workdir")`: the function gets the path inside the directory that
-//!   [`ToolContext::with_root`] named, with links resolved; a path outside it is refused.
+//!   [`ToolContext::with_root`] named, with symbolic links resolved. A path outside that directory is rejected.
 //!
 //! # Injected parameters
 //!
@@ -160,10 +161,10 @@ use toolgen_kernel::spec::ToolSpec;
 /// The outcome of a function.
 pub type Outcome = Result<ToolResult, ToolError>;
 
-/// A function as a tool: its specification and how to run it with `S`, which is `()` for a free function and the type
-/// of `self` for a method.
+/// A function as a tool: its specification and how to run it with `S`. `S` is `()` for a free function and the type of
+/// `self` for a method.
 ///
-/// The macros write one `static` of this type per function.
+/// The macros generate one `static` of this type per function.
 pub struct Function<S: 'static = ()> {
     spec: ToolSpec,
     defs: fn(&mut Defs),
@@ -206,7 +207,7 @@ impl<S: Send + Sync + 'static> Function<S> {
         Function { spec, defs, run, linked: OnceLock::new() }
     }
 
-    /// The specification of the tool. The first use collects the named shapes of its types.
+    /// Returns the specification of the tool. The first use collects the named shapes of its types.
     #[must_use]
     pub fn spec(&self) -> &ToolSpec {
         let linked = self.linked.get_or_init(|| {
@@ -237,13 +238,13 @@ impl<S: Send + Sync + 'static> Function<S> {
                 let handle = tokio::task::spawn_blocking(move || {
                     let run =
                         || Arguments::new(params.into()).and_then(|arguments| run(&state, arguments, &ctx));
-                    // Caught in its own thread, which knows where it happened.
+                    // Panics are caught in their own thread, which knows their location.
                     catch_unwind(AssertUnwindSafe(run))
                         .unwrap_or_else(|reason| Err(ToolError::panicked(reason)))
                 });
                 Execution::Running(Box::pin(async {
                     handle.await.unwrap_or_else(|error| {
-                        // The task is never aborted, so it can only have panicked.
+                        // The task is never aborted, so the only possible error is a panic.
                         let payload = error.try_into_panic().unwrap_or_else(|_| Box::new(()));
                         Err(ToolError::panicked(payload))
                     })
@@ -274,7 +275,7 @@ impl<S: Send + Sync + 'static> FunctionTool<S> {
         FunctionTool { function, state }
     }
 
-    /// Combines a method with its object, which stays shared.
+    /// Combines a method with its object, which remains shared.
     #[doc(hidden)]
     #[must_use]
     pub fn shared(function: &'static Function<S>, state: &Arc<S>) -> FunctionTool<S> {
@@ -314,7 +315,7 @@ impl<S: Send + Sync + 'static> AgentTool for FunctionTool<S> {
 /// The type that represents a `#[tool]` function, with the function's name.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
-    note = "put `#[tool]` on the function; methods come together, by the `#[tools]` of their `impl` block: `toolset![Notes::tools(&notes)]`; give other tools as an expression in parentheses: `toolset![(my_tool)]`"
+    note = "put `#[tool]` on the function; methods are listed together, by `#[tools]` on their `impl` block: `toolset![Notes::tools(&notes)]`; give other tools as an expression in parentheses: `toolset![(my_tool)]`"
 )]
 pub trait ToolFunction {
     /// The name of the tool.
@@ -341,7 +342,7 @@ impl<'a> Arguments<'a> {
     ///
     /// # Errors
     ///
-    /// If the argument does not fit its type, or is missing although required.
+    /// Returns an error if the argument does not fit its type, or is required and missing.
     pub fn take<T: ToolInput>(&mut self, name: &str) -> Result<T, ToolError> {
         self.0.take(of::<T>(), name).map_err(refused)
     }
@@ -350,7 +351,7 @@ impl<'a> Arguments<'a> {
     ///
     /// # Errors
     ///
-    /// If the argument does not fit its type.
+    /// Returns an error if the argument does not fit its type.
     pub fn take_or<T: ToolInput>(&mut self, name: &str, default: impl FnOnce() -> T) -> Result<T, ToolError> {
         self.0.take_or(of::<T>(), name, default).map_err(refused)
     }

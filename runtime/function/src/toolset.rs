@@ -8,11 +8,11 @@ pub use toolgen_kernel::registry::IntoTools;
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// The function, as it is written in the list.
+    /// The function, as written in the list.
     pub path: &'static str,
     /// The name of its tool.
     pub name: &'static str,
-    /// The names of the tools it requires.
+    /// The names of the tools that it requires.
     pub requires: &'static [&'static str],
     /// Returns the tool.
     pub tool: fn() -> FunctionTool,
@@ -25,8 +25,8 @@ pub const fn entry<T: ToolFunction>(path: &'static str) -> Entry {
     Entry { path, name: T::NAME, requires: T::REQUIRES, tool: T::tool }
 }
 
-/// The type of a name in a list that has none: `#[tool]` makes one next to the function. The list imports each name
-/// with this type behind it, so that the compiler can say what is wrong.
+/// A stand-in for a name in a list that has no type: `#[tool]` generates the type next to the function. The list
+/// imports each name with this fallback, so that the compiler can report the missing attribute.
 #[doc(hidden)]
 pub mod forgotten {
     /// A function without `#[tool]`.
@@ -34,11 +34,11 @@ pub mod forgotten {
     pub struct ThisFunction;
 }
 
-/// Refuses a list with two tools of the same name.
+/// Rejects a list with two tools of the same name.
 ///
 /// # Panics
 ///
-/// If there are such tools, with their name and the functions. In a constant, that is a compile error.
+/// Panics if there are such tools, with their name and the functions. In a constant, that is a compile error.
 #[doc(hidden)]
 #[track_caller]
 #[expect(clippy::panic, reason = "a wrong list is a compile error where it is written")]
@@ -48,15 +48,12 @@ pub const fn check_names(entries: &[Entry]) {
         let mut other = 0;
         while other < index {
             let (first, second) = (&entries[other], &entries[index]);
-            // A tool with a mistake has no name yet, and its mistake is told where it is.
+            // A tool with an error has no name yet, and its error is reported at the function.
             if !second.name.is_empty() && same(first.name, second.name) {
                 let message =
                     ConstText::<1024>::EMPTY.and("two tools of this set have the name `").and(second.name);
                 let described = message.and("`: `").and(first.path).and("` and `").and(second.path);
-                panic!(
-                    "{}",
-                    described.and("`; give one of them another by `#[tool(name = \"...\")]`").as_str()
-                );
+                panic!("{}", described.and("`; rename one of them with `#[tool(name = \"...\")]`").as_str());
             }
             other += 1;
         }
@@ -64,18 +61,18 @@ pub const fn check_names(entries: &[Entry]) {
     }
 }
 
-/// Refuses a list of tools, each with the tools it requires, if there is a cycle. Required tools outside the list are
-/// ignored.
+/// Rejects a list of tools, each with the tools that it requires, if there is a cycle. Required tools outside the list
+/// are ignored.
 ///
 /// # Panics
 ///
-/// If there is a cycle, with the names of its tools. In a constant, that is a compile error.
+/// Panics if there is a cycle, with the names of its tools. In a constant, that is a compile error.
 #[doc(hidden)]
 #[track_caller]
 #[expect(clippy::panic, reason = "a wrong list is a compile error where it is written")]
 pub const fn check_cycles<const N: usize>(tools: &[(&str, &[&str]); N]) {
-    // A tool is free once all its required tools are; a tool that never becomes free is on a cycle or requires one that
-    // is.
+    // A tool is free if all tools that it requires are free. A tool that never becomes free is on a cycle, or requires
+    // a tool that is on one.
     let mut free = [false; N];
     let mut changed = true;
     while changed {
@@ -124,7 +121,7 @@ const fn blocker<const N: usize>(
     None
 }
 
-/// Names the tools of a cycle, each after the one that requires it.
+/// Returns the message for a cycle: its tools, each after the tool that requires it.
 const fn cycle_message<const N: usize>(
     tools: &[(&str, &[&str]); N],
     free: &[bool; N],

@@ -52,12 +52,12 @@ fn ending(message: &Value) -> ResponseEnd<'_> {
     ResponseEnd { stop, word }
 }
 
-/// Returns what a message says whose content is a single text.
+/// Returns the content of a message whose content is a single string.
 fn single_text(text: &str) -> (&'static str, Item<'_>) {
     ("text", Item::Text(text.into()))
 }
 
-/// Reads the tokens: Anthropic counts those of the cache separately.
+/// Reads the token counts. Anthropic counts cached tokens separately.
 fn usage(message: &Value) -> Usage {
     let of = |key: &str| count(message, &format!("/usage/{key}"));
     let cached = of("cache_read_input_tokens");
@@ -65,8 +65,8 @@ fn usage(message: &Value) -> Usage {
     Usage::new(input, of("output_tokens"), cached, of("output_tokens_details/thinking_tokens"))
 }
 
-/// Keeps a message of the assistant whose blocks are under a key, or nothing if it has none. Providers refuse what they
-/// themselves may write: texts without a letter, and arguments that are not an object.
+/// Returns an assistant message with its blocks under a key, or nothing if there are no blocks. Vendors reject content
+/// that they may write themselves: text without visible characters, and arguments that are not an object.
 pub(super) fn keep(message: &Value, blocks: &[Value], key: &str) -> Vec<Value> {
     let content = match message.get(key) {
         Some(Value::String(text)) if !text.trim().is_empty() => Value::from(text.as_str()),
@@ -79,12 +79,12 @@ pub(super) fn keep(message: &Value, blocks: &[Value], key: &str) -> Vec<Value> {
 }
 
 fn is_blank(block: &Value) -> bool {
-    // Texts of Bedrock have no type.
+    // Text blocks of Bedrock have no type.
     let is_text = matches!(text(block, "type"), "" | "text");
     is_text && block.get("text").and_then(Value::as_str).is_some_and(|text| text.trim().is_empty())
 }
 
-/// Returns a block with arguments that are an object. Anthropic documents this form for a text that is not JSON.
+/// Returns a block whose arguments are an object. Anthropic documents this form for arguments that are not valid JSON.
 fn sound(block: &Value) -> Value {
     let mut block = block.clone();
     let call = if block.get("toolUse").is_some() { &mut block["toolUse"] } else { &mut block };
@@ -112,7 +112,7 @@ fn model(message: &str, calls: &[ToolCall]) -> Vec<Value> {
     keep(&Value::Null, &content, "content")
 }
 
-/// How many tokens a model may write if the program does not say. Anthropic requires a number.
+/// Default for the maximum number of output tokens. Anthropic requires a value.
 const MAX_TOKENS: u64 = 4096;
 
 fn request(request: Request<'_>) -> Value {
@@ -136,7 +136,7 @@ fn item(block: &Value) -> Item<'_> {
         "tool_use" => Item::Call(ParsedCall::of(block, "id", "/id", "input")),
         "text" => Item::Text(text(block, "text").into()),
         "thinking" => Item::Thinking(text(block, "thinking").into()),
-        // The provider runs `server_tool_use` and `mcp_tool_use`.
+        // The vendor runs `server_tool_use` and `mcp_tool_use`.
         _ => Item::Skip,
     }
 }
@@ -159,8 +159,8 @@ fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Valu
     out
 }
 
-/// Returns references to the tools that a tool for searching found. Nothing else may be next to them: the provider
-/// shows the model the tools themselves.
+/// Returns references to the tools that a search tool found. No other content is allowed next to them: the vendor
+/// shows the tools to the model.
 fn references(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Option<Value> {
     if response.is_error() || options.search != Some(response.name.as_str()) {
         return None;

@@ -17,8 +17,8 @@ use super::{ToolResultOptions, anthropic};
 
 pub(super) static FORMAT: Format = Format {
     name: "bedrock",
-    // Bedrock has few rules of its own; each model has those of its maker. Claude's are the narrowest that still
-    // express a whole schema.
+    // Bedrock has few schema rules; each model has the rules of its own vendor. Those of Claude are the narrowest that
+    // still express a whole schema.
     dialect: &BEDROCK,
     ids_optional: false,
     layout: Layout {
@@ -58,7 +58,7 @@ fn ending(response: &Value) -> ResponseEnd<'_> {
     ResponseEnd { stop, word }
 }
 
-/// Reads the tokens: Bedrock counts those of the cache separately.
+/// Reads the token counts. Bedrock counts cached tokens separately.
 fn usage(response: &Value) -> Usage {
     let of = |key: &str| count(response, &format!("/usage/{key}"));
     let cached = of("cacheReadInputTokens");
@@ -77,7 +77,7 @@ fn model(message: &str, calls: &[ToolCall]) -> Vec<Value> {
 }
 
 fn request(request: Request<'_>) -> Value {
-    // The tools are wrapped already; a configuration without tools is refused.
+    // The tools are wrapped already; Bedrock rejects a tool configuration without tools.
     let tools = if request.tools.get("tools").is_some_and(|tools| *tools == json!([])) {
         Value::Null
     } else {
@@ -99,7 +99,7 @@ fn item(block: &Value) -> Item<'_> {
             _ => Item::Skip,
         };
     };
-    // The provider runs `server_tool_use`.
+    // The vendor runs `server_tool_use`.
     if !text(call, "type").is_empty() {
         return Item::Skip;
     }
@@ -116,7 +116,7 @@ fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Valu
     }
     let id = response.id.as_str().into();
     let mut out = object([("toolUseId", id), ("content", Value::Array(content))]);
-    // Success is the default, and some models refuse the key.
+    // Success is the default, and some models reject the key.
     if is_error {
         out["status"] = Value::from("error");
     }
@@ -148,8 +148,8 @@ fn media(media: &Media<'_>) -> Option<Value> {
     Some(json!({ "document": { "format": format, "name": "", "source": { "bytes": media.data } } }))
 }
 
-/// Returns a unique document name, since duplicates in a conversation are refused. It consists of letters, digits and
-/// hyphens and has no meaning: a model may take a name for an instruction.
+/// Returns a unique document name: Bedrock rejects duplicate names in a conversation. It consists of letters, digits
+/// and hyphens and has no meaning, because a model may treat a name as an instruction.
 fn document_name(id: &str, index: usize) -> String {
     format!("document-{:.16}-{}", sha256(id.as_bytes()), index + 1)
 }

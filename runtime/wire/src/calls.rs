@@ -1,4 +1,4 @@
-//! Reading calls: the part that all formats share.
+//! Parses tool calls: the part that all formats share.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,15 +12,15 @@ use super::Format;
 use super::ids::{self, Id};
 use super::layout::{ResponseBlocks, StopReason, WireError};
 
-/// The calls of a response, in order. Dereferences to the list of calls.
+/// The tool calls of a response, in order. Dereferences to the list of calls.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Calls {
-    /// Every call that can be answered. Calls that must not run are [blocked](ToolCall::blocked), with a reason.
+    /// Every call that needs a result. Calls that must not run are [blocked](ToolCall::blocked), with a reason.
     pub calls: Vec<ToolCall>,
-    /// What cannot be answered, such as a call without an ID, and calls that this crate does not run.
+    /// Calls that cannot get a result, such as a call without an ID, and kinds of calls that this crate does not run.
     pub problems: Vec<WireError>,
-    /// Why the provider stopped the model, in the provider's own word. If set, all calls are blocked.
+    /// Why the vendor stopped the model, in the vendor's own term. If set, all calls are blocked.
     pub stopped: Option<Text>,
 }
 
@@ -50,21 +50,21 @@ impl<'a> IntoIterator for &'a Calls {
     }
 }
 
-/// The keys of signatures that only the provider of a block understands.
+/// The keys of signatures that only the vendor of a block understands.
 const SIGNATURES: [&str; 2] = ["thoughtSignature", "thought_signature"];
 
-/// What is collected while the blocks of a reply are read.
+/// State that is collected while the blocks of a reply are read.
 #[derive(Default)]
 pub(super) struct TurnBuilder {
     pub(super) text: String,
     pub(super) thinking: String,
     pub(super) only_here: Vec<Text>,
-    /// Whether something else follows the last text.
+    /// Whether another block follows the last text block.
     between: bool,
 }
 
 impl TurnBuilder {
-    /// Adds what a block says, other than a call.
+    /// Adds the content of a block that is not a call.
     pub(super) fn add(&mut self, item: &Item<'_>, kind: &str) {
         match item {
             Item::Text(message) => {
@@ -86,7 +86,7 @@ impl TurnBuilder {
         self.between = true;
     }
 
-    /// Notes that a block is signed, if it is.
+    /// Records that a block is signed, if it is.
     pub(super) fn signature(&mut self, block: &Value) {
         for key in SIGNATURES.into_iter().filter(|key| block.get(key).is_some()) {
             self.only_here(key);
@@ -111,13 +111,13 @@ pub(super) fn kind(block: &Value) -> &str {
 /// A block of a response.
 #[derive(Clone, Debug)]
 pub enum Item<'v> {
-    /// Something else, which only the same provider reads again.
+    /// A block of another kind, which only the same vendor reads again.
     Skip,
-    /// A text for the user.
+    /// Text for the user.
     Text(Cow<'v, str>),
-    /// A text of the model's reasoning.
+    /// Text of the model's reasoning.
     Thinking(Cow<'v, str>),
-    /// A call that the program must answer, but of a kind that this crate does not run.
+    /// A call that the program must handle, but of a kind that this crate does not run.
     Foreign(&'v str),
     /// A call.
     Call(ParsedCall<'v>),
@@ -126,17 +126,17 @@ pub enum Item<'v> {
 /// A call as written in a response.
 #[derive(Clone)]
 pub struct ParsedCall<'v> {
-    /// The ID; `None` if there is none; an error if it has the wrong type.
+    /// The ID; `None` if it is missing; an error if it has the wrong type.
     pub(super) id: Result<Option<Cow<'v, str>>, ()>,
-    /// The place of the ID, relative to the block.
+    /// The location of the ID, relative to the block.
     pub(super) id_pointer: &'static str,
-    /// What the answer must know about the call besides its ID.
+    /// What the tool result must know about the call in addition to its ID.
     pub(super) kind: Id,
-    /// The name; empty if it is not text.
+    /// The name; empty if it is not a string.
     pub(super) name: &'v str,
     /// The arguments.
     pub(super) arguments: Option<Cow<'v, Value>>,
-    /// Why the call must not run, if so.
+    /// Why the call must not run, if it must not.
     pub(super) blocked: Option<Blocked>,
 }
 
@@ -147,8 +147,8 @@ impl fmt::Debug for ParsedCall<'_> {
 }
 
 impl<'v> ParsedCall<'v> {
-    /// Creates a usual call from an object with a name, and with an ID and arguments under these keys. The pointer is
-    /// that of the ID, relative to the block.
+    /// Creates a usual call from an object with a name, and with an ID and arguments under these keys. `pointer` is
+    /// the location of the ID, relative to the block.
     #[must_use]
     pub fn of(
         owner: &'v Value,
@@ -166,7 +166,7 @@ impl<'v> ParsedCall<'v> {
         }
     }
 
-    /// Marks a call as incomplete, if it is.
+    /// Marks the call as incomplete if `cut` is set.
     #[must_use]
     pub fn cut_if(mut self, cut: bool) -> ParsedCall<'v> {
         if cut {
@@ -176,7 +176,7 @@ impl<'v> ParsedCall<'v> {
     }
 }
 
-/// Returns the ID under a key of a block, which must be text.
+/// Returns the ID under a key of a block, which must be a string.
 pub(super) fn text_id<'v>(owner: &'v Value, key: &str) -> Result<Option<Cow<'v, str>>, ()> {
     match owner.get(key) {
         None | Some(Value::Null) => Ok(None),
@@ -186,13 +186,13 @@ pub(super) fn text_id<'v>(owner: &'v Value, key: &str) -> Result<Option<Cow<'v, 
     }
 }
 
-/// Returns the text under a key, or an empty one.
+/// Returns the string under a key, or an empty string.
 #[must_use]
 pub fn text<'v>(owner: &'v Value, key: &str) -> &'v str {
     owner.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Reads all calls, and what else the blocks say. Returns them with the blocks and the end of the response.
+/// Parses all calls and the other content of the blocks. Returns both with the blocks and the ending of the response.
 pub(super) fn read<'v>(
     format: &Format,
     response: &'v Value,
@@ -225,7 +225,7 @@ pub(super) fn read<'v>(
         match item {
             Item::Skip | Item::Text(_) | Item::Thinking(_) => {}
             Item::Foreign(kind) => {
-                let reason = format!("is a `{kind}`, which only the program itself can answer");
+                let reason = format!("is a `{kind}`, which only the program can handle");
                 read.problems.push(WireError::new(at(), reason));
             }
             Item::Call(call) => match id(&call, format.ids_optional) {
@@ -241,7 +241,7 @@ pub(super) fn read<'v>(
 }
 
 impl ParsedCall<'_> {
-    /// Whether the arguments are a text that is not JSON.
+    /// Whether the arguments are a string that is not JSON.
     fn is_broken(&self) -> bool {
         let text = self.arguments.as_deref().and_then(Value::as_str).filter(|text| !text.trim().is_empty());
         text.is_some_and(|text| serde_json::from_str::<serde_core::de::IgnoredAny>(text).is_err())
@@ -262,8 +262,8 @@ fn id(call: &ParsedCall<'_>, optional: bool) -> Result<String, &'static str> {
     match &call.id {
         Ok(Some(id)) => Ok(call.kind.mark(id)),
         Ok(None) if optional => Ok(ids::made_up(call.kind)),
-        Ok(None) => Err("is missing, so the call cannot be answered"),
-        Err(()) => Err("is not a text, so the call cannot be answered"),
+        Ok(None) => Err("is missing, so the call cannot get a result"),
+        Err(()) => Err("is not a string, so the call cannot get a result"),
     }
 }
 

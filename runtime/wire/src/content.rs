@@ -1,4 +1,4 @@
-//! The content of a result, for formats that cannot carry all of it.
+//! The content of a tool result, for formats that cannot represent all of it.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use toolgen_kernel::call::result::{Content, ResourceData};
 
 use super::ToolResultOptions;
 
-/// The text of a success without content: some providers refuse an empty answer.
+/// The text of a successful result without content: some vendors reject an empty result.
 const EMPTY_RESULT: &str = "Tool executed successfully";
 /// The text of an error without a message.
 const EMPTY_ERROR: &str = "Tool failed";
@@ -32,7 +32,7 @@ pub(super) enum MediaKind {
     Resource,
 }
 
-/// The images that every provider with image support accepts.
+/// The image types that every vendor with image support accepts.
 pub(super) const IMAGES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 impl Media<'_> {
@@ -50,13 +50,13 @@ impl Media<'_> {
         format!("data:{};base64,{}", self.mime_type, self.data)
     }
 
-    /// Returns the last part of the URI, or an empty text.
+    /// Returns the last segment of the URI, or an empty string.
     pub(super) fn file_name(&self) -> &str {
         let path = self.uri.split(['?', '#']).next().unwrap_or_default();
         path.rsplit('/').next().unwrap_or_default()
     }
 
-    /// Returns `[image image/png, 12345 bytes, not shown: this format takes text only]`.
+    /// Returns a placeholder: `[image image/png, 12345 bytes, not shown: this format supports only text]`.
     fn note(&self, reason: &str) -> String {
         let what = match self.kind {
             MediaKind::Image => "image",
@@ -74,13 +74,13 @@ impl Media<'_> {
     }
 }
 
-/// Returns the number of bytes that a base64 text encodes.
+/// Returns the number of bytes that a base64 string encodes.
 fn bytes(base64: &str) -> usize {
     let digits = base64.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count();
     digits / 4 * 3 + digits % 4 * 3 / 4
 }
 
-/// A piece of content, as the formats distinguish them.
+/// A part of the content, as the formats distinguish them.
 enum ContentPart<'r> {
     Text(String),
     Media(Media<'r>),
@@ -116,7 +116,7 @@ fn piece(content: &Content) -> ContentPart<'_> {
     }
 }
 
-/// Contents of a kind that is newer than the formats.
+/// Represents content of a kind that is newer than the formats.
 fn unknown(content: &dyn fmt::Debug) -> ContentPart<'static> {
     let displayed = format!("{content:?}");
     ContentPart::Text(format!(
@@ -125,12 +125,12 @@ fn unknown(content: &dyn fmt::Debug) -> ContentPart<'static> {
     ))
 }
 
-/// Why binary data is left out of an answer.
-pub(super) const TEXT_ONLY: &str = "this format takes text only";
-/// Why binary data is left out of an error.
-const TEXT_ONLY_ERROR: &str = "an error takes text only";
-/// Returns why binary data is left out of an answer of Claude, on any host. Its API says:
-/// `all content must be type "text" if "is_error" is true`.
+/// Why binary data is omitted from a result.
+pub(super) const TEXT_ONLY: &str = "this format supports only text";
+/// Why binary data is omitted from an error.
+const TEXT_ONLY_ERROR: &str = "errors support only text";
+/// Returns why binary data is omitted from a result for Claude, on any host. Its API states: `all content must be type
+/// "text" if "is_error" is true`.
 pub(super) fn why_text_only(is_error: bool, options: &ToolResultOptions<'_>) -> Option<&'static str> {
     match (options.text_only, is_error) {
         (true, _) => Some(TEXT_ONLY),
@@ -139,10 +139,10 @@ pub(super) fn why_text_only(is_error: bool, options: &ToolResultOptions<'_>) -> 
     }
 }
 
-/// Why binary data is left out of an answer.
-const NOT_TAKEN: &str = "this format does not take it";
+/// Why binary data is omitted from a result.
+const NOT_TAKEN: &str = "this format does not support it";
 
-/// Returns the pieces of an answer: at least one, and no empty text.
+/// Returns the parts of a result: at least one, and no empty text.
 ///
 /// `media` renders binary data, or returns `None` if it cannot be sent; `why_not` is set if no binary data can be sent.
 pub(super) fn blocks(
@@ -168,14 +168,14 @@ pub(super) fn blocks(
     blocks
 }
 
-/// Returns the texts of an answer, one per line, and the media to send with them.
+/// Returns the text of a result, one line per text part, and the media to send with it.
 pub(super) fn text_and_media(
     response: &ToolResponse,
     why_not: Option<&str>,
     media: impl Fn(&Media<'_>) -> Option<Value>,
 ) -> (String, Vec<Value>) {
     let (mut texts, mut sent) = (Vec::new(), Vec::new());
-    // Texts are rendered as strings and all other pieces as objects.
+    // Text parts are rendered as strings and all other parts as objects.
     for block in blocks(response, why_not, Value::String, media) {
         match block {
             Value::String(text) => texts.push(text),
@@ -188,7 +188,7 @@ pub(super) fn text_and_media(
     (texts.join("\n"), sent)
 }
 
-/// Returns the text of an answer for a format without an error flag.
+/// Returns the text of a result for a format without an error flag.
 pub(super) fn flagged_text(response: &ToolResponse, text: String) -> String {
     let says_so = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
     if response.is_error() && !response.skipped && !says_so { format!("Error: {text}") } else { text }

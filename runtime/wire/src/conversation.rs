@@ -1,4 +1,4 @@
-//! Messages of a conversation, added one after the other.
+//! Builds the messages of a conversation.
 
 use serde_json::Value;
 use toolgen_kernel::call::{ToolCall, ToolResponse};
@@ -8,8 +8,7 @@ use super::{ToolResultOptions, WireError, WireFormat};
 
 /// The messages of a conversation in one format.
 ///
-/// Messages of the user and answers to calls go into one message if a format requires that users and models take
-/// turns.
+/// User messages and tool results are merged into one message if a format requires that user and model alternate.
 #[derive(Clone)]
 #[allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]
 pub struct Conversation {
@@ -22,7 +21,7 @@ impl Conversation {
         Conversation { format, messages: Vec::new() }
     }
 
-    /// Adds a message of the user. One without a letter, which providers refuse, is left out.
+    /// Adds a message of the user. A message without visible characters is skipped, because vendors reject it.
     pub fn user(&mut self, text: &str) -> Result<(), WireError> {
         let written = self.format.format().conversation.ok_or_else(|| self.format.no_conversation())?;
         if !text.trim().is_empty() {
@@ -31,19 +30,19 @@ impl Conversation {
         Ok(())
     }
 
-    /// Adds a turn of a model as it came.
+    /// Adds a turn of a model, unchanged.
     pub fn push_raw_turn(&mut self, messages: &[Value]) {
         self.messages.extend_from_slice(messages);
     }
 
-    /// Adds a turn of a model of any provider.
+    /// Adds a turn of a model of any vendor.
     pub fn model(&mut self, text: &str, calls: &[ToolCall]) -> Result<(), WireError> {
         let written = self.format.format().conversation.ok_or_else(|| self.format.no_conversation())?;
         self.messages.extend((written.model)(text, calls));
         Ok(())
     }
 
-    /// Adds the answer to a call.
+    /// Adds a tool result.
     pub fn answer(&mut self, response: &ToolResponse, options: &ToolResultOptions<'_>) {
         self.of_user((self.format.format().answer)(response, options));
     }

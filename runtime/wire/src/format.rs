@@ -1,6 +1,6 @@
-//! Formats as data: a program can write its own and use it as [`WireFormat::Custom`](super::WireFormat).
+//! Wire formats as data. A program can define its own and use it as [`WireFormat::Custom`](super::WireFormat).
 //!
-//! A format is a constant made of functions without state. What it does not set comes from [`Format::EMPTY`]:
+//! A format is a constant made of stateless functions. Fields that it does not set come from [`Format::EMPTY`]:
 //!
 //! ```
 //! use serde_json::{Value, json};
@@ -48,54 +48,55 @@ pub use super::layout::{Layout, ResponseEnd};
 pub use super::stream::assembly::Assembly;
 pub use super::turn::count;
 
-/// A wire format: its names and the functions that read and write it. Two formats are the same if their names are.
+/// A wire format: its names and the functions that render and parse it. Two formats are equal if their names are.
 #[derive(Clone, Copy)]
 pub struct Format {
-    /// The name, in lower case and with hyphens. Transcripts are marked with it, so it must not change.
+    /// The name, in lower case and with hyphens. Transcripts record it, so it must not change.
     pub name: &'static str,
-    /// The dialect of the schemas of tools.
+    /// The dialect of tool schemas.
     pub dialect: &'static Dialect,
-    /// Writes a tool from its specification and the schema of its arguments in a dialect.
+    /// Renders a tool from its specification and the schema of its arguments in a dialect.
     pub tool: ToolWriter,
-    /// Turns the list of tools into the value in a request.
+    /// Turns the list of tools into the value for a request.
     pub list: fn(Vec<Value>) -> Value,
-    /// Where a response holds its blocks.
+    /// Where a response contains its blocks.
     pub layout: Layout,
-    /// Reads a block.
+    /// Parses a block.
     pub item: for<'v> fn(&'v Value) -> Item<'v>,
-    /// Reads what is next to the blocks, in the object that holds them, each with a name of its kind.
+    /// Parses the members next to the blocks, in the object that contains them. Each item has a name for its kind.
     pub beside: for<'v> fn(&'v Value) -> Vec<(&'static str, Item<'v>)>,
-    /// Whether calls without an ID can be answered.
+    /// Whether calls without an ID can get results.
     pub ids_optional: bool,
-    /// Reads the tokens of a response.
+    /// Reads the token counts of a response.
     pub usage: fn(&Value) -> Usage,
-    /// Returns the messages of a request that hold a turn as it came: from the object that holds the blocks (or null),
-    /// and the blocks.
+    /// Returns the messages of a request that contain a turn unchanged. The arguments are the object that contains the
+    /// blocks (or null), and the blocks.
     pub keep: fn(&Value, &[Value]) -> Vec<Value>,
-    /// Writes the answer to a call.
+    /// Renders a tool result.
     pub answer: fn(&ToolResponse, &ToolResultOptions<'_>) -> Value,
-    /// The key of a user message that holds all answers. If empty, each answer is a message of its own.
+    /// The key of a user message that contains all tool results. If empty, each result is a separate message.
     pub message: &'static str,
     /// Adds an event of a stream to the response that is assembled from it.
     pub assemble: fn(&mut Assembly, &Value) -> Result<(), super::WireError>,
-    /// How a conversation is written; `None` if the format has only calls and answers.
+    /// How a conversation is rendered; `None` if the format has only calls and results.
     pub conversation: Option<Conversation>,
 }
 
-/// How a format writes a conversation.
+/// How a format renders a conversation.
 #[derive(Clone, Copy, Debug)]
 pub struct Conversation {
-    /// Writes a message of the user: a block of one if [`Format::message`] names the key of blocks, otherwise a whole one.
+    /// Renders a user message: a content block if [`Format::message`] names the key of blocks, otherwise a whole
+    /// message.
     pub user: fn(&str) -> Value,
-    /// Writes a turn of a model of another provider, from its text and its calls.
+    /// Renders a turn of another vendor's model from its text and its calls.
     pub model: fn(&str, &[ToolCall]) -> Vec<Value>,
-    /// Writes a request.
+    /// Renders a request.
     pub request: fn(Request<'_>) -> Value,
 }
 
 impl Format {
-    /// The base of every literal: JSON Schema, a list of tools, no answers, no conversation, and a stream whose only event
-    /// is the whole response.
+    /// The base of every literal: JSON Schema, a list of tools, no results, no conversation, and a stream whose only
+    /// event is the whole response.
     pub const EMPTY: Format = Format {
         name: "",
         dialect: &JSON_SCHEMA,

@@ -1,6 +1,6 @@
 //! Google Gemini, `generateContent`.
 //!
-//! The wire format uses names like `functionCall`, Python programs `function_call`. Both are read.
+//! The wire format uses names such as `functionCall`, Python programs use `function_call`. Both are accepted.
 
 use serde_json::{Value, json};
 use toolgen_kernel::call::{ToolCall, ToolResponse};
@@ -23,7 +23,7 @@ pub(super) static FORMAT: Format = Format {
     layout: Layout {
         title: "Gemini",
         path: &["candidates", "0", "content", "parts"],
-        // A stopped candidate has no content.
+        // A candidate that was stopped has no content.
         optional: "content",
         message: &["role"],
         is_block: |part| function_call(part).is_some(),
@@ -64,7 +64,7 @@ fn ending(candidate: &Value) -> ResponseEnd<'_> {
     ResponseEnd { stop, word }
 }
 
-/// Returns how a response ended whose prompt was refused: it has no candidates.
+/// Returns the ending of a response whose prompt was rejected: it has no candidates.
 fn refused_prompt(response: &Value) -> ResponseEnd<'_> {
     let feedback = response.get("promptFeedback").or_else(|| response.get("prompt_feedback"));
     let reason = |feedback| ["blockReason", "block_reason"].map(|key| text(feedback, key));
@@ -72,7 +72,7 @@ fn refused_prompt(response: &Value) -> ResponseEnd<'_> {
     word.map_or(ResponseEnd::UNKNOWN, |word| ResponseEnd { stop: StopReason::Refused, word })
 }
 
-/// Reads the tokens: Gemini counts those of thoughts separately from candidates, and those of tool results from the
+/// Reads the token counts. Gemini counts thoughts separately from candidates, and tool results separately from the
 /// prompt.
 fn usage(response: &Value) -> Usage {
     let of = |camel: &str, snake: &str| {
@@ -96,8 +96,8 @@ fn keep(content: &Value, parts: &[Value]) -> Vec<Value> {
     vec![object([("role", "model".into()), ("parts", parts.to_vec().into())])]
 }
 
-/// The signature that Google documents for a call that another model made: Gemini 3 refuses calls of the current turn
-/// without one.
+/// The signature that Google documents for a call that another model made. Gemini 3 rejects calls of the current turn
+/// that have no signature.
 const NOT_SIGNED: &str = "skip_thought_signature_validator";
 
 fn model(message: &str, calls: &[ToolCall]) -> Vec<Value> {
@@ -106,7 +106,7 @@ fn model(message: &str, calls: &[ToolCall]) -> Vec<Value> {
         let (id, name) = (call.id.as_str().into(), call.name.as_str().into());
         let mut part =
             object([("functionCall", object([("id", id), ("name", name), ("args", arguments(call))]))]);
-        // Of calls beside each other, only the first is signed.
+        // Of parallel calls, only the first is signed.
         if index == 0 {
             part["thoughtSignature"] = NOT_SIGNED.into();
         }
@@ -116,7 +116,7 @@ fn model(message: &str, calls: &[ToolCall]) -> Vec<Value> {
 }
 
 fn request(request: Request<'_>) -> Value {
-    // Without functions, the list holds an empty declaration.
+    // Without functions, the list contains an empty declaration.
     let declared = request.tools.pointer("/0/functionDeclarations/0").is_some();
     let system = match parts(request.system) {
         Value::Null => Value::Null,
@@ -164,7 +164,7 @@ fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Valu
     object([("functionResponse", out)])
 }
 
-/// The media types that Gemini 3 accepts in a function's answer (pydantic-ai 2.68.0, `models/google.py`).
+/// The media types that Gemini 3 accepts in a function response (pydantic-ai 2.68.0, `models/google.py`).
 fn media(media: &Media<'_>) -> Option<Value> {
     let is_image = media.kind != MediaKind::Audio
         && media.mime_type != "image/gif"
@@ -175,10 +175,10 @@ fn media(media: &Media<'_>) -> Option<Value> {
 
 fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
     let mut tool = name_and_description(spec);
-    // Gemini refuses an object without properties.
+    // Gemini rejects an object without properties.
     let properties = schema.get("properties").and_then(Value::as_object);
     if properties.is_none_or(|properties| !properties.is_empty()) {
-        // One field holds the subset of OpenAPI, the other JSON Schema.
+        // One field takes the subset of OpenAPI, the other JSON Schema.
         let key = if dialect.nulls == Nulls::Keyword { "parameters" } else { "parametersJsonSchema" };
         tool[key] = schema;
     }

@@ -1,24 +1,24 @@
-//! Call IDs that carry information for the answer.
+//! Call IDs that encode information for the tool result.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The prefix of generated IDs. No provider's IDs start with it.
+/// The prefix of generated IDs. No vendor's IDs start with it.
 const GENERATED_PREFIX: &str = "toolgen-made-up-";
-/// The prefix of generated IDs for calls in the form of OpenAI's old `function_call`.
+/// The prefix of generated IDs of legacy `function_call` calls of OpenAI.
 const FUNCTION: &str = "toolgen-made-up-function-";
 /// The prefix of the IDs of calls of OpenAI custom tools.
 const CUSTOM: &str = "toolgen-custom-";
 
-/// What an answer must know about a call besides its ID.
+/// What a tool result must know about a call in addition to its ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Id {
     /// Nothing more.
     Usual,
-    /// The call is OpenAI's old `function_call`.
+    /// The call is a legacy `function_call` of OpenAI.
     Function,
-    /// The call is one of an OpenAI custom tool, which has its own kind of answer.
+    /// The call is one of an OpenAI custom tool, which has its own kind of result.
     Custom,
 }
 
@@ -31,7 +31,7 @@ impl Id {
         }
     }
 
-    /// Returns the kind of an ID, and the ID as the provider wrote it.
+    /// Returns the kind of an ID, and the ID as the vendor wrote it.
     pub(super) fn of(id: &str) -> (Id, &str) {
         match id.strip_prefix(CUSTOM) {
             Some(id) => (Id::Custom, id),
@@ -41,7 +41,7 @@ impl Id {
     }
 }
 
-/// Generates an ID for a call without one: unique in this process, and most likely globally.
+/// Generates an ID for a call without one. It is unique in this process, and most likely globally.
 pub(super) fn made_up(kind: Id) -> String {
     static PROCESS: OnceLock<u64> = OnceLock::new();
     static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -51,7 +51,7 @@ pub(super) fn made_up(kind: Id) -> String {
     format!("{start}{process:016x}-{}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Whether an ID was generated for a call without one. Providers do not know such IDs.
+/// Whether an ID was generated for a call without one. Vendors do not know such IDs.
 #[must_use]
 pub fn is_generated(id: &str) -> bool {
     id.starts_with(GENERATED_PREFIX)

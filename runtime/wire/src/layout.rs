@@ -1,15 +1,15 @@
-//! Where a format holds what a model said, and how it says why the model stopped.
+//! Where a format contains the blocks of a reply, and how it states why the model stopped.
 
 use std::fmt;
 
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-/// A place where a response does not match its provider's format.
+/// A part of a response that does not match the vendor's format.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WireError {
-    /// The place in the response, as a JSON pointer.
+    /// The location in the response, as a JSON pointer.
     pub pointer: String,
     /// The problem.
     pub message: String,
@@ -38,22 +38,22 @@ impl std::error::Error for WireError {}
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StopReason {
-    /// The reply does not say.
+    /// The reply does not state a reason.
     #[default]
     Unknown,
-    /// The model finished, or wrote a text at which it was to stop.
+    /// The model finished, or produced a stop sequence.
     EndTurn,
-    /// The model waits for the answers to its calls.
+    /// The model waits for the results of its calls.
     ToolCalls,
-    /// The provider paused a long turn, which goes on when it is sent back as it is.
+    /// The vendor paused a long turn. It continues when the turn is sent back unchanged.
     Paused,
-    /// The token limit was reached: the last call is cut.
+    /// The token limit was reached: the last call is truncated.
     MaxTokens,
-    /// The stream ended before the turn did: the last call is cut.
+    /// The stream ended before the turn did: the last call is truncated.
     Interrupted,
-    /// The provider, or the model for reasons of safety, refused to go on. No call may run.
+    /// The vendor, or the model for safety reasons, refused to continue. No call may run.
     Refused,
-    /// The provider failed, or could not read what the model wrote. No call may run.
+    /// The vendor failed, or could not parse the model's output. No call may run.
     Failed,
 }
 
@@ -76,7 +76,7 @@ impl StopReason {
         STOPS.iter().find(|(stop, _)| *stop == self).map_or("unknown", |(_, name)| name)
     }
 
-    /// Whether the model was stopped for what it said, so that none of its calls may run.
+    /// Whether the model was stopped because of its output, so that none of its calls may run.
     #[must_use]
     pub fn is_stopped(self) -> bool {
         matches!(self, StopReason::Refused | StopReason::Failed)
@@ -88,7 +88,7 @@ impl StopReason {
         matches!(self, StopReason::MaxTokens | StopReason::Interrupted)
     }
 
-    /// Whether the reply is not what the model would have said.
+    /// Whether the reply is not the reply that the model would have given.
     pub(super) fn is_early(self) -> bool {
         self.is_truncated() || self.is_stopped()
     }
@@ -112,19 +112,19 @@ impl<'de> Deserialize<'de> for StopReason {
         let known = STOPS.iter().find(|(_, known)| *known == name);
         known
             .map(|(stop, _)| *stop)
-            .ok_or_else(|| serde_core::de::Error::custom(format!("Stop: `{name}` is not known")))
+            .ok_or_else(|| serde_core::de::Error::custom(format!("unknown stop reason `{name}`")))
     }
 }
 
-/// Where a format holds the blocks that may be calls.
+/// Where a format contains the blocks that may be calls.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// The display name of the format.
     pub title: &'static str,
-    /// The keys from a response down to its list of blocks; `0` is the first item of a list. A response may also begin
-    /// further down, for example with a message.
+    /// The keys from a response down to its list of blocks; `0` is the first item of a list. The value may also start
+    /// further down the path, for example with a message.
     pub path: &'static [&'static str],
-    /// The key of the path that may be missing, like the last one.
+    /// The key of the path that may be missing, in addition to the last one.
     pub optional: &'static str,
     /// The keys that identify a message without blocks.
     pub message: &'static [&'static str],
@@ -132,35 +132,35 @@ pub struct Layout {
     pub lone: &'static str,
     /// Whether an object is a block by itself.
     pub is_block: fn(&Value) -> bool,
-    /// Whether an object is a stream event.
+    /// Whether an object is a streaming event.
     pub is_piece: fn(&Value) -> bool,
-    /// How a response ended; called for each object on the path.
+    /// Returns how a response ended; called for each object on the path.
     pub ending: for<'v> fn(&'v Value) -> ResponseEnd<'v>,
 }
 
-/// How a response ended: what that means, and the provider's own word for it.
+/// How a response ended: the meaning, and the vendor's own term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResponseEnd<'v> {
-    /// What it means.
+    /// The meaning.
     pub stop: StopReason,
-    /// The provider's word; may be empty.
+    /// The vendor's term. May be empty.
     pub word: &'v str,
 }
 
 impl ResponseEnd<'_> {
-    /// The ending of an object that says nothing about it.
+    /// The ending of an object that states none.
     pub const UNKNOWN: ResponseEnd<'static> = ResponseEnd { stop: StopReason::Unknown, word: "" };
 }
 
 /// The blocks of a response.
 pub(super) struct ResponseBlocks<'v> {
-    /// The place of the blocks, as a JSON pointer.
+    /// The location of the blocks, as a JSON pointer.
     pub(super) pointer: String,
     /// The blocks.
     pub(super) blocks: &'v [Value],
-    /// Whether `blocks` is the single block at `pointer`, not a list.
+    /// Whether `blocks` is the single block at `pointer` rather than a list.
     pub(super) single: bool,
-    /// The object that holds the blocks, often a message.
+    /// The object that contains the blocks, usually a message.
     pub(super) owner: &'v Value,
     pub(super) ending: ResponseEnd<'v>,
 }
@@ -178,7 +178,7 @@ impl Layout {
         ending: |_| ResponseEnd::UNKNOWN,
     };
 
-    /// The error if a value has none of the places where the format holds calls.
+    /// Returns the error for a value in which the format has no place for calls.
     fn unknown(&self) -> WireError {
         let title = self.title;
         WireError::new("", format!("is neither a response nor a message nor a call of {title}"))
@@ -188,8 +188,8 @@ impl Layout {
         if (self.is_piece)(value) {
             let title = self.title;
             let what = format!(
-                "is a piece of a response of {title}: calls are read from whole ones, so wait for it or collect the \
-                 pieces with `WireFormat::stream`"
+                "is a part of a response of {title}: wait for the whole response, or collect the parts with \
+                 `WireFormat::stream`"
             );
             return Err(WireError::new(pointer, what));
         }
@@ -221,7 +221,7 @@ impl Layout {
         let begin =
             begin.or_else(|| self.message.iter().any(has).then_some(self.path.len().saturating_sub(1)));
         let Some((last, above)) = begin.and_then(|begin| self.path.get(begin..)?.split_last()) else {
-            // A prompt that was refused has no answer at all.
+            // A response to a rejected prompt has no content.
             return if ending.stop.is_stopped() {
                 Ok(whole(&[], false, ending))
             } else {
@@ -249,14 +249,14 @@ impl Layout {
             (None | Some(Value::Null | Value::Array(_)), Some(lone @ Value::Object(_))) => {
                 (std::slice::from_ref(lone), &self.lone, true)
             }
-            // The content is a single text.
+            // The content is a single string.
             (None | Some(Value::Null | Value::Array(_) | Value::String(_)), _) => (&[], last, false),
             (Some(_), _) => return Err(WireError::new(format!("{pointer}/{last}"), "is not a list")),
         };
         Ok(ResponseBlocks { pointer: format!("{pointer}/{key}"), blocks, single, owner, ending })
     }
 
-    /// Returns the value under a key of the path, or `None` if it is missing and may be.
+    /// Returns the value under a key of the path, or `None` if it is missing and optional.
     fn step<'v>(&self, owner: &'v Value, key: &str, pointer: &str) -> Result<Option<&'v Value>, WireError> {
         let inner = match key {
             "0" => {
@@ -265,7 +265,7 @@ impl Layout {
                 let item = list.strip_suffix('s').unwrap_or(list);
                 return match owner.get(0) {
                     Some(first) => Ok(Some(first)),
-                    None => Err(WireError::new(pointer, format!("holds no {item}"))),
+                    None => Err(WireError::new(pointer, format!("has no {item}"))),
                 };
             }
             key => owner.get(key),
@@ -276,7 +276,7 @@ impl Layout {
             None | Some(Value::Null) if key == self.optional => Ok(None),
             None => Err(WireError::new(there(), "is missing")),
             Some(Value::Object(_)) => Ok(inner),
-            // The next step reports a missing or wrong list.
+            // The next step reports a missing or invalid list.
             Some(_) if self.path.windows(2).any(|pair| pair == [key, "0"]) => Ok(inner),
             Some(_) => Err(WireError::new(there(), "is not an object")),
         }

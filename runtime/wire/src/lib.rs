@@ -1,7 +1,10 @@
-//! The wire formats in which providers write tool calls and read answers.
+//! The wire formats of LLM vendors: tool definitions, tool calls and tool results.
 //!
-//! A [`WireFormat`] renders the list of tools for a request, reads the calls of a response, and renders the answers. It
-//! handles no connections: the host sends and receives the JSON.
+//! A [`WireFormat`] renders the list of tools for a request, parses the calls of a response, and renders the results.
+//! It opens no connections: the program sends and receives the JSON.
+//!
+//! [`Stream`] assembles streamed replies, [`Deferred`] lets a vendor search the tools, and [`ToolPlan`] distributes a
+//! vendor's limits on strict schemas. [`format`](mod@format) defines custom formats.
 //!
 //! ```
 //! use serde_json::json;
@@ -71,15 +74,15 @@ pub use tool_search::{Deferred, DeferredError};
 pub use tools::{RefusedTool, RefusedTools, ToolWriter};
 pub use turn::{RawTurn, Turn, Usage};
 
-/// Declares the formats and the module that holds the `FORMAT` of each: the only list of them.
+/// Declares the formats and the module that contains the `FORMAT` of each. This is the only list of formats.
 macro_rules! formats {
     ($($(#[$doc:meta])+ $format:ident = $module:ident;)+) => {
-        /// The wire format in which a provider writes tool calls and reads answers.
+        /// The wire format of a vendor's tool calls and tool results.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum WireFormat {
             $($(#[$doc])+ $format,)+
-            /// A format of the program itself.
+            /// A format that the program defines.
             Custom(&'static Format),
         }
 
@@ -98,7 +101,7 @@ macro_rules! formats {
 }
 
 formats! {
-    /// OpenAI Chat Completions, and the many hosts that imitate it (openai-python 3.54.0, `types/chat`).
+    /// OpenAI Chat Completions and the many compatible hosts (openai-python 3.54.0, `types/chat`).
     OpenAiChat = openai_chat;
     /// OpenAI Responses (openai-python 3.54.0, `types/responses`).
     OpenAiResponses = openai_responses;
@@ -107,14 +110,15 @@ formats! {
     /// Google Gemini, `generateContent` (google-genai 3.4.0, `types`).
     Gemini = gemini;
     /// Amazon Bedrock Converse (botocore 1.44.5, `bedrock-runtime`) over its HTTP interface, where bytes are base64
-    /// text.
+    /// strings.
     Bedrock = bedrock;
-    /// The server side of the Model Context Protocol: calls are JSON-RPC requests (revision 2025-11-25).
+    /// The server side of the Model Context Protocol: calls are JSON-RPC requests (version 2025-11-25).
     Mcp = mcp;
 }
 
 impl WireFormat {
-    /// The name: `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `bedrock` or `mcp`, or that of a custom format.
+    /// Returns the name: `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `bedrock` or `mcp`, or that of a
+    /// custom format.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.format().name
@@ -126,31 +130,32 @@ impl WireFormat {
         WireFormat::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// The dialect of the schemas in [`tools`](Self::tools) and of the arguments that come back. Set it in the context
-    /// of the calls with [`ToolContext::with_dialect`](toolgen_kernel::ToolContext::with_dialect).
+    /// The dialect of the schemas in [`tools`](Self::tools) and of the arguments in calls. Set it in the context of
+    /// the calls with [`ToolContext::with_dialect`](toolgen_kernel::ToolContext::with_dialect).
     #[must_use]
     pub fn dialect(self) -> &'static Dialect {
         self.format().dialect
     }
 
-    /// Renders the tools for a request, in the order given. The same tools give the same bytes.
+    /// Renders the tools for a request, in the given order. The same tools give the same bytes.
     ///
     /// For OpenAI, Anthropic and Gemini this is the value of `tools`; for Bedrock the value of `toolConfig`; for MCP
     /// the result of `tools/list`.
     ///
     /// # Errors
     ///
-    /// All tools that the dialect cannot express, with all reasons.
+    /// Returns all tools that the dialect cannot express, with all reasons.
     pub fn tools<'a>(self, specs: impl IntoIterator<Item = &'a ToolSpec>) -> Result<Value, RefusedTools> {
         self.tools_in(self.dialect(), specs)
     }
 
-    /// As [`tools`](Self::tools), with schemas in a dialect other than the default, such as
-    /// [`OPENAI_STRICT`](toolgen_kernel::schema::dialect::OPENAI_STRICT). A strict dialect also sets the flag that requests it.
+    /// Like [`tools`](Self::tools), with schemas in a dialect other than the default, such as
+    /// [`OPENAI_STRICT`](toolgen_kernel::schema::dialect::OPENAI_STRICT). A strict dialect also sets the flag that
+    /// requests it.
     ///
     /// # Errors
     ///
-    /// All tools that the dialect cannot express, with all reasons.
+    /// Returns all tools that the dialect cannot express, with all reasons.
     pub fn tools_in<'a>(
         self,
         dialect: &Dialect,
@@ -160,49 +165,50 @@ impl WireFormat {
         tools::render(specs, dialect, format.tool).map(format.list)
     }
 
-    /// Writes one tool as it is shown in a dialect, without the list around it.
+    /// Renders one tool as it is shown in a dialect, without the list around it.
     #[must_use]
     pub fn tool(self, dialect: &Dialect, spec: &ToolSpec, visible: ToolSchema<'_>) -> Value {
         tools::entry(spec, visible, dialect, self.format().tool)
     }
 
-    /// Reads the calls of a response, in order. Takes a whole response, its message, its list of blocks or a single
+    /// Parses the calls of a response, in order. Accepts a whole response, its message, its list of blocks or a single
     /// block.
     ///
-    /// - Every call that can be answered is included, since providers demand an answer to each. A call that must not
-    ///   run says so in [`blocked`](toolgen_kernel::call::ToolCall::blocked), and is answered with the reason.
-    /// - Blocked calls are: all calls of a response that the provider stopped, such as for its content; the last call
-    ///   if the model hit its token limit, even if its arguments are complete JSON; and calls without a name.
-    /// - IDs stay unchanged. If a provider gives none (Gemini, imitations of OpenAI Chat, OpenAI's old
-    ///   `function_call`), unique ones are generated, which are not sent back. OpenAI's custom tools have their own
-    ///   kind of answer, which a prefix of the ID marks.
-    /// - Absent, `null` or empty arguments become `{}`. Text stays text: the code that runs the call parses it and
-    ///   refuses invalid JSON ([`tool::arguments`](toolgen_kernel::call::tool::arguments)). The text of a custom tool becomes
-    ///   its argument `input`.
-    /// - Only the first of several alternative choices is read. Blocks of unknown types and calls that the provider
-    ///   runs itself are skipped.
+    /// - Every call that needs a result is included, because vendors require a result for each call. A call that must
+    ///   not run is [`blocked`](toolgen_kernel::call::ToolCall::blocked), and its result is the reason.
+    /// - Blocked calls are: all calls of a response that the vendor stopped, for example because of its content; the
+    ///   last call if the model reached its token limit, even if its arguments are complete JSON; and calls without a
+    ///   name.
+    /// - IDs are not changed. If a vendor gives none (Gemini, hosts that imitate OpenAI Chat, OpenAI's legacy
+    ///   `function_call`), unique IDs are generated, which are not sent back. OpenAI's custom tools have their own kind
+    ///   of result, which a prefix of the ID marks.
+    /// - Missing, `null` or empty arguments become `{}`. A string stays a string: the code that runs the call parses it
+    ///   and rejects invalid JSON ([`tool::arguments`](toolgen_kernel::call::tool::arguments)). The string of a custom
+    ///   tool becomes its argument `input`.
+    /// - Only the first of several alternative choices is read. Blocks of unknown types and calls that the vendor runs
+    ///   are skipped.
     ///
     /// # Errors
     ///
-    /// If the value is not a response of this format, or only a piece of one. Calls that cannot be answered are listed
-    /// in [problems](Calls::problems) instead.
+    /// Returns an error if the value is not a response of this format, or is only a part of one. Calls that cannot get
+    /// a result are listed in [`problems`](Calls::problems) instead.
     pub fn tool_calls(self, response: &Value) -> Result<Calls, WireError> {
         let (calls, _) = calls::read(self.format(), response, true, &mut calls::TurnBuilder::default())?;
         Ok(calls)
     }
 
-    /// Renders the answers for the conversation: one message per call for OpenAI, one message with all answers for
-    /// Anthropic, Gemini and Bedrock, one JSON-RPC response per call for MCP. Each response gives one answer, in order;
-    /// no responses give nothing. The same responses give the same bytes.
+    /// Renders the tool results for the conversation: one message per call for OpenAI, one message with all results
+    /// for Anthropic, Gemini and Bedrock, one JSON-RPC response per call for MCP. Each response gives one result, in
+    /// order; an empty list gives no messages. The same responses give the same bytes.
     ///
-    /// Content that a format cannot carry is replaced by a text that says so. If a format has no error flag, the text
-    /// starts with `Error: `, unless it already does or the call was skipped.
+    /// Content that a format cannot represent is replaced by a text that states this. If a format has no error flag,
+    /// the text starts with `Error: `, unless it already does or the call was skipped.
     #[must_use]
     pub fn tool_results(self, responses: &[ToolResponse]) -> Vec<Value> {
         self.tool_results_with(responses, &ToolResultOptions::default())
     }
 
-    /// As [`tool_results`](Self::tool_results), with options.
+    /// Like [`tool_results`](Self::tool_results), with options.
     #[must_use]
     pub fn tool_results_with(
         self,
@@ -219,7 +225,7 @@ impl WireFormat {
     }
 }
 
-/// Options for rendering answers.
+/// Options for rendering tool results.
 #[derive(Clone, Copy, Default)]
 pub struct ToolResultOptions<'a> {
     text_only: bool,
@@ -232,24 +238,25 @@ type SpecOf<'a> = dyn Fn(&str) -> Option<&'a ToolSpec> + 'a;
 
 impl<'a> ToolResultOptions<'a> {
     /// Sends only text, for models that accept nothing else in a tool result: those of Bedrock other than Claude and
-    /// Nova, Gemini before 3, and hosts that imitate Responses. Other content is replaced by a text that says so.
+    /// Nova, Gemini before 3, and hosts that imitate Responses. Other content is replaced by a text that states this.
     #[must_use]
     pub fn text_only(mut self) -> ToolResultOptions<'a> {
         self.text_only = true;
         self
     }
 
-    /// Answers calls of this tool, which [searches](Deferred::searched_by) tools, by references to those that it found
-    /// if the format has them: Anthropic then loads these tools. They are named under `tools`, each by its `name`, in
-    /// the details of the result; a result that names none stays as it is.
+    /// Renders the results of this tool, which [searches](Deferred::searched_by) tools, as references to the tools
+    /// that it found, if the format has them: Anthropic then loads these tools. The details of the result list them
+    /// under `tools`, each by its `name`; a result that names none is not changed.
     #[must_use]
     pub fn found_by(mut self, tool: &'a str) -> ToolResultOptions<'a> {
         self.search = Some(tool);
         self
     }
 
-    /// Sets how to find the specification of a tool: MCP requires structured content of tools that declare an output.
-    /// Responses of a [`Toolbox`](toolgen_kernel::Toolbox) carry what their tools declare and do not need it.
+    /// Sets a function that finds the specification of a tool: MCP requires structured content for tools that declare
+    /// an output. Responses of a [`Toolbox`](toolgen_kernel::Toolbox) contain what their tools declare and do not need
+    /// it.
     #[must_use]
     pub fn specs(mut self, specs: &'a SpecOf<'a>) -> ToolResultOptions<'a> {
         self.specs = Some(specs);

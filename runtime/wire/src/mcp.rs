@@ -25,7 +25,7 @@ pub(super) static FORMAT: Format = Format {
     name: "mcp",
     dialect: &JSON_SCHEMA,
     ids_optional: false,
-    // A list is a batch, as in revision 2025-03-26.
+    // A list is a batch, as in version 2025-03-26.
     layout: Layout {
         title: "MCP",
         is_block: |request| request.get("jsonrpc").is_some() || request.get("method").is_some(),
@@ -36,7 +36,7 @@ pub(super) static FORMAT: Format = Format {
     message: "",
     tool,
     list: |tools| object([("tools", Value::Array(tools))]),
-    // Each event of a stream is a request; what comes before and after it does not matter.
+    // Each event of a stream is a request, independent of the others.
     assemble: |assembly, event| {
         match &mut assembly.response {
             Value::Array(batch) => batch.push(event.clone()),
@@ -56,8 +56,8 @@ fn item(request: &Value) -> Item<'_> {
     Item::Call(ParsedCall { id: read_id(request), ..ParsedCall::of(params, "", "/id", "arguments") })
 }
 
-/// Reads a JSON-RPC ID, which is a text or a number; `1` differs from `"1"`. A text that could be taken for a number,
-/// or for a quoted text, is quoted.
+/// Reads a JSON-RPC ID, which is a string or a number; `1` differs from `"1"`. A string that could be read as a number
+/// or as a quoted string is quoted.
 fn read_id(request: &Value) -> Result<Option<Cow<'_, str>>, ()> {
     match request.get("id") {
         None | Some(Value::Null) => Ok(None),
@@ -83,30 +83,29 @@ fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Valu
     object([("jsonrpc", "2.0".into()), ("id", id), ("result", result(response, options))])
 }
 
-/// Returns what was wrong with the request itself, as an error of the protocol. A failure of the tool is a result
-/// instead.
+/// Returns the error of the request itself, as a protocol error. A failure of the tool is a result instead.
 #[doc(hidden)]
 pub fn refusal(response: &ToolResponse) -> Option<String> {
     let error = response.outcome.as_ref().err()?;
-    // A tool that was called through another is named in the arguments of a request that is right.
+    // A tool that was called through another tool is named in the arguments of a valid request.
     let is_unknown = matches!(error, ToolError::NotFound { name, .. } if *name == *response.name);
     let is_of_protocol = is_unknown || error.code() == MALFORMED_CALL;
     is_of_protocol.then(|| response.text())
 }
 
-/// Renders the result of `tools/call`: `content`, `structuredContent` if the tool declares its output, and `isError`. A
-/// value that is not an object, such as a list, is wrapped in one as its `result`, since the protocol allowed nothing
-/// else before 2026-07-28; the content has it as it is.
+/// Renders the result of `tools/call`: `content`, `structuredContent` if the tool declares its output, and `isError`.
+/// A value that is not an object, such as an array, is wrapped in an object as its `result`, because the protocol
+/// requires an object before 2026-07-28. The content has it unwrapped.
 ///
-/// The protocol requires that a tool with a published `outputSchema` returns a matching result, and its clients refuse
-/// any other answer except an error. So if the structured result is missing, too large for the limit of results, or does
-/// not match, the answer is an error that says so, followed by the content.
+/// The protocol requires that a tool with a published `outputSchema` returns a matching result, and its clients reject
+/// any other response except an error. So if the structured result is missing, exceeds the limit of results, or does
+/// not match, the response is an error with the reason, followed by the content.
 ///
-/// A tool whose results [may differ](toolgen_kernel::ToolSpec::output_may_differ) from what it declares publishes no schema: a
-/// service that answers differently from its document has still answered. Its answer is `structuredContent` as it came:
-/// an object, or the `result` of one if the document declares something else.
+/// A tool whose results [may differ](toolgen_kernel::ToolSpec::output_may_differ) from what it declares publishes no
+/// schema: a response that differs from the service's document is still a response. It is passed as
+/// `structuredContent` unchanged: an object, or the `result` of an object if the document declares another type.
 ///
-/// Responses of a [`Toolbox`](toolgen_kernel::Toolbox) carry what the tool declares; for others, set
+/// Responses of a [`Toolbox`](toolgen_kernel::Toolbox) contain what the tool declares; for others, set
 /// [`specs`](ToolResultOptions::specs).
 #[must_use]
 pub fn result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value {
@@ -140,9 +139,9 @@ pub fn result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value
     out
 }
 
-/// Puts the structured result in a block of its own if it follows other words in a text, as the answer of a service
-/// follows its status: clients without structured content read JSON from a block (revision 2025-06-18, "Structured
-/// Content").
+/// Moves the structured result to a separate block if it follows other text in the same block, as a response body
+/// follows its status line: clients without structured content parse JSON from a block (version 2025-06-18,
+/// "Structured Content").
 fn stand_alone(content: &mut Value, structured: &Value) {
     let Some(blocks) = content.as_array_mut() else { return };
     let split = blocks.iter().enumerate().find_map(|(index, block)| {
@@ -164,7 +163,8 @@ fn declared<'a>(
     response.declared.as_deref().map(Cow::Borrowed).or_else(|| by_name().map(Cow::Owned))
 }
 
-/// Returns the structured result, if it matches the declaration, or fits in its place if it may differ from that.
+/// Returns the structured result if it matches the declaration. If it may differ, returns it if it is a valid
+/// `structuredContent`.
 fn structured_content(result: &ToolResult, declared: &StructuredOutput) -> Result<Value, String> {
     let value = result.structured()?.into_owned();
     if declared.may_differ && (declared.wrapped || value.is_object()) {
@@ -172,7 +172,7 @@ fn structured_content(result: &ToolResult, declared: &StructuredOutput) -> Resul
     }
     match declared.problems(&value).first() {
         None => Ok(value),
-        Some(problem) => Err(format!("it is not as declared: {}", problem.of_result())),
+        Some(problem) => Err(format!("it does not match the declaration: {}", problem.of_result())),
     }
 }
 
@@ -183,10 +183,10 @@ fn tool(spec: &ToolSpec, schema: Value, _: &Dialect) -> Value {
     }
     tool["inputSchema"] = schema;
     if let Some(output) = spec.structured_output().filter(|output| !output.may_differ) {
-        // Plain JSON Schema refuses nothing; without a schema, results are just not structured.
+        // Plain JSON Schema rejects nothing; without a schema, results are not structured.
         let rendered = render_output(&output.schema, &output.defs, &JSON_SCHEMA);
         if let Ok(schema) = rendered.map(|rendered| output.object_schema(rendered.schema)) {
-            // Calls need what is there already; a result is structured with and without its schema.
+            // Calls need the existing members; a result is structured with and without its schema.
             let room = spec.slim.ceiling.unwrap_or(usize::MAX).saturating_sub(json_bytes(&tool));
             if json_bytes(&schema) <= room {
                 tool["outputSchema"] = schema;
@@ -197,7 +197,7 @@ fn tool(spec: &ToolSpec, schema: Value, _: &Dialect) -> Value {
     tool
 }
 
-/// The hints of revision 2025-03-26 and later. All are written, because the protocol's defaults are the worst.
+/// The hints of version 2025-03-26 and later. All are written, because the protocol's defaults are the most dangerous.
 fn annotations(effects: &Effects) -> Value {
     json!({
         "readOnlyHint": effects.read_only,

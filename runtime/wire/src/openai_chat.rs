@@ -1,7 +1,8 @@
 //! OpenAI Chat Completions.
 //!
-//! Imitations are supported too: a message alone, arguments as an object, and calls without IDs, whose answers carry
-//! the name of the tool instead, as in Ollama. So is the `function_call` of OpenAI's first models.
+//! Compatible hosts are supported: a message alone, arguments as an object, and calls without IDs, whose results
+//! contain the name of the tool instead, as in Ollama. The `function_call` of OpenAI's first models is supported as
+//! well.
 
 use std::borrow::Cow;
 
@@ -65,7 +66,7 @@ fn ending(choice: &Value) -> ResponseEnd<'_> {
             .map_or(StopReason::EndTurn, |(_, stop)| *stop),
     };
     let [word, other] = reasons.map(|word| ResponseEnd { stop: of(word), word });
-    // An imitation may have both.
+    // A compatible host may send both.
     if word.stop == StopReason::Unknown || (other.stop.is_early() && !word.stop.is_truncated()) {
         other
     } else {
@@ -73,9 +74,9 @@ fn ending(choice: &Value) -> ResponseEnd<'_> {
     }
 }
 
-/// The prefixes of finish reasons that mean the model was stopped. Many hosts have their own words for other ends, so
-/// all other reasons count as the model's own. `content_filter` is OpenAI's, `function_call_filter` Gemini's in this
-/// format, `error` is used by Mistral and OpenRouter, `sensitive` and `network_error` by Zhipu, and
+/// The prefixes of finish reasons that mean the model was stopped. Many hosts have their own terms for other endings,
+/// so all other reasons count as the model's own. `content_filter` is OpenAI's, `function_call_filter` Gemini's in
+/// this format, `error` is used by Mistral and OpenRouter, `sensitive` and `network_error` by Zhipu, and
 /// `insufficient_system_resource` by DeepSeek.
 const STOPPED: [(&str, StopReason); 6] = [
     ("content_filter", StopReason::Refused),
@@ -86,7 +87,8 @@ const STOPPED: [(&str, StopReason); 6] = [
     ("insufficient_system_resource", StopReason::Failed),
 ];
 
-/// Returns what a message says besides its calls: a text or parts, a refusal, and the reasoning that many hosts show.
+/// Returns the content of a message other than its calls: text or parts, a refusal, and the reasoning that many hosts
+/// show.
 fn beside(message: &Value) -> Vec<(&'static str, Item<'_>)> {
     let mut items = Vec::new();
     for key in THOUGHTS {
@@ -105,7 +107,7 @@ fn beside(message: &Value) -> Vec<(&'static str, Item<'_>)> {
     items
 }
 
-/// Reads a part of a message, as Mistral writes them.
+/// Parses a part of a message in the form of Mistral.
 fn part(part: &Value) -> (&'static str, Item<'_>) {
     match text(part, "type") {
         "text" => ("text", Item::Text(text(part, "text").into())),
@@ -117,7 +119,7 @@ fn part(part: &Value) -> (&'static str, Item<'_>) {
     }
 }
 
-/// Reads the tokens; the second names are Ollama's.
+/// Reads the token counts; the second names are Ollama's.
 fn usage(response: &Value) -> Usage {
     let of = |key: &str| count(response, &format!("/usage/{key}"));
     Usage::new(
@@ -136,7 +138,7 @@ fn keep(message: &Value, calls: &[Value]) -> Vec<Value> {
             vec![json!({ "role": "assistant", "tool_calls": calls })]
         };
     }
-    // A message without any of these is refused.
+    // A message without any of these is rejected.
     let says = ["content", "tool_calls", "function_call", "refusal", "audio"].into_iter().any(|key| {
         message.get(key).is_some_and(|value| !value.is_null() && *value != "" && *value != json!([]))
     });
@@ -179,7 +181,7 @@ fn is_piece(chunk: &Value) -> bool {
 
 fn item(block: &Value) -> Item<'_> {
     let kind = text(block, "type");
-    // The old `function_call` of a message has neither.
+    // The legacy `function_call` of a message has neither.
     if kind.is_empty() && block.get("function").is_none() {
         return Item::Call(ParsedCall {
             kind: Id::Function,
@@ -197,12 +199,12 @@ fn item(block: &Value) -> Item<'_> {
     let function = block.get("function").unwrap_or(&Value::Null);
     let mut call = ParsedCall { id, ..ParsedCall::of(function, "", "/id", "arguments") };
     if function.is_null() && kind != "function" {
-        call.blocked = Some(Blocked::Malformed(format!("there are no calls of the kind `{kind}`").into()));
+        call.blocked = Some(Blocked::Malformed(format!("unknown kind of call: `{kind}`").into()));
     }
     Item::Call(call)
 }
 
-/// Returns the arguments of a custom tool's call, which has a single text.
+/// Returns the arguments of a call of a custom tool, which is a single string.
 pub(super) fn custom_tool_arguments(call: &Value) -> Option<Cow<'_, Value>> {
     Some(Cow::Owned(json!({ "input": call.get("input") })))
 }

@@ -66,7 +66,7 @@ fn usage(response: &Value) -> Usage {
     Usage::new(of("input_tokens"), of("output_tokens"), cached, reasoning)
 }
 
-/// The texts of a list of parts, such as those of a message or of a summary.
+/// Joins the text of a list of parts, such as those of a message or of a summary.
 fn texts<'v>(item: &'v Value, lists: &[&str], keys: &[&str]) -> Cow<'v, str> {
     let lists = lists.iter().filter_map(|list| item.get(list)?.as_array()).flatten();
     let mut texts = lists.filter_map(|part| keys.iter().find_map(|key| part.get(key)?.as_str()));
@@ -121,7 +121,7 @@ fn item(item: &Value) -> Item<'_> {
         kind @ ("computer_call" | "local_shell_call" | "shell_call" | "apply_patch_call") => {
             Item::Foreign(kind)
         }
-        // Other items are not calls, or the provider runs them.
+        // Other items are not calls, or the vendor runs them.
         _ => Item::Skip,
     }
 }
@@ -159,7 +159,7 @@ fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
     if let (Value::Object(tool), Value::Object(by_name)) = (&mut tool, name_and_description(spec)) {
         tool.extend(by_name);
     }
-    // Without the key, the server makes the schema strict itself, and a model has to invent optional values.
+    // Without the key, the server makes the schema strict, and a model has to invent optional values.
     tool["parameters"] = schema;
     tool["strict"] = Value::Bool(dialect.strict);
     tool

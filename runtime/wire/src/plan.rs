@@ -1,9 +1,9 @@
-//! The plan of a request: which of its tools have strict schemas, under the limits that hold for all tools together.
+//! Plans the tools of a request: selects which tools have strict schemas, under the limits on all tools together.
 //!
-//! A strict schema binds the model, but a provider takes only a limited number of them: each takes a place, and fields
-//! that may be left out or have several types cost more. The plan makes as many tools strict as fit, the cheapest
-//! first, and of equal ones those that are given first. The others, and those that the strict dialect refuses, are
-//! shown in the lax dialect of the same provider. The same tools give the same plan.
+//! A strict schema constrains the model, but a vendor accepts only a limited number of them. Each strict tool uses
+//! part of the limits; optional fields and fields with several types use more. The plan makes as many tools strict as
+//! fit: the cheapest first and, if costs are equal, in the given order. The other tools, and those that the strict
+//! dialect rejects, are shown in the lax dialect of the same vendor. The same tools give the same plan.
 
 mod needs;
 mod reason;
@@ -25,7 +25,7 @@ use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_kernel::schema::shape::render::Loss;
 use toolgen_kernel::spec::{ToolSchema, ToolSpec};
 
-/// The tools of a request, each shown in the dialect that suits it.
+/// The tools of a request, each with the dialect in which it is shown.
 #[derive(Clone, Debug)]
 pub struct ToolPlan {
     requested_dialect: &'static Dialect,
@@ -33,15 +33,15 @@ pub struct ToolPlan {
     decisions: Vec<ToolDecision>,
 }
 
-/// How tools are planned.
+/// Options of a plan.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlanOptions {
     cut: bool,
 }
 
 impl PlanOptions {
-    /// Leaves out the last tools, if there are more than a request takes. The plan says which. Otherwise, too many
-    /// tools are an error.
+    /// Drops the last tools if there are more than a request can hold. The plan lists them. Without this option, too
+    /// many tools are an error.
     #[must_use]
     pub fn drop_excess(mut self) -> PlanOptions {
         self.cut = true;
@@ -53,15 +53,15 @@ impl PlanOptions {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// These tools cannot be shown in the dialect that was wanted, nor in the lax one of the same provider.
+    /// These tools cannot be shown in the requested dialect, nor in the lax dialect of the same vendor.
     Refused(RefusedTools),
-    /// There are more tools than a request takes.
+    /// There are more tools than a request can hold.
     TooMany {
-        /// The provider.
+        /// The vendor.
         provider: &'static str,
-        /// The number of tools given.
+        /// The number of given tools.
         count: usize,
-        /// The number of tools that a request may have.
+        /// The maximum number of tools in a request.
         max: usize,
     },
 }
@@ -72,9 +72,8 @@ impl fmt::Display for PlanError {
             PlanError::Refused(refused) => refused.fmt(f),
             PlanError::TooMany { provider, count: given, max: limit } => write!(
                 f,
-                "{given} tools are too many for a request to {provider}, which takes {limit}: offer those of a few \
-                 toolsets, let the model search for tools, or ask for a plan that leaves out the last ones \
-                 (`PlanOptions::cut`)"
+                "{given} tools are too many for a request to {provider}, which allows {limit}: offer a few toolsets, \
+                 let the model search for tools, or drop the last tools (`PlanOptions::drop_excess`)"
             ),
         }
     }
@@ -85,31 +84,31 @@ toolgen_core::__readable_debug!(PlanError);
 impl std::error::Error for PlanError {}
 
 impl ToolPlan {
-    /// The tools for the request, as [`WireFormat::tools`] returns them.
+    /// Returns the tools for the request, as [`WireFormat::tools`] does.
     #[must_use]
     pub fn tools(&self) -> &Value {
         &self.tools
     }
 
-    /// As [`tools`](Self::tools), without a copy.
+    /// Like [`tools`](Self::tools), without a copy.
     #[must_use]
     pub fn into_tools(self) -> Value {
         self.tools
     }
 
-    /// How each tool is shown and why, in the order given.
+    /// Returns how each tool is shown and why, in the given order.
     #[must_use]
     pub fn decisions(&self) -> &[ToolDecision] {
         &self.decisions
     }
 
-    /// The dialect in which a tool is shown; `None` if it is not.
+    /// Returns the dialect in which a tool is shown; `None` if it is not shown.
     #[must_use]
     pub fn dialect_of(&self, tool: &str) -> Option<&'static Dialect> {
         self.decisions.iter().find(|decision| decision.tool == *tool)?.dialect
     }
 
-    /// The dialects in which the calls that come back are written, for
+    /// Returns the dialect of the arguments for each tool, for
     /// [`ToolContext::with_dialect`](toolgen_kernel::ToolContext::with_dialect).
     #[must_use]
     pub fn dialects(&self) -> Dialects {
@@ -118,22 +117,22 @@ impl ToolPlan {
     }
 }
 
-/// A tool whose place in the request is being decided.
+/// A tool for which no decision is made yet.
 struct Candidate<'a> {
     spec: &'a ToolSpec,
     forms: Forms<'a>,
     dialect: &'static Dialect,
     /// The tool as it is shown; `None` if not decided yet.
     rendered: Option<ToolSchema<'a>>,
-    /// What it needs as a strict tool.
+    /// What it uses of the limits as a strict tool.
     needs: Needs,
     reason: DecisionReason,
 }
 
 impl WireFormat {
-    /// Plans the tools of a request that wants them in a dialect such as
-    /// [`ANTHROPIC_STRICT`](toolgen_kernel::schema::dialect::ANTHROPIC_STRICT): a tool that the dialect refuses, or that its limits
-    /// on all tools of a request leave no room for, is shown in the lax dialect of the same provider.
+    /// Plans the tools of a request for a dialect such as
+    /// [`ANTHROPIC_STRICT`](toolgen_kernel::schema::dialect::ANTHROPIC_STRICT). A tool that the dialect rejects, or
+    /// that exceeds its limits on all tools of a request, is shown in the lax dialect of the same vendor.
     ///
     /// ```
     /// use toolgen_runtime::schema::dialect::OPENAI_STRICT;
@@ -160,7 +159,7 @@ impl WireFormat {
     ///
     /// # Errors
     ///
-    /// All tools that neither dialect can express, or that there are too many tools.
+    /// Returns all tools that neither dialect can express, or [`PlanError::TooMany`] if there are too many tools.
     pub fn plan<'a>(
         self,
         dialect: &'static Dialect,
@@ -169,11 +168,11 @@ impl WireFormat {
         self.plan_with(dialect, specs, PlanOptions::default())
     }
 
-    /// As [`plan`](Self::plan), with options.
+    /// Like [`plan`](Self::plan), with options.
     ///
     /// # Errors
     ///
-    /// As [`plan`](Self::plan).
+    /// Returns the errors of [`plan`](Self::plan).
     pub fn plan_with<'a>(
         self,
         dialect: &'static Dialect,
@@ -205,7 +204,7 @@ impl WireFormat {
     }
 }
 
-/// Shows each tool in the dialect that is wanted, or else in the lax one.
+/// Renders each tool in the requested dialect, or else in the lax one.
 fn candidates<'a>(
     specs: &[&'a ToolSpec],
     dialect: &'static Dialect,
@@ -240,13 +239,13 @@ fn candidates<'a>(
     if refused.is_empty() { Ok(candidates) } else { Err(PlanError::Refused(RefusedTools { tools: refused })) }
 }
 
-/// Returns the losses that keep a model from sending a value that the tool takes.
+/// Returns the losses that prevent a model from sending a value that the tool accepts.
 fn withheld(message: &ToolSchema<'_>) -> Option<Vec<Loss>> {
     let losses: Vec<Loss> = message.losses.iter().filter(|loss| loss.withholds()).cloned().collect();
     (!losses.is_empty()).then_some(losses)
 }
 
-/// Decides which tools do not fit the limits on strict ones, and shows them in the lax dialect.
+/// Finds the tools that exceed the limits on strict tools, and renders them in the lax dialect.
 fn relax(candidates: &mut [Candidate<'_>], strict: &'static Dialect, lax: &'static Dialect) {
     let limits = &strict.requests;
     let mut order: Vec<(u64, usize)> = candidates
@@ -270,9 +269,9 @@ fn relax(candidates: &mut [Candidate<'_>], strict: &'static Dialect, lax: &'stat
     }
 }
 
-/// Shows the few tools that cost least in the strict dialect, and the others in the lax one. The cost of a tool is
-/// known once it is rendered; since optional arguments always cost something, tools that have many are not rendered
-/// once there are enough others. So of a thousand tools only some are rendered twice.
+/// Renders the few tools that cost least in the strict dialect, and the others in the lax one. The cost of a tool is
+/// known after it is rendered. Optional arguments always cost something, so tools with many of them are not rendered
+/// when there are enough others. Of a thousand tools, only some are rendered twice.
 fn few<'a>(specs: &[&'a ToolSpec], strict: &'static Dialect, lax: &'static Dialect) -> Vec<Candidate<'a>> {
     let limits = &strict.requests;
     let candidate = |&spec: &&'a ToolSpec| Candidate {
@@ -285,7 +284,7 @@ fn few<'a>(specs: &[&'a ToolSpec], strict: &'static Dialect, lax: &'static Diale
     };
     let mut candidates: Vec<Candidate<'a>> = specs.iter().map(candidate).collect();
     let least = |candidate: &Candidate<'_>| Needs::of_at_least(candidate.forms.optional().len());
-    // The cost, the tool, and whether that is all it costs.
+    // The cost, the tool, and whether this is its full cost.
     let mut open: BinaryHeap<Reverse<(u64, usize, bool)>> = candidates
         .iter()
         .enumerate()
@@ -317,7 +316,7 @@ fn few<'a>(specs: &[&'a ToolSpec], strict: &'static Dialect, lax: &'static Diale
     candidates
 }
 
-/// Writes each tool as it is shown.
+/// Renders each tool as it is shown.
 fn written(
     candidates: Vec<Candidate<'_>>,
     format: &Format,

@@ -9,15 +9,15 @@ use super::{WireError, WireFormat};
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Request<'a> {
-    /// The name of the model. Not written if it is part of the URL, as for Gemini and Bedrock.
+    /// The name of the model. Not written if the URL contains it, as for Gemini and Bedrock.
     pub model: &'a str,
-    /// The instructions to the model; may be empty.
+    /// The instructions for the model. May be empty.
     pub system: &'a str,
-    /// The tools, as [`WireFormat::tools`] gives them. Null or an empty list for none.
+    /// The tools, as [`WireFormat::tools`] returns them. Null or an empty list for none.
     pub tools: Value,
     /// The messages, oldest first.
     pub messages: Vec<Value>,
-    /// Whether the reply is to be a stream. If the URL says so, as for Gemini and Bedrock, this changes nothing.
+    /// Whether the reply is streamed. Has no effect if the URL decides this, as for Gemini and Bedrock.
     pub stream: bool,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// Sets the instructions to the model.
+    /// Sets the instructions for the model.
     #[must_use]
     pub fn with_system(mut self, system: &'a str) -> Request<'a> {
         self.system = system;
@@ -49,14 +49,14 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// Asks for a stream.
+    /// Sets whether the reply is streamed.
     #[must_use]
     pub fn streamed(mut self, stream: bool) -> Request<'a> {
         self.stream = stream;
         self
     }
 
-    /// Returns an object with these members, without those that are null or empty.
+    /// Returns an object with these members, except for those that are null or empty.
     #[must_use]
     pub fn body<const N: usize>(members: [(&str, Value); N]) -> Value {
         let empty = |value: &Value| match value {
@@ -71,17 +71,17 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Returns `{"text": …}` in a list, or null if there is no text.
+/// Returns `{"text": …}` in a list, or null if `text` is empty.
 pub(super) fn parts(text: &str) -> Value {
     if text.is_empty() { Value::Null } else { Value::Array(vec![object([("text", text.into())])]) }
 }
 
 impl WireFormat {
-    /// Writes a whole request to a model.
+    /// Renders a whole request to a model.
     ///
     /// # Errors
     ///
-    /// If the format has no requests to a model: MCP, and formats without a
+    /// Returns an error if the format has no requests to a model: MCP, and formats without a
     /// [`Conversation`](super::format::Conversation).
     pub fn request(self, request: Request<'_>) -> Result<Value, WireError> {
         match self.format().conversation {
@@ -91,12 +91,12 @@ impl WireFormat {
     }
 
     pub(super) fn no_conversation(self) -> WireError {
-        let what = format!("the format `{self}` has calls and answers, but no conversation with a model");
+        let what = format!("the format `{self}` has calls and results, but no conversation with a model");
         WireError::new("", what)
     }
 }
 
-/// Adds options to a request. Objects are merged, member by member; everything else replaces the existing value.
+/// Adds options to a request. Objects are merged member by member; any other value replaces the existing one.
 pub fn merge(request: &mut Value, options: &Value) {
     match (request, options) {
         (Value::Object(request), Value::Object(options)) => {

@@ -1,7 +1,7 @@
-//! Streamed replies, assembled into the reply that the provider would have sent whole.
+//! Assembles streamed replies into the reply that the vendor would have sent without streaming.
 //!
-//! There is one reader: the pieces of a stream become a whole response of the format, and [`WireFormat::turn`] reads
-//! that.
+//! There is only one parser of replies: the events of a stream become a whole response of the format, which
+//! [`WireFormat::turn`] parses.
 
 pub(super) mod anthropic;
 pub(super) mod assembly;
@@ -24,7 +24,7 @@ use super::layout::WireError;
 use super::turn::{self, Turn};
 use super::{Format, WireFormat};
 
-/// How many bytes of a stream are taken by default: 64 MiB.
+/// Default for the maximum size of a stream, in bytes: 64 MiB.
 pub const DEFAULT_MAX_STREAM_BYTES: usize = 64 << 20;
 
 /// A streamed reply that is being assembled.
@@ -34,15 +34,15 @@ pub const DEFAULT_MAX_STREAM_BYTES: usize = 64 << 20;
 ///
 /// # fn main() -> Result<(), toolgen_runtime::wire::StreamError> {
 /// let mut stream = WireFormat::OpenAiChat.stream();
-/// // As they come from the connection, cut anywhere.
+/// // Bytes of the connection, split at any position.
 /// let bytes = [
 ///     &b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"It is "[..],
 ///     b"noon.\"}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
 /// ];
 /// for bytes in bytes {
 ///     for piece in stream.push_bytes(bytes)? {
-///         if let StreamDelta::Text(text) = piece {
-///             assert_eq!(text, "It is noon."); // shown to the user as it comes
+///         if let Piece::Text(text) = piece {
+///             assert_eq!(text, "It is noon."); // shown to the user immediately
 ///         }
 ///     }
 /// }
@@ -54,13 +54,13 @@ pub struct Stream {
     format: &'static Format,
     assembly: Assembly,
     decoder: Decoder,
-    /// How many bytes are still taken.
+    /// Number of bytes that may still follow.
     remaining_bytes: usize,
     limit: usize,
     failed: Option<StreamError>,
 }
 
-/// Something new in a stream. The [`Turn`] at its end holds all of it.
+/// An increment of a stream. The [`Turn`] at the end contains all of them.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamDelta {
@@ -68,9 +68,9 @@ pub enum StreamDelta {
     Text(String),
     /// More text of the model's reasoning.
     Thinking(String),
-    /// A call begins, whose arguments are still to come.
+    /// The start of a call, whose arguments follow.
     Call {
-        /// The ID. Empty if the provider gives none.
+        /// The ID. Empty if the vendor gives none.
         id: Text,
         /// The name of the tool.
         name: Text,
@@ -78,7 +78,7 @@ pub enum StreamDelta {
 }
 
 impl StreamDelta {
-    /// Returns the text for the user, or an empty one.
+    /// Returns the text for the user, or an empty string.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
@@ -100,13 +100,13 @@ impl fmt::Debug for StreamDelta {
     }
 }
 
-/// The reason why a stream cannot be assembled. A stream that failed gives no turn.
+/// Why a stream cannot be assembled. A stream that failed returns no turn.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// The provider sent an error, in its words.
+    /// The vendor sent an error; this is its message.
     Provider(WireError),
-    /// An event does not match the format or those before it.
+    /// An event does not match the format or the events before it.
     Event(WireError),
     /// The bytes are not events.
     Bytes(String),
@@ -123,7 +123,7 @@ impl fmt::Display for StreamError {
             StreamError::TooLong(limit) => {
                 write!(
                     f,
-                    "the stream is larger than {limit} bytes; `Stream::with_limit` sets how much is taken"
+                    "the stream is larger than {limit} bytes; raise the limit with `Stream::with_limit`"
                 )
             }
         }
@@ -145,9 +145,9 @@ impl fmt::Debug for Stream {
 }
 
 impl WireFormat {
-    /// Begins to assemble a streamed reply.
+    /// Starts to assemble a streamed reply.
     ///
-    /// For MCP, whose requests are whole, every event is a request, and the turn has the calls of all.
+    /// In MCP, requests are not split: every event is a request, and the turn has the calls of all of them.
     #[must_use]
     pub fn stream(self) -> Stream {
         Stream {
@@ -162,21 +162,21 @@ impl WireFormat {
 }
 
 impl Stream {
-    /// Sets how many bytes are taken: [`DEFAULT_MAX_STREAM_BYTES`] by default.
+    /// Sets the maximum size of the stream, in bytes. Default: [`DEFAULT_MAX_STREAM_BYTES`].
     #[must_use]
     pub fn with_limit(mut self, bytes: usize) -> Stream {
         (self.remaining_bytes, self.limit) = (bytes, bytes);
         self
     }
 
-    /// Adds an event that is already decoded, and returns what is new in it. Events of unknown kinds change nothing.
+    /// Adds a decoded event, and returns its increments. Events of unknown kinds are ignored.
     ///
-    /// An event of Bedrock is an object whose key is its kind, such as `{"contentBlockDelta": {…}}`.
+    /// An event of Bedrock is an object with one key, its kind: `{"contentBlockDelta": {…}}`.
     ///
     /// # Errors
     ///
-    /// If the event is an error of the provider, contradicts those before it, or is one too many. The stream stays
-    /// failed.
+    /// Returns an error if the event is an error of the vendor, contradicts earlier events, or exceeds the limit. All
+    /// later calls then fail as well.
     pub fn push(&mut self, event: &Value) -> Result<Vec<StreamDelta>, StreamError> {
         self.unless_failed(|stream| {
             if !is_shallow(event) {
@@ -189,15 +189,16 @@ impl Stream {
         Ok(std::mem::take(&mut self.assembly.pieces))
     }
 
-    /// Adds bytes as they come from the connection, cut anywhere, and returns what is new in them.
+    /// Adds bytes of the connection, split at any position, and returns their increments.
     ///
-    /// The first byte tells how they are framed: server-sent events, JSON values one after the other or in a list (as
-    /// Ollama and Gemini write them), or the frames of an AWS event stream. So the body of an error that comes in place
-    /// of a stream is reported, too.
+    /// The first byte determines the framing: server-sent events, a sequence or a list of JSON values (as Ollama and
+    /// Gemini write them), or the frames of an AWS event stream. So the body of an error that is sent instead of a
+    /// stream is reported as well.
     ///
     /// # Errors
     ///
-    /// As for [`push`](Self::push), and if the bytes are not events. The stream stays failed.
+    /// Returns the errors of [`push`](Self::push), and an error if the bytes are not events. All later
+    /// calls then fail as well.
     pub fn push_bytes(&mut self, bytes: &[u8]) -> Result<Vec<StreamDelta>, StreamError> {
         self.unless_failed(|stream| {
             stream.take(bytes.len())?;
@@ -207,7 +208,7 @@ impl Stream {
         Ok(std::mem::take(&mut self.assembly.pieces))
     }
 
-    /// Whether the provider has said that the turn is over. More events may follow, for example with its cost.
+    /// Whether the vendor has ended the turn. More events may follow, for example with the token usage.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.assembly.ended
@@ -215,12 +216,12 @@ impl Stream {
 
     /// Returns the turn.
     ///
-    /// If the stream ended before the turn did, the reason of its end is [`Stop::Interrupted`](super::StopReason), and the
-    /// last call is blocked as cut off, as are those whose arguments are incomplete.
+    /// If the stream ended before the turn did, the stop reason is [`StopReason::Interrupted`](super::StopReason), and
+    /// the last call is blocked as truncated, as are calls with incomplete arguments.
     ///
     /// # Errors
     ///
-    /// If an event failed, or there were none.
+    /// Returns an error if an event failed, or if there were no events.
     pub fn finish(mut self) -> Result<Turn, StreamError> {
         self.unless_failed(|stream| {
             let events = stream.decoder.finish()?;
@@ -229,7 +230,7 @@ impl Stream {
         let ended = self.assembly.ended;
         let whole = self.assembly.finish();
         if whole.is_null() {
-            let what = "it had no event of a reply, so there is no turn to read";
+            let what = "it contained no events of a reply";
             return Err(StreamError::Bytes(what.to_owned()));
         }
         turn::read(self.format, &whole, ended).map_err(StreamError::Event)
@@ -269,7 +270,7 @@ impl Stream {
     }
 }
 
-/// Returns about how many bytes an event has as text.
+/// Returns the approximate size of an event as JSON, in bytes.
 fn weight(event: &Value) -> usize {
     match event {
         Value::String(text) => text.len() + 2,

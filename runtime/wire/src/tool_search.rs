@@ -1,15 +1,15 @@
-//! Tools that a provider loads when a model finds them.
+//! Deferred tools: the vendor loads a tool when its search finds it.
 //!
-//! Two formats have a search of their own: the request holds all tools, the provider shows the model few of them, and
-//! adds what its search finds. The calls come back as usual; traces of the search in a reply are skipped by
-//! [`WireFormat::calls`], and must be kept in the conversation as they came.
+//! Two formats have a built-in tool search. The request contains all tools, the vendor shows the model few of them,
+//! and adds those that its search finds. Calls are returned as usual. [`WireFormat::tool_calls`] skips the search
+//! blocks in a reply; the conversation must keep them unchanged.
 //!
-//! | format | the search | tools that are not loaded | groups |
+//! | format | search | deferred tools | groups |
 //! |---|---|---|---|
 //! | Anthropic | `tool_search_tool_bm25_20251119` or `tool_search_tool_regex_20251119` | `defer_loading` | – |
 //! | OpenAI Responses | `tool_search`, run by the server | `defer_loading` | `namespace` |
 //!
-//! At Anthropic, a [tool of yours](Deferred::searched_by) may search instead.
+//! With Anthropic, a [tool of yours](Deferred::searched_by) can do the search instead.
 //!
 //! The fields are those of anthropic-sdk-python 2.12.0 and openai-python 3.54.0, checked on 2026-11-22. For the other
 //! formats, [`discovery`](toolgen_kernel::registry::discovery) does the same with three ordinary tools.
@@ -36,7 +36,7 @@ use toolgen_kernel::spec::toolset::Toolset;
 
 use super::{RefusedTools, WireFormat};
 
-/// Which tools a provider loads only when a model finds them; see the module.
+/// Which tools are loaded only when a model finds them; see the module.
 #[derive(Clone, Debug, Default)]
 #[must_use = "it is given to `WireFormat::tools_deferred`"]
 pub struct Deferred {
@@ -47,34 +47,34 @@ pub struct Deferred {
 }
 
 impl Deferred {
-    /// Defers all tools, which are searched by words.
+    /// Defers all tools. The model searches them by keywords.
     pub fn new() -> Deferred {
         Deferred::default()
     }
 
-    /// Loads these tools at once, in addition to those named before: the three to five that are called most.
+    /// Loads these tools immediately, in addition to those named before. Name the three to five that are called most.
     pub fn load<S: Into<Text>>(mut self, names: impl IntoIterator<Item = S>) -> Deferred {
         self.loaded.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Lets the model search names and descriptions by regular expressions if the format supports that: Anthropic.
+    /// Lets the model search names and descriptions with regular expressions, if the format supports that (Anthropic).
     pub fn by_regex(mut self) -> Deferred {
         self.regex = true;
         self
     }
 
-    /// Lets this tool search in place of the provider's own search if the format supports that: Anthropic. It must be
-    /// among the tools, and is loaded; its answers become references by
-    /// [`AnswerOptions::found_by`](super::ToolResultOptions::found_by). `search_tools` of a
-    /// [`discovery`](toolgen_kernel::registry::discovery) is such a tool.
+    /// Lets this tool search instead of the vendor's built-in search, if the format supports that (Anthropic). The
+    /// tool must be among the tools, and is loaded.
+    /// [`ToolResultOptions::found_by`](super::ToolResultOptions::found_by) turns its results into references.
+    /// `search_tools` of a [`discovery`](toolgen_kernel::registry::discovery) is such a tool.
     pub fn searched_by(mut self, tool: impl Into<Text>) -> Deferred {
         self.search = Some(tool.into());
         self
     }
 
-    /// Puts the tools of a set into a namespace with its name and description if the format has namespaces: OpenAI
-    /// Responses. A tool in several sets is in the first.
+    /// Puts the tools of a set into a namespace with the name and description of the set, if the format has namespaces
+    /// (OpenAI Responses). A tool in several sets is in the first of them.
     pub fn namespace(mut self, set: Toolset) -> Deferred {
         self.groups.push(set);
         self
@@ -85,7 +85,7 @@ impl Deferred {
         self.groups.iter().position(|set| set.members.iter().any(|member| **member == *name))
     }
 
-    /// The tools that are loaded at once.
+    /// Returns the tools that are loaded immediately.
     fn at_once(&self) -> impl Iterator<Item = &Text> {
         self.loaded.iter().chain(&self.search)
     }
@@ -127,13 +127,13 @@ impl Deferred {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DeferredError {
-    /// The provider of the format has no search for tools.
+    /// The vendor of the format has no tool search.
     Unsupported(WireFormat),
-    /// The provider of the format takes no references to tools that another tool found.
+    /// The vendor of the format does not accept references to tools that another tool found.
     SearchedByTool(WireFormat),
-    /// These tools are to be loaded and are not among the tools.
+    /// These tools should be loaded, but are not among the tools.
     UnknownTools(Vec<Text>),
-    /// Tools that the dialect cannot express.
+    /// The dialect cannot express these tools.
     Refused(RefusedTools),
 }
 
@@ -142,16 +142,16 @@ impl fmt::Display for DeferredError {
         match self {
             DeferredError::Unsupported(format) => write!(
                 f,
-                "{format} cannot defer tools; give the provider a discovery (`ToolboxBuilder::discovery`) instead"
+                "{format} cannot defer tools; use a discovery (`ToolboxBuilder::discovery`) instead"
             ),
             DeferredError::SearchedByTool(format) => write!(
                 f,
-                "{format} takes no references to tools that another tool found; leave `Deferred::searched_by` out, so \
-                 that the provider searches"
+                "{format} does not accept references to tools that another tool found; omit `Deferred::searched_by`, so \
+                 that the vendor searches"
             ),
             DeferredError::UnknownTools(names) => {
                 let names: Vec<&str> = names.iter().map(Text::as_str).collect();
-                write!(f, "to be loaded, but not among the tools: {}", names.join(", "))
+                write!(f, "tools to load that are not among the tools: {}", names.join(", "))
             }
             DeferredError::Refused(refused) => refused.fmt(f),
         }
@@ -163,19 +163,20 @@ toolgen_core::__readable_debug!(DeferredError);
 impl std::error::Error for DeferredError {}
 
 impl WireFormat {
-    /// Whether the provider of the format searches tools itself, so that [`tools_deferred`](Self::tools_deferred) works.
+    /// Whether the vendor of the format has a tool search, so that [`tools_deferred`](Self::tools_deferred) works.
     #[must_use]
     pub fn defers(self) -> bool {
         matches!(self, WireFormat::Anthropic | WireFormat::OpenAiResponses)
     }
 
-    /// Renders the tools for a request as [`tools`](Self::tools) does, so that the provider loads them only when the model
+    /// Renders the tools for a request as [`tools`](Self::tools) does, but the vendor loads them only when the model
     /// finds them. The same tools give the same bytes.
     ///
     /// # Errors
     ///
-    /// If the format [cannot](Self::defers), or cannot let a [tool of yours](Deferred::searched_by) search, if a tool that
-    /// is to be loaded is not among the tools, and for tools that the dialect cannot express.
+    /// Returns an error if the format does not [support this](Self::defers) or cannot let a [tool of
+    /// yours](Deferred::searched_by) search, if a tool to load is not among the tools, or if the dialect cannot
+    /// express a tool.
     pub fn tools_deferred<'a>(
         self,
         deferred: &Deferred,
@@ -184,11 +185,11 @@ impl WireFormat {
         self.tools_deferred_in(self.dialect(), deferred, specs)
     }
 
-    /// As [`tools_deferred`](Self::tools_deferred), with schemas in a dialect other than the default.
+    /// Like [`tools_deferred`](Self::tools_deferred), with schemas in a dialect other than the default.
     ///
     /// # Errors
     ///
-    /// As [`tools_deferred`](Self::tools_deferred).
+    /// Returns the errors of [`tools_deferred`](Self::tools_deferred).
     pub fn tools_deferred_in<'a>(
         self,
         dialect: &Dialect,

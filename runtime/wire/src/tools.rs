@@ -9,15 +9,15 @@ use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_kernel::schema::shape::render::Refusal;
 use toolgen_kernel::spec::{ToolSchema, ToolSpec};
 
-/// Tools that cannot be offered in a dialect.
+/// Tools that a dialect cannot express.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RefusedTools {
-    /// The tools, in the order given.
+    /// The tools, in the given order.
     pub tools: Vec<RefusedTool>,
 }
 
-/// A tool that cannot be offered in a dialect.
+/// A tool that a dialect cannot express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RefusedTool {
@@ -50,10 +50,10 @@ toolgen_core::__readable_debug!(RefusedTools);
 
 impl std::error::Error for RefusedTools {}
 
-/// Writes a tool with the schema of its arguments in a dialect.
+/// Renders a tool with the schema of its arguments in a dialect.
 pub type ToolWriter = fn(&ToolSpec, Value, &Dialect) -> Value;
 
-/// Renders each tool in the form of a format.
+/// Renders each tool in a format.
 pub(super) fn render<'a>(
     specs: impl IntoIterator<Item = &'a ToolSpec>,
     dialect: &Dialect,
@@ -69,7 +69,7 @@ pub(super) fn render<'a>(
     if refused.is_empty() { Ok(tools) } else { Err(RefusedTools { tools: refused }) }
 }
 
-/// Writes a tool as it is shown in a dialect.
+/// Renders a tool as it is shown in a dialect.
 pub(super) fn entry(spec: &ToolSpec, rendered: ToolSchema<'_>, dialect: &Dialect, tool: ToolWriter) -> Value {
     let cut = match rendered.description {
         Cow::Owned(text) => Some(ToolSpec { description: text.into(), ..spec.clone() }),
@@ -78,7 +78,7 @@ pub(super) fn entry(spec: &ToolSpec, rendered: ToolSchema<'_>, dialect: &Dialect
     tool(cut.as_ref().unwrap_or(spec), rendered.schema, dialect)
 }
 
-/// Returns `{"name", "description"}`. An empty description is left out, as Bedrock requires.
+/// Returns `{"name", "description"}`. An empty description is omitted, as Bedrock requires.
 pub(super) fn name_and_description(spec: &ToolSpec) -> Value {
     let mut out = object([("name", spec.name.as_str().into())]);
     if !spec.description.trim().is_empty() {
@@ -87,7 +87,8 @@ pub(super) fn name_and_description(spec: &ToolSpec) -> Value {
     out
 }
 
-/// Returns a tool as `{"name", "description", key: schema}`, with the flag for strict schemas if it is one.
+/// Returns a tool as `{"name", "description", key: schema}`, with the flag for strict schemas if the dialect is
+/// strict.
 pub(super) fn written(spec: &ToolSpec, key: &str, schema: Value, dialect: &Dialect) -> Value {
     let mut tool = name_and_description(spec);
     tool[key] = schema;

@@ -1,4 +1,4 @@
-//! A turn of a model: what it said, what it called, what it cost and why it stopped.
+//! A turn of a model: text, calls, token usage and stop reason.
 
 use serde_json::Value;
 use toolgen_kernel::base::data::plain_data;
@@ -9,35 +9,35 @@ use super::calls::{self, Calls, TurnBuilder, text};
 use super::layout::{StopReason, WireError};
 use super::{Format, WireFormat};
 
-/// A turn of a model, as [`WireFormat::turn`] reads it from a reply.
+/// A turn of a model, as [`WireFormat::turn`] parses it from a reply.
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Turn {
-    /// The text for the user. Texts with something else between them are separate lines.
+    /// The text for the user. Text blocks with other blocks between them are separate lines.
     pub text: String,
-    /// The text of the model's reasoning, if the provider shows it.
+    /// The text of the model's reasoning, if the vendor shows it.
     pub thinking: String,
     /// The calls.
     pub calls: Calls,
-    /// What the turn cost.
+    /// The token usage of the turn.
     pub usage: Usage,
     /// Why the model stopped.
     pub stop: StopReason,
-    /// Why the model stopped, in the provider's own word; empty if it did not say.
+    /// Why the model stopped, in the vendor's own term. Empty if the reply does not state it.
     pub raw_stop_reason: Text,
-    /// The turn as it goes back to the same provider.
+    /// The turn in the form that is sent back to the same vendor.
     pub raw: RawTurn,
 }
 
 discreet_debug!(Turn: calls, usage, stop, raw_stop_reason, raw; text, thinking);
 
-/// The tokens of a turn. Zero means none or unknown.
+/// Token counts of a turn. Zero means none or unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
-    /// All tokens of the request, those from a cache included.
+    /// All tokens of the request, including cached tokens.
     pub input: u64,
-    /// All tokens of the reply, those of reasoning included.
+    /// All tokens of the reply, including reasoning tokens.
     pub output: u64,
     /// The tokens of the request that were read from a cache.
     pub cached: u64,
@@ -48,19 +48,19 @@ pub struct Usage {
 plain_data!(Usage: ; input, output, cached, reasoning);
 
 impl Usage {
-    /// Creates the tokens of a turn.
+    /// Creates the token counts of a turn.
     #[must_use]
     pub fn new(input: u64, output: u64, cached: u64, reasoning: u64) -> Usage {
         Usage { input, output, cached, reasoning }
     }
 
-    /// Returns the tokens of request and reply together.
+    /// Returns the total of request and reply.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.output)
     }
 
-    /// Returns the sum of two turns.
+    /// Returns the sum of two token counts.
     #[must_use]
     pub fn plus(self, other: Usage) -> Usage {
         Usage {
@@ -78,22 +78,23 @@ pub fn count(value: &Value, pointer: &str) -> u64 {
     value.pointer(pointer).and_then(Value::as_u64).unwrap_or_default()
 }
 
-/// A turn as its provider wrote it, to be sent back as it is: with reasoning, signatures and whatever else it holds.
+/// A turn as the vendor wrote it, to be sent back unchanged, with reasoning, signatures and all other content.
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RawTurn {
     /// The name of the format.
     pub format: Text,
-    /// The messages or items of a request that hold the turn.
+    /// The messages or items of a request that contain the turn.
     pub messages: Vec<Value>,
-    /// The kinds of content that only this format can carry, such as `thinking` or `thoughtSignature`, each once.
+    /// The kinds of content that only this format can represent, such as `thinking` or `thoughtSignature`, without
+    /// duplicates.
     pub only_here: Vec<Text>,
 }
 
 discreet_debug!(RawTurn: format, only_here; messages);
 plain_data!(RawTurn: format, messages; only_here);
 
-/// Reads a turn. A reply whose stream ended early is not `ended`.
+/// Parses a turn. `ended` is false if the stream ended early.
 pub(super) fn read(format: &Format, response: &Value, ended: bool) -> Result<Turn, WireError> {
     let mut message = TurnBuilder::default();
     let (calls, found) =
@@ -114,12 +115,12 @@ pub(super) fn read(format: &Format, response: &Value, ended: bool) -> Result<Tur
     })
 }
 
-/// Returns the error that a provider sent in place of a reply, or that of the reader.
+/// Returns the error that a vendor sent instead of a reply, or else the given error.
 fn vendor_error(response: &Value, error: WireError) -> WireError {
     error_in(response).unwrap_or(error)
 }
 
-/// Returns the error that an object is: `{"error": …}`, or `{"type": "error", …}`.
+/// Returns the error that an object represents: `{"error": …}`, or `{"type": "error", …}`.
 pub(super) fn error_in(value: &Value) -> Option<WireError> {
     let (error, pointer) = match value.get("error").filter(|error| !error.is_null()) {
         Some(error) => (error, "/error"),
@@ -134,19 +135,19 @@ pub(super) fn error_in(value: &Value) -> Option<WireError> {
         }
     };
     let words = if words.is_empty() { "without a reason".to_owned() } else { words.join(": ") };
-    Some(WireError::new(pointer, format!("the provider sent an error in place of a reply: {words}")))
+    Some(WireError::new(pointer, format!("the vendor sent an error instead of a reply: {words}")))
 }
 
 impl WireFormat {
-    /// Reads a whole turn of a model from a response: its text, its calls, its cost, why it stopped, and the messages by
-    /// which it goes back into the conversation.
+    /// Parses a whole turn of a model from a response: its text, calls, token usage, stop reason, and the messages
+    /// that put it back into the conversation.
     ///
-    /// Accepts the same values as [`calls`](Self::tool_calls), and reads the calls in the same way.
+    /// Accepts the same values as [`tool_calls`](Self::tool_calls), and parses the calls in the same way.
     ///
     /// # Errors
     ///
-    /// If the value is not a response of this format, or only a piece of one. An error that the provider sent in place
-    /// of a reply is reported in its words.
+    /// Returns an error if the value is not a response of this format, or is only a part of one. An error that the
+    /// vendor sent instead of a reply is returned with the vendor's message.
     pub fn turn(self, response: &Value) -> Result<Turn, WireError> {
         read(self.format(), response, true)
     }

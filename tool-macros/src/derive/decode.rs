@@ -150,6 +150,6 @@ fn untagged(variants: &[Variant]) -> TokenStream {
     quote! {
         let value = value.into_value();
         #(#tries)*
-        __toolgen::Err(__toolgen::problem("one of the forms of the argument", &value))
+        __toolgen::Err(__toolgen::problem("one of the variants of the argument", &value))
     }
 }

@@ -93,7 +93,7 @@ fn plan(
         Ok(plan) => plan,
         Err(PlanError::TooMany { provider, count: given, max: limit }) => {
             output.complain(&format!(
-                "{given} tools are too many for a request to {provider}, which takes {limit}: choose some (`--tag`, \
+                "{given} tools are too many for a request to {provider}, which allows {limit}: choose some (`--tag`, \
                  `--operation`), show those of a discovery (`--discovery`), or leave out the last ones (`--cut`)"
             ));
             return Ok(Outcome::Problems);

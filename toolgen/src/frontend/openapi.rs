@@ -163,7 +163,7 @@ fn keep_fitting_examples(tool: &mut Tool, problems: &mut Problems) {
         match fitting(example, spec) {
             Ok(example) => kept.push(example),
             Err(error) => {
-                let message = format!("an example of the tool `{}` does not fit it: {error}", spec.name);
+                let message = format!("an example of the tool `{}` is invalid: {error}", spec.name);
                 let help = "correct the example or the schema";
                 problems.report_in(&origin.source, UNFIT_EXAMPLE, &origin.pointer, message, help);
             }

@@ -67,7 +67,7 @@ fn explicit_pagination_takes_precedence() {
     assert!(message.contains("the pagination setting for `lists` is for no operation"), "{message}");
     assert!(
         message.contains(
-            "the pagination setting for `url` is not understood `pages=3` says nothing of pages; write"
+            "the pagination setting for `url` is not understood `pages=3` is not a part of a pagination; write"
         ),
         "{message}"
     );

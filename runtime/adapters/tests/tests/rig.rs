@@ -96,7 +96,7 @@ async fn agent_calls_tools_through_the_toolbox() {
         json!([
             { "type": "text", "text": "A dot." },
             { "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": PICTURE } },
-            { "type": "text", "text": "[audio audio/wav, 3 bytes, not shown: this format takes text only]" },
+            { "type": "text", "text": "[audio audio/wav, 3 bytes, not shown: this format supports only text]" },
         ])
     );
 }

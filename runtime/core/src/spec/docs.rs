@@ -1,7 +1,7 @@
-//! Prompt documentation of tools, generated from their specifications.
+//! Documentation of tools for prompts, generated from their specifications.
 //!
-//! All of it depends on the specification alone, so a prompt never disagrees with the schema. The caller sets the order
-//! of the tools: prompts are cached by their bytes.
+//! It depends only on the specification, so a prompt never contradicts the schema. The caller sets the order of the
+//! tools, because vendors cache prompts by their bytes.
 
 use crate::base::frozen::List;
 use crate::base::truncate::before_next;
@@ -25,11 +25,11 @@ pub use template::{TemplateError, TemplateProblem, fill};
 pub use troubleshooting::troubleshooting;
 pub use unexpressed::{UnexpressedRule, unexpressed_rules};
 
-/// Returns the list of tools for a prompt: `No tools available`, or a header and one line per tool,
-/// `- **name** - description`.
+/// Returns the list of tools for a prompt: `No tools available`, or a header and one line per tool, `- **name** -
+/// description`.
 ///
-/// A one-line description is used as it is. Of a longer one only the first paragraph is used, with its lines joined by
-/// spaces: a list has one line per tool, and the rest is in [`detail`].
+/// A one-line description is used unchanged. Of a longer description, only the first paragraph is used, with its lines
+/// joined by spaces: a list has one line per tool, and the rest is in [`detail`].
 #[must_use]
 pub fn summary<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> String {
     let mut out = String::new();
@@ -57,7 +57,7 @@ pub fn summary<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> String {
 ///   - Example: {"a":1}
 /// ```
 ///
-/// without the lines that would be empty. For a tool that has its own [`documentation`](ToolSpec::documentation), only
+/// Parts that would be empty are omitted. For a tool that has its own [`documentation`](ToolSpec::documentation), only
 /// that is returned.
 #[must_use]
 pub fn detail(spec: &ToolSpec) -> String {
@@ -66,7 +66,7 @@ pub fn detail(spec: &ToolSpec) -> String {
     }
     let mut out = format!("- **{}** - {}\n", spec.name, one_line(&spec.description));
     if let Some(instead) = &spec.deprecated {
-        line(&mut out, "Deprecated", if instead.is_empty() { "do not use it any more" } else { instead });
+        line(&mut out, "Deprecated", if instead.is_empty() { "do not use this tool" } else { instead });
     }
     match object_in(&spec.input, &spec.defs) {
         Some(rules) => parameters(&mut out, rules, &spec.defs),
@@ -85,7 +85,7 @@ pub fn detail(spec: &ToolSpec) -> String {
     out
 }
 
-/// Estimates how many tokens a text costs: its bytes divided by four, rounded up.
+/// Estimates the number of tokens of a text: its bytes divided by four, rounded up.
 #[must_use]
 pub fn text_tokens(text: &str) -> usize {
     text.len().div_ceil(4)
@@ -109,7 +109,7 @@ fn one_line(text: &str) -> String {
     let mut line = String::new();
     for paragraph in text.replace("\r\n", "\n").split("\n\n") {
         for (index, word) in paragraph.split_whitespace().enumerate() {
-            // A summary before a description rarely ends with a full stop.
+            // A summary before a description rarely ends with a period.
             let space = if line.is_empty() { "" } else { " " };
             line.push_str(if index == 0 { before_next(&line) } else { space });
             line.push_str(word);
@@ -131,12 +131,12 @@ fn parameters(out: &mut String, rules: &ObjectRules, defs: &List<Def>) {
     }
 }
 
-/// Returns what is said about the arguments as a whole by rules that no argument has alone.
+/// Returns the rules about the arguments as a whole, which belong to no single argument.
 fn rules_beside(spec: &ToolSpec) -> String {
     if !matches!(resolved(&spec.input, &spec.defs), Some(Shape { kind: Kind::All(_), .. })) {
         return String::new();
     }
-    // A dialect that takes one plain object as arguments says the rest in words.
+    // A dialect that requires a plain object as arguments describes the other rules in prose.
     let plain = Shape { description: "".into(), ..spec.input.shape().clone() };
     let rendered = render_input(&plain, &spec.defs, &OPENAI).map(|rendered| rendered.schema);
     let message = rendered.ok().and_then(|schema| Some(schema.get("description")?.as_str()?.to_owned()));
@@ -144,7 +144,7 @@ fn rules_beside(spec: &ToolSpec) -> String {
     message.strip_prefix('(').and_then(|message| message.strip_suffix(')')).unwrap_or(&message).to_owned()
 }
 
-/// Returns the arguments that a caller may give.
+/// Returns the arguments that a caller may pass.
 fn fields(spec: &ToolSpec) -> impl Iterator<Item = &Field> {
     object_in(&spec.input, &spec.defs).into_iter().flat_map(visible_fields)
 }
@@ -161,7 +161,7 @@ fn need(field: &Field) -> String {
     }
 }
 
-/// Returns the description of a shape and its rules, in one line.
+/// Returns the description of a shape and its rules, on one line.
 fn describe_shape(shape: &Shape, defs: &List<Def>) -> String {
     let mut notes = prose::rules(shape);
     let mut description = one_line(&shape.description);
@@ -179,7 +179,7 @@ fn describe_shape(shape: &Shape, defs: &List<Def>) -> String {
         let rules = prose::rules(item);
         notes.extend((!rules.is_empty()).then(|| format!("each: {}", rules.join(", "))));
     }
-    // The name of a type alone does not say what to write.
+    // The name of a type alone does not show how to write a value.
     notes.extend(outline_within(shape, defs));
     prose::describe(&description, &notes)
 }
@@ -208,7 +208,7 @@ fn kind_name(shape: &Shape, defs: &List<Def>) -> String {
     if shape.nullable { format!("{name} or null") } else { name }
 }
 
-/// Returns names, each once: `string or integer`.
+/// Joins names without duplicates: `string or integer`.
 fn either(names: impl Iterator<Item = String>) -> String {
     let mut parts: Vec<String> = Vec::new();
     for name in names {

@@ -1,9 +1,9 @@
-//! Changes of tools, and what they mean for callers and for the model.
+//! Changes of tools, and their meaning for callers and for the model.
 //!
-//! One comparison of schemas serves tools of documents and of programs ([`Surface`](super::surface::Surface)) and
-//! those of MCP servers ([`mcp::drift`](super::mcp::drift)). Arguments go to the tool and results come back. So a
-//! change of the arguments is compatible if the tool accepts more than before, and one of the result if it returns
-//! less. Changes that are not understood count as breaking.
+//! One comparison of schemas serves tools of documents and programs ([`Surface`](super::surface::Surface)) and tools
+//! of MCP servers ([`mcp::drift`](super::mcp::drift)). Arguments go to the tool and results come back. So a change of
+//! the arguments is compatible if the tool accepts more than before, and a change of the result if it returns less.
+//! Changes that the comparison does not understand count as breaking.
 
 pub(super) mod keyword_change;
 pub mod report;
@@ -17,27 +17,27 @@ use serde_json::Value;
 use crate::base::canonical::canonical;
 use crate::spec::mcp::lint::{OtherServerTools, of_text, texts};
 
-/// What a change means for the programs and models that call the tool, from the least to the worst.
+/// What a change means for the programs and models that call the tool, from the least to the most severe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ChangeClass {
-    /// Every call that worked still works, and its result is still as declared.
+    /// Every call that worked still works, and its result still matches the declaration.
     Compatible,
-    /// Only texts for a model or a person changed.
+    /// Only text for a model or a person changed.
     Text,
-    /// The tool is new. One of an MCP server is not called before it is locked.
+    /// The tool is new. A new tool of an MCP server is not called until it is locked.
     Added,
-    /// Calls work as before, but a model is offered something else: the tool is in another group, is deprecated, or
-    /// gives less of its results at once.
+    /// Calls work as before, but a model sees something else: the tool is in another group, is deprecated, or returns
+    /// less of its results at a time.
     Model,
     /// Calls may fail, or results may be unexpected.
     Breaking,
-    /// The tool may do more harm, or tries to steer a model or to hide something.
+    /// The tool may do more harm, or tries to manipulate a model or to hide something.
     Security,
 }
 
 impl ChangeClass {
-    /// All classes, from the least to the worst.
+    /// All classes, from the least to the most severe.
     pub const ALL: [ChangeClass; 6] = [
         ChangeClass::Compatible,
         ChangeClass::Text,
@@ -60,22 +60,22 @@ impl ChangeClass {
         }
     }
 
-    /// Returns the class of this name.
+    /// Returns the class with this name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<ChangeClass> {
         ChangeClass::ALL.into_iter().find(|class| class.name() == name)
     }
 
-    /// Returns what all changes of the class have in common, as a part of a sentence.
+    /// Returns a description of the class, as a part of a sentence.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
             ChangeClass::Compatible => "every call that worked still works",
-            ChangeClass::Text => "only what is read is another",
-            ChangeClass::Added => "no call had it before",
+            ChangeClass::Text => "only text changed",
+            ChangeClass::Added => "the tool did not exist before",
             ChangeClass::Model => "calls work as before, but a model is offered something else",
-            ChangeClass::Breaking => "calls may fail, or results may be what no program expects",
-            ChangeClass::Security => "the tool may do more harm, or steer the model, or hide something",
+            ChangeClass::Breaking => "calls may fail, or results may be unexpected",
+            ChangeClass::Security => "the tool may do more harm, manipulate the model, or hide something",
         }
     }
 }
@@ -90,21 +90,22 @@ impl fmt::Display for ChangeClass {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Change {
-    /// The name of the tool; for a tool of an MCP server, the server's name for it. Empty for what several share.
+    /// The name of the tool; for a tool of an MCP server, the server's name for it. Empty for changes that several
+    /// tools share.
     pub tool: String,
-    /// The names of the tools that share what changed, if there are several: they use the same named schema.
+    /// The names of the tools that share the change, if there are several: they use the same named schema.
     pub tools: Vec<String>,
-    /// The place in the tool or descriptor, as a JSON pointer. Empty for the tool as a whole.
+    /// The location in the tool or descriptor, as a JSON pointer. Empty for the tool as a whole.
     pub pointer: String,
     /// What the change means.
     pub class: ChangeClass,
     /// What changed, without the name of the tool.
     pub message: String,
-    /// Why the change is of its class, as a part of a sentence.
+    /// Why the change has its class, as a part of a sentence.
     pub reason: &'static str,
-    /// The value at the place before, if the change is one of a value.
+    /// The value at the location before, if a value changed.
     pub before: Option<Value>,
-    /// The value there now, if the change is one of a value.
+    /// The value there now, if a value changed.
     pub after: Option<Value>,
 }
 
@@ -115,7 +116,7 @@ impl fmt::Display for Change {
 }
 
 impl Change {
-    /// Returns where the change is, as the start of a line: the tools, and the place in them.
+    /// Returns the location of the change, as the start of a line: the tools, and the location in them.
     #[must_use]
     pub fn place(&self) -> String {
         const MAX_TOOLS_NAMED: usize = 3;
@@ -141,21 +142,21 @@ impl Change {
 /// A value before and after a change.
 pub(super) type BeforeAfter<'v> = (Option<&'v Value>, Option<&'v Value>);
 
-/// Schemas by names.
+/// Schemas by name.
 pub(super) type NamedSchemas<'v> = BTreeMap<&'v str, &'v Value>;
 
 /// The changes of one tool.
 pub(super) struct ToolChanges<'o> {
     pub(super) changes: Vec<Change>,
     others: OtherServerTools<'o>,
-    /// The schemas that references name, before and after.
+    /// The schemas that references can name, before and after.
     named_schemas: (NamedSchemas<'o>, NamedSchemas<'o>),
-    /// The pairs of different names whose schemas were compared, with the worst change that was found.
+    /// The pairs of different names whose schemas were compared, with the most severe change.
     renamed: BTreeMap<(String, String), ChangeClass>,
 }
 
 impl<'o> ToolChanges<'o> {
-    /// Starts without changes. `others` are the names of tools that no text should name.
+    /// Creates an empty list of changes. `others` are the names of tools that no text should name.
     pub(super) fn new(others: OtherServerTools<'o>) -> ToolChanges<'o> {
         ToolChanges {
             changes: Vec::new(),
@@ -165,7 +166,7 @@ impl<'o> ToolChanges<'o> {
         }
     }
 
-    /// Sets the schemas that references name, before and after.
+    /// Sets the schemas that references can name, before and after.
     pub(super) fn names(&mut self, old: NamedSchemas<'o>, new: NamedSchemas<'o>) {
         self.named_schemas = (old, new);
     }
@@ -204,7 +205,7 @@ impl<'o> ToolChanges<'o> {
         }
     }
 
-    /// As [`changed`](Self::changed), with a reason of its own.
+    /// Like [`changed`](Self::changed), with its own reason.
     pub(super) fn changed_as(
         &mut self,
         pointer: &str,
@@ -218,22 +219,21 @@ impl<'o> ToolChanges<'o> {
         }
     }
 
-    /// Reports a change of text that is only read. Something suspicious in the new text that was not in the old one
-    /// counts for more.
+    /// Reports a change of text that is only read. A suspicious text that is new gets a more severe class.
     pub(super) fn text(&mut self, pointer: &str, given: BeforeAfter<'_>) {
         if !self.suspicious(pointer, given) {
             self.changed(pointer, ChangeClass::Text, "the text", given);
         }
     }
 
-    /// Reports a change that is not understood.
+    /// Reports a change that the comparison does not understand.
     pub(super) fn unknown(&mut self, pointer: &str, given: BeforeAfter<'_>) {
         self.suspicious(pointer, given);
-        let reason = "what is not understood may be anything";
-        self.changed_as(pointer, (ChangeClass::Breaking, reason), "a part that is not understood", given);
+        let reason = "a change that is not understood may have any effect";
+        self.changed_as(pointer, (ChangeClass::Breaking, reason), "an unrecognized part", given);
     }
 
-    /// Reports what is suspicious in new texts. Returns whether something is.
+    /// Reports suspicious content of new texts. Returns whether there is any.
     pub(super) fn suspicious(&mut self, pointer: &str, (old, new): BeforeAfter<'_>) -> bool {
         let known: BTreeSet<String> = old.map(texts).into_iter().flatten().map(|(_, text)| text).collect();
         let before = self.changes.len();
@@ -245,7 +245,7 @@ impl<'o> ToolChanges<'o> {
         self.changes.len() > before
     }
 
-    /// Reports a name that is suspicious.
+    /// Reports a name if it is suspicious. Returns whether it is.
     pub(super) fn suspicious_name(&mut self, pointer: &str, name: &str) -> bool {
         let found = of_text(name, self.others);
         if let Some(what) = &found {
@@ -265,13 +265,13 @@ pub(super) fn members<'v>(old: &'v Value, new: &'v Value) -> Vec<(&'v str, Befor
         .collect()
 }
 
-/// Whether two values differ, whatever their notation.
+/// Whether two values differ, ignoring their notation.
 pub(super) fn differ((old, new): BeforeAfter<'_>) -> bool {
-    // Equal trees are common, and canonical texts are long.
+    // Equal trees are common, and canonical forms are long.
     old != new && old.map(canonical) != new.map(canonical)
 }
 
-/// Says that something was added, removed or changed, with its short values.
+/// Describes that a value was added, removed or changed, and shows short values.
 fn describe_change(what: &str, old: Option<&Value>, new: Option<&Value>) -> String {
     let short = |value: &Value| Some(canonical(value)).filter(|text| text.len() <= 60);
     match (old, new) {
@@ -282,7 +282,7 @@ fn describe_change(what: &str, old: Option<&Value>, new: Option<&Value>) -> Stri
         (Some(_), None) => format!("{what} was removed"),
         (old, new) => match (old.and_then(short), new.and_then(short)) {
             (Some(old), Some(new)) => format!("{what} was {old} and is {new}"),
-            _ => format!("{what} is another"),
+            _ => format!("{what} changed"),
         },
     }
 }

@@ -1,8 +1,8 @@
 //! The graph of required tools, its order and its problems.
 //!
-//! A tool may require that another was called before it. These requirements form a graph, which has an order if it has
-//! no cycle. [`problems`] lists what a registry refuses when it is sealed; [`Graph`] answers questions about tools and
-//! draws them.
+//! A tool may require that another tool was called before it. These requirements form a graph, which has an order if
+//! it has no cycle. [`problems`] lists the errors for which a registry cannot be sealed; [`Graph`] answers questions
+//! about tools and draws them.
 
 mod draw;
 
@@ -14,7 +14,7 @@ use super::{Requirement, RequirementKind, ToolSpec};
 use crate::base::frozen::List;
 use crate::schema::shape::{Access, Def, Extra, Field, Kind, Shape, find_def};
 
-/// The tools of a program and what each requires.
+/// The tools of a program and their requirements.
 ///
 /// ```
 /// use toolgen_runtime::spec::graph::Graph;
@@ -34,26 +34,26 @@ use crate::schema::shape::{Access, Def, Extra, Field, Kind, Shape, find_def};
 #[derive(Clone, Debug)]
 pub struct Graph<'a> {
     tools: BTreeMap<&'a str, &'a ToolSpec>,
-    /// The pairs of a tool and one that it calls.
+    /// The pairs of a tool and a tool that it calls.
     calls: BTreeSet<(&'a str, &'a str)>,
 }
 
-/// A problem with what tools require. `Display` describes it.
+/// A problem with the requirements of tools. `Display` describes it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum RequirementProblem {
     /// These tools require each other, so none of them could ever be called:
     /// `Circular dependency detected while validating [a]. The path is a -> b -> a.`
     Cycle(Vec<String>),
-    /// A tool requires one that does not exist: `Tool [b] requires tool [a], which is not registered.`
+    /// A tool requires another that does not exist: `Tool [b] requires tool [a], which is not registered.`
     Unregistered {
         /// The tool.
         tool: String,
         /// The missing tool.
         requires: String,
     },
-    /// An entity is identified by an argument that the tool does not take:
-    /// `Tool [b] finds entity [plan] by argument [slug], which its input does not have.`
+    /// An entity is identified by an argument that the tool does not have: `Tool [b] finds entity [plan] by argument
+    /// [slug], which its input does not have.`
     Argument {
         /// The tool.
         tool: String,
@@ -65,8 +65,8 @@ pub enum RequirementProblem {
 }
 
 impl<'a> Graph<'a> {
-    /// Builds the graph of these tools, in any order. Of two with the same name, the one whose requirements sort last
-    /// is used.
+    /// Builds the graph of these tools, in any order. If two tools have the same name, the one whose requirements sort
+    /// last is used.
     #[must_use]
     pub fn of(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Graph<'a> {
         let sorting = |spec: &'a ToolSpec| {
@@ -84,21 +84,22 @@ impl<'a> Graph<'a> {
         Graph { tools, calls: BTreeSet::new() }
     }
 
-    /// Adds to the drawings that a tool calls others itself, as a composition does. The order of the tools stays as it
-    /// is.
+    /// Adds to the drawings that a tool calls other tools, as a composition does. The order of the tools does not
+    /// change.
     #[must_use]
     pub fn with_calls(mut self, tool: &'a str, called: impl IntoIterator<Item = &'a str>) -> Graph<'a> {
         self.calls.extend(called.into_iter().map(|called| (tool, called)));
         self
     }
 
-    /// The tools, each after all its required tools, otherwise by name. Cycles are broken at an arbitrary place.
+    /// Returns the tools, each after all tools that it requires, otherwise by name. Cycles are broken at an arbitrary
+    /// position.
     #[must_use]
     pub fn order(&self) -> Vec<&'a str> {
         in_order(self.tools.keys().copied(), |name| self.tools.get(name).copied(), |_| false)
     }
 
-    /// The tools that must be called before a tool, in order and without the tool itself.
+    /// Returns the tools that must be called before a tool, in order and without the tool itself.
     #[must_use]
     pub fn before(&self, tool: &str) -> Vec<&'a str> {
         let Some(spec) = self.tools.get(tool) else { return Vec::new() };
@@ -106,7 +107,7 @@ impl<'a> Graph<'a> {
         in_order(wanted, |name| self.tools.get(name).copied(), |name| name == tool)
     }
 
-    /// The tools that require a tool, optionally or not, by name.
+    /// Returns the tools that require a tool, optionally or not, by name.
     #[must_use]
     pub fn dependents(&self, tool: &str) -> Vec<&'a str> {
         let of_tool = |requirement: &Requirement| {
@@ -117,8 +118,8 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Returns all problems with what tools require, sorted. Optional requirements never block, so they form no cycle and
-/// may name tools that do not exist.
+/// Returns all problems with the requirements of tools, sorted. Optional requirements never block, so they form no
+/// cycle and may name tools that do not exist.
 #[must_use]
 pub fn problems<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<RequirementProblem> {
     let specs: Vec<&ToolSpec> = specs.into_iter().collect();
@@ -214,7 +215,7 @@ impl fmt::Display for RequirementProblem {
     }
 }
 
-/// The depth up to which nested references are followed: they may be cyclic.
+/// Maximum depth of nested references that are followed: references may be cyclic.
 const MAX_DEPTH: usize = 16;
 
 /// The result of a search for an argument in an input.
@@ -237,7 +238,7 @@ fn find<'a>(shape: &'a Shape, defs: &'a List<Def>, name: &str, depth: usize) -> 
     let within = |shape| find(shape, defs, name, depth + 1);
     match &shape.kind {
         Kind::Object(rules) => {
-            // An object with some fields and room for others declares its arguments; one without fields is a map.
+            // An object with some fields that allows others declares its arguments; an object without fields is a map.
             let is_map = rules.fields.is_empty() && rules.extra != Extra::Closed;
             match rules.field(name, Access::ReadOnly) {
                 Some(field) => ArgumentLookup::Field(field),

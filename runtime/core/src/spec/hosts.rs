@@ -1,4 +1,4 @@
-//! Hosts in effects, limits and settings, and how they cover a [`Network`].
+//! Hosts in effects, limits and settings, and which of them a [`Network`] covers.
 
 use std::net::IpAddr;
 
@@ -15,7 +15,7 @@ struct Host<'a> {
 impl<'a> Host<'a> {
     fn new(text: &'a str) -> Host<'a> {
         let (name, port) = match text.rsplit_once(':') {
-            // An IPv6 address contains colons; before a port it is in brackets.
+            // An IPv6 address contains colons; it is in brackets if a port follows.
             Some((name, port))
                 if is_port(port)
                     && (!name.contains(':') || (name.starts_with('[') && name.ends_with(']'))) =>
@@ -24,17 +24,17 @@ impl<'a> Host<'a> {
             }
             _ => (text, None),
         };
-        // Neither the root dot nor the brackets around an IPv6 address change which host it is.
+        // Neither a trailing dot nor the brackets around an IPv6 address change the host.
         let name = name.strip_suffix('.').unwrap_or(name);
         Host { name: name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name), port }
     }
 
-    /// The domain below which all hosts match.
+    /// Returns the domain below which all hosts match.
     fn domain(&self) -> Option<&'a str> {
         self.name.strip_prefix('*').filter(|rest| rest.starts_with('.') && rest.len() > 1)
     }
 
-    /// Whether this covers every host that `other` covers, ports aside.
+    /// Whether this covers every host that `other` covers, ignoring ports.
     fn covers_name(&self, other: &Host<'_>) -> bool {
         if self.name == "*" || self.name.eq_ignore_ascii_case(other.name) {
             return true;
@@ -44,7 +44,7 @@ impl<'a> Host<'a> {
         start > 0 && other.name.get(start..).is_some_and(|end| end.eq_ignore_ascii_case(domain))
     }
 
-    /// Whether both are the same address in two spellings.
+    /// Whether both are the same address in two notations.
     fn is_same_address(&self, other: &Host<'_>) -> bool {
         let address =
             |host: &Host<'_>| host.name.contains(':').then(|| host.name.parse::<IpAddr>().ok()).flatten();
@@ -55,7 +55,7 @@ impl<'a> Host<'a> {
         (self.port.is_none() || self.port == other.port) && self.covers_name(other)
     }
 
-    /// Returns the hosts that both cover.
+    /// Returns the hosts that are covered by both.
     fn and(&self, other: &Host<'_>) -> Option<String> {
         let name = if self.covers_name(other) {
             other.name
@@ -77,11 +77,11 @@ fn is_port(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Words that are meant to switch the network on or off, and are not names of hosts.
+/// Words that are meant to enable or disable the network, and are not host names.
 const SWITCHES: [&str; 8] = ["no", "off", "false", "none", "yes", "on", "true", "any"];
 
-/// Whether a text can name a host that a tool may contact, with or without a port: not a URL, nor a word that is meant
-/// to switch the network, which would allow what is meant to be off.
+/// Whether a string can name a host that a tool may contact, with or without a port. A URL cannot, and neither can a
+/// word that is meant to disable the network: it would otherwise allow a host.
 #[must_use]
 pub const fn is_host(text: &str) -> bool {
     let mut index = 0;
@@ -102,7 +102,7 @@ pub const fn is_host(text: &str) -> bool {
     !bytes.is_empty()
 }
 
-/// Returns the host of a URL that is in the place of a host: `api.example.com` of `https://api.example.com/v1`.
+/// Returns the host of a URL that was written instead of a host: `api.example.com` of `https://api.example.com/v1`.
 #[must_use]
 pub const fn host_within(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
@@ -111,7 +111,7 @@ pub const fn host_within(text: &str) -> Option<&str> {
         if bytes[end] == b'/' && (end == 0 || bytes[end - 1] != b':' || start > 0) {
             break;
         }
-        // Behind the two slashes of a scheme.
+        // After the two slashes of a scheme.
         if bytes[end] == b'/' && end + 1 < bytes.len() && bytes[end + 1] == b'/' {
             end += 1;
             start = end + 1;
@@ -122,18 +122,18 @@ pub const fn host_within(text: &str) -> Option<&str> {
     if is_host(host) { Some(host) } else { None }
 }
 
-/// Says what is wrong with a setting that should name a host, and what to write. `None` if it can name one.
+/// Describes the error in a setting that should name a host, and the fix. `None` if the setting is valid.
 #[must_use]
 pub fn wrong(text: &str) -> Option<String> {
     if is_host(text) {
         let rest =
             text.strip_prefix('*').filter(|rest| rest.is_empty() || rest.starts_with('.')).unwrap_or(text);
         return rest.contains('*').then(|| {
-            format!("`{text}` fits no host: `*` stands for all hosts, or for all below a domain, as in `*.example.com`")
+            format!("`{text}` matches no host: `*` stands for all hosts, or for all below a domain, as in `*.example.com`")
         });
     }
     Some(match host_within(text) {
-        // A URL may hold a password, which is no part of its host.
+        // A URL may contain a password, which is not part of its host.
         Some(host) => format!("a host is expected, without scheme, path and user: write `{host}`"),
         None => {
             "a host is expected, such as `db.example.com`, `127.0.0.1:8080` or `*.example.com`".to_owned()
@@ -141,7 +141,7 @@ pub fn wrong(text: &str) -> Option<String> {
     })
 }
 
-/// Whether a text is this word in lower case, whatever its own case.
+/// Whether a string equals this lower-case word, ignoring case.
 const fn is_word(text: &str, word: &str) -> bool {
     let (text, word) = (text.as_bytes(), word.as_bytes());
     let mut index = 0;
@@ -151,14 +151,14 @@ const fn is_word(text: &str, word: &str) -> bool {
     index == text.len() && index == word.len()
 }
 
-/// Whether a host of the list covers this port of this host.
+/// Whether an entry of the list covers this port of this host.
 pub fn covers(list: &[Text], host: &str, port: u16) -> bool {
     let port = port.to_string();
     let asked = Host { port: Some(&port), ..Host::new(host) };
     list.iter().any(|own| Host::new(own).covers(&asked))
 }
 
-/// Whether a host of the list covers some port of this host.
+/// Whether an entry of the list covers some port of this host.
 pub fn covers_name(list: &[Text], host: &str) -> bool {
     let asked = Host::new(host);
     list.iter().any(|own| Host::new(own).covers_name(&asked))
@@ -183,7 +183,7 @@ pub fn describe_hosts(network: &Network) -> String {
     }
 }
 
-/// Returns the part of `asked` that `granted` does not cover.
+/// Returns the part of `asked` that is not covered by `granted`.
 pub(crate) fn beyond(asked: &Network, granted: &Network) -> Network {
     match (asked, granted) {
         (Network::None, _) | (_, Network::Any) => Network::None,
@@ -197,7 +197,7 @@ pub(crate) fn beyond(asked: &Network, granted: &Network) -> Network {
     }
 }
 
-/// Returns the hosts that both allow.
+/// Returns the hosts that both networks allow.
 pub fn both(left: &Network, right: &Network) -> Network {
     match (left, right) {
         (Network::None, _) | (_, Network::None) => Network::None,

@@ -1,4 +1,4 @@
-//! The limits on the tools of a context.
+//! The limits on the effects of tools in a context.
 
 use std::fmt;
 
@@ -6,24 +6,24 @@ use crate::base::check::Check;
 use crate::spec::hosts::{self, describe_hosts};
 use crate::spec::{Effects, Files, Network, ToolSpec};
 
-/// The limits on the tools of a context.
+/// The limits on the effects of tools in a context.
 ///
-/// A tool is allowed exactly if each of its [`Effects`] is within the limit of its kind; a tool that declares no
-/// effects counts as doing everything. Other declarations (`idempotent`, `open_world`) have no limit:
+/// A tool is allowed if and only if each of its [`Effects`] is within its limit. A tool that declares no effects
+/// counts as having all effects. Other declarations (`idempotent`, `open_world`) have no limit:
 /// `layers::policy::Rules` of `toolgen-runtime` can require them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EffectLimits {
-    /// Allows only tools that declare themselves read-only, do not destroy and do not write files.
+    /// Allows only tools that declare themselves read-only, are not destructive and do not write files.
     pub read_only: bool,
-    /// Whether things may be destroyed. A tool that declares no effects may destroy.
+    /// Whether tools may be destructive. A tool that declares no effects counts as destructive.
     pub destructive: bool,
-    /// The hosts that may be reached, as `host` (any port) or `host:port`; `*.example.com` stands for every host below
-    /// `example.com`, but not for itself, and `*` for every host. Case does not matter. A tool that declares a host
-    /// without a port may use any port of it, so a host with a port does not cover it.
+    /// The hosts that tools may contact, as `host` (any port) or `host:port`. `*.example.com` matches every host below
+    /// `example.com`, but not `example.com` itself; `*` matches every host. Case is ignored. A tool that declares a
+    /// host without a port may use any of its ports, so a limit with a port does not cover it.
     pub network: Network,
     /// The allowed access to files.
     pub files: Files,
-    /// Whether other programs may be started. Their own limits are the executor's task.
+    /// Whether tools may start programs. The executor enforces the limits of these programs.
     pub spawns: bool,
 }
 
@@ -31,23 +31,23 @@ pub struct EffectLimits {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum LimitViolation {
-    /// The tool changes things.
+    /// The tool is not read-only.
     Changes,
-    /// The tool may destroy things.
+    /// The tool may be destructive.
     Destroys {
-        /// Whether nothing may be changed at all.
+        /// Whether the limits are read-only.
         read_only: bool,
     },
-    /// The tool reaches hosts that are not allowed.
+    /// The tool contacts hosts that are not allowed.
     Network {
         /// The hosts that are not allowed.
         beyond: Network,
         /// The allowed hosts.
         allowed: Network,
     },
-    /// The tool needs more access to files than allowed.
+    /// The tool needs more file access than is allowed.
     Files {
-        /// The access of the tool.
+        /// The access that the tool needs.
         asked: Files,
         /// The allowed access.
         allowed: Files,
@@ -81,9 +81,9 @@ impl EffectLimits {
         spawns: false,
     };
 
-    /// Limits for agents that plan: files are read-only, and there is no network. A tool may still change the program's
-    /// own data, such as a plan or a chat. Programs may be started: a tool that starts any is allowed if its executor
-    /// enforces the same limits on them, see [`confine`](Self::confine).
+    /// Limits for agents that plan: files are read-only, and there is no network. A tool may still change the
+    /// program's data, such as a plan or a chat. Tools may start programs: such a tool is allowed if its executor
+    /// enforces the same limits on these programs, see [`confine`](Self::confine).
     pub const PLANNING: EffectLimits = EffectLimits {
         read_only: false,
         destructive: true,
@@ -107,7 +107,7 @@ impl EffectLimits {
     ///
     /// # Errors
     ///
-    /// `ToolError::Denied` with the tool, every effect that exceeds the limits, and what is allowed instead.
+    /// Returns `ToolError::Denied` with the tool, every effect that exceeds the limits, and the allowed ones.
     pub fn check<E>(&self, spec: &ToolSpec) -> Result<(), E>
     where
         EffectLimits: Check<ToolSpec, E>,
@@ -115,7 +115,7 @@ impl EffectLimits {
         self.checked(spec)
     }
 
-    /// Returns every effect that exceeds the limits. Empty exactly if [`allows`](Self::allows).
+    /// Returns every effect that exceeds the limits. Empty if and only if [`allows`](Self::allows) returns `true`.
     #[must_use]
     pub fn violations(&self, effects: &Effects) -> Vec<LimitViolation> {
         let mut excess = Vec::new();
@@ -139,7 +139,7 @@ impl EffectLimits {
         excess
     }
 
-    /// Returns what both limits allow: a toolset may narrow what its context grants, never widen it.
+    /// Returns what both limits allow: a toolset can narrow the limits of its context, never widen them.
     #[must_use]
     pub fn and(&self, other: &EffectLimits) -> EffectLimits {
         EffectLimits {
@@ -151,9 +151,9 @@ impl EffectLimits {
         }
     }
 
-    /// Returns the effects of a tool whose executor enforces these limits: it has no network unless any host is
-    /// allowed, and cannot write files unless that is allowed. If the limits are read-only, it then changes nothing
-    /// except over a network. No executor prevents it from starting programs and reading files.
+    /// Returns the effects of a tool whose executor enforces these limits. It has no network unless any host is
+    /// allowed, and cannot write files unless that is allowed. If the limits are read-only, it changes nothing except
+    /// over a network. No executor prevents it from starting programs and reading files.
     #[must_use]
     pub fn confine(&self, effects: &Effects) -> Effects {
         let network = if self.network == Network::Any { effects.network.clone() } else { Network::None };

@@ -1,6 +1,6 @@
-//! Lints on the texts of tools: what keeps a model from choosing and calling them well.
+//! Lints of tool descriptions: defects that prevent a model from choosing and calling tools correctly.
 //!
-//! A finding is not a mistake in the program. Tests of a program can still require that there are none:
+//! A finding is not an error in the program. Tests of a program can still require that there are no findings:
 //!
 //! ```
 //! use toolgen_runtime::spec::lint::{Lint, lint};
@@ -45,20 +45,20 @@ pub enum Lint {
     RestatesName,
     /// Descriptions of arguments say no more than their names.
     ArgumentRestatesName,
-    /// A number is a duration, a size or the like, and nothing says in which unit.
+    /// A number is a duration, a size or a similar measure, and nothing states its unit.
     NoUnit,
-    /// Tools have the same description, or names of the same words.
+    /// Tools have the same description, or names made of the same words.
     NearDuplicate,
-    /// A text has invisible characters.
+    /// A string has invisible characters.
     HiddenCharacters,
-    /// A text tells a model what to do beyond the tool.
+    /// A string instructs a model to do something beyond the tool.
     Instructions,
-    /// An example is not a call that the tool accepts.
+    /// An example is a call that the tool rejects.
     Example,
-    /// Nothing says how to call a tool that may change something: no argument is required, each is any text, and no
-    /// description says more than a name.
+    /// Nothing describes how to call a tool that may have effects: no argument is required, each accepts any string,
+    /// and no description says more than a name.
     Vague,
-    /// No value fits the schema of an argument, or of all.
+    /// The schema of an argument, or of all arguments, accepts no value.
     NoValue,
 }
 
@@ -78,7 +78,7 @@ impl Lint {
         Lint::NoValue,
     ];
 
-    /// Returns the code by which `cargo toolgen` reports and configures the lint, such as `N0706`.
+    /// Returns the code with which `cargo toolgen` reports and configures the lint, such as `N0706`.
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
@@ -97,18 +97,18 @@ impl Lint {
     }
 }
 
-/// What a lint found in a tool.
+/// A finding of a lint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The kind of finding.
     pub lint: Lint,
     /// The tool.
     pub tool: ToolName,
-    /// The arguments that it is about, as `filter.tags[]`. Empty for the tool itself.
+    /// The arguments of the finding, as `filter.tags[]`. Empty for the tool itself.
     pub arguments: Vec<String>,
-    /// What was found, in a sentence without its full stop.
+    /// What was found, as a sentence without its period.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub help: &'static str,
 }
 
@@ -119,8 +119,8 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Returns what the lints find in tools, in the order of the tools and of [`Lint::ALL`] for each. What several tools
-/// share, a named shape or a description, is reported for the first of them.
+/// Returns the findings of all lints, in the order of the tools and then of [`Lint::ALL`]. A finding about a named
+/// shape or a description that several tools share is reported for the first of them.
 #[must_use]
 pub fn lint<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Finding> {
     let specs: Vec<&ToolSpec> = specs.into_iter().collect();
@@ -136,7 +136,7 @@ pub fn lint<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Finding> {
         found.of_examples();
         found.of_values(&mut values);
         for (message, _) in similar.iter().filter(|(_, at)| *at == index) {
-            let help = "say in each description what only that tool does, or leave tools out";
+            let help = "state in each description what only that tool does, or omit tools";
             found.add(Lint::NearDuplicate, &[], message.clone(), help);
         }
         found.findings.sort_by_key(|finding| finding.lint);
@@ -172,12 +172,12 @@ impl<'a> Findings<'a> {
                 Lint::RestatesName,
                 &[],
                 message,
-                "say what the name does not: of what, when, what comes back",
+                "add what the name does not say: the object, when to use it, what it returns",
             );
         }
     }
 
-    /// Returns the arguments that a model gives, and their descriptions.
+    /// Returns the arguments that a model passes, and their descriptions.
     fn fields(&self) -> Vec<(&'a Field, &'a str)> {
         let spec = self.spec;
         let Some(rules) = object_in(&spec.input, &spec.defs) else { return Vec::new() };
@@ -225,10 +225,10 @@ impl<'a> Findings<'a> {
             && fields.iter().all(|(field, _)| is_any_text(field))
         {
             let message = format!(
-                "nothing says how to call the tool `{name}`: no argument is required, and none is described by more \
-                 than its name"
+                "nothing describes how to call the tool `{name}`: no argument is required, and no description says more \
+                 than a name"
             );
-            let help = "say which arguments are required, what each is, with an example, and the defaults of the others";
+            let help = "state which arguments are required, describe each with an example, and give the defaults of the others";
             self.add(Lint::Vague, &[], message, help);
         }
         let of = |arguments: &[String], one: &str, several: &str| match arguments {
@@ -237,7 +237,7 @@ impl<'a> Findings<'a> {
         };
         if !silent.is_empty() {
             let message = of(&silent, "has no description", "have no description");
-            self.add(Lint::NoArgumentDescription, &silent, message, "say what to give, in which form");
+            self.add(Lint::NoArgumentDescription, &silent, message, "describe the value and its format");
         }
         if !restating.is_empty() {
             let (one, several) = ("is described by its name alone", "are described by their names alone");
@@ -246,7 +246,7 @@ impl<'a> Findings<'a> {
                 Lint::ArgumentRestatesName,
                 &restating,
                 message,
-                "say what the name does not: of what, in which form",
+                "add what the name does not say: the value and its format",
             );
         }
         if !unitless.is_empty() {
@@ -261,7 +261,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Checks every text: those of the tool, and those of its arguments wherever they are.
+    /// Checks every string: those of the tool, and those of its arguments at any depth.
     fn of_texts(&mut self, seen: &mut shape_walk::Visited) {
         let ToolSpec { name, label, description, returns, use_for, documentation, .. } = self.spec;
         let own = [
@@ -293,7 +293,7 @@ impl<'a> Findings<'a> {
             self.add(Lint::HiddenCharacters, arguments, format!("{whose} {what}"), help);
         }
         if let Some(what) = instruction(text) {
-            let help = "read it; say what the tool does, and leave orders to the prompt of the program";
+            let help = "review it; describe only the tool, and keep instructions in the program's prompt";
             self.add(Lint::Instructions, arguments, format!("{whose} {what}"), help);
         }
     }
@@ -301,7 +301,7 @@ impl<'a> Findings<'a> {
     fn of_examples(&mut self) {
         for example in &self.spec.examples {
             if let Err(error) = self.spec.check_example(example) {
-                let message = format!("an example of the tool `{}` does not fit it: {error}", self.spec.name);
+                let message = format!("an example of the tool `{}` is invalid: {error}", self.spec.name);
                 self.add(Lint::Example, &[], message, "correct the example or the schema");
             }
         }

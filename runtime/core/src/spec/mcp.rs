@@ -1,6 +1,7 @@
-//! The tools of MCP servers, as data: their descriptors, their names, and the lock that pins them.
+//! Tools of MCP servers as data: their descriptors, their names, and the lock that pins them.
 //!
-//! A descriptor is an item of a server's answer to `tools/list`. It becomes a [`Tool`] like those of every document.
+//! A descriptor is an item of a server's response to `tools/list`. It becomes a [`Tool`], as operations of other
+//! documents do.
 
 pub mod drift;
 mod keys;
@@ -30,22 +31,24 @@ pub use crate::spec::strict_reader::LockProblem;
 pub use lock::{LOCK, Lock, Package, transport};
 pub use names::{MAX_ALIAS, is_alias, names};
 
-/// The largest descriptor, in bytes of canonical JSON.
+/// Maximum size of a descriptor, in bytes of canonical JSON.
 pub const MAX_DESCRIPTOR: usize = 512 * 1024;
 
-/// The most levels of a descriptor. A message or a file that holds it has a few more, and readers of JSON have limits.
+/// Maximum nesting depth of a descriptor. A message or a file that contains it has a few more levels, and JSON parsers
+/// have limits.
 pub const MAX_LEVELS: usize = 100;
 
-/// The member of a descriptor that says why it could not be read. It has no other but its name, and is refused.
+/// The member of a descriptor that states why it could not be parsed. Such a descriptor has no other member except its
+/// name, and is rejected.
 pub const UNREADABLE: &str = "io.toolgen/unreadable";
 
-/// The most characters of a title.
+/// Maximum length of a title, in characters.
 const MAX_TITLE: usize = 120;
 
-/// The most characters of what a server says about itself.
+/// Maximum length of a string in the server's information, in characters.
 const MAX_INFO: usize = 200;
 
-/// The most bytes of all that a server says about itself.
+/// Maximum size of the server's information, in bytes.
 const MAX_INFO_BYTES: usize = 4096;
 
 /// A tool made from a descriptor.
@@ -53,20 +56,20 @@ const MAX_INFO_BYTES: usize = 4096;
 pub struct AdaptedTool {
     /// The tool.
     pub tool: Tool,
-    /// The parts of its schemas that were not kept, with places in the descriptor.
+    /// The parts of its schemas that were dropped, with locations in the descriptor.
     pub problems: Vec<ReadProblem>,
 }
 
-/// Why a descriptor does not become a tool.
+/// Why a descriptor is rejected.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RejectedDescriptor {
     /// The server's name for the tool. Empty if it gives none.
     pub tool: String,
-    /// The place in the descriptor, as a JSON pointer.
+    /// The location in the descriptor, as a JSON pointer.
     pub pointer: &'static str,
     /// What is wrong.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub help: &'static str,
 }
 
@@ -81,8 +84,8 @@ __readable_debug!(RejectedDescriptor);
 
 impl std::error::Error for RejectedDescriptor {}
 
-/// Returns the descriptors of a server's whole list, each with its place, without those that only repeat an earlier one:
-/// some servers list a tool on two pages.
+/// Returns the descriptors of a server's whole list, each with its index, without duplicates: some servers list a tool
+/// on two pages.
 #[must_use]
 pub fn distinct(descriptors: &[Value]) -> Vec<(usize, Value)> {
     let mut seen = BTreeSet::new();
@@ -90,10 +93,10 @@ pub fn distinct(descriptors: &[Value]) -> Vec<(usize, Value)> {
     descriptors.iter().enumerate().filter(|(_, one)| is_new(one)).map(|(at, one)| (at, one.clone())).collect()
 }
 
-/// Returns the tools of a server's whole list, in its order. Those that cannot be tools are refused, each on its own.
+/// Returns the tools of a server's whole list, in its order. Each invalid descriptor is rejected separately.
 ///
-/// If the list is `pinned`, each plan holds its descriptor, and what the server says about a tool's effects counts: a
-/// person has read it. Otherwise the worst is assumed of every tool.
+/// If the list is `pinned`, each plan contains its descriptor, and the effects that the server declares are used,
+/// because a person has reviewed them. Otherwise every tool is assumed to have the most dangerous effects.
 #[must_use]
 pub fn tools(
     server: &Frozen<McpServer>,
@@ -129,7 +132,7 @@ pub fn tools(
             one
         }));
     }
-    // A value would be read for ever by a schema that is nothing but itself.
+    // A schema that consists only of a reference to itself would make decoding endless.
     let changed = cycles::cut(&mut by_name);
     let defs = complete_all(&mut by_name);
     for (AdaptedTool { tool, problems }, own) in adapted.iter_mut().flatten().zip(of_tools) {
@@ -139,17 +142,17 @@ pub fn tools(
             changed
                 .iter()
                 .filter(|name| own.contains(name))
-                .map(|name| lost(&format!("the schema `{name}` is part of itself; that part is left out"))),
+                .map(|name| lost(&format!("the schema `{name}` contains itself; that part is omitted"))),
         );
     }
     adapted
 }
 
-/// Returns the tool of one descriptor, named as if the server had no other tool.
+/// Returns the tool of one descriptor, named as if the server had no other tools.
 ///
 /// # Errors
 ///
-/// What keeps the descriptor from being a tool.
+/// Returns the reason if the descriptor is rejected.
 pub fn tool(
     server: &Frozen<McpServer>,
     descriptor: &Value,
@@ -163,7 +166,7 @@ pub fn tool(
 /// The members of a descriptor that are schemas.
 const SCHEMAS: [&str; 2] = ["inputSchema", "outputSchema"];
 
-/// Returns a schema of a descriptor: what is no object is none.
+/// Returns a schema of a descriptor, if it is an object.
 fn schema<'d>(descriptor: &'d Value, key: &str) -> Option<&'d Value> {
     descriptor.get(key).filter(|schema| schema.is_object())
 }
@@ -176,10 +179,10 @@ fn refused(tool: &str, pointer: &'static str, message: String, help: &'static st
     RejectedDescriptor { tool: tool.to_owned(), pointer, message, help }
 }
 
-/// Returns the name of a descriptor's tool, if it can be one.
+/// Returns the name of a descriptor's tool, if the descriptor is valid.
 fn check(descriptor: &Value, name: Option<ToolName>, alias: &str) -> Result<ToolName, RejectedDescriptor> {
     let raw = raw_name(descriptor);
-    let ask = "ask the authors of the server to correct it, or leave the tool out";
+    let ask = "ask the authors of the server to fix it, or omit the tool";
     let fail = |pointer, message: &str, help| Err(refused(raw, pointer, message.to_owned(), help));
     if !descriptor.is_object() {
         return fail("", "the descriptor is not an object", ask);
@@ -189,7 +192,7 @@ fn check(descriptor: &Value, name: Option<ToolName>, alias: &str) -> Result<Tool
     }
     if raw.is_empty() {
         let is_text = descriptor.get("name").is_none_or(Value::is_string);
-        return fail("/name", if is_text { "the tool has no name" } else { "the name is not a text" }, ask);
+        return fail("/name", if is_text { "the tool has no name" } else { "the name is not a string" }, ask);
     }
     match descriptor.get("inputSchema") {
         Some(Value::Object(_)) => {}
@@ -214,15 +217,15 @@ fn check(descriptor: &Value, name: Option<ToolName>, alias: &str) -> Result<Tool
     }
 }
 
-/// Returns a text as one line without what is hidden in it, of at most so many characters.
+/// Returns a text as one line without hidden characters, of at most `max` characters.
 fn one_line(text: &str, max: usize) -> String {
     let displayed = printable(text);
     let words: Vec<&str> = displayed.split_whitespace().collect();
     cut(&words.join(" "), max)
 }
 
-/// Returns what a server says about itself, with each text as one short line. Of very much only its name, its title
-/// and its version are kept.
+/// Returns the server's information, with each string shortened to one line. If it is too large, only the name, the
+/// title and the version are kept.
 #[must_use]
 pub fn about(info: &Value) -> Value {
     fn short(value: &Value) -> Value {
@@ -242,7 +245,7 @@ pub fn about(info: &Value) -> Value {
     Value::Object(kept)
 }
 
-/// Whether a value is nested deeper than this, without recursion.
+/// Whether a value is nested deeper than `levels`, without recursion.
 fn is_deeper_than(value: &Value, levels: usize) -> bool {
     let mut level = vec![value];
     for _ in 0..levels {
@@ -262,7 +265,8 @@ fn children(value: &Value) -> Vec<&Value> {
     }
 }
 
-/// Makes a tool from a checked descriptor. Its named schemas are separate: a list shares them.
+/// Converts a checked descriptor to a tool. Its named schemas are returned separately, because all tools of a list
+/// share them.
 fn adapt(
     server: &Frozen<McpServer>,
     name: ToolName,
@@ -277,7 +281,7 @@ fn adapt(
             problems.extend(references::dangling(&schema, &format!("/{key}")).into_iter().map(
                 |(pointer, text)| {
                     let message =
-                        format!("the reference `{text}` leads nowhere, so any value is accepted here");
+                        format!("the reference `{text}` is dangling, so any value is accepted here");
                     ReadProblem { pointer, kind: ReadProblemKind::Keyword, message }
                 },
             ));
@@ -312,7 +316,7 @@ fn adapt(
     (AdaptedTool { tool: Tool { spec, call }, problems }, defs)
 }
 
-/// The members of a descriptor that only say more about a tool, and values of their types.
+/// The members of a descriptor that only describe a tool, with values of their types.
 fn said() -> [(&'static str, Value); 9] {
     let hint = |pointer| (pointer, Value::Bool(false));
     let text = |pointer| (pointer, Value::String(String::new()));
@@ -330,19 +334,19 @@ fn said() -> [(&'static str, Value); 9] {
     ]
 }
 
-/// Returns what such members are that are something else. `null` says nothing.
+/// Returns a problem for each such member that has another type. `null` counts as missing.
 fn misfits(descriptor: &Value) -> Vec<ReadProblem> {
     let misfit = |(pointer, wanted): (&str, Value)| {
         let (wanted, found) = (type_name(&wanted), descriptor.pointer(pointer).map_or("null", type_name));
         (found != wanted && found != "null").then(|| {
-            let message = format!("this is not of the type {wanted}, but {found}, and does not count");
+            let message = format!("expected {wanted}, got {found}; it is ignored");
             ReadProblem { pointer: pointer.to_owned(), kind: ReadProblemKind::Keyword, message }
         })
     };
     said().into_iter().filter_map(misfit).collect()
 }
 
-/// Returns the shape of the arguments as an object, which is what a model gives.
+/// Returns the shape of the arguments as an object, which every call passes.
 fn arguments(mut shape: Shape, defs: &[Def], problems: &mut Vec<ReadProblem>) -> Shape {
     for _ in 0..16 {
         let Kind::Ref(name) = &shape.kind else { break };
@@ -356,19 +360,21 @@ fn arguments(mut shape: Shape, defs: &[Def], problems: &mut Vec<ReadProblem>) ->
         return shape;
     }
     let what = match &shape.kind {
-        Kind::String(_) => Some("a text"),
+        Kind::String(_) => Some("a string"),
         Kind::Integer(_) | Kind::Number(_) => Some("a number"),
         Kind::Boolean => Some("a boolean"),
-        Kind::Array(_) | Kind::Tuple(_) => Some("a list"),
+        Kind::Array(_) | Kind::Tuple(_) => Some("an array"),
         Kind::Enum(_) => Some("one of several values"),
         Kind::Null => Some("null"),
         _ => None,
     };
     problems.push(lost(&match what {
         Some(what) => {
-            format!("this is the schema of {what}, and arguments are an object, so any are accepted")
+            format!(
+                "this is the schema of {what}, but arguments must be an object, so any arguments are accepted"
+            )
         }
-        None => "the arguments are not listed by name, so any are accepted".to_owned(),
+        None => "the arguments are not declared by name, so any arguments are accepted".to_owned(),
     }));
     let kind = Kind::Object(ObjectRules { extra: Extra::Open, ..ObjectRules::ANY });
     Shape { description: shape.description, ..Shape::of(kind) }
@@ -379,9 +385,9 @@ fn lost(message: &str) -> ReadProblem {
     ReadProblem { pointer, kind: ReadProblemKind::Keyword, message: message.to_owned() }
 }
 
-/// Returns the effects that the annotations of a descriptor state. What they do not state is the worst, also by the
-/// protocol. They say nothing about this machine: a program that is started may do anything to it, whatever its tools
-/// do.
+/// Returns the effects that the annotations of a descriptor declare. Undeclared effects are the most dangerous ones,
+/// as in the protocol. Annotations do not cover this machine: a program that is started may do anything to it,
+/// regardless of its tools.
 fn effects(server: &McpServer, descriptor: &Value) -> Effects {
     let hint = |key: &str| descriptor.pointer(&format!("/annotations/{key}")).and_then(Value::as_bool);
     let read_only = hint("readOnlyHint") == Some(true);

@@ -4,13 +4,13 @@ use std::fmt;
 
 use crate::base::frozen::Text;
 
-/// A tool name that every provider accepts: `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`.
+/// A tool name that every vendor accepts: `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`.
 ///
 /// The rule is the intersection of what OpenAI, Anthropic, Gemini, Bedrock and MCP accept.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ToolName(pub(super) Text);
 
-/// The longest name every provider accepts, in bytes.
+/// Maximum length of a name that every vendor accepts, in bytes.
 pub const MAX_NAME: usize = 64;
 
 impl ToolName {
@@ -18,7 +18,7 @@ impl ToolName {
     ///
     /// # Panics
     ///
-    /// If the name breaks the rule. In a constant, that is a compile error at the caller's literal.
+    /// Panics if the name is invalid. In a constant, that is a compile error at the caller's literal.
     #[track_caller]
     #[must_use]
     #[expect(clippy::panic, reason = "a wrong literal is a compile error where it is written")]
@@ -33,7 +33,7 @@ impl ToolName {
     ///
     /// # Errors
     ///
-    /// The part of the rule that the name breaks.
+    /// Returns the rule that the name violates.
     pub fn parse(name: impl Into<Text>) -> Result<ToolName, NameError> {
         let name = name.into();
         check_name(&name).map(|()| ToolName(name))
@@ -76,7 +76,7 @@ impl fmt::Display for ToolName {
     }
 }
 
-/// Why a text is not a valid tool name.
+/// Why a string is not a valid tool name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NameError {
@@ -93,7 +93,7 @@ pub enum NameError {
 impl NameError {
     const fn message(self) -> &'static str {
         match self {
-            NameError::Empty => "a tool name may not be empty",
+            NameError::Empty => "a tool name must not be empty",
             NameError::Start => "a tool name must start with an ASCII letter",
             NameError::Character => "a tool name may contain only ASCII letters, digits, `_` and `-`",
             NameError::TooLong => "a tool name may have at most 64 characters",

@@ -11,41 +11,41 @@ use serde_json::{Value, json};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct StructuredOutput {
-    /// The schema of the result as the tool gives it.
+    /// The schema of the result as the tool returns it.
     pub schema: Schema,
-    /// The shapes the schema refers to, sorted by name.
+    /// The shapes that the schema refers to, sorted by name.
     pub defs: List<Def>,
     /// Whether results may differ from the schema, see [`ToolSpec::output_may_differ`].
     pub may_differ: bool,
-    /// Whether the result is not an object, and so is wrapped in one, as its [`RESULT`].
+    /// Whether the result is not an object, and is therefore wrapped in an object as its [`RESULT`].
     pub wrapped: bool,
 }
 
-/// The field of a structured result that is not an object, as the official SDKs of MCP name it.
+/// The field of a structured result that is not an object. The official MCP SDKs use the same name.
 pub const RESULT: &str = "result";
 
-/// How many nested unions are looked into: one may contain itself.
+/// Maximum depth of nested unions that are checked: a union may contain itself.
 const MAX_UNIONS: usize = 4;
 
 impl StructuredOutput {
-    /// Returns all problems of a result; empty if it is as declared.
+    /// Returns all problems of a result; empty if it matches the declaration.
     #[must_use]
     pub fn problems(&self, result: &Value) -> Vec<ArgumentProblem> {
         result_problems(result, &self.schema, &self.defs)
     }
 
-    /// Returns a result as the object in `structuredContent`.
+    /// Returns a result as the object for `structuredContent`.
     #[must_use]
     pub fn as_object(&self, result: Value) -> Value {
         if self.wrapped { json!({ RESULT: result }) } else { result }
     }
 
-    /// Returns the schema of that object, from the schema of the result as JSON Schema.
+    /// Returns the schema of that object, from the schema of the result in JSON Schema.
     #[must_use]
     pub fn object_schema(&self, mut result: Value) -> Value {
         if !self.wrapped {
             if let Value::Object(schema) = &mut result {
-                // References to objects and unions of them have no `type` of their own.
+                // References to objects and unions of objects have no `type`.
                 schema.entry("type").or_insert_with(|| Value::from("object"));
             }
             return result;
@@ -61,8 +61,8 @@ impl StructuredOutput {
 }
 
 impl ToolSpec {
-    /// Returns the structured result that the tool declares. A text does not count, nor does a result of unknown shape:
-    /// what the model reads says it all.
+    /// Returns the structured result that the tool declares. A string is not structured, nor is a result of unknown
+    /// shape: the text that the model reads is complete.
     #[must_use]
     pub fn structured_output(&self) -> Option<StructuredOutput> {
         let schema = self.output.as_ref()?;

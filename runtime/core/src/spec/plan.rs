@@ -1,6 +1,6 @@
-//! How a tool is executed, as data.
+//! Execution plans: how a tool is executed, as data.
 //!
-//! An engine interprets it; no code is generated for it.
+//! Engines interpret plans; no code is generated for them.
 
 mod command;
 mod file;
@@ -25,7 +25,7 @@ pub use pagination::{NextPage, Pagination, PaginationError};
 pub use response_headers::{is_informative_header, is_secret_header};
 pub use xml::{Xml, XmlContent, XmlField, XmlKind, XmlNode};
 
-/// A compiled tool: its specification and how it is executed.
+/// A compiled tool: its specification and its execution plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
     /// The specification.
@@ -34,7 +34,7 @@ pub struct Tool {
     pub call: ExecutionPlan,
 }
 
-/// Lets functions accept lists of tools and lists of references to tools alike.
+/// Lets functions accept lists of tools and lists of references to tools.
 impl AsRef<Tool> for Tool {
     fn as_ref(&self) -> &Tool {
         self
@@ -52,21 +52,21 @@ impl From<&'static Tool> for Frozen<Tool> {
 #[non_exhaustive]
 #[allow(clippy::large_enum_variant, reason = "generated code writes plans as constants, which have no boxes")]
 pub enum ExecutionPlan {
-    /// By an HTTP request.
+    /// With an HTTP request.
     Http(RequestPlan),
-    /// By starting a program.
+    /// With a program that is started.
     Command(CommandPlan),
-    /// By a tool of an MCP server.
+    /// With a tool of an MCP server.
     Mcp(McpPlan),
-    /// By calls of other tools.
+    /// With calls of other tools.
     Compose(ComposePlan),
-    /// By ending the loop of the agent.
+    /// Ends the agent loop.
     Complete(CompletePlan),
-    /// By requesting an effect.
+    /// Requests an effect.
     Effect(EffectPlan),
-    /// By another agent.
+    /// With another agent.
     Agent(AgentPlan),
-    /// By a function that the program implements.
+    /// With a function that the program implements.
     Function,
 }
 
@@ -80,8 +80,8 @@ impl ExecutionPlan {
         }
     }
 
-    /// Returns the names of the tools that the tool itself calls: those of its steps, or of its agent. A name may occur
-    /// several times.
+    /// Returns the names of the tools that the tool itself calls: those of its steps, or of its agent. A name may
+    /// occur several times.
     #[must_use]
     pub fn tools(&self) -> Vec<&str> {
         match self {
@@ -92,43 +92,43 @@ impl ExecutionPlan {
     }
 }
 
-/// An HTTP request as data: where the arguments of a call go.
+/// An HTTP request as data: how the arguments of a call become a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestPlan {
     /// The method, in upper case.
     pub method: Text,
-    /// The path with its parameters as `{name}`, relative to the server, without query and fragment.
+    /// The path with its parameters as `{name}`, relative to the server, without query or fragment.
     pub path: Text,
-    /// Query pairs of every request (a path such as `/messages?beta=true` declares them).
+    /// Query parameters of every request (from a path such as `/messages?beta=true`).
     pub query: List<(Text, Text)>,
-    /// The servers that offer the operation; the first is used. If empty, the caller must name one.
+    /// The servers that offer the operation; the first is used. If empty, the caller must provide one.
     pub servers: List<Server>,
     /// The parameters.
     pub parameters: List<Parameter>,
     /// The body.
     pub body: Option<Body>,
-    /// The alternatives of authentication; one is enough. If empty, none is needed.
+    /// Alternative security requirements; one of them is enough. If empty, no authentication is needed.
     pub security: List<SecurityRequirement>,
     /// The value of the `Accept` header. Empty for `*/*`.
     pub accept: Text,
-    /// How an XML answer is read as the result that the tool declares; `None` leaves it a text.
+    /// How an XML response is parsed as the result that the tool declares; `None` leaves it as text.
     pub xml_response: Option<Xml>,
-    /// The headers that the result of a successful call reports besides `Location`, by their names as the document
-    /// writes them.
+    /// The headers that the result of a successful call reports in addition to `Location`, by their names in the
+    /// document.
     pub headers: List<Text>,
-    /// The statuses from 300 to 399 that are answers of the operation: its result is that status and its `Location`.
-    /// Such an answer is a success, and is not followed.
+    /// The statuses from 300 to 399 that are results of the operation: the result is the status and its `Location`.
+    /// Such a response is a success, and the redirect is not followed.
     pub redirects: List<u16>,
-    /// Arguments that are derived from those of the call before the request is built. Their names start with `=`, which
-    /// no other argument's does; an object that only gets further members keeps its name.
+    /// Arguments that are derived from those of the call before the request is built. Their names start with `=`,
+    /// which no other argument's name does. An object that only gets additional members keeps its name.
     pub derived: List<(Text, Template)>,
-    /// Whether arguments that are not given have the defaults of the tool's schema. If not, the service has its own
-    /// defaults, and the schema only states them.
+    /// Whether missing arguments get the defaults of the tool's schema. If not, the service applies its own defaults,
+    /// and the schema only documents them.
     pub defaults: bool,
-    /// The header that gets a key of the call, by which the service distinguishes a repeated request from a second
-    /// call. Empty if the service has none.
+    /// The header for an idempotency key, with which the service distinguishes a retry from a second call. Empty if
+    /// the service has no such header.
     pub idempotency_key: Text,
-    /// How the operation gives its list in pages; `None` if it does not, or if that is not known.
+    /// How the operation paginates its list; `None` if it does not, or if this is not known.
     pub pagination: Option<Pagination>,
 }
 
@@ -167,9 +167,9 @@ pub struct Server {
 pub struct ServerVariable {
     /// The name.
     pub name: Text,
-    /// The value that is used by default.
+    /// The default value.
     pub default: Text,
-    /// The allowed values. Empty for any.
+    /// The allowed values. Empty if any value is allowed.
     pub allowed: List<Text>,
 }
 
@@ -180,13 +180,13 @@ pub struct Parameter {
     pub argument: Text,
     /// The name on the wire; empty if the value is the whole query, as a document of a media type.
     pub name: Text,
-    /// Where the parameter goes.
+    /// The location of the parameter.
     pub location: Location,
-    /// How the value is written.
+    /// How the value is encoded.
     pub encoding: Encoding,
 }
 
-/// Where a parameter goes.
+/// The location of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Location {
     /// In the path template.
@@ -218,7 +218,7 @@ impl HeaderOwner {
         match name.as_str() {
             "accept" | "content-type" => Some(HeaderOwner::Media),
             "authorization" => Some(HeaderOwner::Security),
-            // RFC 9110 and 9112. The client also has to know the encodings that it asks for.
+            // RFC 9110 and 9112. The client must also support the encodings that it requests.
             "accept-encoding" | "connection" | "content-length" | "date" | "expect" | "host"
             | "keep-alive" | "te" | "trailer" | "transfer-encoding" | "upgrade" | "via" => {
                 Some(HeaderOwner::Client)
@@ -228,7 +228,7 @@ impl HeaderOwner {
     }
 }
 
-/// How a value is written into a URL, a header or a form (OpenAPI 3.1, "Style Values").
+/// How a value is encoded in a URL, a header or a form (OpenAPI 3.1, "Style Values").
 #[derive(Clone, Debug, PartialEq)]
 pub enum Encoding {
     /// In a style.
@@ -237,7 +237,8 @@ pub enum Encoding {
         style: Style,
         /// Whether each item of a list or field of an object gets its own name.
         explode: bool,
-        /// Whether reserved characters stay as they are (queries), slashes (paths), or all that a cookie can hold (cookies).
+        /// Whether reserved characters are not percent-encoded: all of them (queries), slashes (paths), or all that a
+        /// cookie may contain (cookies).
         allow_reserved: bool,
     },
     /// As a document of this media type.
@@ -269,7 +270,7 @@ pub enum Style {
     SpaceDelimited,
     /// `name=value|value`
     PipeDelimited,
-    /// Values with tabs between them (`tsv` of Swagger 2.0).
+    /// Values separated by tabs (`tsv` of Swagger 2.0).
     TabDelimited,
     /// `name[key]=value`
     DeepObject,
@@ -278,24 +279,24 @@ pub enum Style {
 /// The body of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body {
-    /// Whether the body is sent even if no argument for it is given.
+    /// Whether the body is sent even if none of its arguments is passed.
     pub required: bool,
-    /// The `Content-Type`; for a file also a list of types and ranges that it may have.
+    /// The `Content-Type`; for a file also a list of allowed types and ranges.
     pub media_type: Text,
-    /// How the value is written.
+    /// How the value is encoded.
     pub codec: Codec,
-    /// Where the value comes from.
+    /// The source of the value.
     pub source: BodySource,
 }
 
-/// How the value of a body is written.
+/// How the value of a body is encoded.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Codec {
-    /// As JSON, which is also YAML.
+    /// As JSON, which is also valid YAML.
     Json,
-    /// As JSON texts one after another, one line per item of a list.
+    /// As JSON Lines, one line per item of a list.
     JsonLines,
-    /// As `application/x-www-form-urlencoded`, by the encodings of its fields.
+    /// As `application/x-www-form-urlencoded`, with the encodings of its fields.
     Form(List<Part>),
     /// As `multipart/form-data`, with one part per field.
     Multipart(List<Part>),
@@ -307,7 +308,7 @@ pub enum Codec {
     Binary,
 }
 
-/// Where the value of a body comes from.
+/// The source of a body's value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BodySource {
     /// The argument of this name is the body.
@@ -325,22 +326,22 @@ pub struct BodyField {
     pub name: Text,
 }
 
-/// How one field of a form is written. Other fields follow the defaults of OpenAPI.
+/// How a field of a form is encoded. Other fields follow the defaults of OpenAPI.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// The field, by its key in the body; empty for each field that no other part names.
+    /// The field, by its key in the body. Empty for the fields that no other part names.
     pub name: Text,
-    /// Whether the value is a file argument (see [`FILE_FIELDS`]), or a list of them.
+    /// Whether the value is a file argument (see [`FILE_FIELDS`]), or a list of file arguments.
     pub file: bool,
-    /// The `Content-Type` of the part; for a file also a list of types and ranges that it may have. If empty, it
-    /// follows the type of the value.
+    /// The `Content-Type` of the part; for a file also a list of allowed types and ranges. If empty, it follows the
+    /// type of the value.
     pub content_type: Text,
-    /// The style, if the document sets one: of a field of a form, or of a list in one part. Or XML.
+    /// The style, if the document sets one (for a field of a form, or a list in one part), or XML.
     pub encoding: Option<Encoding>,
 }
 
 impl Part {
-    /// Returns the part that a field is sent as, if it has one.
+    /// Returns the part for a field, if it has one.
     #[must_use]
     pub fn of<'p>(parts: &'p [Part], field: &str) -> Option<&'p Part> {
         let own = parts.iter().find(|part| part.name == field);
@@ -351,7 +352,7 @@ impl Part {
 /// Security schemes that together authenticate a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SecurityRequirement {
-    /// The schemes, all of which are needed. If empty, none is needed.
+    /// The schemes, all of which are needed. If empty, no authentication is needed.
     pub schemes: List<SecurityScheme>,
 }
 
@@ -360,15 +361,15 @@ pub struct SecurityRequirement {
 pub struct SecurityScheme {
     /// The name of the scheme in the document; credentials are looked up by it.
     pub id: Text,
-    /// Where the credential goes.
+    /// Where the credential is placed.
     pub placement: Placement,
-    /// The scopes the operation needs.
+    /// The scopes that the operation needs.
     pub scopes: List<Text>,
     /// The environment variable that holds the credential. May be empty.
     pub env: Text,
 }
 
-/// Where a credential goes.
+/// Where a credential is placed in a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Placement {
     /// In the header of this name, unchanged.
@@ -383,12 +384,12 @@ pub enum Placement {
     Bearer,
     /// The client's TLS certificate; nothing is added to the request.
     MutualTls,
-    /// `Authorization` with another scheme, by name, such as `Token`; see [`is_supported`](Placement::is_supported).
+    /// `Authorization` with another scheme, such as `Token`; see [`is_supported`](Placement::is_supported).
     Other(Text),
 }
 
-/// Schemes of HTTP that answer a challenge or sign a request (IANA's registry, and some that are used without being in
-/// it): the credential itself must not be sent.
+/// HTTP schemes that answer a challenge or sign a request (from IANA's registry, and some common ones that are not in
+/// it). With these schemes, the credential itself must not be sent.
 const COMPUTED: [&str; 12] = [
     "aws4-hmac-sha256",
     "concealed",
@@ -405,8 +406,8 @@ const COMPUTED: [&str; 12] = [
 ];
 
 impl Placement {
-    /// Whether the credential is sent there as it is: by no scheme of HTTP that computes something from it, or whose name is
-    /// no token (RFC 9110, 11.1), and in no header that is the client's.
+    /// Whether the credential is sent there unchanged. It is not if the HTTP scheme computes a value from it, if the
+    /// name of the scheme is not a token (RFC 9110, 11.1), or if the header belongs to the client.
     #[must_use]
     pub fn is_supported(&self) -> bool {
         match self {
@@ -421,7 +422,7 @@ impl Placement {
         }
     }
 
-    /// Returns the header that the credential goes into, if it goes into one of its own.
+    /// Returns the header that contains only the credential, if there is one.
     #[must_use]
     pub fn header(&self) -> Option<&str> {
         match self {
@@ -432,8 +433,8 @@ impl Placement {
     }
 }
 
-/// Whether a media type without parameters is never that of a text: `image/png`, `application/pdf`. For
-/// others, such as `application/jwt` or `application/octet-stream`, the schema or the bytes decide.
+/// Whether a media type without parameters is never text: `image/png`, `application/pdf`. For others, such as
+/// `application/jwt` or `application/octet-stream`, the schema or the bytes decide.
 #[must_use]
 pub fn is_binary_media_type(essence: &str) -> bool {
     const OTHERS: [&str; 15] = [
@@ -463,7 +464,7 @@ pub fn is_binary_media_type(essence: &str) -> bool {
     }
 }
 
-/// The arguments of a request, with whether each is a text everywhere.
+/// The arguments of a request, and whether each is sent as a string everywhere.
 #[derive(Default)]
 struct Places<'p>(BTreeMap<&'p Text, bool>);
 
@@ -490,7 +491,7 @@ impl<'p> Places<'p> {
     }
 }
 
-/// Whether scalars of a field are sent as texts.
+/// Whether scalar values of a field are sent as strings.
 fn is_text(part: Option<&Part>) -> bool {
     let Some(part) = part else { return true };
     let kind = part.content_type.as_str();
@@ -500,8 +501,8 @@ fn is_text(part: Option<&Part>) -> bool {
 }
 
 impl RequestPlan {
-    /// Returns the arguments of a call that are sent as texts and nowhere as anything else: those of the path, the query,
-    /// headers, cookies and forms.
+    /// Returns the arguments of a call that are sent only as strings: in the path, the query, headers, cookies and
+    /// forms.
     #[must_use]
     pub fn texts(&self) -> List<Text> {
         let mut places = Places::default();

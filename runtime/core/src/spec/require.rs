@@ -10,14 +10,14 @@ const READ: &[Text] = &[Text::Static("read")];
 const WRITE: &[Text] = &[Text::Static("write")];
 
 impl ToolSpec {
-    /// Returns the scopes a caller needs: the declared ones, or `read` for a tool declared read-only and `write` for
-    /// every other.
+    /// Returns the scopes that a caller needs: the declared scopes, or `read` for a tool declared read-only and
+    /// `write` for any other tool.
     #[must_use]
     pub fn required_scopes(&self) -> &[Text] {
         if self.scopes.is_empty() { self.usual_scopes() } else { &self.scopes }
     }
 
-    /// Returns the scopes of a tool that declares none, by its effects.
+    /// Returns the scopes of a tool that declares none, based on its effects.
     pub(crate) fn usual_scopes(&self) -> &[Text] {
         if self.effects.read_only && !self.effects.destructive { READ } else { WRITE }
     }
@@ -57,8 +57,9 @@ impl Requirement {
         Requirement::new(RequirementKind::Custom, name)
     }
 
-    /// Requires a service without which a provider cannot build the tool: one of its context, or of a call, whose type
-    /// has this name (`executor` is a `dyn Executor`), or that the program gave this name.
+    /// Requires a service without which a toolbox cannot build the tool. It is a service of the toolbox's context or
+    /// of a call, with a type of this name (`executor` is a `dyn Executor`), or a service that the program registered
+    /// under this name.
     pub fn service(name: impl Into<Text>) -> Requirement {
         Requirement::new(RequirementKind::Service, name)
     }
@@ -81,7 +82,8 @@ impl Requirement {
         self
     }
 
-    /// Returns the message for a caller if the requirement does not hold: its own, or the default of its kind.
+    /// Returns the message for a caller if the requirement does not hold: the message that was set, or the default of
+    /// its kind.
     #[must_use]
     pub fn message_or_default(&self) -> Cow<'_, str> {
         if !self.message.is_empty() {
@@ -98,8 +100,8 @@ impl Requirement {
         })
     }
 
-    /// Returns why a tool of this name cannot be built without a service that it requires: the requirement's own
-    /// message, or `{tool} tool requires an executor`. For other kinds, as [`told`](Self::message_or_default).
+    /// Returns why a tool of this name cannot be built without a service that it requires: the requirement's message,
+    /// or `{tool} tool requires an executor`. For other kinds, see [`message_or_default`](Self::message_or_default).
     #[must_use]
     pub fn told_by(&self, tool: &str) -> Cow<'_, str> {
         if self.kind != RequirementKind::Service || !self.message.is_empty() {
@@ -141,9 +143,9 @@ pub(crate) fn required_tools(spec: &ToolSpec) -> impl Iterator<Item = &Requireme
     spec.requires.iter().filter(is_needed)
 }
 
-/// Returns the wanted tools and those they require, each once and after all it requires. Leaves out tools that are
-/// `done` and tools that do not exist. The requirements of a done tool stay, since they may have to run again. Works
-/// without recursion, because chains may be longer than the stack is deep.
+/// Returns the wanted tools and the tools that they require, each once and after all its requirements. Tools that are
+/// `done` and tools that do not exist are omitted. The requirements of a done tool are included, because they may have
+/// to run again. There is no recursion, because a long chain could overflow the stack.
 pub fn in_order<'a>(
     wanted: impl IntoIterator<Item = &'a str>,
     find: impl Fn(&str) -> Option<&'a ToolSpec>,

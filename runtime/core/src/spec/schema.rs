@@ -1,4 +1,4 @@
-//! A tool in the dialect of a provider.
+//! Renders a tool in the dialect of a vendor.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::schema::shape::render::Refusal;
 use crate::schema::shape::slim::Slim;
 
 impl ToolSpec {
-    /// Renders the description and the schema of the arguments in the dialect of a provider.
+    /// Renders the description and the schema of the arguments in the dialect of a vendor.
     ///
     /// ```
     /// use serde_json::json;
@@ -46,7 +46,7 @@ impl ToolSpec {
         Forms::of(self).schema(dialect)
     }
 
-    /// As [`schema`](Self::schema), with levers of size other than the tool's own.
+    /// Like [`schema`](Self::schema), with other size reductions than those of the tool.
     ///
     /// ```
     /// use toolgen_runtime::schema::dialect::OPENAI;
@@ -133,7 +133,7 @@ mod tests {
         for text in ["DEPRECATED! Gets a pet.", "Gets a pet (deprecated)."] {
             assert_eq!(message(text, Some(""), &OPENAI, &Slim::NONE), text);
         }
-        // The note has its place where a dialect limits the text.
+        // A dialect may limit the length of the description; the note must fit.
         let long: &'static str = "It says this and that. ".repeat(60).leak();
         let cut = message(long, Some("use get_animal"), &OPENAI, &Slim::NONE);
         assert!(

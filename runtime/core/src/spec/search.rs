@@ -1,10 +1,10 @@
-//! The search for tools by words.
+//! Keyword search for tools.
 //!
-//! A [`SearchIndex`] ranks tools by [BM25F](https://en.wikipedia.org/wiki/Okapi_BM25): words of the name, the title and
-//! the first sentence count more than those of the rest of the description, the arguments and their values; rare words
-//! more than common ones. A tool that matches most words of a question counts more than one that has some of them
-//! often. Endings of English words are cut, and words that mean the same in interfaces (`delete` and `remove`) find
-//! each other. Nothing is random: the same tools and the same question give the same order.
+//! A [`SearchIndex`] ranks tools by [BM25F](https://en.wikipedia.org/wiki/Okapi_BM25). Words of the name, the title
+//! and the first sentence count more than words of the rest of the description, the arguments and their values. Rare
+//! words count more than common ones. A tool that matches most words of a query ranks higher than a tool that contains
+//! some of them many times. English words are stemmed, and synonyms in APIs (`delete` and `remove`) match each other.
+//! The ranking is deterministic: the same tools and the same query give the same order.
 //!
 //! ```
 //! use toolgen_runtime::spec::search::SearchIndex;
@@ -34,40 +34,40 @@ use self::words::{is_filler, stem, words};
 use super::ToolSpec;
 use crate::base::truncate::{first_sentence, floor};
 
-/// How many bytes of a question are read.
+/// Maximum length of a query that is read, in bytes.
 const MAX_QUERY_BYTES: usize = 2_000;
 
-/// How many different words of a question are looked for.
+/// Maximum number of different words of a query that are looked up.
 const MAX_QUERY_WORDS: usize = 64;
 
-/// How many bytes of a description after its first sentence are indexed.
+/// Maximum length of a description after its first sentence that is indexed, in bytes.
 const MAX_DESCRIPTION_BYTES: usize = 600;
 
-/// How many bytes of the description of an argument are indexed.
+/// Maximum length of an argument's description that is indexed, in bytes.
 const MAX_ARGUMENT_TEXT_BYTES: usize = 120;
 
-/// How many values of an argument are indexed.
+/// Maximum number of values of an argument that are indexed.
 const MAX_VALUES_INDEXED: usize = 50;
 
-/// How quickly further occurrences of a word in a tool stop counting.
+/// How fast repeated occurrences of a word in a tool stop counting.
 const SATURATION: f32 = 6.0;
 
-/// How much a rare word counts more than a common one: 1 for as much as in BM25, 0 for as much as any.
+/// How much more a rare word counts than a common one: 1 as in BM25, 0 for equal weights.
 const RARITY: f32 = 0.4;
 
-/// How much of the score depends on the share of the question that a tool has words for.
+/// How much of the score depends on the share of the query's words that a tool contains.
 const COVERAGE_WEIGHT: f32 = 0.45;
 
-/// How much a word that only begins the same counts.
+/// The weight of a word that only has the same prefix.
 const PREFIX_WEIGHT: f32 = 0.4;
 
-/// How much more a tool that does what is asked for counts.
+/// The boost of a tool that performs the requested action.
 const ACTION_BOOST: f32 = 1.3;
 
-/// How much more a tool that only looks counts, if a question has no verb.
+/// The boost of a read-only tool, if a query has no verb.
 const READ_ONLY_BOOST: f32 = 1.15;
 
-/// A part of what is known about a tool.
+/// A part of a tool's description.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Field {
     Name,
@@ -79,22 +79,22 @@ enum Field {
     Notes,
 }
 
-/// How much each field counts, and how much its length matters.
+/// The weight of each field, and how much its length matters.
 const FIELDS: [(f32, f32); 7] =
     [(2.0, 0.65), (2.0, 0.8), (1.0, 0.8), (0.8, 0.9), (0.4, 0.6), (0.1, 0.6), (0.1, 0.6)];
 
-/// An index of tools, to search them by words; see the [module](self).
+/// An index of tools for keyword search; see the [module](self).
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchIndex {
-    /// How many tools there are.
+    /// Number of tools.
     count: usize,
-    /// The places where the stem of a word occurs: the tool, and how much it counts there.
+    /// The occurrences of each word stem: the tool, and the weight of the word in it.
     places: BTreeMap<String, Vec<(u32, f32)>>,
-    /// What each tool does.
+    /// The actions of each tool.
     actions: Vec<&'static [Action]>,
 }
 
-/// The words of one tool.
+/// The indexed words in one tool.
 #[derive(Default)]
 struct Words {
     /// The numbers of their stems, each with its field.
@@ -102,13 +102,13 @@ struct Words {
     lengths: [f32; FIELDS.len()],
 }
 
-/// Gives each stem a number.
+/// Assigns a number to each stem.
 #[derive(Default)]
 struct Stems {
-    /// The number of the stem of a word; `None` for a word that says nothing.
+    /// The number of the stem of a word; `None` for a filler word.
     words: HashMap<String, Option<u32>>,
     stems: HashMap<String, u32>,
-    /// The numbers of texts that many tools have.
+    /// The ranges of `numbers` for strings that many tools share.
     texts: HashMap<String, Range<usize>>,
     numbers: Vec<u32>,
 }
@@ -126,7 +126,7 @@ impl Stems {
         number
     }
 
-    /// Returns the numbers of the words of a text that other tools may have, too.
+    /// Returns the numbers of the words in a string that other tools may share.
     fn shared(&mut self, text: &str) -> &[u32] {
         let known = self.texts.get(text).cloned();
         let range = known.unwrap_or_else(|| {
@@ -153,7 +153,7 @@ impl Words {
         });
     }
 
-    /// As [`add`](Self::add), for a text that other tools may have, too.
+    /// Like [`add`](Self::add), for a string that other tools may share.
     fn add_shared(&mut self, field: Field, text: &str, stems: &mut Stems) {
         let numbers = stems.shared(text);
         self.lengths[field as usize] += real(numbers.len());
@@ -190,7 +190,7 @@ impl Words {
                 Some(items) => self.values(items.resolved(&spec.defs).as_ref().unwrap_or(items), stems),
                 None => self.values(value, stems),
             }
-            // The fields of a body that is an argument of its own name what the call is about, too.
+            // The fields of a body that is a single argument also describe the call.
             value.fields.iter().for_each(|(name, _)| self.add_shared(Field::Values, name, stems));
         }
     }
@@ -203,15 +203,15 @@ impl Words {
     }
 }
 
-/// Splits a description after its first paragraph, or its first sentence if that ends earlier.
+/// Splits a description after its first paragraph, or after its first sentence if that ends earlier.
 fn opening(text: &str) -> (&str, &str) {
     let paragraph = text.find("\n\n").unwrap_or(text.len());
     text.split_at(first_sentence(&text[..paragraph]).len())
 }
 
 impl SearchIndex {
-    /// Indexes tools, each with further words by which it is found, such as the path of its request. The order of the
-    /// tools decides between equally good ones.
+    /// Indexes tools. Each has additional search text, such as the path of its request. The order of the tools decides
+    /// between equal scores.
     pub fn new<'a>(tools: impl IntoIterator<Item = (&'a ToolSpec, &'a str)>) -> SearchIndex {
         let (mut stems, mut actions, mut all) = (Stems::default(), Vec::new(), Vec::new());
         for (spec, more) in tools {
@@ -225,7 +225,7 @@ impl SearchIndex {
         }
         average.iter_mut().for_each(|sum| *sum = (*sum / real(count)).max(1.0));
         let mut places: Vec<Vec<(u32, f32)>> = vec![Vec::new(); stems.stems.len()];
-        // What each stem counts in a tool, and the stems that the tool has.
+        // The weight of each stem in a tool, and the stems that the tool has.
         let (mut sums, mut touched) = (vec![0.0_f32; places.len()], Vec::new());
         for (tool, words) in (0_u32..).zip(all) {
             let mut weights = [0.0; FIELDS.len()];
@@ -256,14 +256,14 @@ impl SearchIndex {
         SearchIndex { count, places, actions }
     }
 
-    /// Returns the positions of the tools that fit a question best, the best first: at most `limit`, and only those that
-    /// `keep` admits. Only the first 2,000 bytes of a question are read.
+    /// Returns the indices of the tools that match a query best, the best first: at most `limit`, and only those that
+    /// `keep` accepts. Only the first 2,000 bytes of a query are read.
     #[must_use]
     pub fn search(&self, question: &str, limit: usize, keep: impl Fn(usize) -> bool) -> Vec<usize> {
         let question = synonyms::plain(&question[..floor(question, MAX_QUERY_BYTES)]);
         let wanted = query_stems(&question);
         let mut scores = vec![0.0_f32; self.count];
-        // How much of the question each tool has words for, and how much there is.
+        // The weight of the query's words that each tool contains, and the weight of all words.
         let (mut shares, mut whole) = (vec![0.0_f32; self.count], 0.0);
         let mut best = vec![(0.0_f32, 0.0_f32); self.count];
         for word in &wanted {
@@ -320,7 +320,7 @@ impl SearchIndex {
         (1.0 + (all - tools + 0.5) / (tools + 0.5)).ln().powf(RARITY)
     }
 
-    /// Returns known words that begin as an unknown one does, for languages whose endings are not cut.
+    /// Returns indexed words with the same prefix as an unknown word, for languages without stemming.
     fn beginning_like(&self, word: &str) -> Vec<&str> {
         let letters = word.chars().count();
         let same = (letters * 3).div_ceil(4).max(4);
@@ -335,7 +335,7 @@ impl SearchIndex {
     }
 }
 
-/// Returns the stems of the words of a question, in order, without those that say nothing if there are others.
+/// Returns the word stems of a query, in order. Filler words are skipped if there are other words.
 fn query_stems(question: &str) -> Vec<String> {
     let (mut all, mut telling) = (BTreeSet::new(), BTreeSet::new());
     words(question, |word| {
@@ -354,7 +354,7 @@ fn real(count: usize) -> f32 {
     count as f32
 }
 
-/// What is done to things.
+/// The kind of action that a tool performs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     Read,
@@ -363,7 +363,7 @@ enum Action {
     Delete,
 }
 
-/// The stems of the words that say so.
+/// The verbs of each action.
 const READ: &str = "get list fetch show read retrieve view look find search query describe check count download export see \
     which what who whom whose how where when is are has have does display browse inspect lookup watch all every i \
     return request provide";
@@ -374,7 +374,7 @@ const UPDATE: &str = "update edit change modify patch set replace rename overwri
 const DELETE: &str = "delete remove destroy drop erase purge clear rid unassign revoke wipe take kick lift release unlink \
     detach throw uninstall unfollow unsubscribe permanently";
 
-/// The actions that the word of a stem stands for.
+/// Returns the actions that the verb with this stem means.
 fn actions_of(stem: &str) -> &'static [Action] {
     static KNOWN: OnceLock<BTreeMap<String, Vec<Action>>> = OnceLock::new();
     let known = KNOWN.get_or_init(|| {
@@ -392,12 +392,12 @@ fn actions_of(stem: &str) -> &'static [Action] {
     known.get(stem).map_or(&[], Vec::as_slice)
 }
 
-/// Returns the actions that the first telling word of a question asks for; none if it could be any.
+/// Returns the actions that the first verb of a query asks for; empty if it has none.
 fn actions_in_query(question: &str) -> &'static [Action] {
     first(question, 3)
 }
 
-/// Returns the actions that the first telling word of one of the texts stands for.
+/// Returns the actions of the first verb in the summary or the name of a tool.
 fn done(spec: &ToolSpec, summary: &str) -> &'static [Action] {
     let verbs = first(summary, 1);
     if !verbs.is_empty() {

@@ -1,4 +1,4 @@
-//! The size of a tool in a request, and the levers that bring it under a ceiling.
+//! The size of a tool in a request, and the reductions that bring it under a ceiling.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -15,29 +15,30 @@ use crate::schema::shape::render::{Loss, Refusal, Rendered, render_input};
 use crate::schema::shape::slim::{self, DescriptionLimit, Opened, Places, Slim, Slimmed, Trim, TrimKind};
 use crate::schema::shape::{Access, Def, Shape, object_in, prose};
 
-/// How long texts inside arguments are beside which parts are counted, in characters. With more room they are longer,
-/// and shorter only if there is not even room for the arguments themselves.
+/// Length of descriptions inside arguments at which the number of nested parts is chosen, in characters. If there is
+/// more room, descriptions are longer. They are shorter only if the arguments alone do not fit.
 const SHORT: usize = 40;
 
-/// Lengths of texts inside arguments, each a seventh less than the previous one.
+/// Returns lengths of descriptions inside arguments, each one seventh less than the previous one: from unlimited to
+/// [`SHORT`], and below it.
 fn lengths() -> (Vec<usize>, Vec<usize>) {
     let shorter = |length: &usize| Some(length - length.div_ceil(7)).filter(|length| *length > 0);
     let lengths = [usize::MAX].into_iter().chain(successors(Some(20_000), shorter)).chain([0]);
     lengths.partition(|length| *length >= SHORT)
 }
 
-/// A tool in the form that a provider takes, and what that no longer says. See [`ToolSpec::schema`].
+/// A tool in the form that a vendor accepts, with what was lost. See [`ToolSpec::schema`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSchema<'a> {
-    /// The description of the tool, cut at the end of a sentence if the dialect does not take one that long.
+    /// The description of the tool, cut at the end of a sentence if the dialect limits its length.
     pub description: Cow<'a, str>,
     /// The schema of the arguments.
     pub schema: Value,
-    /// What could not be expressed, and where it went. A loss of the keyword `description` means that the description
-    /// of the tool was cut.
+    /// The rules that could not be expressed, and where they are described instead. A loss of the keyword
+    /// `description` means that the description of the tool was cut.
     pub losses: Vec<Loss>,
-    /// What was trimmed, by the levers of the tool or because it was above its ceiling. The places are those of the
-    /// schema before a dialect changed it.
+    /// What was trimmed, by the reductions of the tool or because it exceeded its ceiling. The locations are those of
+    /// the schema before conversion to the dialect.
     pub trims: Vec<Trim>,
 }
 
@@ -49,15 +50,15 @@ impl ToolSchema<'_> {
     }
 }
 
-/// The forms of a tool, from the whole one to the smallest.
+/// The forms of a tool, from the full one to the smallest.
 #[derive(Debug)]
 pub struct Forms<'a> {
-    /// The form under the levers of the tool.
+    /// The form with the tool's own reductions.
     whole: Form<'a>,
 }
 
 impl<'a> Forms<'a> {
-    /// The forms of a tool under its own levers.
+    /// Creates the forms of a tool with its own reductions.
     pub fn of(spec: &'a ToolSpec) -> Forms<'a> {
         Forms::new(spec, Cow::Borrowed(&spec.slim))
     }
@@ -66,7 +67,8 @@ impl<'a> Forms<'a> {
         Forms { whole: Form { spec, slim, tells: true, slimmed: OnceCell::new() } }
     }
 
-    /// The forms of the same tool under other levers, without what they trim: telling that takes most of the time.
+    /// Returns the forms of the same tool with other reductions, without a report of what they trim: the report takes
+    /// most of the time.
     #[must_use]
     pub fn untold(&self, slim: Slim) -> Forms<'a> {
         let mut forms = Forms::new(self.whole.spec, Cow::Owned(slim));
@@ -74,13 +76,13 @@ impl<'a> Forms<'a> {
         forms
     }
 
-    /// Whether the levers of two forms leave the same of their tool, as long as it is not above its ceiling.
+    /// Whether the reductions of two forms give the same tool, provided that it does not exceed its ceiling.
     #[must_use]
     pub fn leave_the_same(&self, other: &Forms<'_>) -> bool {
         self.whole.is_same(&other.whole)
     }
 
-    /// Returns the names of the optional arguments that are shown, if the tool is not above its ceiling.
+    /// Returns the names of the optional arguments that are shown if the tool does not exceed its ceiling.
     pub fn optional(&self) -> Vec<Text> {
         let Form { spec, slim, .. } = &self.whole;
         let Some(rules) = object_in(&spec.input, &spec.defs) else { return Vec::new() };
@@ -89,21 +91,21 @@ impl<'a> Forms<'a> {
         visible.map(|field| field.name.clone()).filter(kept).collect()
     }
 
-    /// Renders the tool in a dialect, with as few levers as bring it under the ceiling.
+    /// Renders the tool in a dialect, with the smallest reductions that bring it under the ceiling.
     ///
     /// # Errors
     ///
-    /// All reasons why the dialect cannot accept the arguments.
+    /// Returns all reasons why the dialect cannot accept the arguments.
     pub fn schema(&self, dialect: &Dialect) -> Result<ToolSchema<'a>, Vec<Refusal>> {
         self.measured(dialect).map(|(message, _)| message)
     }
 
-    /// As [`schema`](Self::schema), with the bytes that the tool would take with no other levers than its own if it is
-    /// above its ceiling.
+    /// Like [`schema`](Self::schema). If the tool exceeds its ceiling, also returns its size with only its own
+    /// reductions, in bytes.
     ///
     /// # Errors
     ///
-    /// All reasons why the dialect cannot accept the arguments.
+    /// Returns all reasons why the dialect cannot accept the arguments.
     pub fn measured(&self, dialect: &Dialect) -> Result<(ToolSchema<'a>, Option<usize>), Vec<Refusal>> {
         let Form { spec, slim, .. } = &self.whole;
         let whole = self.whole.told(dialect)?;
@@ -129,11 +131,11 @@ impl<'a> Forms<'a> {
         Ok((message, Some(bytes)))
     }
 
-    /// Renders the richest form for which there is room: with as many parts inside arguments as there is room for
-    /// beside short texts, and then with as much text. Only if that is still too much, all texts go, and then optional
-    /// arguments, the last ones first.
+    /// Renders the largest form that fits. It has as many nested parts as fit with short descriptions, and then as
+    /// much text as fits. If it is still too large, all descriptions are removed, and then optional arguments,
+    /// starting with the last.
     ///
-    /// A form that the dialect refuses does not fit, as the next one is simpler.
+    /// A form that the dialect rejects does not fit; the next form is simpler.
     fn smaller(&self, dialect: &Dialect, room: usize) -> Option<ToolSchema<'a>> {
         let spec = self.whole.spec;
         let places = Places::of(&spec.input, &spec.defs);
@@ -158,7 +160,7 @@ impl<'a> Forms<'a> {
         reported.or_else(|| first_that(names.len() + 1, fewer)).map(|(_, message)| message)
     }
 
-    /// Returns the levers with which texts inside arguments have this length, and others are longer.
+    /// Returns the reductions that give descriptions inside arguments this length; other descriptions may be longer.
     fn shortened(&self, length: usize) -> Slim {
         let own = &self.whole.slim;
         Slim {
@@ -171,12 +173,12 @@ impl<'a> Forms<'a> {
         }
     }
 
-    /// Returns the levers with which arguments have no texts.
+    /// Returns the reductions that remove all descriptions of arguments.
     fn without_texts(&self) -> Slim {
         Slim { parameters: DescriptionLimit::None, ..self.shortened(0) }
     }
 
-    /// Returns the form with other levers, and this many parts inside arguments.
+    /// Returns the form with other reductions, and this number of nested parts.
     fn form(&self, slim: Slim, places: &Places, count: usize) -> Form<'a> {
         let Form { spec, tells, .. } = self.whole;
         let opened = Some(Opened { places, count });
@@ -185,7 +187,7 @@ impl<'a> Forms<'a> {
     }
 }
 
-/// Returns the first that is found and its number, if the last is found and so are those after a found one.
+/// Returns the first result and its index, by binary search: if one index has a result, so have all later ones.
 fn first_that<T>(length: usize, find: impl Fn(usize) -> Option<T>) -> Option<(usize, T)> {
     let (mut low, mut high) = (0, length.checked_sub(1)?);
     let mut best = find(high)?;
@@ -199,14 +201,14 @@ fn first_that<T>(length: usize, find: impl Fn(usize) -> Option<T>) -> Option<(us
     Some((high, best))
 }
 
-/// A form of a tool: its arguments under some levers.
+/// A form of a tool: its arguments with some reductions.
 #[derive(Debug)]
 struct Form<'a> {
     spec: &'a ToolSpec,
     slim: Cow<'a, Slim>,
-    /// Whether what is trimmed is told.
+    /// Whether the form reports what is trimmed.
     tells: bool,
-    /// The smaller shape, if the levers change it; made on first use.
+    /// The smaller shape, if the reductions change it; computed on first use.
     slimmed: OnceCell<Option<Slimmed>>,
 }
 
@@ -219,7 +221,7 @@ impl<'a> Form<'a> {
         slimmed.as_ref()
     }
 
-    /// The arguments, and the named shapes that they refer to.
+    /// Returns the arguments, and the named shapes that they refer to.
     fn parts(&self) -> (&Shape, &List<Def>) {
         match self.slimmed() {
             Some(slimmed) => (&slimmed.shape, &slimmed.defs),
@@ -227,18 +229,18 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// Whether another form of the tool says the same.
+    /// Whether another form of the tool has the same content.
     fn is_same(&self, other: &Form<'_>) -> bool {
         let kept = self.slim.description.of(&self.spec.description);
         kept == other.slim.description.of(&other.spec.description) && self.parts() == other.parts()
     }
 
-    /// Renders the form, with what is trimmed.
+    /// Renders the form, with a report of what is trimmed.
     fn told(&self, dialect: &Dialect) -> Result<ToolSchema<'a>, Vec<Refusal>> {
         Ok(ToolSchema { trims: self.trims(), ..self.render(dialect)? })
     }
 
-    /// Returns what is trimmed, if it is told.
+    /// Returns what is trimmed, if the form reports it.
     fn trims(&self) -> Vec<Trim> {
         let Form { spec, slim, .. } = self;
         if !self.tells {
@@ -252,7 +254,7 @@ impl<'a> Form<'a> {
         message.into_iter().chain(slimmed).collect()
     }
 
-    /// Renders the form, without what is trimmed.
+    /// Renders the form, without a report of what is trimmed.
     fn render(&self, dialect: &Dialect) -> Result<ToolSchema<'a>, Vec<Refusal>> {
         let Form { spec, slim, .. } = self;
         let (shape, defs) = self.parts();
@@ -277,10 +279,10 @@ impl<'a> Form<'a> {
     }
 }
 
-/// How much of the text that names a replacement is shown, in characters.
+/// Maximum length of the text about a replacement that is shown, in characters.
 const MAX_REPLACEMENT_SHOWN: usize = 200;
 
-/// Returns what is added to the description of a deprecated tool, unless that says it already.
+/// Returns the note for the description of a deprecated tool, unless the description already mentions it.
 fn deprecation(spec: &ToolSpec, description: &str) -> String {
     let instead = match &spec.deprecated {
         Some(instead) if instead.trim().is_empty() && prose::states_deprecated(description) => {
@@ -297,7 +299,7 @@ fn deprecation(spec: &ToolSpec, description: &str) -> String {
     }
 }
 
-/// Returns why a dialect is refused by a tool whose schema must be shown exactly.
+/// Returns why a dialect cannot represent a tool that is `exact`.
 fn lost(losses: &[Loss], dialect: &Dialect) -> Vec<Refusal> {
     let refusal = |loss: &Loss| Refusal {
         pointer: loss.pointer.clone(),

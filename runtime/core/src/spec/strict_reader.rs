@@ -1,25 +1,25 @@
-//! Reads files of which no part may be lost: every key is known, and every mistake is reported.
+//! Strict parsing of lock files: unknown keys are errors, and every error is reported.
 
 use serde_json::Value;
 
 use crate::base::frozen::{List, Text};
 use crate::schema::shape::pointer::child;
 
-/// A mistake in a lock.
+/// An error in a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockProblem {
-    /// The place, as a JSON pointer.
+    /// The location, as a JSON pointer.
     pub pointer: String,
     /// What is wrong.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub help: &'static str,
 }
 
-/// Reads a value and collects its mistakes.
+/// Parses a value and collects its errors.
 pub(super) struct Reader {
     pub(super) problems: Vec<LockProblem>,
-    /// What to do about most mistakes.
+    /// The help of most errors.
     help: &'static str,
 }
 
@@ -41,38 +41,38 @@ impl Reader {
         self.problems.push(LockProblem { pointer: pointer.into(), message: message.into(), help });
     }
 
-    /// Returns a required text.
+    /// Returns a required string.
     pub(super) fn text(&mut self, object: &Value, at: &str, key: &str) -> String {
         match object.get(key) {
             Some(Value::String(text)) => text.clone(),
             _ => {
-                self.fail(child(at, key), format!("`{key}` is not text"));
+                self.fail(child(at, key), format!("`{key}` is not a string"));
                 String::new()
             }
         }
     }
 
-    /// Returns a required list of texts.
+    /// Returns a required list of strings.
     pub(super) fn texts(&mut self, object: &Value, at: &str, key: &str) -> List<Text> {
         let items = object.get(key).and_then(Value::as_array);
         let texts: Option<Vec<Text>> =
             items.and_then(|items| items.iter().map(|item| item.as_str().map(Text::copy_of)).collect());
         texts.map_or_else(
             || {
-                self.fail(child(at, key), format!("`{key}` is not a list of texts"));
+                self.fail(child(at, key), format!("`{key}` is not an array of strings"));
                 List::EMPTY
             },
             List::from,
         )
     }
 
-    /// Reports unknown keys, and a value that is not an object.
+    /// Reports unknown keys, or a value that is not an object.
     pub(super) fn keys(&mut self, object: &Value, at: &str, known: &[&str]) {
         let Some(members) = object.as_object() else {
             return self.fail(at, "this is not an object");
         };
         for key in members.keys().filter(|key| !known.contains(&key.as_str())) {
-            self.fail(child(at, key), format!("`{key}` is not known here"));
+            self.fail(child(at, key), format!("unknown key `{key}`"));
         }
     }
 }

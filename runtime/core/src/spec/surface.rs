@@ -1,9 +1,9 @@
-//! The surface of a program: everything about its tools that callers, models and policies can rely on, as data.
+//! The surface of a program: everything about its tools that callers, models and policies rely on, as data.
 //!
-//! It is a JSON file that is reviewed like code, the contract lock: one thing per line, in a stable order, the same for
-//! equal tools. `specs/lock.schema.json` describes it, `cargo toolgen lock` writes it, and [`Surface::drift`] says what
-//! a change of it means. A program whose tools are Rust functions shows its surface by `toolgen_runtime::export!`, and
-//! tests it by `toolgen_runtime::assert_contract!`.
+//! It is stored in the contract lock, a JSON file that is reviewed like code: one item per line, in a stable order,
+//! the same for equal tools. `specs/lock.schema.json` is its schema, `cargo toolgen lock` writes it, and
+//! [`Surface::drift`] classifies changes. A program whose tools are Rust functions exports its surface with
+//! `toolgen_runtime::export!`, and tests it with `toolgen_runtime::assert_contract!`.
 
 mod call;
 mod compare;
@@ -24,22 +24,23 @@ use crate::spec::{ToolSpec, mcp};
 pub use self::call::recorded;
 pub use crate::spec::strict_reader::LockProblem;
 
-/// The key that identifies a surface. Its value is the version of the format.
+/// The key that identifies a surface. Its value is the format version.
 pub const SURFACE: &str = "toolgen_lock";
 
-/// The version of the format.
+/// The format version.
 const VERSION: u64 = 1;
 
-const LOCK_AGAIN: &str = "write the lock again by `cargo toolgen lock`, and read what changed";
+const LOCK_AGAIN: &str = "write the lock again with `cargo toolgen lock`, and review the changes";
 
-/// The tools of a program as data, with the sets they are in.
+/// The tools of a program as data, with the toolsets that contain them.
 #[derive(Clone, Debug, Default)]
 pub struct Surface {
     tools: BTreeMap<String, Entry>,
     toolsets: BTreeMap<String, Vec<String>>,
-    /// The documents that the tools were compiled from, as paths from the folder of the file. Empty if there were none.
+    /// The documents that the tools were compiled from, as paths relative to the directory of the file. Empty if there
+    /// are none.
     pub documents: Vec<String>,
-    /// The options of `cargo toolgen` by which the tools were chosen and named, each after a space.
+    /// The options of `cargo toolgen` that select and name the tools, each after a space.
     pub options: String,
 }
 
@@ -48,17 +49,17 @@ pub struct Surface {
 struct Entry {
     /// The tool without its named schemas.
     tool: Value,
-    /// The schemas that it refers to, directly or through others.
+    /// The schemas that it refers to, directly or indirectly.
     named_schemas: Reached,
 }
 
-/// Two tools have the same name, so that they cannot be told apart.
+/// The error if two tools have the same name.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DuplicateName(pub String);
 
 impl std::fmt::Display for DuplicateName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "two tools are called `{}`; rename one", self.0)
+        write!(f, "two tools have the name `{}`; rename one", self.0)
     }
 }
 
@@ -67,12 +68,12 @@ __readable_debug!(DuplicateName);
 impl std::error::Error for DuplicateName {}
 
 impl Surface {
-    /// Returns the surface of these tools, each with how it is executed, as [`recorded`] or [`call`](Self::call) says it,
-    /// if that is known.
+    /// Returns the surface of these tools. Each has its execution, as [`recorded`] or [`call`](Self::call) returns it,
+    /// if it is known.
     ///
     /// # Errors
     ///
-    /// If two of them have the same name.
+    /// Returns an error if two tools have the same name.
     pub fn of<'a>(
         tools: impl IntoIterator<Item = (&'a ToolSpec, Option<Value>)>,
     ) -> Result<Surface, DuplicateName> {
@@ -91,7 +92,7 @@ impl Surface {
         Ok(surface)
     }
 
-    /// Sets the sets that the tools are in.
+    /// Sets the toolsets that contain the tools.
     #[must_use]
     pub fn with_toolsets<'a>(mut self, toolsets: impl IntoIterator<Item = &'a Toolset>) -> Surface {
         let members = |set: &Toolset| {
@@ -108,13 +109,13 @@ impl Surface {
         self.tools.keys().map(String::as_str)
     }
 
-    /// Returns how a tool is executed, as far as that is recorded: an object with one member, named by the kind of call.
+    /// Returns how a tool is executed, if this is recorded: an object with one member, named by the kind of call.
     #[must_use]
     pub fn call(&self, tool: &str) -> Option<&Value> {
         self.tools.get(tool)?.tool.get("call")
     }
 
-    /// Returns the sets of tools: their names, and those of their members.
+    /// Returns the toolsets: their names, and the names of their members.
     pub fn toolsets(&self) -> impl Iterator<Item = (&str, &[String])> {
         self.toolsets.iter().map(|(name, members)| (name.as_str(), members.as_slice()))
     }
@@ -133,7 +134,7 @@ impl Surface {
         self.tools.iter().map(spec).collect()
     }
 
-    /// Returns the surface as the text of its file, which is the same for equal surfaces.
+    /// Returns the surface as the contents of its file, which are the same for equal surfaces.
     #[must_use]
     pub fn text(&self) -> String {
         let shared = shared(self.tools.values().map(|entry| &entry.named_schemas));
@@ -165,11 +166,11 @@ impl Surface {
         text
     }
 
-    /// Reads a surface from the text of its file.
+    /// Parses a surface from the contents of its file.
     ///
     /// # Errors
     ///
-    /// All mistakes.
+    /// Returns all errors in the file.
     pub fn parse(text: &str) -> Result<Surface, Vec<LockProblem>> {
         match serde_json::from_str(text) {
             Ok(root) => Surface::read(&root),
@@ -180,19 +181,19 @@ impl Surface {
         }
     }
 
-    /// Reads a surface.
+    /// Parses a surface.
     ///
     /// # Errors
     ///
-    /// All mistakes.
+    /// Returns all errors in the value.
     pub fn read(root: &Value) -> Result<Surface, Vec<LockProblem>> {
         let mut reader = Reader::new(LOCK_AGAIN);
         let surface = reader.surface(root);
         if reader.problems.is_empty() { Ok(surface) } else { Err(reader.problems) }
     }
 
-    /// Says what changed from this surface to a newer one, tool by tool. A different order or notation is not a change;
-    /// everything else is at least one.
+    /// Returns the changes from this surface to a newer one, tool by tool. A different order or notation is not a
+    /// change; every other difference is at least one change.
     #[must_use]
     pub fn drift(&self, new: &Surface) -> Vec<Change> {
         compare::drift(self, new)
@@ -204,7 +205,7 @@ impl Reader {
         let found = root.get(SURFACE);
         if found.and_then(Value::as_u64) != Some(VERSION) {
             let given = found.map_or_else(|| "missing".to_owned(), Value::to_string);
-            let message = format!("the version of a lock is {VERSION}, and here it is {given}");
+            let message = format!("expected lock version {VERSION}, got {given}");
             let help = "write the lock again with this version of `cargo toolgen`";
             self.fail_with(child("", SURFACE), message, help);
             return Surface::default();
@@ -272,7 +273,7 @@ impl Reader {
     }
 }
 
-/// Whether a file is a surface, by its marks.
+/// Whether a file is a surface, based on its keys.
 #[must_use]
 pub fn is_surface(root: &Value) -> bool {
     root.get(SURFACE).is_some() && root.get(mcp::LOCK).is_none()

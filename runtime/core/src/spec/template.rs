@@ -1,7 +1,8 @@
-//! Values that are made from the arguments of a call and from the results of other calls.
+//! Values that are computed from the arguments of a call and from the results of other calls.
 //!
-//! A manifest writes them as JSON with placeholders: `{"to": "{email}", "subject": "Order {id}"}`. A text that is one
-//! placeholder stands for the value itself; a placeholder within a text stands for the value's text.
+//! A manifest writes them as JSON with placeholders: `{"to": "{email}", "subject": "Order {id}"}`. A string that
+//! consists of one placeholder is replaced by the value itself; a placeholder within a string is replaced by the value
+//! as text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,38 +14,38 @@ use crate::base::frozen::{Frozen, List, Text};
 /// A JSON value with placeholders.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Template {
-    /// A constant, as JSON text.
+    /// A constant, as JSON.
     Constant(Text),
-    /// The value that a reference finds.
+    /// The value of a reference.
     Value(Reference),
-    /// Texts and references, joined to one text.
+    /// Literals and references, joined to one string.
     Text(List<Segment>),
-    /// A list. An item whose optional reference finds nothing is left out.
+    /// A list. An item whose optional reference has no value is omitted.
     List(List<Template>),
-    /// An object. A member whose optional reference finds nothing is left out.
+    /// An object. A member whose optional reference has no value is omitted.
     Object(List<(Text, Template)>),
-    /// The object that a reference finds, if it finds one, with these members as well: constants, as JSON text. The object
-    /// itself has none of them, also none without a value.
+    /// The object of a reference, if it has a value, with these additional members: constants, as JSON. Members
+    /// without a value are removed from the object.
     With(Reference, List<(Text, Option<Text>)>),
 }
 
-/// A part of a text.
+/// A part of a string.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Segment {
-    /// A text as it is.
+    /// A literal string.
     Literal(Text),
-    /// The text of the value that a reference finds.
+    /// The value of a reference, as text.
     Value(Reference),
 }
 
-/// Names a value that is known when a call runs.
+/// A reference to a value that is known when a call runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
-    /// Where the value is found.
+    /// Where the path starts.
     pub root: Root,
-    /// The members of objects and indices of lists that lead from there to the value.
+    /// The path from there to the value: members of objects and indices of lists.
     pub path: List<Text>,
-    /// Whether the value may be missing. What contains it is left out then; otherwise the call fails.
+    /// Whether the value may be missing. If it is missing, what contains it is omitted; otherwise the call fails.
     pub optional: bool,
 }
 
@@ -55,7 +56,7 @@ pub enum Root {
     Argument(Text),
     /// The result of the step of this name.
     Step(Text),
-    /// The item of the list for which a step is repeated.
+    /// The current item of the list of a step with `for_each`.
     Item,
 }
 
@@ -66,7 +67,7 @@ pub enum Condition {
     Given(Reference),
     /// The value is `true`.
     True(Reference),
-    /// Both values are equal; numbers by value. Two missing values are equal, too.
+    /// Both values are equal; numbers are compared by value. Two missing values are equal as well.
     Equal(Template, Template),
     /// The condition does not hold.
     Not(Frozen<Condition>),
@@ -76,29 +77,29 @@ pub enum Condition {
     Any(List<Condition>),
 }
 
-/// The values that references find.
+/// The values that references can have.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
     /// The arguments of the call.
     pub arguments: &'a Map<String, Value>,
-    /// The results of the steps so far, by the names of the steps.
+    /// The results of the completed steps, by the names of the steps.
     pub steps: Option<&'a Map<String, Value>>,
-    /// The item of the list for which a step is repeated.
+    /// The current item of the list of a step with `for_each`.
     pub item: Option<&'a Value>,
 }
 
-/// A reference that had to find a value and did not.
+/// A required reference without a value.
 #[derive(Clone, PartialEq)]
 pub struct Unfilled(pub Reference);
 
 impl<'a> Scope<'a> {
-    /// Creates a scope of arguments alone.
+    /// Creates a scope with only arguments.
     #[must_use]
     pub fn of(arguments: &'a Map<String, Value>) -> Scope<'a> {
         Scope { arguments, steps: None, item: None }
     }
 
-    /// Returns the value that a reference names; `None` if there is none, or it is `null`.
+    /// Returns the value of a reference; `None` if it is missing or `null`.
     #[must_use]
     pub fn find(&self, reference: &Reference) -> Option<&'a Value> {
         let root = match &reference.root {
@@ -123,11 +124,11 @@ impl<'a> Scope<'a> {
 }
 
 impl Template {
-    /// Returns the value; `None` if it is one optional reference, or a text with one, that finds nothing.
+    /// Returns the value; `None` if it is an optional reference, or a string with one, that has no value.
     ///
     /// # Errors
     ///
-    /// The first reference that finds nothing and is not optional.
+    /// Returns the first required reference that has no value.
     pub fn fill(&self, scope: &Scope<'_>) -> Result<Option<Value>, Unfilled> {
         match self {
             Template::Constant(json) => Ok(serde_json::from_str(json).ok()),
@@ -165,11 +166,11 @@ impl Template {
         }
     }
 
-    /// Returns the text of the value, see [`text_of`].
+    /// Returns the value as text, see [`text_of`].
     ///
     /// # Errors
     ///
-    /// See [`fill`](Self::fill).
+    /// Returns the errors of [`fill`](Self::fill).
     pub fn fill_text(&self, scope: &Scope<'_>) -> Result<Option<String>, Unfilled> {
         match self {
             Template::Value(reference) => {
@@ -201,7 +202,7 @@ impl Condition {
     ///
     /// # Errors
     ///
-    /// The first reference of a comparison that finds nothing and is not optional.
+    /// Returns the first required reference of a comparison that has no value.
     pub fn holds(&self, scope: &Scope<'_>) -> Result<bool, Unfilled> {
         match self {
             Condition::Given(reference) => Ok(scope.find(reference).is_some()),
@@ -259,7 +260,7 @@ fn joined(segments: &[Segment], scope: &Scope<'_>) -> Result<Option<String>, Unf
     Ok(Some(text))
 }
 
-/// Returns a value as text: a text as it is, everything else as compact JSON.
+/// Returns a value as text: a string unchanged, any other value as compact JSON.
 #[must_use]
 pub fn text_of(value: &Value) -> Cow<'_, str> {
     match value {
@@ -278,8 +279,8 @@ fn equal(left: Option<&Value>, right: Option<&Value>) -> bool {
     }
 }
 
-/// Writes the reference as in a manifest, without the braces: `path`, `steps.find.files.0`, `item.name`, each with
-/// `?` if it is optional.
+/// Writes the reference as in a manifest, without the braces: `path`, `steps.find.files.0`, `item.name`, each with `?`
+/// if it is optional.
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.root {

@@ -1,4 +1,4 @@
-//! Named sets of tools, and the contexts that they are meant for: what a kind of agent gets, and what it may do.
+//! Toolsets and their contexts: what a kind of agent gets, and what it may do.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use crate::base::check::Check;
 use crate::base::frozen::{Frozen, List, Text};
 use crate::spec::limits::EffectLimits;
 
-/// A named set of tools, which can be a constant. End a literal with `..Toolset::EMPTY`, so that later fields do not
-/// break it:
+/// A named set of tools, which can be a constant. End a literal with `..Toolset::EMPTY`, so that it compiles when
+/// fields are added:
 ///
 /// ```
 /// use toolgen_runtime::registry::toolsets::Toolset;
@@ -30,18 +30,18 @@ use crate::spec::limits::EffectLimits;
 pub struct Toolset {
     /// The name of the set.
     pub name: Text,
-    /// What the set is for. May be empty.
+    /// The purpose of the set. May be empty.
     pub description: Text,
     /// The names of the tools in the set.
     pub members: List<Text>,
-    /// The limits of the tools, in addition to those of their context: the stricter one applies.
+    /// The limits of the tools, in addition to those of their context: the stricter limit applies.
     pub overlay: EffectLimits,
-    /// The context that the set is meant for. A provider of the set applies it.
+    /// The context that the set is meant for. A toolbox of the set applies it.
     pub context: Option<Frozen<ContextSpec>>,
 }
 
 impl Toolset {
-    /// A set without tools and limits: the base of every literal.
+    /// A set without tools and without limits: the base of every literal.
     pub const EMPTY: Toolset = Toolset {
         name: Text::EMPTY,
         description: Text::EMPTY,
@@ -50,7 +50,7 @@ impl Toolset {
         context: None,
     };
 
-    /// Creates a set without limits of its own.
+    /// Creates a set without its own limits.
     pub fn new<S: Into<Text>>(name: impl Into<Text>, members: impl IntoIterator<Item = S>) -> Toolset {
         let members = members.into_iter().map(Into::into).collect();
         Toolset { name: name.into(), members, ..Toolset::EMPTY }
@@ -60,7 +60,7 @@ impl Toolset {
     ///
     /// # Errors
     ///
-    /// Every member that fails the check, as a `ToolsetError`.
+    /// Returns every member that fails the check, as a `ToolsetError`.
     pub fn check<R, E>(&self, registry: &R) -> Result<(), E>
     where
         Toolset: Check<R, E>,
@@ -76,24 +76,24 @@ impl Toolset {
     }
 }
 
-/// What the tools of an agent may do, and where, as data. A provider applies it to its context and only ever narrows
-/// what that allows.
+/// What the tools of an agent may do, and where, as data. A toolbox applies it to its context; it only narrows what
+/// that context allows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContextSpec {
     /// The name of the context.
     pub name: Text,
     /// The limits of the tools.
     pub limits: EffectLimits,
-    /// The working directory, relative to that of the provider's context. Empty for that directory itself.
+    /// The working directory, relative to that of the toolbox's context. Empty for that directory itself.
     pub work_dir: Text,
-    /// The scopes that the tools may need: a tool that needs another is not available. `None` for any.
+    /// The scopes that the tools may need: a tool that needs another scope is not available. `None` allows all scopes.
     pub scopes: Option<List<Text>>,
-    /// The time limit of the tools that set none. `None` for that of the provider.
+    /// The time limit of the tools that set none. `None` uses that of the toolbox.
     pub timeout: Option<Duration>,
 }
 
 impl ContextSpec {
-    /// A context that narrows nothing: the base of every literal.
+    /// A context that restricts nothing: the base of every literal.
     pub const ANY: ContextSpec = ContextSpec {
         name: Text::EMPTY,
         limits: EffectLimits::ANY,

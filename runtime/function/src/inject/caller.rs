@@ -1,4 +1,4 @@
-//! Parameters from the caller of a tool: context values, session and principal.
+//! Parameters that come from the caller of a tool: context values, session and principal.
 
 use std::fmt;
 use std::ops::Deref;
@@ -35,15 +35,15 @@ pub trait ContextValue: Sized {
     /// The key of the value.
     const KEY: &'static str;
 
-    /// Whether only a trusted value is accepted. Set `false` for values that clients may choose, such as the ID of a
-    /// session.
+    /// Whether only a trusted value is accepted. Set this to `false` for values that clients may choose, such as a
+    /// session ID.
     const TRUSTED: bool = true;
 
     /// Reads a value that is neither `null` nor empty. Returns `None` if it has the wrong type.
     fn read(value: &Value) -> Option<Self>;
 }
 
-/// A required value of the call's context: without it, the tool cannot run.
+/// A required value of the call's context. Without the value, the tool cannot run.
 ///
 /// ```
 /// # use serde_json::{Value, json};
@@ -84,7 +84,7 @@ pub struct FromContext<T>(T);
 impl<T> FromContext<T> {
     /// Returns the value.
     ///
-    /// This is an associated function: methods are those of the value.
+    /// This is an associated function, so that it does not hide a method of the value.
     #[must_use]
     pub fn into_inner(this: FromContext<T>) -> T {
         this.0
@@ -112,7 +112,7 @@ impl<T: ContextValue> Inject<'_> for FromContext<T> {
     }
 }
 
-/// The URL at which callers learn how to authenticate. Provided as a service, it appears in authentication errors.
+/// The URL of the instructions for authentication. Provided as a service, it appears in authentication errors.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -155,7 +155,7 @@ pub struct SessionState<T>(Arc<T>);
 impl<T> SessionState<T> {
     /// Returns the state, to keep it.
     ///
-    /// This is an associated function: methods are those of the state.
+    /// This is an associated function, so that it does not hide a method of the state.
     #[must_use]
     pub fn into_inner(this: SessionState<T>) -> Arc<T> {
         this.0

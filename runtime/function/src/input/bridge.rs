@@ -1,4 +1,4 @@
-//! Foreign types that describe their schema with `schemars` and are read by `serde`: `#[arg(schemars)]`.
+//! Foreign types whose schema `schemars` generates and that `serde` deserializes: `#[arg(schemars)]`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +16,7 @@ use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::schema::shape::Shape;
 use toolgen_kernel::schema::shape::read::read;
 
-/// A type of another crate; `N` gives its name in schemas.
+/// A type of another crate; `N` is its name in schemas.
 pub struct Foreign<T, N>(pub T, PhantomData<N>);
 
 impl<T, N> Foreign<T, N> {
@@ -63,7 +63,7 @@ impl<T: JsonSchema + DeserializeOwned, N: ForeignName> ToolInput for Foreign<T, 
     const SHAPE: Shape = reference(N::NAME);
 
     fn defs(defs: &mut Defs) {
-        // Two arguments share the shapes they refer to, unless two foreign types have the same name.
+        // Two arguments share the shapes that they refer to, unless two foreign types have the same name.
         let mut shapes = shapes::<T>(N::NAME, "schemars");
         if shapes.iter().any(|(name, shape)| defs.found.get(name).is_some_and(|known| known != shape)) {
             shapes = self::shapes::<T>(N::NAME, N::NAME);
@@ -84,7 +84,7 @@ impl<T: JsonSchema + DeserializeOwned, N: ForeignName> ToolInput for Foreign<T, 
     }
 }
 
-/// Returns the shape of the type under its name, and those it refers to under names prefixed with `above`.
+/// Returns the shape of the type under its name, and the shapes that it refers to under names prefixed with `above`.
 fn shapes<T: JsonSchema>(name: &'static str, above: &str) -> Vec<(Text, Shape)> {
     let generator = SchemaSettings::draft2020_12().for_deserialize().into_generator();
     let mut schema = Value::from(generator.into_root_schema_for::<T>());

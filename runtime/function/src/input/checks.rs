@@ -1,7 +1,7 @@
-//! Compile-time checks of what attributes say about an argument: each rule against its type, and the default and the
-//! examples against both.
+//! Compile-time checks of the attributes of an argument. Rules are checked against the type of the argument, defaults
+//! and examples against the type and the rules.
 //!
-//! The macros turn each into a constant, where it is written, so that one build reports all mistakes.
+//! The macros turn each attribute into a constant at its location, so that one build reports all errors.
 
 use toolgen_core::internal::float;
 
@@ -13,7 +13,7 @@ use toolgen_kernel::schema::shape::{Kind, Literal, Number, NumberRules, Shape};
 /// A message.
 type Message = ConstText<600>;
 
-/// A default or an example as it is written, and what it must be, for messages.
+/// A default or an example as written, and its constraints, for messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Written {
     /// `default` or `example`.
@@ -30,27 +30,27 @@ pub struct Written {
     pub one_of: &'static str,
 }
 
-/// Reports a mistake.
+/// Reports an error.
 #[track_caller]
 #[expect(clippy::panic, reason = "a wrong attribute is a compile error where it is written")]
 const fn refuse(message: &Message) -> ! {
     panic!("{}", message.as_str())
 }
 
-/// Begins a message.
+/// Starts a message.
 const fn message(text: &str) -> Message {
     ConstText::EMPTY.and(text)
 }
 
-/// Refuses a rule that does not fit the type of an argument. `rules` hold no other; `written` is the rule as it is
-/// written, and `ty` the type, or nothing.
+/// Rejects a rule that does not apply to the type of an argument. `rules` contains only this rule; `written` is the
+/// rule as written, and `ty` is the type, or empty.
 ///
 /// # Panics
 ///
-/// If it does not fit. In a constant, that is a compile error at the rule.
+/// Panics if the rule does not apply. In a constant, that is a compile error at the rule.
 #[track_caller]
 pub const fn rule(shape: &Shape, rules: &ArgumentRules, written: &str, ty: &str) {
-    // All of them, so that a new one does not compile before it is checked here.
+    // All fields are listed, so that a new field does not compile until it is checked here.
     let ArgumentRules {
         description: _,
         default: _,
@@ -69,7 +69,7 @@ pub const fn rule(shape: &Shape, rules: &ArgumentRules, written: &str, ty: &str)
         one_of,
     } = rules;
     let kind = &shape.kind;
-    // The items of what is not a list, which is told elsewhere.
+    // Items of a type that is not a list; `items` reports this.
     if matches!(kind, Kind::Never) {
         return;
     }
@@ -77,48 +77,48 @@ pub const fn rule(shape: &Shape, rules: &ArgumentRules, written: &str, ty: &str)
     let text = matches!(kind, Kind::String(_));
     let sized = text || matches!(kind, Kind::Array(_) | Kind::Object(_));
     if !number && (minimum.is_some() || maximum.is_some() || below.is_some()) {
-        refuse(&message("`range` is for numbers, and this argument is not a number"));
+        refuse(&message("`range` applies to numbers, but this argument is not a number"));
     }
     if !sized && (min_len.is_some() || max_len.is_some()) {
         refuse(&message(
-            "`len` and `non_empty` are for texts, lists and maps, and this argument is none of them",
+            "`len` and `non_empty` apply to strings, lists and maps, but this argument is none of them",
         ));
     }
     if !text && !pattern.is_empty() {
-        refuse(&message("`pattern` is for texts, and this argument is not a text"));
+        refuse(&message("`pattern` applies to strings, but this argument is not a string"));
     }
     if !text && !deny.is_empty() {
-        refuse(&message("`deny_pattern` is for texts, and this argument is not a text"));
+        refuse(&message("`deny_pattern` applies to strings, but this argument is not a string"));
     }
     if !text && !format.is_empty() {
-        refuse(&message("`secret` is for texts, and this argument is not a text"));
+        refuse(&message("`secret` applies to strings, but this argument is not a string"));
     }
     if !(text || number || one_of.is_empty()) {
         refuse(&message(
-            "`one_of` is for texts and numbers, and this argument is neither; an enum that derives `ToolInput` says its values itself",
+            "`one_of` applies to strings and numbers, but this argument is neither; an enum that derives `ToolInput` declares its own values",
         ));
     }
     if let (Some(least), Some(max)) = (min_len, max_len)
         && *least > *max
     {
-        refuse(&message("`").and(written).and("` holds no length"));
+        refuse(&message("`").and(written).and("` contains no length"));
     }
     if let Kind::Integer(base) | Kind::Number(base) = kind {
         range(base, rules, written, ty);
     }
 }
 
-/// Refuses a range that holds no value, or values that the type does not have.
+/// Rejects a range that contains no value, or values that the type does not have.
 #[track_caller]
 const fn range(base: &NumberRules, rules: &ArgumentRules, written: &str, ty: &str) {
     let (low, high, below) = (rules.minimum, rules.maximum, rules.below);
     if let Some(low) = low
         && !within(low, None, high, below)
     {
-        refuse(&message("`").and(written).and("` holds no value"));
+        refuse(&message("`").and(written).and("` contains no value"));
     }
     let beyond = match (low, high, below, base.maximum) {
-        // What is below a bound is inside if the last value before it is.
+        // An exclusive bound is inside the type if the last value before it is.
         (_, _, Some(Number::Int(below)), Some(Number::Int(max))) => below > max + 1,
         _ => false,
     };
@@ -135,12 +135,12 @@ const fn inside(base: &NumberRules, bound: Option<Number>) -> bool {
     }
 }
 
-/// Names a type.
+/// Returns the name of a type for a message.
 const fn type_name_of(ty: &str) -> ConstText<200> {
     if ty.is_empty() { ConstText::EMPTY.and("its type") } else { ConstText::EMPTY.and("`").and(ty).and("`") }
 }
 
-/// Ends a message with the values of a type.
+/// Appends the values of a type to a message.
 const fn bounds(message: Message, base: &NumberRules) -> Message {
     match (base.minimum, base.maximum) {
         (Some(Number::Int(least)), Some(Number::Int(max))) => {
@@ -150,12 +150,12 @@ const fn bounds(message: Message, base: &NumberRules) -> Message {
     }
 }
 
-/// Refuses a default or an example that its type or the rules next to it refuse, as far as a constant can tell:
-/// bounds, lengths and the allowed values.
+/// Rejects a default or an example that violates its type or the rules next to it. A constant can check bounds,
+/// lengths and the allowed values.
 ///
 /// # Panics
 ///
-/// If it does not fit. In a constant, that is a compile error at the value.
+/// Panics if the value does not fit. In a constant, that is a compile error at the value.
 #[track_caller]
 pub const fn value(shape: &Shape, rules: &ArgumentRules, value: ConstLiteral, written: &Written) {
     let start = message("the ").and(written.what).and(" ").and(written.value);
@@ -165,7 +165,7 @@ pub const fn value(shape: &Shape, rules: &ArgumentRules, value: ConstLiteral, wr
         }
         return;
     }
-    // A default has the type of the argument, which the compiler checks; an example has none.
+    // A default has the type of the argument, which the compiler checks; an example has no type.
     let example = same(written.what, "example");
     let no_value = start.and(" is not a value of ").and(type_name_of(written.ty).as_str());
     match (&shape.kind, value) {
@@ -179,7 +179,7 @@ pub const fn value(shape: &Shape, rules: &ArgumentRules, value: ConstLiteral, wr
             number(base, rules, Number::Float(float), no_value, written);
         }
         (Kind::String(_), ConstLiteral::Str(text)) if !is_as_long(rules, text) => {
-            refuse(&start.and(" does not keep `").and(written.len).and("`"));
+            refuse(&start.and(" violates `").and(written.len).and("`"));
         }
         (Kind::String(_) | Kind::Boolean, ConstLiteral::Int(_) | ConstLiteral::Float(_))
         | (Kind::Integer(_), ConstLiteral::Float(_))
@@ -210,15 +210,15 @@ const fn number(
     }
 }
 
-/// Refuses rules for items on a type that is not a list.
+/// Rejects rules for items on a type that is not a list.
 ///
 /// # Panics
 ///
-/// If it is not a list. In a constant, that is a compile error at `items`.
+/// Panics if the type is not a list. In a constant, that is a compile error at `items`.
 #[track_caller]
 pub const fn items(shape: &Shape) {
     if !matches!(shape.kind, Kind::Array(_) | Kind::Never) {
-        refuse(&message("`items(...)` is for lists, and this argument is not a list"));
+        refuse(&message("`items(...)` applies to lists, but this argument is not a list"));
     }
 }
 
@@ -229,7 +229,7 @@ const fn lit(literal: &Literal) -> ConstLiteral {
         Literal::Number(Number::Int(value)) => ConstLiteral::Int(*value),
         Literal::Number(Number::Float(value)) => ConstLiteral::Float(*value),
         Literal::String(Frozen::Static(text)) => ConstLiteral::Str(text),
-        // Attributes have no others.
+        // Attributes have no other literals.
         Literal::Null | Literal::String(_) | Literal::Json(_) => ConstLiteral::Null,
     }
 }
@@ -277,12 +277,12 @@ const fn less(a: Number, b: Number) -> bool {
     }
 }
 
-/// Whether a text has as many characters as the rules allow.
+/// Whether the length of a string, in characters, is within the rules.
 const fn is_as_long(rules: &ArgumentRules, text: &str) -> bool {
     let bytes = text.as_bytes();
     let (mut index, mut characters) = (0, 0);
     while index < bytes.len() {
-        // All bytes but the later ones of a character.
+        // Counts all bytes except continuation bytes of a character.
         if bytes[index] & 0xC0 != 0x80 {
             characters += 1;
         }
@@ -331,10 +331,7 @@ mod tests {
         assert_eq!(of_value::<f64>(below, ConstLiteral::Float(1.0)), "the default V is outside `range = R`");
         let long = ArgumentRules { max_len: Some(2), ..ArgumentRules::NONE };
         assert_eq!(of_value::<String>(long, ConstLiteral::Str("äö")), "");
-        assert_eq!(
-            of_value::<String>(long, ConstLiteral::Str("abc")),
-            "the default V does not keep `len = L`"
-        );
+        assert_eq!(of_value::<String>(long, ConstLiteral::Str("abc")), "the default V violates `len = L`");
         const ALLOWED: &[Literal] = &[ConstLiteral::Str("a").literal(), ConstLiteral::Str("b").literal()];
         let one_of = ArgumentRules { one_of: ALLOWED, ..ArgumentRules::NONE };
         assert_eq!(of_value::<String>(one_of, ConstLiteral::Str("b")), "");
@@ -352,7 +349,7 @@ mod tests {
             "the default V is not a value of `T`: 0 to 255"
         );
         assert_eq!(of_value::<u64>(any, ConstLiteral::Int(i128::from(u64::MAX))), "");
-        // What has another type does not compile anyway.
+        // A value of another type does not compile in any case.
         assert_eq!(of_value::<u8>(any, ConstLiteral::Str("x")), "");
         let example = Written { what: "example", ..WRITTEN };
         let of_example =
@@ -381,7 +378,7 @@ mod tests {
         assert_eq!(range(Some(-1), None, None), beyond);
         assert_eq!(range(Some(256), None, None), beyond);
         assert_eq!(range(None, Some(-1), None), beyond);
-        assert_eq!(range(Some(5), Some(4), None), "`W` holds no value");
-        assert_eq!(range(Some(5), None, Some(5)), "`W` holds no value");
+        assert_eq!(range(Some(5), Some(4), None), "`W` contains no value");
+        assert_eq!(range(Some(5), None, Some(5)), "`W` contains no value");
     }
 }

@@ -1,4 +1,4 @@
-//! Copies of shapes at compile time: a borrow in a constant can be repeated.
+//! Copies of shapes at compile time: a constant can repeat borrowed parts.
 
 use toolgen_core::internal::{array_with, literal_copied, number_with, object_with, text_with, tuple_copied};
 

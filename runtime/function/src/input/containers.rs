@@ -87,8 +87,8 @@ fn each<T: ToolInput, C: FromIterator<T>>(given: BorrowedValue<'_>) -> Result<C,
     problem.map_or(Ok(all), Err)
 }
 
-/// Iterates over values up to the first problem. Unlike `Result` as a collection it knows their number, so that room
-/// for all can be reserved at once.
+/// Iterates over values up to the first problem. Unlike an iterator of `Result`, it knows the number of values, so
+/// that memory for all can be reserved.
 struct UntilError<'p, 't, T> {
     items: std::iter::Enumerate<std::vec::IntoIter<BorrowedValue<'t>>>,
     problem: &'p mut Option<ArgumentProblem>,

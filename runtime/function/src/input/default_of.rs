@@ -1,12 +1,13 @@
-//! Literals as defaults of arguments. Each goes through a trait, so that a mistake names the type of the argument.
+//! Literals as defaults of arguments. Each literal goes through a trait, so that an error names the type of the
+//! argument.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hash};
 
-/// A type of which a text in quotes is a value.
+/// A type that a string literal can be the default of.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a default of an argument of the type `{T}`",
+    message = "`{Self}` cannot be the default of an argument of type `{T}`",
     label = "this is not a `{T}`",
     note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, `default = [1, 2]`, a variant such as `default = Unit::Celsius`, `default = Some(10)` for an `Option`, or an expression"
 )]
@@ -15,7 +16,7 @@ pub trait DefaultOf<T> {
     fn default_of(self) -> T;
 }
 
-// Otherwise the compiler would name a conversion that nobody wrote.
+// Otherwise the compiler would name a conversion that the user did not write.
 #[diagnostic::do_not_recommend]
 impl<T, U: Into<T>> DefaultOf<T> for U {
     fn default_of(self) -> T {
@@ -23,10 +24,10 @@ impl<T, U: Into<T>> DefaultOf<T> for U {
     }
 }
 
-/// A type of which a whole number is a value.
+/// A type that an integer literal can be the default of.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a whole number is not a default of an argument of the type `{Self}`",
+    message = "a whole number cannot be the default of an argument of type `{Self}`",
     label = "this is not a `{Self}`",
     note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, `default = [1, 2]`, a variant such as `default = Unit::Celsius`, `default = Some(10)` for an `Option`, or an expression"
 )]
@@ -63,10 +64,10 @@ macro_rules! integers {
 
 integers!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64);
 
-/// A type of which a number with a fraction is a value.
+/// A type that a decimal literal can be the default of.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a number with a fraction is not a default of an argument of the type `{Self}`",
+    message = "a number with a fraction cannot be the default of an argument of type `{Self}`",
     label = "this is not a `{Self}`",
     note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, `default = [1, 2]`, a variant such as `default = Unit::Celsius`, `default = Some(10)` for an `Option`, or an expression"
 )]
@@ -97,10 +98,10 @@ impl OfDecimal for f32 {
     }
 }
 
-/// A type of which `true` and `false` are values.
+/// A type that `true` and `false` can be the default of.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`true` or `false` is not a default of an argument of the type `{Self}`",
+    message = "`true` or `false` cannot be the default of an argument of type `{Self}`",
     label = "this is not a `{Self}`",
     note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, `default = [1, 2]`, a variant such as `default = Unit::Celsius`, `default = Some(10)` for an `Option`, or an expression"
 )]
@@ -123,10 +124,10 @@ impl OfBool for bool {
     }
 }
 
-/// A type of which a list of `N` values is a value.
+/// A type that a list of `N` values can be the default of.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a list is not a default of an argument of the type `{Self}`",
+    message = "a list cannot be the default of an argument of type `{Self}`",
     label = "this is not a `{Self}`",
     note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, `default = [1, 2]`, a variant such as `default = Unit::Celsius`, `default = Some(10)` for an `Option`, or an expression"
 )]

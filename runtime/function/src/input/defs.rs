@@ -11,17 +11,17 @@ use toolgen_kernel::schema::shape::{Kind, Shape};
 
 /// The named shapes that the arguments and the result of a tool refer to.
 ///
-/// A name is the full path of its type, so that types of the same name stay apart; [`ToolSpec`](toolgen_kernel::ToolSpec) uses
-/// the short name unless two types share it.
+/// A name is the full path of its type, so that types with the same name remain distinct.
+/// [`ToolSpec`](toolgen_kernel::ToolSpec) uses the short name unless two types share it.
 #[derive(Clone, Debug, Default)]
 pub struct Defs {
     pub(super) found: BTreeMap<Text, Shape>,
     pub(super) defaults: Vec<FieldDefault>,
-    /// The types whose fields are among those of another, which comes first.
+    /// The pairs of a type and a type that is flattened into it.
     pub(super) flattened: Vec<(&'static str, &'static str)>,
 }
 
-/// The default of a field that is not a constant.
+/// A default of a field that is not a constant.
 #[derive(Clone, Debug)]
 pub(super) struct FieldDefault {
     /// The name of the type that has the field; empty for an argument.
@@ -31,7 +31,7 @@ pub(super) struct FieldDefault {
 }
 
 impl Defs {
-    /// Adds a shape and, on first use, the shapes it refers to.
+    /// Adds a shape and, on first use, the shapes that it refers to.
     pub fn add(&mut self, name: impl Into<Text>, shape: impl FnOnce() -> Shape, parts: &[fn(&mut Defs)]) {
         let name = name.into();
         if self.found.contains_key(&name) {
@@ -43,7 +43,7 @@ impl Defs {
         }
     }
 
-    /// Adds the body of a type under its name and, on first use, the shapes it refers to.
+    /// Adds the body of a type under its name and, on first use, the shapes that it refers to.
     #[doc(hidden)]
     pub fn define<T: ToolInput>(&mut self, name: &'static str, parts: &[fn(&mut Defs)]) {
         if let Some(body) = T::BODY {
@@ -58,7 +58,7 @@ impl Defs {
         self.defaults.push(FieldDefault { owner, field, value });
     }
 
-    /// Notes that the fields of a type are among those of another.
+    /// Records that the fields of a type are flattened into another type.
     #[doc(hidden)]
     pub fn flatten<T: ToolInput>(&mut self, owner: &'static str) {
         if let Kind::Ref(Frozen::Static(inner)) = &Of::<T>::SHAPE.kind {
@@ -67,8 +67,8 @@ impl Defs {
     }
 }
 
-/// The default of a field, made twice. The macros ask for what to show of it; method resolution finds the first trait
-/// that fits.
+/// The default of a field, evaluated twice. The macros ask it for the value to show; method resolution finds the first
+/// trait that applies.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Defaults<T>(pub T, pub T);
@@ -80,7 +80,7 @@ pub trait DefaultFromSerialize {
     fn toolgen_default(&self, owner: &'static str, field: &'static str, defs: &mut Defs);
 }
 
-/// Last choice for a default: it is added to the schema if its type can write it.
+/// Last choice for a default: it is added to the schema if its type can serialize it.
 #[doc(hidden)]
 pub trait DefaultFromToolInput {
     /// Adds the default to the schema.
@@ -89,7 +89,7 @@ pub trait DefaultFromToolInput {
 
 impl<T: Serialize> DefaultFromSerialize for &Defaults<T> {
     fn toolgen_default(&self, owner: &'static str, field: &'static str, defs: &mut Defs) {
-        // A value that cannot be written as JSON is left out, and one that is another each time is not one to tell.
+        // A value that cannot be serialized is omitted, and so is a value that changes with each evaluation.
         let (one, other) = (serde_json::to_value(&self.0), serde_json::to_value(&self.1));
         if let (Ok(one), Ok(other)) = (one, other)
             && one == other

@@ -1,4 +1,4 @@
-//! The support code of `#[derive(ToolInput)]`.
+//! Support code of `#[derive(ToolInput)]`.
 
 use std::borrow::Cow;
 
@@ -16,19 +16,19 @@ use toolgen_kernel::schema::shape::{
     Extra, Field, Kind, Literal, ObjectRules, Shape, TupleRules, UnionMode, UnionRules,
 };
 
-/// A shape that allows only these values.
+/// Returns a shape that allows only these values.
 #[must_use]
 pub const fn names(values: &'static [Literal]) -> Shape {
     with_kind(Kind::Enum(Frozen::Static(values)))
 }
 
-/// A shape that allows only `null`.
+/// Returns a shape that allows only `null`.
 #[must_use]
 pub const fn null() -> Shape {
     with_kind(Kind::Null)
 }
 
-/// A list of exactly these items.
+/// Returns the shape of a list of exactly these items.
 #[must_use]
 pub const fn tuple(items: &'static [Shape]) -> Shape {
     let count = Some(items.len() as u64);
@@ -40,7 +40,7 @@ pub const fn tuple(items: &'static [Shape]) -> Shape {
     }))
 }
 
-/// A union of these shapes.
+/// Returns a union of these shapes.
 #[must_use]
 pub const fn union(variants: &'static [Shape]) -> Shape {
     with_kind(Kind::Union(UnionRules {
@@ -50,13 +50,13 @@ pub const fn union(variants: &'static [Shape]) -> Shape {
     }))
 }
 
-/// A required field.
+/// Returns a required field.
 #[must_use]
 pub const fn member(name: &'static str, shape: Shape) -> Field {
     named(name, &[], true, shape)
 }
 
-/// What a derive needs of a field's type. All uses go through this type in the same words, so that rustc reports an
+/// What a derive needs of a field's type. All uses refer to this type in the same way, so that rustc reports an
 /// unsuitable type only once.
 pub struct Member<T> {
     required: bool,
@@ -93,7 +93,7 @@ pub const fn of<T: ToolInput>() -> Member<T> {
     }
 }
 
-/// Returns the function that collects the shapes a type refers to.
+/// Returns the function that collects the shapes that a type refers to.
 #[must_use]
 pub const fn defs_of<T>(of: Member<T>) -> fn(&mut Defs) {
     of.defs
@@ -105,13 +105,13 @@ pub const fn shape_of<T>(of: Member<T>) -> &'static Shape {
     of.shape
 }
 
-/// The shape of a type's value, refined by attributes.
+/// Returns the shape of a type's value, refined by attributes.
 #[must_use]
 pub const fn value<T>(of: Member<T>, rules: ArgumentRules) -> Shape {
     refine(of.shape, rules)
 }
 
-/// An argument or a field: its type, refined by attributes.
+/// Returns an argument or a field: its type, refined by attributes.
 #[must_use]
 pub const fn field_of<T>(
     of: Member<T>,
@@ -123,7 +123,7 @@ pub const fn field_of<T>(
     named(name, aliases, of.required && !has_default, refine(of.shape, rules))
 }
 
-/// The object rules of a type, by reference or in place.
+/// Returns the object rules of a type, by reference or inline.
 const fn object_of<T: ToolInput>() -> Option<&'static ObjectRules> {
     let shape = match (&Of::<T>::SHAPE.kind, T::BODY) {
         (Kind::Ref(_), Some(body)) => body,
@@ -135,11 +135,11 @@ const fn object_of<T: ToolInput>() -> Option<&'static ObjectRules> {
     }
 }
 
-/// The fields of a flattened type.
+/// Returns the fields of a flattened type.
 ///
 /// # Panics
 ///
-/// If the type has no fields. In a constant, that is a compile error at the field.
+/// Panics if the type has no fields. In a constant, that is a compile error at the field.
 #[track_caller]
 #[must_use]
 #[expect(clippy::panic, reason = "a wrong field is a compile error where it is written")]
@@ -147,13 +147,13 @@ pub const fn fields_of<T: ToolInput>() -> &'static [Field] {
     match object_of::<T>() {
         Some(ObjectRules { fields: Frozen::Static(fields), .. }) => fields,
         _ => panic!(
-            "only the fields of a struct or the entries of a map can stand among the fields of another type; an enum can \
-             if `schemars` describes the other type: derive `JsonSchema` for it, and take it with `#[arg(schemars)]`"
+            "only a struct or a map can be flattened into another type; to flatten an enum, derive \
+             `schemars::JsonSchema` for the other type, and accept it with `#[arg(schemars)]`"
         ),
     }
 }
 
-/// The extra fields that a flattened type allows.
+/// Returns the extra fields that a flattened type allows.
 #[must_use]
 pub const fn extra<T: ToolInput>() -> Extra {
     match object_of::<T>() {
@@ -162,7 +162,7 @@ pub const fn extra<T: ToolInput>() -> Extra {
     }
 }
 
-/// The extra fields that several types allow together.
+/// Returns the extra fields that several types allow together.
 #[must_use]
 pub const fn extra_of(all: &[Extra]) -> Extra {
     let mut index = 0;
@@ -175,7 +175,7 @@ pub const fn extra_of(all: &[Extra]) -> Extra {
     Extra::Closed
 }
 
-/// The total number of fields.
+/// Returns the total number of fields.
 #[must_use]
 pub const fn count(lists: &[&[Field]]) -> usize {
     let (mut sum, mut index) = (0, 0);
@@ -190,7 +190,7 @@ pub const fn count(lists: &[&[Field]]) -> usize {
 ///
 /// # Panics
 ///
-/// If two fields have one name. In a constant, that is a compile error at the flattened field.
+/// Panics if two fields have the same name. In a constant, that is a compile error at the flattened field.
 #[track_caller]
 #[must_use]
 pub const fn join<const N: usize>(lists: &[&[Field]]) -> [Field; N] {
@@ -210,7 +210,7 @@ pub const fn join<const N: usize>(lists: &[&[Field]]) -> [Field; N] {
     all
 }
 
-/// Refuses fields that share a name or an alias.
+/// Rejects fields that share a name or an alias.
 #[track_caller]
 #[expect(clippy::panic, reason = "fields of one name are a compile error where they come together")]
 const fn check_names(fields: &[Field]) {
@@ -220,10 +220,7 @@ const fn check_names(fields: &[Field]) {
         while other < fields.len() {
             if let Some(name) = shared_name(&fields[one], &fields[other]) {
                 let message = ConstText::<300>::EMPTY.and("two fields are called `").and(name);
-                panic!(
-                    "{}",
-                    message.and("` in JSON, one of them in the type whose fields stand here").as_str()
-                );
+                panic!("{}", message.and("` in JSON, one of them in the flattened type").as_str());
             }
             other += 1;
         }
@@ -340,7 +337,7 @@ type VariantName<'t> = (Cow<'t, str>, BorrowedValue<'t>);
 
 /// Reads an externally tagged variant: `"Name"` or `{"Name": value}`.
 pub fn external(given: BorrowedValue<'_>) -> Result<VariantName<'_>, ArgumentProblem> {
-    let wrong = |other: &Value| problem("one of the forms of the argument", other);
+    let wrong = |other: &Value| problem("one of the variants of the argument", other);
     if let BorrowedValue::Text(name) = given {
         return Ok((name, BorrowedValue::Null));
     }
@@ -371,7 +368,7 @@ pub fn adjacent<'t>(
     Ok((name.into(), content))
 }
 
-/// The problem of an unknown variant name.
+/// Returns the problem of an unknown variant name.
 #[must_use]
 pub fn no_variant(name: &str, known: &[&str]) -> ArgumentProblem {
     let known = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");

@@ -1,4 +1,4 @@
-//! Types that are texts of a format: addresses, times, spans of time, UUIDs and URLs.
+//! String types with a format: addresses, dates and times, durations, UUIDs and URLs.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
@@ -28,7 +28,7 @@ macro_rules! formats {
 }
 
 formats! {
-    // There is no format for both versions.
+    // No format covers both versions.
     IpAddr, "", "an IP address such as 192.0.2.1 or 2001:db8::1";
     Ipv4Addr, "ipv4", "an IPv4 address such as 192.0.2.1";
     Ipv6Addr, "ipv6", "an IPv6 address such as 2001:db8::1";
@@ -53,7 +53,7 @@ formats! { url::Url, "uri", "a URL"; }
 #[cfg(feature = "uuid")]
 formats! { uuid::Uuid, "uuid", "a UUID"; }
 
-/// Written as in ISO 8601, which names its units: `PT1M30S`. Years and months have no fixed length and are refused.
+/// Written as in ISO 8601, which states the units: `PT1M30S`. Years and months have no fixed length and are rejected.
 #[diagnostic::do_not_recommend]
 impl ToolInput for Duration {
     const SHAPE: Shape = of_format("duration");
@@ -63,16 +63,16 @@ impl ToolInput for Duration {
     fn decode(value: Value) -> Result<Self, ArgumentProblem> {
         let read = value.as_str().and_then(span);
         read.ok_or_else(|| {
-            problem("a span of weeks, days, hours, minutes and seconds such as PT1M30S", &value)
+            problem("a duration of weeks, days, hours, minutes and seconds such as PT1M30S", &value)
         })
     }
 }
 
-/// The units of a span, largest first, with their seconds and whether they come after the `T`.
+/// The units of a duration, largest first, with their length in seconds and whether they follow the `T`.
 const UNITS: [(char, u64, bool); 5] =
     [('W', 604_800, false), ('D', 86_400, false), ('H', 3600, true), ('M', 60, true), ('S', 1, true)];
 
-/// Reads a span of time. A number may have a fraction.
+/// Parses a duration. A number may have a fraction.
 fn span(text: &str) -> Option<Duration> {
     let text = text.strip_prefix('P')?;
     let (days, times) = match text.split_once('T') {
@@ -97,7 +97,7 @@ fn span(text: &str) -> Option<Duration> {
     (given > 0).then_some(sum)
 }
 
-/// Returns a number of units as a span of time.
+/// Returns a number of units as a duration.
 fn amount(number: &str, seconds: u64) -> Option<Duration> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let (whole, fraction) = number.split_once(['.', ',']).unwrap_or((number, "0"));

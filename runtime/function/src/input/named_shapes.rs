@@ -1,4 +1,4 @@
-//! The specification of a tool with its named shapes, under the names a model sees.
+//! The specification of a tool with its named shapes, under the names that a model sees.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use toolgen_kernel::schema::shape::{
 use toolgen_kernel::spec::ToolSpec;
 
 impl Defs {
-    /// Returns the names of the types that have the fields of a type: its own, and those that contain it.
+    /// Returns the types that have the fields of a type: the type itself, and those that it is flattened into.
     fn holders(&self, name: &'static str) -> Vec<&'static str> {
         let mut holders = vec![name];
         let mut next = 0;
@@ -29,7 +29,7 @@ impl Defs {
         holders
     }
 
-    /// Returns the name a model sees for each type.
+    /// Returns the name that a model sees for each type.
     fn short_names(&self) -> Names {
         let last = |name: &Text| name.rsplit("::").next().unwrap_or(name).to_owned();
         let mut seen = BTreeSet::new();
@@ -44,10 +44,10 @@ impl Defs {
     }
 }
 
-/// The longest default that is shown, as JSON text. A longer one costs a model more than it helps.
+/// Maximum length of a default that is shown, in bytes of JSON. A longer default costs more than it helps.
 const MAX_DEFAULT: usize = 256;
 
-/// Sets the default of a field, unless there is one or the field would refuse it.
+/// Sets the default of a field, unless the field has one or would reject it.
 fn set_default(shape: &mut Shape, name: &str, value: &Value, defs: &List<Def>) {
     let Kind::Object(rules) = &mut shape.kind else { return };
     let is_shown = !value.is_null() && value.to_string().len() <= MAX_DEFAULT;
@@ -62,7 +62,7 @@ fn set_default(shape: &mut Shape, name: &str, value: &Value, defs: &List<Def>) {
     rules.fields = rules.fields.iter().map(with_default).collect();
 }
 
-/// Returns the specification with its named shapes, and with what a constant cannot hold.
+/// Returns the specification with its named shapes, and with the parts that cannot be constants.
 pub(crate) fn with_named_shapes(spec: &ToolSpec, defs: &Defs) -> ToolSpec {
     let names = defs.short_names();
     let mut list: Vec<Def> = defs

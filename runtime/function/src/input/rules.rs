@@ -1,7 +1,7 @@
 //! Shapes built from other shapes at compile time.
 //!
-//! A constant may not drop the contents of a shape, so nothing here takes a shape apart: a shape is copied part by part
-//! from a reference, which is possible because a constant only borrows from the program.
+//! A constant cannot drop the contents of a shape, so a shape is never taken apart. It is copied part by part from a
+//! reference, which is possible because a constant only borrows from the program.
 
 use toolgen_core::internal::{array_with, literal_copied, number_with, object_with, text_with};
 
@@ -23,14 +23,14 @@ pub enum ConstLiteral {
     Int(i128),
     /// Any other number.
     Float(f64),
-    /// A text.
+    /// A string.
     Str(&'static str),
-    /// A list or an object, as compact JSON text.
+    /// A list or an object, as compact JSON.
     Json(&'static str),
 }
 
 impl ConstLiteral {
-    /// Returns the value in the form that schemas hold.
+    /// Returns the value in the form of schemas.
     #[must_use]
     pub const fn literal(self) -> Literal {
         match self {
@@ -53,21 +53,21 @@ pub struct ArgumentRules {
     pub default: Option<ConstLiteral>,
     /// Example values.
     pub examples: &'static [Literal],
-    /// The smallest value.
+    /// The minimum value.
     pub minimum: Option<Number>,
-    /// The largest value.
+    /// The maximum value.
     pub maximum: Option<Number>,
     /// The exclusive upper bound.
     pub below: Option<Number>,
-    /// The smallest number of characters or items.
+    /// Minimum length, in characters or items.
     pub min_len: Option<u64>,
-    /// The largest number of characters or items.
+    /// Maximum length, in characters or items.
     pub max_len: Option<u64>,
     /// A regular expression that the value must match.
     pub pattern: &'static str,
-    /// A regular expression for refused values.
+    /// A regular expression for values that are rejected.
     pub deny: &'static str,
-    /// The message for refused values.
+    /// The message for rejected values.
     pub deny_message: &'static str,
     /// A format.
     pub format: &'static str,
@@ -116,7 +116,7 @@ pub(super) const fn named(
     }
 }
 
-/// The object of a struct, or of a tool's arguments.
+/// Returns the object of a struct, or of a tool's arguments.
 #[must_use]
 pub const fn object(fields: &'static [Field], relations: &'static [Relation], extra: Extra) -> Shape {
     with_kind(Kind::Object(ObjectRules {
@@ -129,13 +129,13 @@ pub const fn object(fields: &'static [Field], relations: &'static [Relation], ex
     }))
 }
 
-/// A rule between fields.
+/// Returns a rule between fields.
 #[must_use]
 pub const fn relation(kind: RelationKind, fields: &'static [Text]) -> Relation {
     Relation { kind, fields: Frozen::Static(fields) }
 }
 
-/// The shape of the items of a list; for other types, one that [`checks`](super::checks) leave alone.
+/// Returns the shape of the items of a list. For other types, returns a shape that [`checks`](super::checks) ignores.
 #[must_use]
 pub const fn items_of(shape: &'static Shape) -> &'static Shape {
     const NONE: &Shape = &with_kind(Kind::Never);
@@ -160,10 +160,10 @@ pub(super) const fn with_kind(kind: Kind) -> Shape {
 
 /// Refines a shape by the rules of attributes.
 ///
-/// An enum that says what its values mean goes on to do so where its use has a description of its own: a constant cannot
-/// join texts, so the enum is kept whole inside, and `renamed` joins them.
+/// An enum that describes its values keeps that description if its use has another description: a constant cannot join
+/// strings, so the enum is kept as a part of the shape, and `renamed` joins the descriptions.
 ///
-/// Rules that do not apply to the type are left out here; [`checks`](super::checks) refuse them where they are written.
+/// Rules that do not apply to the type are ignored here; [`checks`](super::checks) reject them at their location.
 #[must_use]
 pub const fn refine(shape: &'static Shape, rules: ArgumentRules) -> Shape {
     let kind = refine_kind(&shape.kind, &rules);
@@ -199,7 +199,7 @@ pub const fn refine(shape: &'static Shape, rules: ArgumentRules) -> Shape {
     }
 }
 
-/// The beginning of the line of a value in the description of an enum.
+/// The prefix of the line of a value in the description of an enum.
 const VALUE: &str = "- `";
 
 /// Whether a description lists values, one per line.
@@ -216,13 +216,13 @@ const fn lists_values(text: &str) -> bool {
     false
 }
 
-/// Returns the lines of a description from the first value on.
+/// Returns the lines of a description, starting with the first value.
 pub(super) fn listed_values(text: &str) -> &str {
     let line = if text.starts_with(VALUE) { Some(0) } else { text.find("\n- `").map(|at| at + 1) };
     line.map_or("", |at| &text[at..])
 }
 
-/// Refines a kind of value by the rules that apply to it.
+/// Applies rules to a kind of value, if they are valid for it.
 const fn refine_kind(kind: &Kind, rules: &ArgumentRules) -> Kind {
     if !rules.one_of.is_empty() {
         return Kind::Enum(Frozen::Static(rules.one_of));
@@ -254,7 +254,7 @@ const fn refine_kind(kind: &Kind, rules: &ArgumentRules) -> Kind {
     }
 }
 
-/// Replaces the bounds of the type by those of attributes.
+/// Replaces the bounds of the type with those of attributes.
 const fn refine_number(base: &NumberRules, rules: &ArgumentRules) -> NumberRules {
     let ArgumentRules { minimum, maximum, below, .. } = *rules;
     number_with(base, &NumberRules { minimum, maximum, exclusive_maximum: below, ..NumberRules::ANY })

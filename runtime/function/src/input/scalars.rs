@@ -1,4 +1,4 @@
-//! Numbers, texts and values that need no conversion.
+//! Numbers, strings and values that need no conversion.
 
 use std::borrow::Cow;
 use std::num::{NonZeroU8, NonZeroU16, NonZeroU32, NonZeroU64, NonZeroUsize};
@@ -12,7 +12,7 @@ use super::{ArgumentProblem, BorrowedValue, ToolInput, problem, rules};
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::schema::shape::{Extra, Kind, Number, NumberRules, ObjectRules, Shape, StringRules};
 
-/// Numbers of a format, whose own bounds are checked but not shown.
+/// Returns the rules of numbers with a format, whose own bounds are checked but not shown.
 const fn between(minimum: Number, maximum: Number, format: &'static str) -> NumberRules {
     let format = Frozen::Static(format);
     NumberRules { minimum: Some(minimum), maximum: Some(maximum), format, ..NumberRules::ANY }
@@ -32,7 +32,7 @@ const fn integer(minimum: i128, maximum: i128, bits: u32, signed: bool) -> Shape
     rules::with_kind(Kind::Integer(between(Number::Int(minimum), Number::Int(maximum), format)))
 }
 
-/// Reads an integer, which may be written with a fraction of zero.
+/// Converts a number to an integer. A fraction of zero is accepted.
 fn to_i128(number: &JsonNumber) -> Option<i128> {
     if let Some(int) = number.as_i128() {
         return Some(int);

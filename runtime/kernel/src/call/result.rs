@@ -267,7 +267,7 @@ impl ToolResult {
             Err(_) => return,
         };
         let Some(first) = problems.first() else { return };
-        let reason = format!("it is not as declared: {}", first.of_result());
+        let reason = format!("it does not match the declaration: {}", first.of_result());
         let message = no_structured_result(&reason);
         self.content.insert(0, Content::Text(message.clone()));
         self.details = json!({ "success": false, "error": message, "code": INVALID_OUTPUT });

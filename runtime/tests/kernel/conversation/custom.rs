@@ -101,7 +101,7 @@ fn custom_format_has_tools_calls_and_turns() {
             .turn(&json!({ "line": {} }))
             .unwrap_err()
             .to_string()
-            .contains("a piece of a response of Telegraph")
+            .contains("a part of a response of Telegraph")
     );
     assert_eq!((FORMAT.name(), FORMAT.to_string()), ("telegraph", "telegraph".to_owned()));
     assert_eq!(FORMAT, WireFormat::Custom(&TELEGRAPH));

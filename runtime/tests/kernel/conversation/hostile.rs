@@ -72,14 +72,18 @@ fn contradictory_deltas_are_errors() {
             json!([started, added(0, "a"), added(1, "a")]),
             "begins a second call with the ID `a`",
         ),
-        (OpenAiResponses, json!([started, added(0, "a"), done]), "ends item 0 as another one than it began"),
+        (
+            OpenAiResponses,
+            json!([started, added(0, "a"), done]),
+            "ends item 0 with another type or ID than it began with",
+        ),
         (OpenAiResponses, json!([{"type": "response.completed"}]), "/response: is not an object"),
         (Bedrock, json!([message, message]), "begins a second message"),
         (Bedrock, json!([message, block(9)]), "is about block 9, which has not begun"),
         (Gemini, json!([5]), "is not an object"),
-        (Gemini, partial("rooms"), "has a path that leads nowhere"),
-        (Gemini, partial("$[99999999]"), "has a path that leads nowhere"),
-        (Gemini, partial("$.a[0"), "has a path that leads nowhere"),
+        (Gemini, partial("rooms"), "has a path that does not resolve"),
+        (Gemini, partial("$[99999999]"), "has a path that does not resolve"),
+        (Gemini, partial("$.a[0"), "has a path that does not resolve"),
     ];
     for (format, events, reason) in wrong {
         let described = refusal(format, &events);
@@ -134,7 +138,7 @@ fn invalid_event_bytes_are_errors() {
     let huge = [0, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0];
     for (wrong, reason) in [
         (&b"data: {\"a\":\n\n"[..], "an event is not JSON"),
-        (b"{\"a\": 1} word", "something between its JSON objects"),
+        (b"{\"a\": 1} word", "unexpected bytes between its JSON objects"),
         (&frame, "a frame of the AWS event stream is damaged"),
         (&huge, "a frame of the AWS event stream is damaged"),
     ] {
@@ -145,7 +149,7 @@ fn invalid_event_bytes_are_errors() {
         let mut stream = WireFormat::OpenAiChat.stream();
         stream.push_bytes(nothing).unwrap();
         let reason = stream.finish().unwrap_err().to_string();
-        assert!(reason.contains("no event of a reply"), "{reason}");
+        assert!(reason.contains("no events of a reply"), "{reason}");
     }
 }
 

@@ -274,7 +274,7 @@ async fn loop_error_has_the_reason_of_the_function_or_vendor() {
     let reason = text.unwrap_err().to_string();
     assert_eq!(
         reason,
-        "the reply of the model: /error: the provider sent an error in place of a reply: overloaded_error: Overloaded"
+        "the reply of the model: /error: the vendor sent an error instead of a reply: overloaded_error: Overloaded"
     );
     let nameless = json!({"content": [{"type": "tool_use", "name": "add", "input": {}}]});
     let (text, ..) = over(vec![nameless.clone()], LoopOptions::new()).await;
@@ -319,5 +319,5 @@ async fn streaming_loop_requests_streams_and_merges_options() {
     let mcp = AgentLoop::new(&toolbox, WireFormat::Mcp, |request: Value| async { Ok::<_, String>(request) })
         .unwrap();
     let reason = { mcp }.run("Hello.").await.text().unwrap_err().to_string();
-    assert_eq!(reason, "the format `mcp` has calls and answers, but no conversation with a model");
+    assert_eq!(reason, "the format `mcp` has calls and results, but no conversation with a model");
 }

@@ -289,7 +289,7 @@ fn stream_errors_have_the_message_of_the_vendor() {
             let events: Vec<Value> = recorded.events[..before].iter().chain([&event]).cloned().collect();
             let reason = streamed(format, &[&bytes(framing, &events)]).unwrap_err().to_string();
             assert!(
-                reason.contains(words) && reason.contains("the provider sent an error in place of a reply"),
+                reason.contains(words) && reason.contains("the vendor sent an error instead of a reply"),
                 "{format}: {reason}"
             );
             let mut stream = format.stream();
@@ -301,7 +301,7 @@ fn stream_errors_have_the_message_of_the_vendor() {
         .turn(&json!({"type": "error", "error": {"type": "invalid_request_error", "message": "No"}}));
     assert_eq!(
         reason.unwrap_err().to_string(),
-        "/error: the provider sent an error in place of a reply: invalid_request_error: No"
+        "/error: the vendor sent an error instead of a reply: invalid_request_error: No"
     );
 }
 

@@ -44,8 +44,8 @@ fn troubleshooting_page_lists_all_declared_needs() {
     ];
     assert_eq!(titles(&page), expected);
     assert!(page.starts_with("# Troubleshooting `task_update`\n\n## "), "{page}");
-    assert!(page.contains("the argument `plan_slug` names"), "{page}");
-    assert!(page.contains("does not keep the tool from running"), "{page}");
+    assert!(page.contains("The argument `plan_slug` does not name an existing plan"), "{page}");
+    assert!(page.contains("the tool still runs"), "{page}");
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn only_anthropic_accepts_tool_references() {
     let message = WireFormat::OpenAiResponses.tools_deferred(&deferred, &specs()).unwrap_err().to_string();
     assert!(message.contains("leave `Deferred::searched_by` out"), "{message}");
     let unknown = WireFormat::Anthropic.tools_deferred(&Deferred::new().searched_by("find"), &specs());
-    assert_eq!(unknown.unwrap_err().to_string(), "to be loaded, but not among the tools: find");
+    assert_eq!(unknown.unwrap_err().to_string(), "tools to load that are not among the tools: find");
 }
 
 #[test]
@@ -116,13 +116,12 @@ fn formats_without_deferred_tools_explain_the_alternative() {
         let message = format.tools_deferred(&Deferred::new(), &specs()).map_err(|error| error.to_string());
         assert_eq!(message.is_ok(), format.defers(), "{format}");
         if let Err(error) = message {
-            let expected =
-                "cannot defer tools; give the provider a discovery (`ToolboxBuilder::discovery`) instead";
+            let expected = "cannot defer tools; use a discovery (`ToolboxBuilder::discovery`) instead";
             assert_eq!(error, format!("{format} {expected}"));
         }
     }
     let unknown = WireFormat::Anthropic.tools_deferred(&Deferred::new().load(["pya"]), &specs());
-    assert_eq!(unknown.unwrap_err().to_string(), "to be loaded, but not among the tools: pya");
+    assert_eq!(unknown.unwrap_err().to_string(), "tools to load that are not among the tools: pya");
 }
 
 #[test]

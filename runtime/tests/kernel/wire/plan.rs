@@ -61,7 +61,7 @@ fn plan_makes_as_many_tools_strict_as_limits_allow() {
     assert_eq!(limit(&plan.decisions()[24]), ("strict tools", 20, 1, 0));
     assert_eq!(
         plan.decisions()[24].to_string(),
-        "t24: anthropic, because strict tools may have 20 strict tools in all: it needs 1, and 0 are left"
+        "t24: anthropic, because strict tools may have 20 strict tools in total: it needs 1, and 0 are left"
     );
     let flags: Vec<_> =
         plan.tools().as_array().unwrap().iter().map(|tool| tool.get("strict").is_some()).collect();
@@ -108,7 +108,7 @@ fn refused_tool_does_not_affect_other_strict_tools() {
     assert_eq!((&plan.tools()[0]["strict"], &plan.tools()[1]["strict"]), (&json!(false), &json!(true)));
     assert!(matches!(&plan.decisions()[0].reason, DecisionReason::Refused(reasons) if !reasons.is_empty()));
     let message = plan.decisions()[0].to_string();
-    assert!(message.starts_with("pick: openai, because the strict dialect refuses it: "), "{message}");
+    assert!(message.starts_with("pick: openai, because the strict dialect rejects it: "), "{message}");
     assert_eq!(plan.dialect_of("pick"), Some(&OPENAI));
     assert_eq!(plan.dialect_of("do"), Some(&OPENAI_STRICT));
     assert_eq!(plan.dialect_of("other"), None);
@@ -125,7 +125,7 @@ fn tool_with_meaningful_null_is_not_strict() {
     assert_eq!(shown(&plan), ["openai", "openai-strict"]);
     assert_eq!(
         plan.decisions()[0].to_string(),
-        "change: openai, because the strict dialect cannot send `null`, which stands for what is left out: \
+        "change: openai, because the strict dialect cannot send `null`, which stands for omitted values: \
          /properties/due"
     );
 }
@@ -136,13 +136,13 @@ fn too_many_tools_are_an_error_or_a_reported_cut() {
     let error = WireFormat::OpenAiChat.plan(&OPENAI, &specs).unwrap_err();
     assert_eq!(error, PlanError::TooMany { provider: "OpenAI", count: 130, max: 128 });
     assert!(
-        error.to_string().starts_with("130 tools are too many for a request to OpenAI, which takes 128: ")
+        error.to_string().starts_with("130 tools are too many for a request to OpenAI, which allows 128: ")
     );
     let plan =
         WireFormat::OpenAiChat.plan_with(&OPENAI, &specs, PlanOptions::default().drop_excess()).unwrap();
     assert_eq!(plan.tools().as_array().unwrap().len(), 128);
     assert_eq!(plan.decisions().len(), 130);
-    assert_eq!(plan.decisions()[129].to_string(), "t129: left out, because a request takes 128 tools");
+    assert_eq!(plan.decisions()[129].to_string(), "t129: omitted, because a request can have 128 tools");
     assert_eq!(plan.dialect_of("t129"), None);
     assert!(WireFormat::Gemini.plan(&GEMINI, &specs).is_ok());
 }

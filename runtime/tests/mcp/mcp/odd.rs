@@ -233,12 +233,12 @@ fn invalid_descriptor_members_are_dropped_and_reported() {
     assert_eq!(
         messages,
         [
-            "/title: this is not of the type string, but number, and does not count",
-            "/description: this is not of the type string, but array, and does not count",
-            "/outputSchema: this is not of the type object, but boolean, and does not count",
-            "/annotations/title: this is not of the type string, but object, and does not count",
-            "/annotations/readOnlyHint: this is not of the type boolean, but string, and does not count",
-            "/annotations/destructiveHint: this is not of the type boolean, but number, and does not count",
+            "/title: expected string, got number; it is ignored",
+            "/description: expected string, got array; it is ignored",
+            "/outputSchema: expected object, got boolean; it is ignored",
+            "/annotations/title: expected string, got object; it is ignored",
+            "/annotations/readOnlyHint: expected boolean, got string; it is ignored",
+            "/annotations/destructiveHint: expected boolean, got number; it is ignored",
         ]
     );
     let spec = made.tool.spec;

@@ -43,7 +43,7 @@ async fn invalid_declared_result_is_the_same_error_everywhere() {
     let (turn, call) = (ToolContext::new("turn", ""), || ToolCall::new("1", "promise", json!({})));
     let called = toolbox.call(call(), &turn).await;
     let message = called.text();
-    assert!(called.is_error() && message.contains("it is not as declared: /count:"), "{message}");
+    assert!(called.is_error() && message.contains("it does not match the declaration: /count:"), "{message}");
     assert!(message.contains("3 or so"), "what it gave follows: {message}");
     let calls = vec![call(), call()];
     let options = Default::default();

@@ -1,10 +1,10 @@
-//! How much of the limits on all strict tools of a request a strict tool needs.
+//! How much a strict tool uses of the limits on all strict tools of a request.
 
 use serde_json::Value;
 use toolgen_kernel::schema::dialect::RequestLimits;
 
-/// What strict tools need: counts of the fields that are reached without following a `$ref`, as providers were observed
-/// to count.
+/// What strict tools use: counts of the fields that are reached without following a `$ref`. Vendors were observed to
+/// count in this way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Needs {
     tools: usize,
@@ -13,7 +13,7 @@ pub(super) struct Needs {
     unions: usize,
 }
 
-/// A limit that does not hold.
+/// A limit that is exceeded.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Over {
     pub(super) of: &'static str,
@@ -23,22 +23,22 @@ pub(super) struct Over {
 }
 
 impl Needs {
-    /// Counts what a tool with this schema needs.
+    /// Counts what a tool with this schema uses.
     pub(super) fn of(schema: &Value) -> Needs {
         let mut needs = Needs { tools: 1, ..Needs::default() };
         needs.count(schema);
         needs
     }
 
-    /// Returns what a tool with this many optional arguments needs, whatever its schema.
+    /// Returns the minimum that a tool with this number of optional arguments uses, for any schema.
     pub(super) fn of_at_least(optional: usize) -> Needs {
         Needs { tools: 1, optional, ..Needs::default() }
     }
 
-    /// Counts what is in a schema, and returns whether it has several types itself.
+    /// Counts the fields of a schema, and returns whether the schema itself has several types.
     fn count(&mut self, schema: &Value) -> bool {
         let (mut fields, mut required, mut is_union) = (None, None, false);
-        // A schema has few keywords: one pass over them is faster than a search for each.
+        // A schema has few keywords: one pass over them is faster than a search for each keyword.
         for (keyword, value) in schema.as_object().into_iter().flatten() {
             match (keyword.as_str(), value) {
                 ("properties", Value::Object(properties)) => fields = Some(properties),
@@ -64,7 +64,7 @@ impl Needs {
         is_union
     }
 
-    /// Each limit with its name, its value, and how much of it is needed.
+    /// Returns each limit with its name, its value, and how much of it is used.
     fn limited(self, limits: &RequestLimits) -> impl Iterator<Item = (&'static str, usize, usize)> {
         let RequestLimits { tools: _, strict_tools, fields, optional_fields, union_fields, .. } = *limits;
         [
@@ -77,13 +77,13 @@ impl Needs {
         .filter_map(|(of, max, needs)| Some((of, max?, needs)))
     }
 
-    /// The share of the limits that is needed, in millionths of one limit.
+    /// Returns the used share of the limits, in millionths of one limit.
     pub(super) fn cost(self, limits: &RequestLimits) -> u64 {
         let share = |(_, limit, needs): (_, usize, usize)| needs as u64 * 1_000_000 / limit.max(1) as u64;
         self.limited(limits).map(share).sum()
     }
 
-    /// Returns the first limit that would not hold with one more tool.
+    /// Returns the first limit that one more tool would exceed.
     pub(super) fn over(self, one: Needs, limits: &RequestLimits) -> Option<Over> {
         if let Some(limit) = limits.optional_fields_of_tool.filter(|&limit| one.optional > limit) {
             return Some(Over { of: OF_TOOL, max: limit, needs: one.optional, remaining: limit });
@@ -93,7 +93,7 @@ impl Needs {
         over.map(|((of, limit, needs), left)| Over { of, max: limit, needs, remaining: left })
     }
 
-    /// Adds what one more tool needs.
+    /// Adds what one more tool uses.
     pub(super) fn add(&mut self, one: Needs) {
         self.tools += one.tools;
         self.fields += one.fields;
@@ -102,5 +102,5 @@ impl Needs {
     }
 }
 
-/// The name of the limit on a single tool: with more optional fields, its grammar is too large for the provider.
+/// The name of the limit on a single tool: with more optional fields, its grammar is too large for the vendor.
 const OF_TOOL: &str = "optional fields in one tool";

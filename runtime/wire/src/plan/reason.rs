@@ -12,38 +12,38 @@ use toolgen_kernel::schema::shape::render::{Loss, Refusal};
 pub struct ToolDecision {
     /// The name of the tool.
     pub tool: Text,
-    /// The dialect in which it is shown; `None` if it is left out.
+    /// The dialect in which it is shown; `None` if it is omitted.
     pub dialect: Option<&'static Dialect>,
-    /// Why.
+    /// The reason.
     pub reason: DecisionReason,
-    /// What the dialect cannot express of the arguments.
+    /// What the dialect cannot express in the schema of the arguments.
     pub losses: Vec<Loss>,
 }
 
-/// Why a tool is shown as it is.
+/// The reason for the dialect of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecisionReason {
-    /// The wanted dialect takes it.
+    /// The requested dialect accepts the tool.
     Wanted,
-    /// The dialect that was wanted refuses the arguments, for these reasons.
+    /// The requested dialect rejects the arguments, for these reasons.
     Refused(Vec<Refusal>),
-    /// The dialect that was wanted has no form for values that the tool takes.
+    /// The requested dialect cannot represent values that the tool accepts.
     Withheld(Vec<Loss>),
-    /// One of the limits on all strict tools of a request does not hold with it.
+    /// The tool would exceed a limit on all strict tools of a request.
     Limit {
         /// What is limited, such as `optional fields`.
         of: &'static str,
         /// The limit.
         most: usize,
-        /// How much of it the tool needs.
+        /// How much of it the tool uses.
         required: usize,
-        /// How much of it the strict tools leave.
+        /// How much of it the other strict tools leave.
         remaining: usize,
     },
-    /// The request has no place for more tools than this.
+    /// The request cannot hold more tools.
     TooMany {
-        /// The number of tools that a request may have.
+        /// The maximum number of tools in a request.
         most: usize,
     },
 }
@@ -51,7 +51,7 @@ pub enum DecisionReason {
 /// Shows the tool, its dialect and the reason: `openai: find, because openai-strict refuses /tags: …`.
 impl fmt::Display for ToolDecision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let displayed = self.dialect.map_or("left out", |dialect| dialect.name);
+        let displayed = self.dialect.map_or("omitted", |dialect| dialect.name);
         write!(f, "{}: {displayed}", self.tool)?;
         if self.reason == DecisionReason::Wanted { Ok(()) } else { write!(f, ", because {}", self.reason) }
     }
@@ -60,24 +60,24 @@ impl fmt::Display for ToolDecision {
 impl fmt::Display for DecisionReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DecisionReason::Wanted => f.write_str("it was wanted"),
+            DecisionReason::Wanted => f.write_str("it was requested"),
             DecisionReason::Refused(reasons) => {
                 let reasons_text: Vec<String> =
                     reasons.iter().map(|cause| format!("{}: {}", cause.pointer, cause.reason)).collect();
-                write!(f, "the strict dialect refuses it: {}", reasons_text.join("; "))
+                write!(f, "the strict dialect rejects it: {}", reasons_text.join("; "))
             }
             DecisionReason::Withheld(losses) => {
                 let messages: Vec<String> = losses.iter().map(|loss| loss.pointer.clone()).collect();
                 write!(
                     f,
-                    "the strict dialect cannot send `null`, which stands for what is left out: {}",
+                    "the strict dialect cannot send `null`, which stands for omitted values: {}",
                     messages.join(", ")
                 )
             }
             DecisionReason::Limit { of, most: max, required: needs, remaining: left } => {
-                write!(f, "strict tools may have {max} {of} in all: it needs {needs}, and {left} are left")
+                write!(f, "strict tools may have {max} {of} in total: it needs {needs}, and {left} are left")
             }
-            DecisionReason::TooMany { most: max } => write!(f, "a request takes {max} tools"),
+            DecisionReason::TooMany { most: max } => write!(f, "a request can have {max} tools"),
         }
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
             assembly.end();
             Ok(())
         }
-        // `ping`, and kinds that are yet to come.
+        // `ping`, and future kinds of events.
         _ => Ok(()),
     }
 }

@@ -17,37 +17,37 @@ pub struct Assembly {
     pub(super) ended: bool,
     /// The IDs of the calls.
     ids: BTreeSet<String>,
-    /// Texts that become JSON: by key, their place and what has come of them.
+    /// Strings that will be parsed as JSON: by key, their location and the string so far.
     open: BTreeMap<u64, (String, String)>,
-    /// The places of calls in the list of a format with numbered calls, by number.
+    /// The locations of calls in the list of a format with numbered calls, by number.
     pub(super) places: BTreeMap<u64, usize>,
 }
 
 impl Assembly {
-    /// Notes that the provider has said the turn is over.
+    /// Records that the vendor has ended the turn.
     pub fn end(&mut self) {
         self.ended = true;
     }
 
-    /// Passes on text for the user, unless it is empty.
+    /// Reports text for the user, unless it is empty.
     pub fn text(&mut self, text: &str) {
         if !text.is_empty() {
             self.pieces.push(StreamDelta::Text(text.to_owned()));
         }
     }
 
-    /// Passes on text of the model's reasoning, unless it is empty.
+    /// Reports text of the model's reasoning, unless it is empty.
     pub fn thinking(&mut self, text: &str) {
         if !text.is_empty() {
             self.pieces.push(StreamDelta::Thinking(text.to_owned()));
         }
     }
 
-    /// Reports that a call begins. An empty ID means none.
+    /// Reports the start of a call. An empty ID means that the call has none.
     ///
     /// # Errors
     ///
-    /// If an earlier call has the same ID: their answers could not be told apart.
+    /// Returns an error if an earlier call has the same ID: their results could not be distinguished.
     pub fn call(&mut self, id: &str, name: &str) -> Result<(), WireError> {
         if !id.is_empty() && !self.ids.insert(id.to_owned()) {
             return Err(WireError::new("", format!("begins a second call with the ID `{id}`")));
@@ -61,17 +61,17 @@ impl Assembly {
         self.ids.contains(id)
     }
 
-    /// Begins a text under a key of the format's choice that becomes JSON at a place of the response, a JSON pointer,
-    /// when it is closed.
+    /// Opens a string under a key that the format chooses. When it is closed, it is parsed as JSON and stored at a
+    /// location of the response, a JSON pointer.
     pub fn open(&mut self, key: u64, pointer: impl Into<String>) {
         self.open.insert(key, (pointer.into(), String::new()));
     }
 
-    /// Adds to a text that becomes JSON.
+    /// Appends to an open string.
     ///
     /// # Errors
     ///
-    /// If it is not open.
+    /// Returns an error if the string is not open.
     pub fn append(&mut self, key: u64, more: &str) -> Result<(), WireError> {
         match self.open.get_mut(&key) {
             Some((_, text)) => {
@@ -84,8 +84,8 @@ impl Assembly {
         }
     }
 
-    /// Closes a text that becomes JSON, if it is open. Without a text, the response stays as it is; a text that is not
-    /// JSON stays text.
+    /// Closes a string and stores it as JSON, if it is open. An empty string does not change the response; a string
+    /// that is not JSON is stored as a string.
     pub fn close(&mut self, key: u64) {
         let Some((pointer, text)) = self.open.remove(&key) else { return };
         if text.trim().is_empty() {
@@ -96,18 +96,18 @@ impl Assembly {
         }
     }
 
-    /// Returns the list of blocks at a place of the response, a JSON pointer.
+    /// Returns the list of blocks at a location of the response, a JSON pointer.
     ///
     /// # Errors
     ///
-    /// If the response has not begun, or the place is not a list.
+    /// Returns an error if the response has not started, or the value at the location is not a list.
     pub fn list(&mut self, pointer: &str) -> Result<&mut Vec<Value>, WireError> {
         if self.response.is_null() {
             return Err(WireError::new("", "comes before the beginning of a reply"));
         }
         let list = self.response.pointer_mut(pointer).and_then(Value::as_array_mut);
         list.ok_or_else(|| {
-            WireError::new("", format!("belongs to a list at {pointer}, where the reply has none"))
+            WireError::new("", format!("belongs to a list at {pointer}, which the reply does not have"))
         })
     }
 
@@ -131,7 +131,7 @@ pub(super) fn block(blocks: &mut [Value], index: u64) -> Result<&mut Value, Wire
     place.ok_or_else(|| WireError::new("", format!("is about block {index}, which has not begun")))
 }
 
-/// Checks that a block that begins is the next one.
+/// Checks that a new block is the next one.
 pub(super) fn is_next(blocks: &[Value], index: u64) -> Result<(), WireError> {
     if u64::try_from(blocks.len()) == Ok(index) {
         return Ok(());
@@ -139,7 +139,7 @@ pub(super) fn is_next(blocks: &[Value], index: u64) -> Result<(), WireError> {
     Err(WireError::new("", format!("begins block {index}, but the next one is {}", blocks.len())))
 }
 
-/// Appends to a text of an object, or sets it.
+/// Appends to a string member of an object, or sets it.
 pub(super) fn add_text(owner: &mut Value, key: &str, more: &str) {
     match owner.get_mut(key) {
         Some(Value::String(text)) => text.push_str(more),
@@ -154,7 +154,7 @@ pub(super) fn set(owner: &mut Value, key: &str, value: Value) {
     }
 }
 
-/// Returns the object under a key of an object, creating it if it is not one.
+/// Returns the object under a key of an object, replacing any value that is not an object.
 pub(super) fn child<'v>(owner: &'v mut Value, key: &str) -> &'v mut Value {
     for key in [None, Some(key)] {
         let place = match key {
@@ -168,12 +168,12 @@ pub(super) fn child<'v>(owner: &'v mut Value, key: &str) -> &'v mut Value {
     &mut owner[key]
 }
 
-/// Returns the members of a value, or none.
+/// Returns the members of a value, or no members if it is not an object.
 pub(super) fn fields(value: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
     value.and_then(Value::as_object).into_iter().flatten()
 }
 
-/// Sets members of an object that holds them under a key, and keeps the others.
+/// Sets members of the object under a key, and keeps its other members.
 pub(super) fn update(owner: &mut Value, key: &str, with: Option<&Value>) {
     for (name, value) in fields(with).filter(|(_, value)| !value.is_null()) {
         set(child(owner, key), name, value.clone());

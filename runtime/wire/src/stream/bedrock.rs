@@ -6,7 +6,7 @@ use super::assembly::{Assembly, add_text, block, child, fields, index, is_next, 
 use crate::calls::text;
 use crate::layout::WireError;
 
-/// The place of the blocks.
+/// The location of the blocks.
 const CONTENT: &str = "/output/message/content";
 
 pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
@@ -22,7 +22,7 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
             }
             "messageStop" | "metadata" => {
                 assembly.list(CONTENT)?;
-                // `p` is padding, so that the length of an event tells nothing.
+                // `p` is padding that hides the length of an event.
                 for (key, value) in fields(Some(event)).filter(|(key, _)| *key != "p") {
                     set(&mut assembly.response, key, value.clone());
                 }
@@ -32,7 +32,7 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
             }
             kind if kind.ends_with("Exception") => {
                 let reason = format!(
-                    "the provider sent an error in place of a reply: {kind}: {}",
+                    "the vendor sent an error instead of a reply: {kind}: {}",
                     text(event, "message")
                 );
                 return Err(WireError::new("", reason));
@@ -72,7 +72,7 @@ fn block_start(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> 
 fn delta(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
     let index = index(event, "contentBlockIndex")?;
     let blocks = assembly.list(CONTENT)?;
-    // Only calls have a beginning of their own.
+    // Only calls have a start event.
     if u64::try_from(blocks.len()) == Ok(index) {
         blocks.push(json!({}));
     }
@@ -95,7 +95,7 @@ fn delta(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Adds to reasoning, which is a signed text or opaque bytes.
+/// Adds to reasoning, which is signed text or opaque bytes.
 fn reason(content: &mut Value, thought: &Value) {
     if let Some(bytes) = thought.get("redactedContent") {
         set(content, "redactedContent", bytes.clone());
@@ -111,7 +111,7 @@ fn reason(content: &mut Value, thought: &Value) {
     }
 }
 
-/// Turns a text into one with citations, and adds one.
+/// Turns a text block into one with citations, and adds a citation.
 fn cite(block: &mut Value, citation: &Value) {
     match block.pointer_mut("/citationsContent/citations") {
         Some(Value::Array(citations)) => citations.push(citation.clone()),

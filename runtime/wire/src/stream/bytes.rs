@@ -1,25 +1,25 @@
-//! Reads events from the bytes of a connection, in whatever pieces these arrive.
+//! Decodes events from the bytes of a connection, split at any position.
 
 use serde_json::Value;
 use toolgen_kernel::base::sse::{Event, Reader};
 
 use super::StreamError;
 
-/// Decodes the bytes of a stream. Its own limits are those of the stream around it.
+/// Decodes the bytes of a stream. The stream that contains it enforces the size limit.
 #[derive(Debug, Default)]
 pub(super) enum Decoder {
-    /// No byte has come yet that shows how the others are framed.
+    /// The first byte, which determines the framing, has not arrived yet.
     #[default]
     Unknown,
     /// Server-sent events.
     Sse(Box<Reader>),
-    /// JSON values, one after the other or in a list.
+    /// A sequence or a list of JSON values.
     Json(JsonValues),
     /// Frames of an AWS event stream.
     Frames(Vec<u8>),
 }
 
-/// The events of a decoder: JSON, or the word with which OpenAI ends a stream.
+/// The events of a decoder: JSON, or `None` for the marker that ends a stream of OpenAI.
 type Events = Vec<Option<Value>>;
 
 impl Decoder {
@@ -27,13 +27,13 @@ impl Decoder {
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<Events, StreamError> {
         let mut bytes = bytes;
         if matches!(self, Decoder::Unknown) {
-            // Blank lines may come before anything else.
+            // Blank lines may come first.
             let blank = bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
             bytes = &bytes[blank..];
             *self = match bytes.first() {
                 None => return Ok(Vec::new()),
                 Some(b'{' | b'[') => Decoder::Json(JsonValues::default()),
-                // The length of a frame, of which there are none of 16 MiB.
+                // The first byte of a frame's length is 0: no frame has 16 MiB or more.
                 Some(0) => Decoder::Frames(Vec::new()),
                 Some(_) => Decoder::Sse(Box::new(Reader::new(usize::MAX))),
             };
@@ -56,7 +56,7 @@ impl Decoder {
     /// Returns the event that lacks only its end.
     pub(super) fn finish(&mut self) -> Result<Events, StreamError> {
         match self {
-            // Some servers leave out the last blank line. An event that was cut is not JSON, and says nothing.
+            // Some servers omit the last blank line. A truncated event is not JSON, and is ignored.
             Decoder::Sse(_) => Ok(self.push(b"\n\n").unwrap_or_default()),
             _ => Ok(Vec::new()),
         }
@@ -75,10 +75,10 @@ fn json(bytes: &[u8]) -> Result<Value, StreamError> {
         .map_err(|error| StreamError::Bytes(format!("an event is not JSON: {error}")))
 }
 
-/// JSON objects; whatever only separates them is skipped.
+/// JSON objects; separators between them are skipped.
 #[derive(Debug, Default)]
 pub(super) struct JsonValues {
-    /// The beginning of an object whose end has not come.
+    /// The start of an incomplete object.
     value: Vec<u8>,
     depth: usize,
     in_text: bool,
@@ -95,7 +95,7 @@ impl JsonValues {
                     b'[' | b']' | b',' => continue,
                     byte if byte.is_ascii_whitespace() => continue,
                     _ => {
-                        let what = "there is something between its JSON objects that does not belong there";
+                        let what = "unexpected bytes between its JSON objects";
                         return Err(StreamError::Bytes(what.to_owned()));
                     }
                 }
@@ -119,14 +119,14 @@ impl JsonValues {
     }
 }
 
-/// The bytes of a frame before its headers: its length, that of its headers, and their checksum.
+/// The size of a frame before its headers, in bytes: its length, the length of its headers, and their checksum.
 const PRELUDE: usize = 12;
-/// The checksum at the end.
+/// The size of the checksum at the end, in bytes.
 const CHECKSUM: usize = 4;
-/// The longest frame (AWS: 16 MiB of payload, 128 KiB of headers).
+/// The maximum size of a frame, in bytes (AWS: 16 MiB of payload, 128 KiB of headers).
 const MAX_FRAME_BYTES: usize = (16 << 20) + (128 << 10) + PRELUDE + CHECKSUM;
 
-/// Takes the whole frames out of a buffer.
+/// Takes all complete frames out of a buffer.
 fn frames(buffer: &mut Vec<u8>) -> Result<Events, StreamError> {
     let mut events = Vec::new();
     let mut taken = 0;
@@ -168,7 +168,7 @@ fn frame_event(frame: &[u8], headers: usize) -> Option<Value> {
     rest.is_empty().then(|| Value::Object([(kind, payload)].into_iter().collect()))
 }
 
-/// Splits off a header: its name and its value. Values other than texts and bytes are skipped.
+/// Splits off a header: its name and its value. Values other than strings and bytes are skipped.
 fn header(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let (length, rest) = bytes.split_first()?;
     let (name, rest) = rest.split_at_checked(usize::from(*length))?;

@@ -1,4 +1,5 @@
-//! Streams of Gemini, `streamGenerateContent`: every event is a response of its own, and their parts follow each other.
+//! Streams of Gemini, `streamGenerateContent`: every event is a response, and the parts of all events are
+//! concatenated.
 
 use serde_json::{Value, json};
 
@@ -21,7 +22,7 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
         assembly.end();
     }
     let candidates = event.get("candidates").and_then(Value::as_array).into_iter().flatten();
-    // Only the first of several is read.
+    // Only the first candidate is read.
     for from in
         candidates.filter(|candidate| candidate.get("index").and_then(Value::as_u64).unwrap_or(0) == 0)
     {
@@ -59,7 +60,7 @@ fn candidate(assembly: &mut Assembly, from: &Value) -> Result<(), WireError> {
     Ok(())
 }
 
-/// The place of the parts.
+/// The location of the parts.
 const PARTS: &str = "/candidates/0/content/parts";
 
 fn part(assembly: &mut Assembly, more: &Value) -> Result<(), WireError> {
@@ -70,7 +71,7 @@ fn part(assembly: &mut Assembly, more: &Value) -> Result<(), WireError> {
         let message = text(more, "text");
         let thought = more.get("thought") == Some(&Value::Bool(true));
         match parts.last_mut() {
-            // The last event often has an empty text, which says nothing and is refused when it goes back.
+            // The last event often has an empty text part, which is rejected when it is sent back.
             _ if message.is_empty() && is_plain(more) => {}
             Some(last) if is_plain(last) && is_plain(more) && last.get("thought") == more.get("thought") => {
                 add_text(last, "text", message);
@@ -110,7 +111,7 @@ fn part(assembly: &mut Assembly, more: &Value) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Whether a part is text and nothing else. One that is signed stays as it is: its signature is for its own text.
+/// Whether a part has only text. A signed part is not merged: its signature covers its own text.
 fn is_plain(part: &Value) -> bool {
     let plain = fields(Some(part)).all(|(key, value)| match key.as_str() {
         "text" => value.is_string(),
@@ -123,7 +124,7 @@ fn goes_on(call: &Value) -> bool {
     ["willContinue", "will_continue"].iter().any(|key| call.get(key) == Some(&Value::Bool(true)))
 }
 
-/// Sets the arguments that an event of a call has, each at its place: a JSON path such as `$.items[0].name`.
+/// Sets the arguments in an event of a call, each at its location: a JSON path such as `$.items[0].name`.
 fn add_arguments(call: &mut Value, event: &Value) -> Result<(), WireError> {
     let partial = event.get("partialArgs").or_else(|| event.get("partial_args"));
     for argument in partial.and_then(Value::as_array).into_iter().flatten() {
@@ -131,7 +132,7 @@ fn add_arguments(call: &mut Value, event: &Value) -> Result<(), WireError> {
             argument.get(camel).or_else(|| argument.get(snake)).filter(|it| !it.is_null())
         };
         let path = of("jsonPath", "json_path").and_then(Value::as_str).unwrap_or_default();
-        let wrong = || WireError::new("/partialArgs", "has a path that leads nowhere");
+        let wrong = || WireError::new("/partialArgs", "has a path that does not resolve");
         let place = place(child(call, "args"), path).ok_or_else(wrong)?;
         if let Some(Value::String(more)) = of("stringValue", "string_value") {
             match place {
@@ -147,10 +148,10 @@ fn add_arguments(call: &mut Value, event: &Value) -> Result<(), WireError> {
     Ok(())
 }
 
-/// The most items of a list: paths could otherwise make lists of any length.
+/// Maximum number of items of a list: a path could otherwise create a list of any length.
 const MAX_LIST_ITEMS: usize = 10_000;
 
-/// Returns the place of a JSON path with names and numbers, creating what is missing on the way.
+/// Returns the value at a JSON path with names and indices, creating missing values on the way.
 fn place<'v>(arguments: &'v mut Value, path: &str) -> Option<&'v mut Value> {
     let mut place = arguments;
     let mut rest = path.strip_prefix('$')?;
@@ -176,7 +177,7 @@ fn place<'v>(arguments: &'v mut Value, path: &str) -> Option<&'v mut Value> {
     Some(place)
 }
 
-/// Splits off the text in brackets, which may be a quoted name.
+/// Splits off the content of the brackets, which may be a quoted name.
 fn bracket(rest: &str) -> Option<(&str, &str)> {
     let inside = rest.strip_prefix('[')?;
     match inside.chars().next().filter(|quote| matches!(quote, '"' | '\'')) {

@@ -1,4 +1,4 @@
-//! Streams of OpenAI Chat Completions, and those of Ollama.
+//! Streams of OpenAI Chat Completions and of Ollama.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::assembly::{Assembly, add_text, child, fields, set};
 use crate::calls::text;
 use crate::layout::WireError;
 
-/// The keys of reasoning: of DeepSeek and vLLM, of OpenRouter and Groq, and of Ollama.
+/// The keys of reasoning of DeepSeek and vLLM, of OpenRouter and Groq, and of Ollama.
 pub(crate) const THOUGHTS: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
 
 pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
@@ -22,7 +22,7 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
     {
         set(&mut assembly.response, key, value.clone());
     }
-    // Ollama's events are messages beside each other, without choices.
+    // The events of Ollama contain a message, without choices.
     if let Some(message @ Value::Object(_)) = event.get("message") {
         add_message(assembly, "/message", message)?;
         if event.get("done") == Some(&Value::Bool(true)) {
@@ -31,7 +31,7 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
         return Ok(());
     }
     let choices = event.get("choices").and_then(Value::as_array).into_iter().flatten();
-    // Only the first of several is read.
+    // Only the first choice is read.
     for choice in choices.filter(|choice| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0) {
         if assembly.response.pointer("/choices/0").is_none() {
             set(
@@ -56,7 +56,7 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
     Ok(())
 }
 
-/// Adds the part of a message in an event.
+/// Adds the part of a message that an event contains.
 fn add_message(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<(), WireError> {
     if assembly.response.pointer(pointer).is_none() {
         set(&mut assembly.response, "message", json!({}));
@@ -93,7 +93,7 @@ fn add_message(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<
     Ok(())
 }
 
-/// Adds text to the content, which is a text or, once there are other parts, a list of them.
+/// Adds text to the content, which is a string or, if there are other parts, a list of parts.
 fn add_content(message: &mut Value, key: &str, reply: &str) {
     match message.get_mut(key) {
         Some(Value::Array(parts)) => parts.push(json!({ "type": "text", "text": reply })),
@@ -120,8 +120,8 @@ fn add_list(assembly: &mut Assembly, pointer: &str, key: &str, more: &[Value]) {
     }
 }
 
-/// Adds to a call, which its number identifies; hosts that leave the number out, or give all calls the same one, give
-/// a new ID to each call.
+/// Adds to a call, which its index identifies. Hosts that omit the index, or use the same index for all calls, give a
+/// new ID to each call.
 fn add_call(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<(), WireError> {
     let list = format!("{pointer}/tool_calls");
     if assembly.response.pointer(&list).is_none()
@@ -155,7 +155,7 @@ fn add_call(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<(),
             return Err(WireError::new("/choices/0/delta/tool_calls", reason));
         }
         _ if name.is_empty() && assembly.knows(id) => {
-            let reason = format!("adds to the call `{id}` without saying its number");
+            let reason = format!("adds to the call `{id}` without its index");
             return Err(WireError::new("/choices/0/delta/tool_calls", reason));
         }
         _ => {
@@ -169,7 +169,7 @@ fn add_call(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<(),
     for (key, value) in fields(Some(delta)).filter(|(key, value)| *key != "index" && !value.is_null()) {
         match key.as_str() {
             "function" | "custom" => add_function(child(call, key), value),
-            // Some hosts repeat the ID as an empty text.
+            // Some hosts repeat the ID as an empty string.
             _ if *value == "" => {}
             _ => set(call, key, value.clone()),
         }
@@ -177,7 +177,7 @@ fn add_call(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<(),
     Ok(())
 }
 
-/// Adds to the function of a call: texts of arguments are appended, everything else is set.
+/// Adds to the function of a call: strings of arguments are appended, all other members are set.
 fn add_function(function: &mut Value, delta: &Value) {
     for (key, value) in fields(Some(delta)).filter(|(_, value)| !value.is_null()) {
         match (key.as_str(), value) {

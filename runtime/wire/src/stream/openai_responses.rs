@@ -1,4 +1,4 @@
-//! Streams of OpenAI Responses. Its last event holds the whole response; the others matter if it does not come.
+//! Streams of OpenAI Responses. The last event contains the whole response; the others matter only if it is missing.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
             let Some(response @ Value::Object(_)) = event.get("response") else {
                 return Err(WireError::new("/response", "is not an object"));
             };
-            // Some hosts leave out what they have sent already.
+            // Some hosts omit what they have already sent.
             let sent = assembly.response.get("output").filter(|sent| **sent != json!([])).cloned();
             assembly.response = response.clone();
             if let Some(sent) =
@@ -74,13 +74,16 @@ fn item_done(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
     }
     let there = block(items, index)?;
     if ["type", "call_id"].iter().any(|key| text(there, key) != text(item, key)) {
-        return Err(WireError::new("/item", format!("ends item {index} as another one than it began")));
+        return Err(WireError::new(
+            "/item",
+            format!("ends item {index} with another type or ID than it began with"),
+        ));
     }
     *there = item.clone();
     Ok(())
 }
 
-/// Reports that an item begins, if it is a call for the program.
+/// Reports the start of an item, if it is a call for the program.
 fn begin_item(assembly: &mut Assembly, item: &Value) -> Result<(), WireError> {
     if matches!(text(item, "type"), "function_call" | "custom_tool_call") {
         assembly.call(text(item, "call_id"), text(item, "name"))?;
@@ -90,7 +93,7 @@ fn begin_item(assembly: &mut Assembly, item: &Value) -> Result<(), WireError> {
 
 fn delta(assembly: &mut Assembly, kind: &str, event: &Value) -> Result<(), WireError> {
     let Some(Value::String(more)) = event.get("delta") else { return Ok(()) };
-    // The list of parts of the item, the number of the part, its type and the key of its text.
+    // The list of parts of the item, the index of the part, its type and the key of its text.
     let (list, number, part_type, key) = match kind {
         "output_text" => ("content", "content_index", "output_text", "text"),
         "refusal" => ("content", "content_index", "refusal", "refusal"),

@@ -179,10 +179,10 @@ fn plan_command_explains_how_each_tool_is_rendered() {
     plan("--dialect openai")
         .exits(1)
         .printed("")
-        .tells("which takes 128")
+        .tells("which allows 128")
         .tells("`--cut`")
         .tells_no("PlanOptions");
-    plan("--dialect openai --cut").exits(0).ends("tool99: left out, because a request takes 128 tools\n");
+    plan("--dialect openai --cut").exits(0).ends("tool99: omitted, because a request can have 128 tools\n");
 }
 
 #[test]

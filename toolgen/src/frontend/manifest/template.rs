@@ -287,7 +287,7 @@ impl<'a> Context<'a> {
         let class = known.map_or(Class::Mixed, |known| known.class());
         if !matches!(class, Class::Boolean | Class::Mixed) {
             let name = one.written();
-            let message = format!("`{name}` is {}, which is neither true nor false", class.name());
+            let message = format!("`{name}` is {}, which is not a boolean", class.name());
             let help = format!("write `{{given: {name}}}`, or compare: `{{equal: [\"{{{name}}}\", value]}}`");
             self.report(codes::PLACEHOLDER_KIND, &node.pointer, message, help);
             return None;

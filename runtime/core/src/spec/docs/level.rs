@@ -1,4 +1,4 @@
-//! How much documentation of tools says: from a line of names to everything.
+//! Levels of detail of tool documentation, from a list of names to the full text.
 
 use serde_json::{Map, Value, json};
 
@@ -13,16 +13,16 @@ use crate::schema::shape::{Extra, Field, Kind, Shape, resolved};
 use crate::spec::ToolSpec;
 use crate::spec::toolset::Toolset;
 
-/// How much documentation of tools says.
+/// The level of detail of tool documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// The name and the arguments, one line per tool: `- get_pet(id, detail?)`.
     Index,
-    /// The name and what the tool does, in a sentence: `- **get_pet** - Gets a pet.`
+    /// The name and a summary in one sentence: `- **get_pet** - Gets a pet.`
     Summary,
-    /// The types of the arguments, as an interface in TypeScript, with the first paragraph of each description.
+    /// The types of the arguments, as a TypeScript interface, with the first paragraph of each description.
     Signature,
-    /// Everything, as [`detail`] says it.
+    /// The full text, as [`detail`] returns it.
     Full,
 }
 
@@ -41,21 +41,22 @@ impl Level {
         }
     }
 
-    /// Returns the level of a name.
+    /// Returns the level with this name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Level> {
         Level::ALL.into_iter().find(|level| level.name() == name)
     }
 }
 
-/// How tools are documented.
+/// Options of tool documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style<'a> {
-    /// How much is said.
+    /// The level of detail.
     pub level: Level,
-    /// If set, signatures and full documentation also say what the schema in this dialect does not.
+    /// If set, signatures and full documentation also contain the rules that the schema in this dialect cannot
+    /// express.
     pub dialect: Option<&'a Dialect>,
-    /// Whether signatures say the type of the result.
+    /// Whether signatures contain the type of the result.
     pub results: bool,
 }
 
@@ -72,13 +73,13 @@ impl<'a> Style<'a> {
         Style { dialect: Some(dialect), ..self }
     }
 
-    /// Sets whether signatures say the type of the result.
+    /// Sets whether signatures contain the type of the result.
     #[must_use]
     pub const fn results(self, results: bool) -> Style<'a> {
         Style { results, ..self }
     }
 
-    /// Returns what neither the schema of a tool nor the rest of its documentation says.
+    /// Returns the rules that neither the schema of a tool nor the rest of its documentation contains.
     pub(super) fn unsaid(&self, spec: &ToolSpec) -> Vec<UnexpressedRule> {
         let mut rules = self.dialect.map(|dialect| unexpressed_rules(spec, dialect)).unwrap_or_default();
         if self.level == Level::Full {
@@ -99,7 +100,8 @@ pub struct Group<'a> {
     pub specs: Vec<&'a ToolSpec>,
 }
 
-/// Groups tools by their [categories](ToolSpec::category), sorted by name. The order within a group is that of the tools.
+/// Groups tools by their [categories](ToolSpec::category), sorted by name. The order within a group is the given
+/// order.
 #[must_use]
 pub fn by_category<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
@@ -114,8 +116,8 @@ pub fn by_category<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Gro
     groups
 }
 
-/// Groups tools by sets, in the order of the sets and of their members. A tool may be in several; those in none come last,
-/// without a heading.
+/// Groups tools by toolsets, in the order of the sets and of their members. A tool may be in several groups. Tools in
+/// no set come last, without a heading.
 #[must_use]
 pub fn by_toolset<'a>(
     specs: impl IntoIterator<Item = &'a ToolSpec>,
@@ -138,7 +140,7 @@ pub fn by_toolset<'a>(
     groups
 }
 
-/// Returns the documentation of tools for a prompt, in Markdown. At [`Level::Full`] it is [`detail`] of each tool.
+/// Returns the documentation of tools for a prompt, in Markdown. At [`Level::Full`], it is [`detail`] of each tool.
 ///
 /// ```
 /// use toolgen_runtime::spec::docs::{Level, Style, docs_at};
@@ -166,8 +168,8 @@ pub fn docs_at<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>, style: &Style<
     grouped(&[Group { name: "", description: "", specs: specs.into_iter().collect() }], style)
 }
 
-/// Returns the documentation of groups of tools for a prompt, in Markdown: a heading for each group, or a comment in the
-/// one block of signatures.
+/// Returns the documentation of groups of tools for a prompt, in Markdown. Each group has a heading, or a comment in
+/// the single block of signatures.
 #[must_use]
 pub fn grouped(groups: &[Group<'_>], style: &Style<'_>) -> String {
     if style.level == Level::Signature {
@@ -191,7 +193,7 @@ pub fn grouped(groups: &[Group<'_>], style: &Style<'_>) -> String {
     out
 }
 
-/// Returns the documentation of one tool at any level but that of signatures, which are an interface of several.
+/// Returns the documentation of one tool at any level except signatures, which form one interface of several tools.
 fn one(spec: &ToolSpec, style: &Style<'_>) -> String {
     match style.level {
         Level::Index => format!("- {}\n", index(spec)),
@@ -219,8 +221,8 @@ fn index(spec: &ToolSpec) -> String {
     format!("{}({})", spec.name, by_name.collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the documentation of groups of tools as JSON: `level`, `types` if signatures name any, and `groups` with `name`,
-/// `description` and `tools`. A tool has its `name` and what the level says.
+/// Returns the documentation of groups of tools as JSON: `level`, `types` if signatures refer to any, and `groups`
+/// with `name`, `description` and `tools`. A tool has its `name` and the contents of the level.
 #[must_use]
 pub fn json(groups: &[Group<'_>], style: &Style<'_>) -> Value {
     let mut out = Map::new();
@@ -298,20 +300,20 @@ pub(super) struct Types {
     result: Option<String>,
 }
 
-/// The types of all tools, in the order of the groups, and the types they name.
+/// The types of all tools, in the order of the groups, and the types that they refer to.
 pub(super) struct Signatures {
     of_tools: std::vec::IntoIter<Types>,
     pub(super) types: Vec<(String, String)>,
 }
 
 impl Signatures {
-    /// Returns the types of the next tool; `None` at levels without them.
+    /// Returns the types of the next tool; `None` at levels other than signatures.
     pub(super) fn next(&mut self) -> Option<Types> {
         self.of_tools.next()
     }
 }
 
-/// Returns the types of all tools; none at levels other than that of signatures.
+/// Returns the types of all tools; empty at levels other than signatures.
 pub(super) fn all(groups: &[Group<'_>], style: &Style<'_>) -> Signatures {
     let is_wanted = style.level == Level::Signature;
     let specs = || groups.iter().flat_map(|group| group.specs.iter().copied()).filter(|_| is_wanted);
@@ -352,7 +354,7 @@ pub(super) fn signature(spec: &ToolSpec, types: &Types) -> String {
     format!("{}({arguments}){result}", property(spec.name.as_str()))
 }
 
-/// Returns the text of a module with the types and the interface of all tools.
+/// Returns the source of a module with the types and the interface of all tools.
 pub(super) fn module(groups: &[Group<'_>], style: &Style<'_>) -> String {
     let mut signatures = all(groups, style);
     let mut out = String::new();
@@ -376,7 +378,7 @@ pub(super) fn module(groups: &[Group<'_>], style: &Style<'_>) -> String {
             let Some(types) = signatures.next() else { continue };
             out.push_str(&comment(&first_paragraph(&spec.description)));
             if let Some(instead) = &spec.deprecated {
-                let instead = if instead.is_empty() { "do not use it any more" } else { instead };
+                let instead = if instead.is_empty() { "do not use this tool" } else { instead };
                 out.push_str(&comment(&format!("Deprecated: {instead}")));
             }
             let rules = style.unsaid(spec);
@@ -390,7 +392,7 @@ pub(super) fn module(groups: &[Group<'_>], style: &Style<'_>) -> String {
     out
 }
 
-/// Returns a text as a comment of one line; nothing if there is no text.
+/// Returns a text as a one-line comment, or an empty string.
 fn comment(text: &str) -> String {
     let seen = text.replace(InvisibleChar::is_invisible, " ");
     let words: Vec<&str> = seen.split_whitespace().collect();

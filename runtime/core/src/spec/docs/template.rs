@@ -1,8 +1,8 @@
-//! Tool documentation in a prompt template of the program's own.
+//! Inserts tool documentation into a prompt template of your program.
 
 use std::fmt;
 
-/// Why a prompt could not be filled: all problems, in order.
+/// The error if a prompt cannot be filled: all problems, in order.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TemplateError {
     /// The problems.
@@ -15,7 +15,7 @@ pub struct TemplateError {
 pub enum TemplateProblem {
     /// There is no value of this name: `no value for '{{.Name}}'`.
     NoValue(String),
-    /// The text between braces is not the name of a value: `'{{…}}' is not a place for a value`.
+    /// The text between braces is not a valid name: `'{{…}}' is not a place for a value`.
     NotAPlace(String),
     /// A placeholder is not closed: `'{{' without '}}'`.
     Open,
@@ -32,12 +32,12 @@ pub enum TemplateProblem {
 /// # Ok::<(), toolgen_runtime::spec::docs::TemplateError>(())
 /// ```
 ///
-/// A value is inserted unchanged: placeholders in it are not filled, so no task can ask for another value. A name may
-/// contain dots, as in `{{.Extra.Branch}}`. No other template features are supported.
+/// A value is inserted unchanged: placeholders in it are not filled, so a task cannot request another value. A name
+/// may contain dots, as in `{{.Extra.Branch}}`. No other template features are supported.
 ///
 /// # Errors
 ///
-/// Every placeholder without a value, and every invalid one: no prompt is returned half filled.
+/// Returns every placeholder without a value, and every invalid one. A prompt is never returned half filled.
 pub fn fill(template: &str, values: &[(&str, &str)]) -> Result<String, TemplateError> {
     let (mut out, mut rest) = (String::with_capacity(template.len()), template);
     let mut problems = Vec::new();

@@ -6,10 +6,10 @@ use super::line;
 use crate::base::frozen::Text;
 use crate::spec::{Requirement, RequirementKind, Timeout, ToolSpec};
 
-/// Returns a Markdown page for callers whose calls of a tool fail: for each requirement the specification declares, the
-/// error text a caller gets without it, and what to do about it.
+/// Returns a Markdown page for callers whose calls of a tool fail. For each declared requirement, it has the error
+/// message that a caller gets, and the fix.
 ///
-/// The texts are those of the errors, so the page can be searched for the text in a log.
+/// The messages are those of the errors, so you can search the page for a message from a log.
 #[must_use]
 pub fn troubleshooting(spec: &ToolSpec) -> String {
     let mut out = format!("# Troubleshooting `{}`\n", spec.name);
@@ -18,15 +18,15 @@ pub fn troubleshooting(spec: &ToolSpec) -> String {
     }
     if let Timeout::Millis(millis) = spec.timeout {
         let text = format!("Tool exceeded timeout of {:?}", std::time::Duration::from_millis(millis));
-        section(&mut out, &text, "The tool may take no longer. Ask for less at once.");
+        section(&mut out, &text, "The tool's time limit was reached. Request less data per call.");
     }
     let text = format!("Tool not found: {}", spec.name);
-    section(&mut out, &text, "The program does not offer the tool, or the name is spelled in another way.");
+    section(&mut out, &text, "The program does not offer the tool, or the name is misspelled.");
     out
 }
 
-/// Returns what a caller reads of each refusal that the specification declares, and what to do about it: on a page, also
-/// of those that every tool has.
+/// Returns the message and the fix of each rejection that the specification declares. A page also has the rejections
+/// that every tool can have.
 fn refusals(spec: &ToolSpec, is_page: bool) -> Vec<(String, String)> {
     let mut all = Vec::new();
     let mut say = |text: String, help: String| all.push((text, help));
@@ -35,12 +35,12 @@ fn refusals(spec: &ToolSpec, is_page: bool) -> Vec<(String, String)> {
     }
     if is_page && spec.requires.iter().any(|it| !it.optional && it.kind != RequirementKind::Service) {
         let text = format!("Cannot execute '{}': prerequisites not met.", spec.name);
-        let help = "Everything that is missing is listed below that line, and the tools to call first, in their \
-                      order. The code of the error is `DEPENDENCY_NOT_MET`.";
+        let help = "The lines below it list the missing prerequisites and the tools to call first, in order. The \
+                      error code is `DEPENDENCY_NOT_MET`.";
         say(text, help.to_owned());
     }
     for requirement in spec.requires.iter().filter(|it| it.kind == RequirementKind::Service) {
-        let help = format!("The program has to lend its tools the service `{}`.", requirement.name);
+        let help = format!("The program must provide the service `{}`.", requirement.name);
         let text = match requirement.optional {
             true => requirement.message_or_default().into_owned(),
             false => {
@@ -59,14 +59,14 @@ fn refusals(spec: &ToolSpec, is_page: bool) -> Vec<(String, String)> {
     }
     if !spec.service.is_empty() {
         let text = format!("Service '{}' is temporarily unavailable. Please try again later.", spec.service);
-        let help = "Several calls of the service failed, so no more are made for a while. Wait.";
+        let help = "Several calls of the service failed, so further calls are blocked for a while. Wait, then retry.";
         say(text, help.to_owned());
     }
     all
 }
 
-/// Writes the lines of the full documentation that say what calls of a tool need, and what to do if they are refused for
-/// the lack of it. There are none for a tool that declares nothing.
+/// Writes the lines of the full documentation about what calls of a tool need, and how to fix a rejection. There are
+/// none for a tool that declares nothing.
 pub(super) fn needs(out: &mut String, spec: &ToolSpec) {
     let named: Vec<String> = spec.requires.iter().map(named).collect();
     line(out, "Requires", &named.join(", "));
@@ -82,12 +82,12 @@ pub(super) fn needs(out: &mut String, spec: &ToolSpec) {
     }
 }
 
-/// Returns the scopes of a tool, if they are others than those that any tool of its effects needs.
+/// Returns the scopes of a tool, if they differ from the default scopes for its effects.
 fn own_scopes(spec: &ToolSpec) -> &[Text] {
     if *spec.scopes == *spec.usual_scopes() { &[] } else { &spec.scopes }
 }
 
-/// Names a requirement in a few words.
+/// Describes a requirement in a few words.
 fn named(requirement: &Requirement) -> String {
     let kind = match requirement.kind {
         RequirementKind::Context => "context value",
@@ -115,27 +115,25 @@ fn remedy(requirement: &Requirement) -> String {
     let help = match requirement.kind {
         RequirementKind::Context => format!(
             "The context of the call has no value `{name}`, or an empty one. Ensure you have authenticated; the \
-             program sets what it knows of its callers."
+             program sets the values that it knows about its callers."
         ),
         RequirementKind::Session => format!(
             "The session of the call has no state `{name}`. Make the call in a session, after the tool that sets \
-             the state; without a session there is none."
+             the state; calls without a session have no state."
         ),
         RequirementKind::Entity => format!(
-            "There is no {name} that the argument `{}` names, or the caller may not see it. Check the spelling.",
+            "The argument `{}` does not name an existing {name}, or the caller cannot access it. Check the spelling.",
             requirement.argument
         ),
         RequirementKind::Tool => {
-            format!("Call `{name}` in the same session first. Only a call that succeeded counts.")
+            format!("Call `{name}` in the same session first. Only successful calls count.")
         }
         RequirementKind::Service | RequirementKind::Custom => {
-            format!("The program's own check `{name}` refused the call.")
+            format!("The program's check `{name}` rejected the call.")
         }
     };
     if requirement.optional {
-        format!(
-            "{help} This is a remark in the details of the result; it does not keep the tool from running."
-        )
+        format!("{help} This is only reported in the details of the result; the tool still runs.")
     } else {
         help
     }

@@ -1,8 +1,7 @@
-//! Shapes as types of TypeScript.
+//! Renders shapes as TypeScript types.
 //!
-//! A named shape that is used once, or whose type is a short word, is written where it is used; any other becomes a
-//! `type` of its own, so that recursive shapes end and nothing is said twice. Rules that types cannot express are left
-//! out.
+//! A named shape that is used once, or whose type is short, is inlined. Any other becomes a `type` declaration, so
+//! that recursive shapes terminate and nothing is repeated. Rules that types cannot express are omitted.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -13,12 +12,13 @@ use crate::schema::shape::{
     Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, TupleRules, find_def,
 };
 
-/// The longest type of a named shape that is written wherever it is used, in bytes.
+/// Maximum length of the type of a named shape that is inlined at each use, in bytes.
 const MAX_INLINE: usize = 40;
-/// The deepest nesting of a type.
+/// Maximum nesting depth of a type.
 const MAX_DEPTH: usize = 40;
 
-/// A named shape, as arguments or as a result: the list of shapes it is in, its name, and the fields that are left out.
+/// A named shape in arguments or in a result: the list that contains it, its name, and whether it is part of a result,
+/// which determines the hidden fields.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Key<'a> {
     scope: usize,
@@ -31,24 +31,26 @@ struct Key<'a> {
 struct At<'a> {
     scope: usize,
     is_result: bool,
-    /// The declared type that the shape is part of without an object or a list around it, in which it may not occur.
+    /// The declared type that contains the shape without an object or a list in between. The shape cannot refer to
+    /// that type.
     inside: Option<Key<'a>>,
     depth: usize,
 }
 
-/// The types of several tools, which share named ones.
+/// The types of several tools, which share named types.
 pub(super) struct Types<'a> {
     scopes: Vec<&'a List<Def>>,
     uses: HashMap<Key<'a>, usize>,
     names: BTreeMap<Key<'a>, String>,
     used_names: HashSet<String>,
-    /// The types that must be declared and are not yet.
+    /// The types that must still be declared.
     open: Vec<Key<'a>>,
     declared: Vec<(String, String)>,
 }
 
 impl<'a> Types<'a> {
-    /// Counts how often each named shape is used by these shapes: a shape, its named shapes, whether it is a result.
+    /// Counts the uses of each named shape by these shapes. Each item is a shape, its named shapes, and whether it is
+    /// a result.
     pub(super) fn of(roots: impl IntoIterator<Item = (&'a Shape, &'a List<Def>, bool)>) -> Types<'a> {
         let mut types = Types {
             scopes: Vec::new(),
@@ -85,7 +87,7 @@ impl<'a> Types<'a> {
         })
     }
 
-    /// Returns the named shape that a reference leads to in the end, and whether `null` is allowed on the way.
+    /// Returns the named shape that a chain of references ends at, and whether a reference allows `null`.
     fn target(&self, shape: &'a Shape, scope: usize, is_result: bool) -> Option<(Key<'a>, &'a Shape, bool)> {
         let defs = *self.scopes.get(scope)?;
         let Kind::Ref(name) = &shape.kind else { return None };
@@ -101,13 +103,14 @@ impl<'a> Types<'a> {
         None
     }
 
-    /// Returns the type of one of the shapes that were counted.
+    /// Returns the type of one of the counted shapes.
     pub(super) fn root(&mut self, shape: &'a Shape, defs: &'a List<Def>, is_result: bool) -> String {
         let at = At { scope: self.scope(defs), is_result, inside: None, depth: 0 };
         self.of_shape(shape, at).text
     }
 
-    /// Returns the types that the types so far name, as `NAME` and its definition, in the order of their first use.
+    /// Returns the types that the rendered types refer to, as `NAME` and its definition, in the order of their first
+    /// use.
     pub(super) fn declared(mut self) -> Vec<(String, String)> {
         while !self.open.is_empty() {
             for key in std::mem::take(&mut self.open) {
@@ -135,7 +138,7 @@ impl<'a> Types<'a> {
 
     fn of_kind(&mut self, shape: &'a Shape, at: At<'a>) -> Type {
         let inner = At { depth: at.depth + 1, ..at };
-        // Inside of an object or a list, a type may name itself.
+        // Inside an object or a list, a type may refer to itself.
         let member = At { inside: None, ..inner };
         match &shape.kind {
             Kind::Any | Kind::Raw(_) => Type::word("unknown"),
@@ -177,7 +180,7 @@ impl<'a> Types<'a> {
             return Type::word("unknown");
         } else {
             let name = self.name(key);
-            // What is nullable says so where it is declared.
+            // A nullable type includes `null` in its declaration.
             Type { names: true, ..Type::word(name) }
         };
         if nullable {
@@ -197,7 +200,8 @@ impl<'a> Types<'a> {
         is_word && self.of_shape(target, at).text.len() <= MAX_INLINE
     }
 
-    /// Whether a named shape is another one, or a union of it with others: such a circle is not a type.
+    /// Whether a named shape consists of another one, directly or as a member of a union. TypeScript rejects such a
+    /// cycle.
     fn is_made_of(&self, from: Key<'a>, wanted: Key<'a>) -> bool {
         let mut open = vec![from];
         let mut seen = BTreeSet::new();
@@ -276,7 +280,7 @@ impl<'a> Types<'a> {
         (!members.is_empty()).then(|| Type { names, ..Type::word(format!("{{ {} }}", members.join("; "))) })
     }
 
-    /// Returns the type of the fields that are known by patterns or not at all, as a map.
+    /// Returns the type of the fields that are matched by patterns or not declared, as a map.
     fn others(&mut self, rules: &'a ObjectRules, at: At<'a>) -> Option<Type> {
         let of_patterns = rules.patterns.iter().map(|pattern| &pattern.shape);
         let extra = if let Extra::Of(shape) = &rules.extra { Some(&**shape) } else { None };
@@ -285,7 +289,7 @@ impl<'a> Types<'a> {
             return None;
         }
         let values = self.joined(shapes, Loose::Or, at);
-        // A `Record` that holds itself is an error; a signature of an index may.
+        // A `Record` that contains itself is an error; an index signature may contain itself.
         let text = if values.names {
             format!("{{ [key: string]: {} }}", values.text)
         } else {
@@ -294,7 +298,7 @@ impl<'a> Types<'a> {
         Some(Type { names: values.names, ..Type::word(text) })
     }
 
-    /// Returns the types of shapes joined by `|` or `&`, each once.
+    /// Returns the types of shapes joined by `|` or `&`, without duplicates.
     fn joined(&mut self, shapes: impl IntoIterator<Item = &'a Shape>, by: Loose, at: At<'a>) -> Type {
         let mut names = false;
         let mut types: Vec<String> = Vec::new();
@@ -340,12 +344,12 @@ impl<'a> Types<'a> {
     }
 }
 
-/// The fields that are left out.
+/// Returns the access of fields that are omitted.
 const fn hidden(is_result: bool) -> Access {
     if is_result { Access::WriteOnly } else { Access::ReadOnly }
 }
 
-/// Visits the shapes that a shape is made of, as far as types show them.
+/// Visits the parts of a shape that types show.
 fn children<'a>(shape: &'a Shape, is_result: bool, visit: &mut dyn FnMut(&'a Shape)) {
     match &shape.kind {
         Kind::Array(rules) => visit(&rules.items),
@@ -369,11 +373,10 @@ fn children<'a>(shape: &'a Shape, is_result: bool, visit: &mut dyn FnMut(&'a Sha
     }
 }
 
-/// The most values of an enumeration that a type lists.
+/// Maximum number of values of an enumeration that a type lists.
 const MAX_LISTED: usize = 50;
 
-/// Names that types of a module may not or should not have: words of the language, and names that signatures use
-/// themselves.
+/// Names that types of a module cannot or should not have: reserved words, and names that signatures use.
 const RESERVED: &str = "any as async await bigint boolean break case catch class const continue debugger default \
     delete do else enum export extends false finally for function if implements import in instanceof interface \
     intrinsic let never new null number object package private protected public return static string super switch \
@@ -383,7 +386,7 @@ const RESERVED: &str = "any as async await bigint boolean break case catch class
 struct Type {
     text: String,
     loose: Loose,
-    /// Whether it names a declared type: `Record` may not hold one that refers to it.
+    /// Whether it refers to a declared type: `Record` cannot contain a type that refers to it.
     names: bool,
 }
 
@@ -406,13 +409,13 @@ impl Type {
         }
     }
 
-    /// Returns the text for a place that allows only tight types.
+    /// Returns the type for a position that allows only types that bind tightly.
     fn tight(self) -> String {
         if self.loose == Loose::No { self.text } else { format!("({})", self.text) }
     }
 }
 
-/// Returns a name for a type that is close to a name of a document.
+/// Returns a type name that is similar to a name in a document.
 fn type_name(name: &str) -> String {
     let mut found: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '$' { c } else { '_' }).collect();
@@ -425,7 +428,7 @@ fn type_name(name: &str) -> String {
     found
 }
 
-/// Returns a key of an object as TypeScript writes it: in quotes unless it is a plain name.
+/// Returns a key of an object in TypeScript syntax: in quotes unless it is an identifier.
 pub(in crate::spec::docs) fn property(name: &str) -> String {
     let mut chars = name.chars();
     let starts = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_' || c == '$');
@@ -436,7 +439,7 @@ pub(in crate::spec::docs) fn property(name: &str) -> String {
     }
 }
 
-/// Returns the types of values, with the type of the rest if they are too many.
+/// Returns the types of values, with a type for the rest if there are too many.
 fn listed(values: &[Literal]) -> Vec<String> {
     let mut messages: Vec<String> = Vec::new();
     for value in values.iter().take(MAX_LISTED) {

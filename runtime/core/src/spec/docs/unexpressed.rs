@@ -1,4 +1,6 @@
-//! What the schema of a tool does not say in the dialect of a provider, in prose.
+//! Describes, in prose, the rules of a tool's schema that a vendor's dialect cannot express.
+//!
+//! The rules are still enforced when arguments are decoded, so the model has to read them in the documentation.
 
 use crate::base::frozen::List;
 use crate::schema::dialect::Dialect;
@@ -6,10 +8,10 @@ use crate::schema::shape::render::Loss;
 use crate::schema::shape::{Extra, Kind, Shape, find_def, object_in, pointer, prose, resolved};
 use crate::spec::ToolSpec;
 
-/// A rule that the schema in a dialect does not express.
+/// A rule that the schema in a dialect cannot express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnexpressedRule {
-    /// The value that the rule is for, as `filter.tags[]`; empty for the arguments together.
+    /// The value that the rule applies to, as `filter.tags[]`. Empty for the arguments as a whole.
     pub place: String,
     /// The keyword of JSON Schema.
     pub keyword: &'static str,
@@ -17,8 +19,9 @@ pub struct UnexpressedRule {
     pub rule: String,
 }
 
-/// Returns what the schema of a tool's arguments does not say in a dialect, in the order of the schema, each rule once.
-/// A tool that the dialect refuses has no such rules: it has no schema there, and [`ToolSpec::schema`] says why.
+/// Returns the rules of a tool's arguments that a dialect cannot express, in the order of the schema, without
+/// duplicates. If the dialect rejects the tool, there are none: it has no schema, and [`ToolSpec::schema`] returns the
+/// reason.
 #[must_use]
 pub fn unexpressed_rules(spec: &ToolSpec, dialect: &Dialect) -> Vec<UnexpressedRule> {
     let mut found = Vec::new();
@@ -36,25 +39,25 @@ fn of_loss(spec: &ToolSpec, loss: &Loss) -> UnexpressedRule {
     let of_tool = loss.keyword == "description" && loss.pointer.is_empty();
     let wording = shape.and_then(|shape| prose::rule(shape, loss.keyword));
     let message = match (wording, loss.keyword) {
-        _ if of_tool => "the description of the tool is cut".to_owned(),
+        _ if of_tool => "the description of the tool is truncated".to_owned(),
         (Some(message), _) => message,
-        // Said only of forms that no value fits two of, see `render`.
-        (None, "oneOf") => "exactly one of the forms fits".to_owned(),
-        (None, "anyOf") => "at least one of the forms fits".to_owned(),
-        (None, "required" | "nullable") => "null is the same as leaving it out".to_owned(),
+        // Reported only for variants that are disjoint, see `render`.
+        (None, "oneOf") => "exactly one of the variants matches".to_owned(),
+        (None, "anyOf") => "at least one of the variants matches".to_owned(),
+        (None, "required" | "nullable") => "null is the same as omitting it".to_owned(),
         (None, "type") => "written as JSON text".to_owned(),
-        (None, "$ref") => "the form is not shown again".to_owned(),
-        // Of a map, written as an array of its keys with their values.
-        (None, "uniqueItems") => "each key is given once".to_owned(),
+        (None, "$ref") => "the schema is not repeated".to_owned(),
+        // For a map that is rendered as a list of keys and values.
+        (None, "uniqueItems") => "each key occurs once".to_owned(),
         (None, "additionalProperties") => "other keys are checked".to_owned(),
-        (None, "schema" | "not" | "if" | "allOf") => "there are more rules".to_owned(),
+        (None, "schema" | "not" | "if" | "allOf") => "more rules apply".to_owned(),
         (None, keyword) => format!("the rule `{keyword}` is checked"),
     };
     UnexpressedRule { place: location, keyword: loss.keyword, rule: message }
 }
 
-/// Returns the place of a pointer into a rendered schema in words, and the shape that is there. If a dialect has a form
-/// other than the shape, the place is that of the last part they have in common.
+/// Returns the location of a JSON pointer into a rendered schema in prose, and the shape at that location. If the form
+/// in the dialect differs from the shape, the location is that of the last common part.
 fn locate<'a>(spec: &'a ToolSpec, path: &str) -> (String, Option<&'a Shape>) {
     let mut location = String::new();
     let mut shape = Some(spec.input.shape());
@@ -95,7 +98,7 @@ fn locate<'a>(spec: &'a ToolSpec, path: &str) -> (String, Option<&'a Shape>) {
             }
             ("anyOf" | "oneOf", Some(Kind::Union(rules))) => nth(&rules.variants, tokens.next()),
             ("allOf", Some(Kind::All(parts))) => nth(parts, tokens.next()),
-            // A nullable shape is a variant beside `null`.
+            // A nullable shape is rendered as a variant next to `null`.
             ("anyOf", _) if tokens.next().as_deref() == Some("0") => here,
             _ => return (location, None),
         };
@@ -121,7 +124,7 @@ pub(super) fn in_one_line(rules: &[UnexpressedRule]) -> String {
     parts.collect::<Vec<_>>().join("; ")
 }
 
-/// Whether the documentation of a tool in full says a rule: it does so for the arguments themselves.
+/// Whether the full documentation of a tool contains a rule: it contains the rules of the arguments themselves.
 pub(super) fn is_in_full(rule: &UnexpressedRule, spec: &ToolSpec) -> bool {
     let Some(rules) = object_in(&spec.input, &spec.defs) else { return false };
     let stated = |shape: &Shape| {

@@ -1,4 +1,4 @@
-//! Changes of the values that one keyword allows.
+//! Changes of the set of values that a keyword allows.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{BeforeAfter, ChangeClass};
 use crate::base::canonical::canonical;
 
-/// The side that must keep to a schema.
+/// The side that must follow a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::spec) enum Side {
     /// The caller: allowing more is compatible.
@@ -21,11 +21,11 @@ pub(in crate::spec) enum Side {
 /// A change of the values that a keyword allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeywordChange {
-    /// The same ones, written differently.
+    /// The same values, in another notation.
     Same,
     Wider,
     Narrower,
-    /// Others.
+    /// Other values.
     Other,
 }
 
@@ -38,7 +38,7 @@ impl KeywordChange {
         }
     }
 
-    /// Returns what the change means to the other side, and why.
+    /// Returns the class of the change for the other side, and the reason.
     pub(super) fn class(self, side: Side) -> (ChangeClass, &'static str) {
         match (self, side) {
             (KeywordChange::Same, _) => (ChangeClass::Text, "the same values are allowed"),
@@ -46,22 +46,22 @@ impl KeywordChange {
                 (ChangeClass::Compatible, "all arguments that were accepted still are")
             }
             (KeywordChange::Narrower, Side::Output) => {
-                (ChangeClass::Compatible, "all results are as promised before")
+                (ChangeClass::Compatible, "all results still match the old schema")
             }
             (KeywordChange::Wider, _) | (KeywordChange::Other, Side::Output) => {
-                (ChangeClass::Breaking, "results may be what was not promised before")
+                (ChangeClass::Breaking, "results may violate the old schema")
             }
             (KeywordChange::Narrower | KeywordChange::Other, _) => {
-                (ChangeClass::Breaking, "arguments that were accepted may be refused")
+                (ChangeClass::Breaking, "arguments that were accepted may be rejected")
             }
         }
     }
 }
 
-/// The types of JSON Schema, an integer being a number as well.
+/// The types of JSON Schema; an integer is also a number.
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
-/// Returns the change of a rule; `None` if the keyword is not known.
+/// Returns the change of a rule; `None` if the keyword is unknown.
 pub(super) fn rule(key: &str, given: BeforeAfter<'_>, side: Side) -> Option<KeywordChange> {
     let (old, new) = given;
     Some(match key {
@@ -81,7 +81,7 @@ pub(super) fn rule(key: &str, given: BeforeAfter<'_>, side: Side) -> Option<Keyw
         }
         "uniqueItems" => flag(given).flipped(),
         "nullable" => flag(given),
-        // What is only read is not an argument, and what is only written is in no result.
+        // A read-only field is not an argument, and a write-only field is not in a result.
         "readOnly" if side == Side::Output => KeywordChange::Same,
         "writeOnly" if side == Side::Input => KeywordChange::Same,
         "readOnly" | "writeOnly" => KeywordChange::Other,
@@ -89,7 +89,7 @@ pub(super) fn rule(key: &str, given: BeforeAfter<'_>, side: Side) -> Option<Keyw
     })
 }
 
-/// Compares switches that allow more, and are off if absent.
+/// Compares booleans that allow more values if `true`, and are `false` by default.
 fn flag((old, new): BeforeAfter<'_>) -> KeywordChange {
     match (old.unwrap_or(&Value::Bool(false)), new.unwrap_or(&Value::Bool(false))) {
         (Value::Bool(old), Value::Bool(new)) if old == new => KeywordChange::Same,
@@ -99,7 +99,7 @@ fn flag((old, new): BeforeAfter<'_>) -> KeywordChange {
     }
 }
 
-/// Returns a schema that allows everything or nothing as what it is.
+/// Returns whether a schema allows everything or nothing; `None` for other schemas.
 pub(super) fn as_bool(schema: Option<&Value>) -> Option<bool> {
     match schema {
         Some(Value::Bool(all)) => Some(*all),
@@ -119,7 +119,7 @@ fn sets(old: Option<BTreeSet<String>>, new: Option<BTreeSet<String>>) -> Option<
     })
 }
 
-/// Returns the texts of a list, or of one text. `None` if it has something else.
+/// Returns the strings of a list, or a single string. `None` if the value has another type.
 fn texts_of(value: Option<&Value>, default: &[&str]) -> Option<BTreeSet<String>> {
     match value {
         None => Some(default.iter().map(|text| (*text).to_owned()).collect()),
@@ -140,7 +140,7 @@ fn types(old: Option<&Value>, new: Option<&Value>) -> KeywordChange {
     sets(all(old), all(new)).unwrap_or(KeywordChange::Other)
 }
 
-/// Compares lists of allowed values, or single ones. No list allows everything.
+/// Compares lists of allowed values, or single values. A missing list allows all values.
 pub(super) fn listed((old, new): BeforeAfter<'_>, single: bool) -> KeywordChange {
     let values = |value: &Value| -> Option<BTreeSet<String>> {
         match value {
@@ -155,7 +155,7 @@ pub(super) fn listed((old, new): BeforeAfter<'_>, single: bool) -> KeywordChange
     }
 }
 
-/// Compares bounds; having none allows the most.
+/// Compares bounds; a missing bound allows all values.
 fn bound((old, new): BeforeAfter<'_>, upper: bool) -> KeywordChange {
     match (old.map(Value::as_f64), new.map(Value::as_f64)) {
         (Some(Some(old)), Some(Some(new))) if old < new => {
@@ -177,7 +177,7 @@ fn bound((old, new): BeforeAfter<'_>, upper: bool) -> KeywordChange {
     }
 }
 
-/// Compares rules of which it is only known that having none allows the most.
+/// Compares rules that are only known to restrict values: a missing rule allows all values.
 pub(super) fn presence((old, new): BeforeAfter<'_>) -> KeywordChange {
     match (old, new) {
         (None, Some(_)) => KeywordChange::Narrower,

@@ -1,14 +1,14 @@
-//! Changes as text for people.
+//! Renders changes as text for people.
 
 use serde_json::Value;
 
 use super::{Change, ChangeClass};
 use crate::base::canonical::canonical;
 
-/// The longest part of a value that is shown, in characters.
+/// Maximum length of the part of a value that is shown, in characters.
 const MAX_VALUE_SHOWN: usize = 200;
 
-/// Returns changes as text, the worst first: the place, what changed, why that is of its class, and the
+/// Returns changes as text, the most severe first: the location, what changed, the reason for the class, and the
 /// values before and after if they are long.
 #[must_use]
 pub fn report(changes: &[Change]) -> String {
@@ -26,7 +26,7 @@ pub fn report(changes: &[Change]) -> String {
             }
             if let (Some(before), Some(after)) = (&change.before, &change.after) {
                 let (before, after) = (canonical(before), canonical(after));
-                // Short ones are in the message.
+                // Short values are part of the message.
                 if before.len().max(after.len()) > 60 {
                     let (before, after) = first_difference(&before, &after);
                     text.push_str(&format!("      - {}\n      + {}\n", visible(&before), visible(&after)));
@@ -37,7 +37,7 @@ pub fn report(changes: &[Change]) -> String {
     text
 }
 
-/// Returns changes as JSON, in their order.
+/// Returns changes as JSON, in the given order.
 #[must_use]
 pub fn json(changes: &[Change]) -> Value {
     let one = |change: &Change| {
@@ -56,7 +56,7 @@ pub fn json(changes: &[Change]) -> Value {
     changes.iter().map(one).collect()
 }
 
-/// Returns how many changes of each class there are, the worst first.
+/// Returns the number of changes of each class, the most severe first.
 #[must_use]
 pub fn counted(changes: &[Change]) -> String {
     let counts = ChangeClass::ALL.into_iter().rev().filter_map(|class| {
@@ -66,7 +66,7 @@ pub fn counted(changes: &[Change]) -> String {
     counts.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the parts of two texts around their first difference.
+/// Returns excerpts of two texts around their first difference.
 fn first_difference(before: &str, after: &str) -> (String, String) {
     let same = before.chars().zip(after.chars()).take_while(|(left, right)| left == right).count();
     let skipped = same.saturating_sub(MAX_VALUE_SHOWN / 4);
@@ -79,8 +79,8 @@ fn first_difference(before: &str, after: &str) -> (String, String) {
     (part(before), part(after))
 }
 
-/// Returns a text of a document or a server as a terminal may show it: everything that is not plainly a letter, a digit or a
-/// mark is escaped.
+/// Returns a text of a document or a server in a form that is safe for a terminal: all characters except letters,
+/// digits and marks are escaped.
 #[must_use]
 pub fn visible(text: &str) -> String {
     text.chars()

@@ -1,4 +1,4 @@
-//! Changes of schemas.
+//! Compares schemas.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::{BeforeAfter, ChangeClass, NamedSchemas, ToolChanges, differ, members
 use crate::base::canonical::canonical;
 use crate::schema::shape::pointer::{child, referenced};
 
-/// Returns the schemas that a schema names by itself.
+/// Returns the named schemas that a schema contains.
 pub(in crate::spec) fn own_names(schema: Option<&Value>) -> NamedSchemas<'_> {
     let mut by_name = NamedSchemas::new();
     for key in ["definitions", "$defs"] {
@@ -20,7 +20,7 @@ pub(in crate::spec) fn own_names(schema: Option<&Value>) -> NamedSchemas<'_> {
 }
 
 impl ToolChanges<'_> {
-    /// Compares two schemas at one place.
+    /// Compares two schemas at the same location.
     pub(in crate::spec) fn schema(&mut self, pointer: &str, given: BeforeAfter<'_>, side: Side) {
         let before = self.changes.len();
         match given {
@@ -47,22 +47,26 @@ impl ToolChanges<'_> {
         }
     }
 
-    /// Compares the schemas of results, which a tool need not have.
+    /// Compares the schemas of results, which are optional.
     pub(in crate::spec) fn output(&mut self, pointer: &str, given: BeforeAfter<'_>) {
         match given {
             (None, Some(_)) => {
                 self.suspicious(pointer, given);
-                self.add(pointer, ChangeClass::Compatible, "the tool now says what its results are");
+                self.add(pointer, ChangeClass::Compatible, "the tool now declares a schema of its results");
             }
             (Some(_), None) => {
-                self.add(pointer, ChangeClass::Breaking, "the tool no longer says what its results are");
+                self.add(
+                    pointer,
+                    ChangeClass::Breaking,
+                    "the tool no longer declares a schema of its results",
+                );
             }
             _ => self.schema(pointer, given, Side::Output),
         }
     }
 
-    /// Compares the targets of references, if they are not the same: another name alone changes nothing.
-    /// Returns whether that was done.
+    /// Compares the targets of references, if they differ: a different name alone changes nothing. Returns whether the
+    /// targets were compared.
     fn referred(&mut self, pointer: &str, old: &Value, new: &Value, side: Side) -> bool {
         let name = |schema: &Value| schema.get("$ref").and_then(Value::as_str).and_then(referenced);
         let (was, is) = (name(old), name(new));
@@ -80,16 +84,16 @@ impl ToolChanges<'_> {
         };
         let pair = was.zip(is);
         if let Some(class) = pair.as_ref().and_then(|pair| self.renamed.get(pair)).copied() {
-            self.add(pointer, class, "the schema has another name here, too");
+            self.add(pointer, class, "the schema also has another name here");
         } else if differ((Some(&old), Some(&new))) {
-            // Within itself it is no other change.
+            // A recursive use of the same pair is not another change.
             self.renamed.extend(pair.clone().map(|pair| (pair, ChangeClass::Text)));
             let before = self.changes.len();
             self.schema(pointer, (Some(&old), Some(&new)), side);
             let worst = self.changes.iter().skip(before).map(|change| change.class).max();
             self.renamed.extend(pair.zip(worst));
         } else {
-            self.add(pointer, ChangeClass::Text, "the schema has another name, and is the same");
+            self.add(pointer, ChangeClass::Text, "the schema was renamed, but not changed");
         }
         true
     }
@@ -121,7 +125,7 @@ impl ToolChanges<'_> {
             }
             "anyOf" | "x-anyOf" => return self.alternatives(pointer, given, KeywordChange::Wider, side),
             "allOf" | "x-all" => return self.alternatives(pointer, given, KeywordChange::Narrower, side),
-            // A value that two of them allow is not allowed: more in one may be less in all.
+            // A value that two variants allow is not allowed: one more variant may allow fewer values in total.
             "oneOf" | "x-oneOf" => {
                 return self.alternatives(pointer, given, KeywordChange::Other, Side::Either);
             }
@@ -132,7 +136,7 @@ impl ToolChanges<'_> {
                     (Side::Input, None) => ChangeClass::Compatible,
                     (Side::Output, _) => ChangeClass::Text,
                     _ => {
-                        let reason = "a call that leaves the argument out means something else";
+                        let reason = "a call that omits the argument now has another meaning";
                         return self.changed_as(pointer, (ChangeClass::Breaking, reason), &what, given);
                     }
                 };
@@ -175,7 +179,8 @@ impl ToolChanges<'_> {
                     if self.suspicious_name(&at, key) {
                         continue;
                     }
-                    // Whoever checks a result by the schema he knows refuses a field that it does not allow.
+                    // A caller that validates a result by the old schema rejects a field that the schema does not
+                    // allow.
                     let fits = side == Side::Input || (side == Side::Output && !closed);
                     let class = if fits { ChangeClass::Compatible } else { ChangeClass::Breaking };
                     self.add(&at, class, format!("`{key}` was added"));
@@ -185,7 +190,8 @@ impl ToolChanges<'_> {
         }
     }
 
-    /// Compares named schemas. A new one is only used by what refers to it, which is another change.
+    /// Compares named schemas. A new one has no effect by itself: it is used only by references, which are separate
+    /// changes.
     fn compare_named(&mut self, pointer: &str, (old, new): BeforeAfter<'_>, side: Side) {
         let none = Value::Object(Map::new());
         let (old, new) = (old.unwrap_or(&none), new.unwrap_or(&none));
@@ -209,11 +215,11 @@ impl ToolChanges<'_> {
         }
     }
 
-    /// Compares lists of alternatives, or of schemas that all hold. `more` is what one more of them means.
+    /// Compares lists of alternatives, or of schemas that must all match. `more` is the meaning of an additional item.
     fn alternatives(&mut self, pointer: &str, (old, new): BeforeAfter<'_>, more: KeywordChange, side: Side) {
         let (Some(Value::Array(was)), Some(Value::Array(is))) = (old, new) else {
             self.suspicious(pointer, (old, new));
-            // None at all is not a rule.
+            // A missing list is no rule.
             let turn = presence((old, new));
             return self.turned(pointer, "the list", (old, new), turn, side);
         };
@@ -249,7 +255,7 @@ impl ToolChanges<'_> {
         }
     }
 
-    /// Compares the schemas of the items of a tuple, place by place.
+    /// Compares the schemas of the items of a tuple by position.
     fn tuple(&mut self, pointer: &str, (old, new): BeforeAfter<'_>, side: Side) {
         match (old.and_then(Value::as_array), new.and_then(Value::as_array)) {
             (Some(was), Some(is)) if was.len() == is.len() => {
@@ -266,7 +272,7 @@ impl ToolChanges<'_> {
     }
 }
 
-/// Returns a schema in the place of a reference to it, with what is next to the reference.
+/// Returns the target of a reference, merged with the other keywords of the reference.
 fn beside(reference: &Value, target: &Value) -> Value {
     let mut whole = target.clone();
     if let (Value::Object(whole), Value::Object(own)) = (&mut whole, reference) {

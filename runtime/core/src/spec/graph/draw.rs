@@ -7,9 +7,9 @@ use super::Graph;
 use crate::spec::{Requirement, RequirementKind, ToolSpec};
 
 impl Graph<'_> {
-    /// Returns the graph as a [Mermaid](https://mermaid.js.org) flowchart: an arrow leads from a required tool to the
-    /// tool that requires it, dotted if the requirement is optional, and a thick one from a tool to each that it calls.
-    /// Unconnected tools are left out.
+    /// Returns the graph as a [Mermaid](https://mermaid.js.org) flowchart. An arrow leads from a required tool to the
+    /// tool that requires it, dotted if the requirement is optional. A thick arrow leads from a tool to each tool that
+    /// it calls. Unconnected tools are omitted.
     #[must_use]
     pub fn mermaid(&self) -> String {
         let mut out = String::from("flowchart LR\n");
@@ -36,7 +36,7 @@ impl Graph<'_> {
         out
     }
 
-    /// Returns the graph in Graphviz' DOT language, drawn as by [`mermaid`](Self::mermaid).
+    /// Returns the graph in Graphviz' DOT language, with the same arrows as [`mermaid`](Self::mermaid).
     #[must_use]
     pub fn dot(&self) -> String {
         let mut out = String::from("digraph tools {\n  rankdir=LR;\n");
@@ -94,7 +94,7 @@ enum Arrow {
     Calls,
 }
 
-/// The requirements of a tool in order, without duplicates in kind and name.
+/// Returns the requirements of a tool in order, without duplicates of kind and name.
 fn unique(spec: &ToolSpec) -> impl Iterator<Item = &Requirement> {
     let mut seen = BTreeSet::new();
     spec.requires.iter().filter(move |it| seen.insert((it.kind, it.name.as_str())))
@@ -108,7 +108,7 @@ struct Node<'a> {
 }
 
 impl Node<'_> {
-    /// Returns a unique ID: names differ by what is escaped in them.
+    /// Returns a unique ID: escaping keeps names distinct.
     fn id(&self) -> String {
         let mut id = format!("{}_", self.kind.map_or("tool", RequirementKind::as_str));
         for character in self.name.chars() {

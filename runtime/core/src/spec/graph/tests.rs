@@ -7,7 +7,7 @@ fn tool(name: &str, requires: Vec<Requirement>) -> ToolSpec {
     ToolSpec { name: ToolName::parse(name.to_owned()).unwrap(), requires: requires.into(), ..ToolSpec::EMPTY }
 }
 
-/// Tools by lines such as `c: b a?`, where `?` makes a requirement optional.
+/// Creates tools from lines such as `c: b a?`, where `?` makes a requirement optional.
 fn tools(lines: &[&str]) -> Vec<ToolSpec> {
     let parse = |line: &&str| {
         let (name, required) = line.split_once(':').unwrap_or((line, ""));
@@ -55,7 +55,7 @@ fn every_cycle_is_named_once_and_deterministically() {
 
 #[test]
 fn cycle_detection_agrees_with_a_naive_search() {
-    // Every seventh of all graphs of four tools: a cycle is reported exactly if some tool reaches itself.
+    // Checks every seventh graph of four tools: a cycle is reported if and only if some tool reaches itself.
     let names = ["a", "b", "c", "d"];
     for bits in 0_u32..1 << 16 {
         let edge = |from: usize, to: usize| (bits >> (from * 4 + to)) & 1 == 1;

@@ -1,19 +1,18 @@
-//! The shapes of a tool's arguments, each with its place.
+//! Visits the shapes of a tool's arguments with their locations.
 
 use std::collections::HashSet;
 
 use crate::schema::shape::{Access, Extra, Kind, Shape, find_def};
 use crate::spec::ToolSpec;
 
-/// The named shapes that were visited: the address of their list, and the name.
+/// The named shapes that were visited: the address of their list, and their name.
 pub(super) type Visited = HashSet<(usize, String)>;
 
-/// The deepest nesting that is visited.
+/// Maximum nesting depth that is visited.
 const MAX_DEPTH: usize = 32;
 
-/// Returns the shapes that a tool's arguments are made of, with their places: `filter.tags[]`, and whether they are one of
-/// several, or a single value. A named shape is visited
-/// where it is first seen, also of several tools that share it.
+/// Returns the shapes of a tool's arguments, with their locations (`filter.tags[]`), and whether each is a variant of
+/// a union. A named shape is visited only where it occurs first, even if several tools share it.
 pub(super) fn shapes<'a>(spec: &'a ToolSpec, seen: &mut Visited) -> Vec<(String, &'a Shape, bool)> {
     let mut found = Vec::new();
     let mut open = vec![(String::new(), spec.input.shape(), 0, false)];
@@ -56,7 +55,7 @@ pub(super) fn shapes<'a>(spec: &'a ToolSpec, seen: &mut Visited) -> Vec<(String,
             }
             _ => {}
         }
-        // The last one in is the first one out.
+        // The stack is last in, first out.
         open.get_mut(from..).unwrap_or_default().reverse();
         let is_single = matches!(&shape.kind, Kind::Enum(values) if values.len() == 1);
         found.push((location, shape, is_choice || is_single));

@@ -1,12 +1,12 @@
-//! Tools that a model cannot tell apart.
+//! Finds tools that a model cannot distinguish.
 
 use std::collections::HashMap;
 
 use super::words::{enumerated, is_request, stems, words};
 use crate::spec::ToolSpec;
 
-/// Returns a message for each group of tools that say the same about themselves, with the index of its first tool.
-/// Takes time in proportion to the texts.
+/// Returns a message for each group of tools with the same description or name, with the index of its first tool.
+/// Takes time proportional to the length of the descriptions.
 pub(super) fn similar(specs: &[&ToolSpec]) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     let of_names = groups(specs, |spec| {
@@ -18,7 +18,7 @@ pub(super) fn similar(specs: &[&ToolSpec]) -> Vec<(String, usize)> {
         let Some(first) = group.first() else { continue };
         found.push((format!("the tools {} have names made of the same words", names(specs, group)), *first));
     }
-    // What was never written is found by another lint.
+    // Missing descriptions are reported by another lint.
     let is_written = |spec: &ToolSpec| !is_request(&spec.description);
     let of_descriptions =
         groups(specs, |spec| if is_written(spec) { stems(&spec.description) } else { Vec::new() });

@@ -1,4 +1,4 @@
-//! What is found in the texts of tools: the script beside this file.
+//! Tests of the lints, with the cases of `tests/texts.txt`.
 
 use std::path::Path;
 

@@ -1,8 +1,8 @@
-//! Numbers that mean nothing without a unit.
+//! Finds numbers that need a unit and have none.
 
 use super::words::words;
 
-/// Words of names whose numbers have a unit.
+/// Words in names of numbers that have a unit.
 const MEASURES: &[&str] = &[
     "timeout",
     "delay",
@@ -34,7 +34,7 @@ const MEASURES: &[&str] = &[
     "storage",
 ];
 
-/// Words of names whose numbers count something, or are not measured.
+/// Words in names of numbers that count something, or are not measured.
 const COUNTED: &[&str] = &[
     "code",
     "page",
@@ -145,7 +145,7 @@ const SHORT: &[&str] = &[
     "mbps", "bps", "kw", "kwh", "w", "v", "a", "pa", "hpa", "bar", "rpm", "fps", "kmh", "mph", "pct",
 ];
 
-/// Whether the name of a number asks for a unit that neither the name nor the description gives. `others` are the names
+/// Whether the name of a number needs a unit that neither the name nor the description gives. `others` are the names
 /// next to it: one of them may be for the unit.
 pub(super) fn is_missing<'a>(
     name: &str,
@@ -154,7 +154,7 @@ pub(super) fn is_missing<'a>(
     mut others: impl Iterator<Item = &'a str>,
 ) -> bool {
     let named = words(name);
-    // A weight in whole numbers is a rank, and `u_height` is in units of a rack.
+    // An integer weight is a rank, and `u_height` is in rack units.
     let is_rank = is_whole && named.last().is_some_and(|last| last == "weight");
     let is_given = |other: &str| words(other).iter().any(|word| matches!(word.as_str(), "unit" | "units"));
     if is_rank || named.first().is_some_and(|first| first == "u") || others.any(is_given) {
@@ -172,7 +172,7 @@ pub(super) fn is_missing<'a>(
         return false;
     }
     let lower = description.to_lowercase();
-    // `in` and `a` are words of sentences rather than inches and amperes.
+    // `in` and `a` are usually not inches and amperes.
     let is_short =
         |word: &String| SHORT.contains(&word.as_str()) && !matches!(word.as_str(), "in" | "a" | "s" | "us");
     !UNITS.iter().any(|unit| lower.contains(unit)) && !words(&separated(&lower)).iter().any(is_short)

@@ -1,20 +1,21 @@
-//! Arguments whose schemas accept no value.
+//! Finds arguments whose schemas accept no value.
 
 use super::{Findings, Lint, shape_walk};
 use crate::schema::shape::never::Never;
 use crate::schema::shape::{Field, Kind, object_in};
 
-/// What is known about the schemas of the tools before.
+/// State that is shared by the checks of all tools.
 #[derive(Default)]
 pub(super) struct Values<'a> {
     seen: shape_walk::Visited,
     never: Option<Never<'a>>,
 }
 
-const HELP: &str = "correct the rules that exclude one another or require something within itself without end, or leave the tool out";
+const HELP: &str =
+    "correct the rules that contradict each other or require infinite nesting, or omit the tool";
 
 impl<'a> Findings<'a> {
-    /// Reports arguments that can never be given, and a tool that can never be called.
+    /// Reports arguments that can never be passed, and a tool that can never be called.
     pub(super) fn of_values(&mut self, values: &mut Values<'a>) {
         let spec = self.spec;
         let Values { seen, never } = values;
@@ -35,14 +36,14 @@ impl<'a> Findings<'a> {
                     .strip_prefix(outer.as_str())
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
             };
-            // `false` says on purpose that there is no such key, and of several forms others may be given.
+            // `false` forbids a key on purpose, and other variants of a union may accept values.
             let is_meant = is_choice || shape.kind == Kind::Never;
             if location.is_empty() || is_meant || messages.iter().any(is_within) {
                 continue;
             }
             if let Some(reason) = never.why(shape) {
                 let message = format!(
-                    "the argument `{location}` of the tool `{}` can never be given, as no value fits it: {reason}",
+                    "the argument `{location}` of the tool `{}` accepts no value: {reason}",
                     spec.name
                 );
                 self.add(Lint::NoValue, std::slice::from_ref(&location), message, HELP);

@@ -1,6 +1,6 @@
-//! The words of names and descriptions.
+//! Splits names and descriptions into words.
 
-/// Words that say nothing by themselves.
+/// Words that carry no meaning by themselves.
 const EMPTY: &[&str] = &[
     "a",
     "all",
@@ -38,7 +38,7 @@ const EMPTY: &[&str] = &[
     "with",
 ];
 
-/// Returns the words of a text in lower case. `getPet_byID` has four.
+/// Returns the lower-case words of a string. `getPet_byID` has four.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut word = String::new();
@@ -62,7 +62,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
     found
 }
 
-/// Returns the words that say something, without their endings, sorted, each once.
+/// Returns the stems of the words that carry meaning, sorted, without duplicates.
 pub(super) fn stems(text: &str) -> Vec<String> {
     let mut stems: Vec<String> =
         words(text).iter().filter(|word| !EMPTY.contains(&word.as_str())).map(|word| stem(word)).collect();
@@ -71,7 +71,7 @@ pub(super) fn stems(text: &str) -> Vec<String> {
     stems
 }
 
-/// Returns a word without the endings of plurals and verbs: `lists`, `listed` and `listing` are `list`.
+/// Returns a word without the endings of plurals and verbs: `lists`, `listed` and `listing` become `list`.
 fn stem(word: &str) -> String {
     if word.len() <= 3 || !word.is_ascii() {
         return word.to_owned();
@@ -87,7 +87,7 @@ fn stem(word: &str) -> String {
 
 /// Whether a description says no more than a name.
 pub(super) fn restates(description: &str, name: &str) -> bool {
-    // A long text has other words, or is for another lint.
+    // A long description has other words, or is reported by another lint.
     if description.len() > 200 {
         return false;
     }
@@ -96,7 +96,7 @@ pub(super) fn restates(description: &str, name: &str) -> bool {
     described.iter().all(is_named) && (!described.is_empty() || !named.is_empty())
 }
 
-/// Whether a word is the other one with letters left out, as `cmd` and `dir` are.
+/// Whether a word is an abbreviation of another by omitted letters, such as `cmd` and `dir`.
 fn is_short_for(short: &str, word: &str) -> bool {
     let mut letters = word.chars();
     (2..=4).contains(&short.len())
@@ -105,7 +105,7 @@ fn is_short_for(short: &str, word: &str) -> bool {
         && short.chars().skip(1).all(|wanted| letters.any(|letter| letter == wanted))
 }
 
-/// Whether a text is the method and the path of a request.
+/// Whether a description is only the method and the path of a request.
 pub(super) fn is_request(text: &str) -> bool {
     let is_method = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_uppercase());
     text.trim().split_once(' ').is_some_and(|(method, path)| {

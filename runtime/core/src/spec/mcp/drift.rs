@@ -1,4 +1,4 @@
-//! Changes of the tools of a server since they were locked, and what they mean.
+//! Compares the tools of a server with its lock, and classifies the changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +12,10 @@ use crate::spec::drift::{BeforeAfter, ToolChanges, differ, members};
 
 pub use crate::spec::drift::{Change, ChangeClass};
 
-/// Compares the tools that a server offers with its lock, tool by tool. Neither the order of the tools nor the notation
-/// of their descriptors is a change; everything else is at least one.
+/// Compares the tools that a server offers with its lock, tool by tool. Neither the order of the tools nor the
+/// notation of their descriptors is a change; every other difference is at least one change.
 ///
-/// `others` are the names of the tools of other servers: a description that names one may be meant to take its place.
+/// `others` are the names of the tools of other servers: a description that names one of them may try to replace it.
 #[must_use]
 pub fn drift(locked: &[Value], offered: &[Value], others: OtherServerTools<'_>) -> Vec<Change> {
     let (old, new) = (by_name(locked), by_name(offered));
@@ -27,16 +27,16 @@ pub fn drift(locked: &[Value], offered: &[Value], others: OtherServerTools<'_>) 
             (old.get(name).map_or(&[][..], Vec::as_slice), new.get(name).map_or(&[][..], Vec::as_slice));
         match (old, new) {
             ([old], [new]) => descriptor(&mut found, old, new),
-            (_, []) => found.add("", ChangeClass::Breaking, "the server has no such tool any more"),
+            (_, []) => found.add("", ChangeClass::Breaking, "the server no longer has this tool"),
             ([], [new]) => {
-                found.add("", ChangeClass::Added, "the tool is new, and not called before it is locked");
+                found.add("", ChangeClass::Added, "the tool is new, and is not called until it is locked");
                 for one in suspicions(new, others) {
                     found.add(&one.pointer, ChangeClass::Security, format!("the text {}", one.message));
                 }
             }
             (old, new) => {
                 if old.iter().map(|one| canonical(one)).ne(new.iter().map(|one| canonical(one))) {
-                    found.add("", ChangeClass::Breaking, "the server lists several tools of this name");
+                    found.add("", ChangeClass::Breaking, "the server lists several tools with this name");
                 }
             }
         }
@@ -54,7 +54,7 @@ fn by_name(list: &[Value]) -> BTreeMap<&str, Vec<&Value>> {
     names
 }
 
-/// Compares two descriptors of one name.
+/// Compares two descriptors with the same name.
 fn descriptor<'v>(found: &mut ToolChanges<'v>, old: &'v Value, new: &'v Value) {
     if !differ((Some(old), Some(new))) {
         return;
@@ -90,7 +90,7 @@ fn annotations(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
     }
     for (key, given) in members(old, new) {
         let pointer = format!("/annotations/{key}");
-        // What is promised, and what holds if nothing is said.
+        // The value that is a promise, and the default of the hint.
         let (promise, default) = match key {
             "title" => {
                 found.text(&pointer, given);
@@ -109,7 +109,7 @@ fn annotations(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
                 found.add(&pointer, ChangeClass::Text, "the hint is written differently, and means the same");
             }
             (Some(_), Some(new)) if new == promise => {
-                let message = "the tool now promises more, which policies believe once it is locked";
+                let message = "the tool now promises more, and policies rely on this when it is locked";
                 found.add(&pointer, ChangeClass::Compatible, message);
             }
             (Some(_), Some(_)) => {
@@ -123,7 +123,8 @@ fn annotations(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
     }
 }
 
-/// Compares how a tool may be run. A client that runs it as before is not affected if it may also be run as a task.
+/// Compares how a tool may be run. A client that runs it as before is not affected if it can additionally be run as a
+/// task.
 fn execution(found: &mut ToolChanges<'_>, given: BeforeAfter<'_>) {
     const TASKS: &str = "/taskSupport";
     let support = |value: Option<&Value>| {

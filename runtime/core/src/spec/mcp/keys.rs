@@ -1,6 +1,6 @@
-//! Reads schemas of descriptors, with keys of objects that every provider accepts.
+//! Parses schemas of descriptors, with object keys that every vendor accepts.
 //!
-//! A field whose key was changed keeps its original key for the wire, see [`Field`](crate::schema::shape::Field).
+//! A field with a changed key keeps its original key for the wire, see [`Field`](crate::schema::shape::Field).
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -14,13 +14,13 @@ use crate::schema::shape::read::{
 };
 use crate::schema::shape::{Def, Shape};
 
-/// The longest key, in bytes.
+/// Maximum length of a key, in bytes.
 const MAX_KEY: usize = 64;
 
-/// The maximum number of schemas that are looked at to find the types of one.
+/// Maximum number of schemas that are visited to find the types of a schema.
 const MAX_SEEN: usize = 500;
 
-/// A schema on its own, whose keys are made portable.
+/// A standalone schema whose keys are made portable.
 struct Keys<'p, 'd> {
     problems: &'p mut Vec<ReadProblem>,
     /// The schemas in its `$defs`.
@@ -48,7 +48,7 @@ impl Source<'_> for Keys<'_, '_> {
     }
 }
 
-/// Reads a schema and the schemas in its `$defs`. Places start with `prefix`.
+/// Parses a schema and the schemas in its `$defs`. Locations start with `prefix`.
 pub(super) fn read(schema: &Value, prefix: &str, problems: &mut Vec<ReadProblem>) -> (Shape, Vec<Def>) {
     let by_name = schema.get("$defs").and_then(Value::as_object);
     let mut shape = |schema: &Value, pointer: String| {
@@ -65,8 +65,8 @@ pub(super) fn read(schema: &Value, prefix: &str, problems: &mut Vec<ReadProblem>
     (root, defs.collect())
 }
 
-/// Returns a key that every provider accepts for each key of an object: `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`. Keys that are
-/// accepted stay; of the others, those that collide get distinguishing digits.
+/// Returns a key that every vendor accepts for each key of an object: `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`. Valid keys are
+/// not changed; if changed keys collide, digits distinguish them.
 fn portable<'k>(keys: &[&'k str]) -> BTreeMap<&'k str, String> {
     let plain: Vec<String> = keys.iter().map(|key| legal(key)).collect();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();

@@ -1,26 +1,26 @@
-//! Texts of descriptors that try to steer a model, or hide something from a person.
+//! Finds descriptors that try to manipulate a model, or hide something from a person.
 //!
-//! What a server says about its tools is in the prompt of every turn. These checks find what no honest
-//! description needs; they are for a person to look at, and do not prove that the rest is harmless.
+//! What a server says about its tools is in the prompt of every turn. These checks find content that no honest
+//! description needs. A person should review their findings; other content is not proven to be harmless.
 
 use serde_json::Value;
 
 use crate::base::invisible::InvisibleChar;
 use crate::schema::shape::pointer::child;
 
-/// What is wrong with a text of a descriptor.
+/// A suspicious string in a descriptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspicion {
-    /// The place in the descriptor, as a JSON pointer.
+    /// The location in the descriptor, as a JSON pointer.
     pub pointer: String,
     /// What was found there, as the end of a sentence that starts with "the text".
     pub message: String,
 }
 
-/// The names that the tools of other servers have, there and for a model.
+/// The names of the tools of other servers, as the servers and as models know them.
 pub type OtherServerTools<'a> = &'a [String];
 
-/// Returns what is suspicious in the texts of a descriptor, keys included.
+/// Returns the suspicious strings of a descriptor, including its keys.
 #[must_use]
 pub fn suspicions(descriptor: &Value, others: OtherServerTools<'_>) -> Vec<Suspicion> {
     let mut found = Vec::new();
@@ -31,7 +31,7 @@ pub fn suspicions(descriptor: &Value, others: OtherServerTools<'_>) -> Vec<Suspi
     found
 }
 
-/// Returns where a descriptor names a tool of another server.
+/// Returns the locations where a descriptor names a tool of another server.
 #[must_use]
 pub fn shadows(descriptor: &Value, others: OtherServerTools<'_>) -> Vec<Suspicion> {
     let found = texts(descriptor).into_iter();
@@ -40,7 +40,7 @@ pub fn shadows(descriptor: &Value, others: OtherServerTools<'_>) -> Vec<Suspicio
         .collect()
 }
 
-/// Returns all texts of a value with their places. The keys of an object are texts, too: a model reads them.
+/// Returns all strings of a value with their locations. Keys of objects are included, because a model reads them.
 pub(in crate::spec) fn texts(value: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut open = vec![(String::new(), value)];
@@ -66,19 +66,19 @@ pub(in crate::spec) fn texts(value: &Value) -> Vec<(String, String)> {
     found
 }
 
-/// Returns the first thing that is suspicious in a text.
+/// Returns the first suspicious part of a string.
 pub(in crate::spec) fn of_text(text: &str, others: OtherServerTools<'_>) -> Option<String> {
     all_of_text(text, others).next()
 }
 
-/// Returns all that is suspicious in a text.
+/// Returns all suspicious parts of a string.
 fn all_of_text(text: &str, others: OtherServerTools<'_>) -> impl Iterator<Item = String> {
     let all =
         [InvisibleChar::describe_first(text), credential(text), instruction(text), shadow(text, others)];
     all.into_iter().flatten()
 }
 
-/// Finds what a client has written in place of a credential.
+/// Finds the mark that a client writes instead of a credential.
 fn credential(text: &str) -> Option<String> {
     let found = text.contains("[REDACTED]");
     found
@@ -86,12 +86,12 @@ fn credential(text: &str) -> Option<String> {
 }
 
 fn shadow(text: &str, others: OtherServerTools<'_>) -> Option<String> {
-    // What is only a name, such as a value of an enumeration, says nothing about a tool.
+    // A string that is only a name, such as a value of an enumeration, is not a statement about a tool.
     let named = others.iter().find(|name| is_telling(name) && text != name.as_str() && mentions(text, name));
     named.map(|name| format!("names `{name}`, a tool of another server"))
 }
 
-/// Groups of words, one of each of which must follow within a few words, in this order.
+/// Groups of words. One word of each set must follow within a few words, in this order.
 const INSTRUCTIONS: &[&[&[&str]]] = &[
     &[
         &["ignore", "disregard", "forget", "override", "bypass"],
@@ -120,7 +120,7 @@ const INSTRUCTIONS: &[&[&[&str]]] = &[
     ],
     &[&["hide", "conceal", "secretly"], &["user", "users", "human", "operator"]],
     &[&["important", "critical", "attention"], &["ignore", "disregard", "override", "secretly"]],
-    // An API of models speaks of such a prompt, too.
+    // An API of models also mentions such a prompt.
     &[
         &["reveal", "repeat", "print", "leak", "expose", "disclose", "recite", "output"],
         &["system", "hidden", "initial"],
@@ -135,7 +135,7 @@ const INSTRUCTIONS: &[&[&[&str]]] = &[
     &[&["instead"], &["of"], &["tool", "tools"]],
 ];
 
-/// Marks that only mean something to a model.
+/// Marks that only have a meaning for a model.
 const MARKS: &[&str] = &[
     "<important>",
     "<system>",
@@ -149,21 +149,21 @@ const MARKS: &[&str] = &[
     ".aws/credentials",
 ];
 
-/// Words before `user` that mean a user other than the one who reads what a model says.
+/// Words before `user` that refer to other users than the one who talks to the model.
 const OTHER: &[&str] =
     &["another", "different", "other", "particular", "specific", "these", "those", "which"];
 
-/// How many words may stand between two of a group.
+/// Maximum number of words between two words of a group.
 const MAX_WORD_GAP: usize = 6;
 
-/// Finds text that tells a model what to do beyond the tool.
+/// Finds an instruction to the model that goes beyond the tool.
 pub(in crate::spec) fn instruction(text: &str) -> Option<String> {
     let lower = text.to_lowercase();
     if let Some(mark) = MARKS.iter().find(|mark| is_marked(&lower, mark)) {
-        return Some(format!("has `{mark}`, which is for a model alone"));
+        return Some(format!("has `{mark}`, which only has a meaning for a model"));
     }
     let plain = lower.replace(['\'', '’'], "").replace(".\n", ". ").replace("\n\n", ". ");
-    // What one sentence denies is not said of the subject of the next.
+    // A negation in one sentence does not apply to the next.
     let found = plain.split(". ").find_map(|sentence| {
         let words: Vec<&str> =
             sentence.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -172,7 +172,7 @@ pub(in crate::spec) fn instruction(text: &str) -> Option<String> {
     found.map(|found| format!("gives instructions: “{found}”"))
 }
 
-/// Whether a text contains a mark, not as a part of an expression such as `code=[system]|[value]`.
+/// Whether a text contains a mark, except as a part of an expression such as `code=[system]|[value]`.
 fn is_marked(text: &str, mark: &str) -> bool {
     let joins = |char: char| matches!(char, '=' | '|' | '/' | '&' | ',');
     text.match_indices(mark).any(|(at, found)| {
@@ -199,7 +199,7 @@ fn follows(words: &[&str], groups: &[&[&str]]) -> Option<String> {
     })
 }
 
-/// Whether a name does not occur in sentences by chance.
+/// Whether a name is unlikely to occur in sentences by chance.
 fn is_telling(name: &str) -> bool {
     name.len() > 3
         && (name.contains(['_', '-', '.', '/']) || name.chars().skip(1).any(|char| char.is_ascii_uppercase()))

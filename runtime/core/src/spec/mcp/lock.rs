@@ -1,6 +1,6 @@
-//! The lock of an MCP server: its tools as they were when a person read them, and what they depend on.
+//! The lock of an MCP server: the tools that a person reviewed, and what they depend on.
 //!
-//! A lock is a JSON file that is reviewed like code. `specs/mcp-lock.schema.json` describes it.
+//! A lock is a JSON file that is reviewed like code. `specs/mcp-lock.schema.json` is its schema.
 
 use serde_json::{Map, Value, json};
 
@@ -10,46 +10,46 @@ use crate::base::frozen::{List, Text};
 use crate::spec::plan::{McpServer, McpTransport};
 use crate::spec::strict_reader::{LockProblem, Reader};
 
-/// The key that identifies a lock. Its value is the version of the format.
+/// The key that identifies a lock. Its value is the format version.
 pub const LOCK: &str = "toolgen_mcp_lock";
 
-/// The version of the format.
+/// The format version.
 const VERSION: u64 = 1;
 
 /// The lock of a server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lock {
-    /// The server, and how it was reached. Variables of the environment are only named: those that were given to a program
-    /// are all under `inherit`.
+    /// The server, and how it was reached. Only the names of environment variables are stored: all variables of a
+    /// program are under `inherit`.
     pub server: McpServer,
-    /// The package that the program is started from, if its command says which one.
+    /// The package that the program is started from, if its command names one.
     pub package: Option<Package>,
-    /// What the server says about itself: its `serverInfo`, or `null`.
+    /// The server's description of itself: its `serverInfo`, or `null`.
     pub info: Value,
-    /// The identity of the client, for servers whose list depends on it: `none`, `bearer`, `headers`, or the user's
-    /// name for it.
+    /// The identity of the client, for servers whose list depends on it: `none`, `bearer`, `headers`, or a name that
+    /// the user chose.
     pub auth: String,
-    /// The descriptors as the server gave them, sorted by name.
+    /// The descriptors as returned by the server, sorted by name.
     pub tools: Vec<Value>,
 }
 
-/// A package of a registry from which a server is started.
+/// A registry package that a server is started from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Package {
     /// The kind of registry: `npm` or `pypi`.
     pub registry: String,
     /// The name of the package.
     pub name: String,
-    /// The version. Empty if the command names none, so that a different one may be started the next time.
+    /// The version. Empty if the command names none, so that another version may be started later.
     pub version: String,
-    /// The hash of the package as its registry writes it. Empty if it is not known.
+    /// The hash of the package in the notation of its registry. Empty if it is not known.
     pub integrity: String,
 }
 
-const LOCK_AGAIN: &str = "lock the server again by `cargo toolgen mcp lock`, and read what changed";
+const LOCK_AGAIN: &str = "lock the server again with `cargo toolgen mcp lock`, and review the changes";
 
 impl Lock {
-    /// Returns the lock as the text of its file, which is the same for equal locks.
+    /// Returns the lock as the contents of its file, which are the same for equal locks.
     #[must_use]
     pub fn text(&self) -> String {
         let Lock { server, package, info, auth, tools } = self;
@@ -84,12 +84,12 @@ impl Lock {
         text
     }
 
-    /// Reads a lock. One that was changed by hand is refused: the name of a tool and its digest must follow from its
+    /// Parses a lock. A lock that was edited by hand is rejected: the name of a tool and its digest must match its
     /// descriptor.
     ///
     /// # Errors
     ///
-    /// All mistakes.
+    /// Returns all errors in the lock.
     pub fn read(root: &Value) -> Result<Lock, Vec<LockProblem>> {
         let mut reader = Reader::new(LOCK_AGAIN);
         let lock = reader.lock(root);
@@ -99,7 +99,7 @@ impl Lock {
         }
     }
 
-    /// Returns the server of a lock whose list of tools may have been edited: enough to lock it again.
+    /// Returns the server of a lock whose list of tools may have been edited: this is enough to lock it again.
     #[must_use]
     pub fn read_server(root: &Value) -> Option<McpServer> {
         let mut reader = Reader::new(LOCK_AGAIN);
@@ -113,7 +113,7 @@ fn texts_value(texts: &List<Text>) -> Value {
     texts.iter().map(|text| Value::from(text.as_str())).collect()
 }
 
-/// Returns a transport as a lock records it: the names of all variables that a program gets, and no values.
+/// Returns a transport as a lock records it: the names of all variables that a program gets, without their values.
 #[must_use]
 pub fn transport(transport: &McpTransport) -> Value {
     match transport {
@@ -145,7 +145,7 @@ impl Reader {
         let found = root.get(LOCK);
         if found.and_then(Value::as_u64) != Some(VERSION) {
             let given = found.map_or_else(|| "missing".to_owned(), Value::to_string);
-            let message = format!("the version of a lock is {VERSION}, and here it is {given}");
+            let message = format!("expected lock version {VERSION}, got {given}");
             let help = "lock the server again with this version of `cargo toolgen`";
             self.fail_with(format!("/{LOCK}"), message, help);
             return None;
@@ -237,7 +237,7 @@ impl Reader {
 
     fn tools(&mut self, root: &Value, alias: &str) -> Vec<Value> {
         let Some(Value::Array(entries)) = root.get("tools") else {
-            self.fail("/tools", "`tools` is not a list");
+            self.fail("/tools", "`tools` is not an array");
             return Vec::new();
         };
         let tools: Vec<Value> =
@@ -258,7 +258,9 @@ impl Reader {
             }
             let name = name.map(|name| name.to_string()).unwrap_or_default();
             if self.text(entry, &at, "name") != name {
-                let message = format!("`{raw}` is called `{name}`, by the names of the tools of this server");
+                let message = format!(
+                    "`{raw}` must have the name `{name}`, which follows from the tools of this server"
+                );
                 self.fail(format!("{at}/name"), message);
             }
         }

@@ -1,21 +1,21 @@
-//! The names by which a model calls the tools of MCP servers.
+//! The names of MCP tools for models.
 //!
-//! A tool of the server `files` that is called `read` there is `files__read`. An alias has no `_`, so tools of two
-//! servers never have the same name; which tool a name means is looked up and never read from the name.
+//! The tool `read` of the server `files` is named `files__read`. An alias contains no `_`, so tools of two servers
+//! never have the same name. The tool of a name is looked up, never parsed from the name.
 
 use std::collections::BTreeMap;
 
 use crate::base::sha256::sha256;
 use crate::spec::{MAX_NAME, ToolName};
 
-/// The longest alias, in bytes.
+/// Maximum length of an alias, in bytes.
 pub const MAX_ALIAS: usize = 32;
 
-/// The digits of a suffix.
+/// Number of digits of a suffix.
 const SUFFIX: usize = 8;
 
-/// Whether a text may be the alias of a server: `^[a-z][a-z0-9-]{0,31}$`. Names of tools start with it, and those start
-/// with a letter.
+/// Whether a string can be the alias of a server: `^[a-z][a-z0-9-]{0,31}$`. Names of tools start with the alias, and
+/// must start with a letter.
 #[must_use]
 pub fn is_alias(text: &str) -> bool {
     text.len() <= MAX_ALIAS
@@ -23,13 +23,12 @@ pub fn is_alias(text: &str) -> bool {
         && text.chars().all(|char| char.is_ascii_lowercase() || char.is_ascii_digit() || char == '-')
 }
 
-/// Returns the name of each tool of a server, given by the names that the server knows them by. `None` for one that has
-/// no name of its own: because it is empty, because two tools of the server have it, or because another tool already
-/// has what this one's name becomes.
+/// Returns the name of each tool of a server, from the server's names. `None` for a tool without a unique name: its
+/// name is empty, two tools of the server have it, or another tool already has the resulting name.
 ///
-/// A name that is too long becomes its start with `_` and 8 digits of a hash. Characters that providers refuse become
-/// `_`; if two names become the same, those that were changed get the 8 digits, too. The names depend neither on the
-/// order of the tools nor on other servers.
+/// A name that is too long is truncated, with `_` and 8 digits of a hash appended. Characters that vendors reject are
+/// replaced by `_`. If two names become the same, those that were changed also get the 8 digits. The names depend
+/// neither on the order of the tools nor on other servers.
 #[must_use]
 pub fn names(alias: &str, raw: &[&str]) -> Vec<Option<ToolName>> {
     let plain: Vec<String> = raw.iter().map(|raw| format!("{alias}__{}", legal(raw))).collect();
@@ -49,7 +48,7 @@ pub fn names(alias: &str, raw: &[&str]) -> Vec<Option<ToolName>> {
         .zip(full)
         .zip(twice.zip(taken))
         .map(|((raw, name), (twice, taken))| {
-            // What another name became is never that of a tool that is called so.
+            // A changed name never takes precedence over a tool that has this name unchanged.
             let own = is_legal(raw) && name.len() == alias.len() + 2 + raw.len();
             let has = !raw.is_empty() && !twice && (!taken || own);
             has.then(|| ToolName::parse(name).ok()).flatten()
@@ -57,7 +56,7 @@ pub fn names(alias: &str, raw: &[&str]) -> Vec<Option<ToolName>> {
         .collect()
 }
 
-/// For each text, whether it is unique.
+/// Returns, for each item, whether it is unique.
 fn alone<T: AsRef<str>>(texts: &[T]) -> Vec<bool> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for text in texts {
@@ -78,7 +77,7 @@ fn legal(raw: &str) -> String {
     raw.chars().map(|char| if keep(char) { char } else { '_' }).collect()
 }
 
-/// Returns the start of a name with digits that only this tool of this server has.
+/// Returns the start of a name, with digits that are unique to this tool of this server.
 fn with_hash(name: &str, alias: &str, raw: &str) -> String {
     let digest = sha256(format!("{alias}\0{raw}").as_bytes());
     let suffix = digest.get(..SUFFIX).unwrap_or(&digest);
@@ -117,7 +116,7 @@ mod tests {
 
     #[test]
     fn colliding_names_get_hash_suffixes() {
-        // Alone, a changed name is readable.
+        // Without a collision, a changed name is readable.
         assert_eq!(texts("a", &["get.pet"]), [Some("a__get_pet".to_owned())]);
         // `printf 'a\0get.pet' | sha256sum`, `printf 'a\0get/pet' | sha256sum`
         let found = texts("a", &["get.pet", "get/pet", "get_pet"]);
@@ -132,7 +131,7 @@ mod tests {
         assert_eq!(found[1].as_deref(), Some(&*format!("a__{}", &long[..61])));
         let cut = found[0].clone().unwrap();
         assert_eq!((cut.len(), &cut[..56]), (64, &*format!("a__{}_", &long[..52])));
-        // Not between the bytes of a character.
+        // The name is not cut within a character.
         assert!(texts("a", &[&"ü".repeat(80)])[0].is_some());
     }
 

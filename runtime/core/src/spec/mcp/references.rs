@@ -1,7 +1,7 @@
-//! Schemas of descriptors, rewritten so that every reference names one of the schema's own `$defs`.
+//! Rewrites schemas of descriptors so that every reference names one of the schema's own `$defs`.
 //!
-//! Servers refer to any place of a schema, such as `#/properties/from`, and each tool names its schemas as if
-//! it were the only one.
+//! Servers refer to any part of a schema, such as `#/properties/from`, and each tool names its schemas as if it were
+//! the only tool.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,14 +11,14 @@ use crate::base::canonical::canonical;
 use crate::base::sha256::sha256;
 use crate::schema::shape::pointer::{child, percent_decode, token_of};
 
-/// The keys under which a schema names others.
+/// The keys that contain named schemas.
 const DEFS: [&str; 2] = ["$defs", "definitions"];
-/// The keys whose values are schemas by names, which are not keywords.
+/// The keys whose values are maps of schemas; the keys of these maps are not keywords.
 const NAMED: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 /// The keys whose values are data, not schemas.
 const DATA: [&str; 5] = ["const", "default", "enum", "example", "examples"];
 
-/// A schema, and the schemas it refers to by name.
+/// A schema, and the named schemas that it refers to.
 #[derive(Debug)]
 pub(super) struct Closed {
     root: Value,
@@ -26,7 +26,7 @@ pub(super) struct Closed {
 }
 
 impl Closed {
-    /// Names what a schema refers to. References that lead nowhere, or out of the schema, stay as they are.
+    /// Moves the targets of references to `$defs`. References that are dangling, or leave the schema, are not changed.
     pub(super) fn of(schema: &Value) -> Closed {
         let mut names = Names::default();
         for key in DEFS {
@@ -36,7 +36,7 @@ impl Closed {
         }
         let root = names.rewritten(&without_defs(schema), schema);
         let mut defs = BTreeMap::new();
-        // What is rewritten may name more.
+        // A rewritten schema may contain more references.
         while let Some((pointer, name)) = names.open.pop() {
             let target = schema.pointer(&pointer).map(without_defs).unwrap_or_default();
             defs.insert(name, names.rewritten(&target, schema));
@@ -65,8 +65,8 @@ impl Closed {
     }
 }
 
-/// Renames schemas so that equal names mean equal schemas in all of these. Each is given with a text that
-/// only it has.
+/// Renames schemas so that equal names mean equal schemas in all of these. Each comes with a string that is unique to
+/// it.
 pub(super) fn separate(all: &mut [(String, Closed)]) {
     let mut first: BTreeMap<String, String> = BTreeMap::new();
     let mut unlike: BTreeSet<String> = BTreeSet::new();
@@ -76,7 +76,8 @@ pub(super) fn separate(all: &mut [(String, Closed)]) {
             unlike.insert(name.clone());
         }
     }
-    // Equal texts that name unlike schemas are unlike, too. Each is looked at once: a server chooses how long the way is.
+    // Equal schemas that refer to different schemas are different as well. Each name is visited once, because a server
+    // controls the length of the chain.
     let mut named_by: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for (name, schema) in all.iter().flat_map(|(_, closed)| &closed.defs) {
         for text in references(schema) {
@@ -100,13 +101,13 @@ pub(super) fn separate(all: &mut [(String, Closed)]) {
     }
 }
 
-/// The names of the places that a schema refers to.
+/// The names of the locations that a schema refers to.
 #[derive(Default)]
 struct Names {
     /// The names, by JSON pointer.
     names: BTreeMap<String, String>,
     used: BTreeSet<String>,
-    /// Those whose schemas are not written yet.
+    /// The names whose schemas are not written yet.
     open: Vec<(String, String)>,
 }
 
@@ -141,7 +142,7 @@ impl Names {
     }
 }
 
-/// Returns a schema with the texts of its references replaced, if there is a replacement.
+/// Returns a schema with its references replaced, where `map` returns a replacement.
 fn map_references(schema: &Value, map: &mut dyn FnMut(&str) -> Option<String>) -> Value {
     match schema {
         Value::Array(items) => items.iter().map(|item| map_references(item, map)).collect(),
@@ -167,7 +168,7 @@ fn map_references(schema: &Value, map: &mut dyn FnMut(&str) -> Option<String>) -
     }
 }
 
-/// Returns the references of a schema that lead nowhere in it, with their places, which start with `prefix`.
+/// Returns the dangling references of a schema, with their locations, which start with `prefix`.
 pub(super) fn dangling(schema: &Value, prefix: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut open = vec![(prefix.to_owned(), schema)];
@@ -225,8 +226,8 @@ fn with_hash(name: &str, of: &str) -> String {
     format!("{name}_{}", digest.get(..8).unwrap_or(&digest))
 }
 
-/// Returns the normal form of a pointer: a `~` may be escaped or not, so that a key with many of them has as
-/// many pointers as a server likes, each of which would be a separate schema.
+/// Returns the normal form of a pointer. A `~` may be escaped or not, so a server could write a key with many of them
+/// as any number of pointers, each of which would be a separate schema.
 fn normal(pointer: &str) -> String {
     let Some(tokens) = pointer.strip_prefix('/') else { return pointer.to_owned() };
     tokens.split('/').fold(String::new(), |normal, token| child(&normal, &token_of(token)))
@@ -298,7 +299,7 @@ mod tests {
 
     #[test]
     fn late_difference_is_found_quickly() {
-        // In the order of their names, each schema is found to be unlike after the one before it.
+        // In the order of their names, each schema is found to be different after the one before it.
         let of = |leaf: &str| {
             let chain =
                 (0..3000).map(|at| (format!("c{at:04}"), json!({"$ref": format!("#/$defs/c{:04}", at + 1)})));

@@ -1,8 +1,8 @@
-//! Descriptors as tools: the script beside this file.
+//! Tests of descriptors as tools, with the cases of `tests/descriptors.txt`.
 //!
-//! `program`, `remote` and `unpinned` make a tool of a descriptor, `input` of its schema of arguments alone, and `list`
-//! all tools of a list. `seen` tells what a provider reads of the arguments, `takes` what becomes of some, and
-//! `documented` what a model is told.
+//! `program`, `remote` and `unpinned` make a tool of a descriptor, `input` of its schema of arguments alone, and
+//! `list` all tools of a list. `seen` prints the arguments as a vendor sees them, `takes` the decoded form of some,
+//! and `documented` the documentation for a model.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ fn remote() -> Frozen<McpServer> {
     server(McpTransport::Http { url, headers: List::EMPTY, bearer: Text::EMPTY })
 }
 
-/// All that a tool is, and for what it calls its server.
+/// Returns all parts of a tool, and the name that its server knows.
 fn whole(tool: &Tool) -> Vec<String> {
     let ExecutionPlan::Mcp(plan) = &tool.call else { panic!("{:?}", tool.call) };
     let calls = format!("calls {} {}", plan.tool, plan.descriptor);

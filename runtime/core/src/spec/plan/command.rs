@@ -1,41 +1,41 @@
-//! A program that is started, as data.
+//! Programs that are started, as data.
 
 use crate::base::frozen::{List, Text};
 use crate::spec::template::{Condition, Template};
 
-/// A program to start: where the arguments of a call go, and what its output means.
+/// A program to start: how the arguments of a call are passed, and how its output is interpreted.
 ///
-/// A placeholder is part of one argument of the program and is never read by a shell.
+/// A placeholder is part of one argument of the program and is never interpreted by a shell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommandPlan {
     /// The program and its arguments. With `script`, the positional parameters of the script.
     pub argv: List<ArgvTemplate>,
-    /// A script for `sh`. It holds no placeholders: the variables of `env` and the positional parameters carry them.
-    /// Empty for none.
+    /// A script for `sh`. It contains no placeholders: the variables of `env` and the positional parameters pass the
+    /// values. Empty for none.
     pub script: Text,
-    /// What the program reads from its standard input.
+    /// The standard input of the program.
     pub stdin: Stdin,
-    /// The environment variables that are set, by their names.
+    /// The environment variables that are set, by name.
     pub env: List<(Text, Template)>,
-    /// The variables of the process's own environment that the program gets, in addition to those the executor passes.
+    /// The environment variables that the program inherits, in addition to those that the executor passes.
     pub inherit: List<Text>,
-    /// The working directory; relative to that of the context. `None` is that of the context.
+    /// The working directory, relative to that of the context. `None` uses that of the context.
     pub work_dir: Option<Template>,
-    /// What the standard output holds.
+    /// The format of the standard output.
     pub output: CommandOutput,
-    /// What exit codes mean. Codes that are not listed: 0 is success, all others are failures.
+    /// The meaning of exit codes. Of codes that are not listed, 0 is success, and all others are failures.
     pub exit_codes: List<ExitCode>,
-    /// Whether each line of output is an update of the call while the program runs.
+    /// Whether each line of output is reported as progress while the program runs.
     pub stream: bool,
-    /// The most bytes of output that are kept, and as many of errors; 0 for the default of the executor.
+    /// Maximum size of the output, and of the error output, in bytes; 0 for the default of the executor.
     pub max_output: u64,
-    /// The number of processors the program may use; `None` is not a limit.
+    /// Maximum number of processors; `None` for no limit.
     pub cpus: Option<f64>,
-    /// The memory the program may use, in bytes; `None` is not a limit.
+    /// Maximum memory, in bytes; `None` for no limit.
     pub memory: Option<u64>,
-    /// The number of simultaneous processes; `None` is not a limit.
+    /// Maximum number of concurrent processes; `None` for no limit.
     pub pids: Option<u32>,
-    /// Further programs that must be available, in addition to the one that is started.
+    /// Other programs that must be available, in addition to the one that is started.
     pub programs: List<Text>,
 }
 
@@ -62,12 +62,12 @@ impl CommandPlan {
 /// One or several arguments of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ArgvTemplate {
-    /// One argument. It is left out if an optional value of it is missing.
+    /// One argument. It is omitted if an optional value in it is missing.
     One {
         /// The text of the argument.
         text: Template,
-        /// Whether a value may be the start of the argument and begin with `-`, which makes it an option. Values after
-        /// an argument `--` always may.
+        /// Whether a value at the start of the argument may begin with `-`, which makes it an option. Values after an
+        /// argument `--` always may.
         allow_leading_dash: bool,
     },
     /// One argument for each item of a list.
@@ -77,7 +77,8 @@ pub enum ArgvTemplate {
         /// Whether an item may begin with `-`.
         allow_leading_dash: bool,
     },
-    /// Arguments that are left out together if an optional value of any is missing, or the condition does not hold.
+    /// Arguments that are omitted together if an optional value in any of them is missing, or if the condition does
+    /// not hold.
     Group {
         /// The condition, if there is one.
         condition: Option<Condition>,
@@ -86,10 +87,10 @@ pub enum ArgvTemplate {
     },
 }
 
-/// What a program reads from its standard input.
+/// The standard input of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stdin {
-    /// Nothing: it is closed.
+    /// No input: standard input is closed.
     Nothing,
     /// A text.
     Text(Template),
@@ -97,14 +98,14 @@ pub enum Stdin {
     Arguments,
 }
 
-/// What the standard output of a program holds.
+/// The format of the standard output of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandOutput {
     /// Text.
     Text,
     /// One JSON value.
     Json,
-    /// A JSON value on each line; the result is their list.
+    /// A JSON value on each line; the result is a list of them.
     JsonLines,
     /// One JSON object: `{"result": …}`, `{"results": […]}`, or `{"error": "…", "code": "…"}`.
     Envelope,
@@ -118,12 +119,12 @@ pub struct ExitCode {
     pub code: i32,
     /// Whether the call succeeded.
     pub success: bool,
-    /// A text for the model, before the output. May be empty.
+    /// A message for the model, before the output. May be empty.
     pub message: Text,
 }
 
 impl ExitCode {
-    /// The code of the meaning of all codes that are neither 0 nor listed. If they are a success, the code and all output
-    /// are the result: the tool runs what a model writes, and the model learns from how that ends.
+    /// The code that stands for all codes that are neither 0 nor listed. If these codes are a success, the result
+    /// consists of the exit code and all output: the tool runs code of the model, which learns from the outcome.
     pub const OTHER: i32 = -1;
 }

@@ -1,15 +1,15 @@
-//! File arguments: a file that a request sends.
+//! File arguments: files that a request sends.
 
 use crate::schema::shape::{Field, Kind, ObjectRules, Shape, UnionRules};
 
 use super::{Body, BodySource, Codec, Part, RequestPlan};
 
-/// The fields of a file argument: exactly one of a `text`, the content in `base64` and a `path`, and optionally a `filename` and a
+/// The fields of a file argument: exactly one of `text`, `base64` and `path`, and optionally a `filename` and a
 /// `content_type`.
 pub const FILE_FIELDS: [&str; 5] = ["text", "base64", "path", "filename", "content_type"];
 
-/// Returns what a model reads about how to give a file: as a text if one may be sent, and by its path if
-/// files can be read.
+/// Returns the description of a file argument: as `text` if the content may be text, and by `path` if the program can
+/// read files.
 #[must_use]
 pub const fn file_argument_help(text: bool, path: bool) -> &'static str {
     match (text, path) {
@@ -31,7 +31,8 @@ impl RequestPlan {
         }
     }
 
-    /// Returns the arguments of the request without the paths of files, for a program that reads none. `None` if there are none.
+    /// Returns the arguments of the request without file paths, for a program that cannot read files. `None` if there
+    /// are no file arguments.
     #[must_use]
     pub fn without_paths(&self, input: &Shape) -> Option<Shape> {
         let (Some(Body { codec, source, .. }), Kind::Object(rules)) = (&self.body, &input.kind) else {
@@ -55,7 +56,7 @@ impl RequestPlan {
     }
 }
 
-/// Removes the path from each file argument in a shape, and says so. Returns whether there was one.
+/// Removes the path from each file argument in a shape, and updates its description. Returns whether there was one.
 fn drop_paths(shape: &mut Shape) -> bool {
     let changed = match &mut shape.kind {
         Kind::Object(rules) if is_file(&rules.fields) => {
@@ -93,7 +94,7 @@ fn drop_paths(shape: &mut Shape) -> bool {
     changed
 }
 
-/// Whether fields are those of a file argument, possibly without that for a text, or for a media type.
+/// Whether the fields are those of a file argument, with or without `text` and `content_type`.
 fn is_file(fields: &[Field]) -> bool {
     let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
     let names = names.strip_prefix(&FILE_FIELDS[..1]).unwrap_or(&names);

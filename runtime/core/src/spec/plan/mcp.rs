@@ -7,38 +7,39 @@ use crate::base::frozen::{Frozen, List, Text};
 /// A call of a tool that an MCP server offers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct McpPlan {
-    /// The server, which the tools of a server share.
+    /// The server, which all its tools share.
     pub server: Frozen<McpServer>,
-    /// The name that the server knows the tool by.
+    /// The server's name for the tool.
     pub tool: Text,
-    /// What the server said about the tool when it was locked: its descriptor in `tools/list` as canonical JSON (RFC
-    /// 8785). A tool whose descriptor differs is not called. Empty for a tool that is not locked.
+    /// The descriptor of the tool when it was locked: its item in `tools/list` as canonical JSON (RFC 8785). A tool
+    /// whose descriptor differs is not called. Empty for a tool that is not locked.
     pub descriptor: Text,
 }
 
-/// An MCP server: how to reach it, and what it is given. End a literal with `..McpServer::EMPTY`.
+/// An MCP server: how to reach it, and its configuration. End a literal with `..McpServer::EMPTY`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct McpServer {
-    /// The name by which a program distinguishes it from others, of `a` to `z`, `0` to `9` and `-`. Its tools are
-    /// called `alias__tool`.
+    /// The name that distinguishes the server in a program, made of `a` to `z`, `0` to `9` and `-`. Its tools are
+    /// named `alias__tool`.
     pub alias: Text,
     /// How to reach it.
     pub transport: McpTransport,
-    /// The revision it used when it was locked, such as `2025-11-25`. Empty if the client is to find out.
+    /// The protocol version when the server was locked, such as `2025-11-25`. Empty if the client negotiates it.
     pub revision: Text,
-    /// The most calls at the same time; 0 for the default of the engine.
+    /// Maximum number of concurrent calls; 0 for the default of the engine.
     pub concurrency: u32,
-    /// How long a call may be silent: without an answer and without progress. `None` for the default of the engine.
+    /// Idle timeout: maximum time of a call without a response and without progress. `None` for the default of the
+    /// engine.
     pub idle_timeout: Option<Duration>,
-    /// How long a call may take in total. `None` for the default of the engine.
+    /// Timeout of a call in total. `None` for the default of the engine.
     pub call_timeout: Option<Duration>,
-    /// Which requests of its own the server may make of the client, such as `elicitation`: what was declared to it when
-    /// it was locked. The list of its tools may depend on it.
+    /// The requests that the server may send to the client, such as `elicitation`, as declared when it was locked. The
+    /// list of its tools may depend on them.
     pub capabilities: List<Text>,
 }
 
 impl McpServer {
-    /// A server that cannot be reached: the base of every literal.
+    /// A server without a transport: the base of every literal.
     pub const EMPTY: McpServer = McpServer {
         alias: Text::EMPTY,
         transport: McpTransport::EMPTY,
@@ -49,7 +50,7 @@ impl McpServer {
         capabilities: List::EMPTY,
     };
 
-    /// Creates a server that is started, from its program and the program's arguments.
+    /// Creates a server that is started as a program, from the program and its arguments.
     ///
     /// ```
     /// use toolgen_runtime::spec::plan::McpServer;
@@ -65,7 +66,7 @@ impl McpServer {
         McpServer { alias: alias.into(), transport, ..McpServer::EMPTY }
     }
 
-    /// Creates a server behind a URL, without headers and without a token.
+    /// Creates a server with a URL, without headers and without a token.
     #[must_use]
     pub fn http(alias: impl Into<Text>, url: impl Into<Text>) -> McpServer {
         let transport = McpTransport::Http { url: url.into(), headers: List::EMPTY, bearer: Text::EMPTY };
@@ -76,14 +77,14 @@ impl McpServer {
 /// How to reach an MCP server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum McpTransport {
-    /// A program that is started, over its standard input and output.
+    /// A program that is started, with its standard input and output.
     Stdio {
         /// The program and its arguments.
         argv: List<Text>,
-        /// The environment variables that are set, by their names.
+        /// The environment variables that are set, by name.
         env: List<(Text, Text)>,
-        /// The variables of this process's environment that the program gets, in addition to the few that every program
-        /// gets.
+        /// The environment variables of this process that the program inherits, in addition to the few that every
+        /// program gets.
         inherit: List<Text>,
         /// The working directory. Empty for that of this process.
         work_dir: Text,
@@ -92,9 +93,9 @@ pub enum McpTransport {
     Http {
         /// The URL.
         url: Text,
-        /// The headers of every request: a name, and the environment variable that holds the value.
+        /// The headers of every request: the name, and the environment variable with the value.
         headers: List<(Text, Text)>,
-        /// The environment variable that holds the bearer token. Empty for none.
+        /// The environment variable with the bearer token. Empty for none.
         bearer: Text,
     },
 }

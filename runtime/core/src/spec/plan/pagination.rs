@@ -1,13 +1,13 @@
-//! How an operation gives a list in pages, as data.
+//! The pagination of an operation, as data.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::base::frozen::Text;
 
-/// How an operation gives a list in pages. Pointers are JSON pointers into the body of a response.
+/// The pagination of an operation. Pointers are JSON pointers into the body of a response.
 ///
-/// It is also read from a text that says how the next page is asked for, and where things are.
+/// It can be parsed from a string that states how to request the next page, and where the items are.
 ///
 /// ```
 /// use toolgen_runtime::spec::plan::Pagination;
@@ -27,57 +27,57 @@ use crate::base::frozen::Text;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pagination {
-    /// How the next page is asked for.
+    /// How to request the next page.
     pub next: NextPage,
     /// The pointer to the list of items. Empty if the body is the list.
     pub items: Text,
-    /// The pointer to whether more pages follow: a boolean. With `!` before it, to whether this is the last one. Empty if the
-    /// service does not say.
+    /// The pointer to a boolean that states whether more pages follow. With `!` before it, the boolean states whether
+    /// this is the last page. Empty if the service has neither.
     pub has_more: Text,
-    /// The pointer to how many items the whole list has: a number. Empty if the service does not say. It distinguishes
-    /// a list that ends early from one that was read whole.
+    /// The pointer to the total number of items. Empty if the service does not return it. It distinguishes a list that
+    /// ended early from a complete one.
     pub total: Text,
-    /// The argument with the most items of a page. Empty if there is none.
+    /// The argument for the maximum number of items of a page. Empty if there is none.
     pub size: Text,
-    /// The argument by which a caller asks for several pages at once: the most items in total. Empty if none is
-    /// offered. It is not sent.
+    /// The argument with which a caller requests several pages in one call: the maximum number of items in total.
+    /// Empty if none is offered. It is not sent to the service.
     pub max_items_argument: Text,
 }
 
-/// How the page after a page is asked for.
+/// How to request the page after a page.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NextPage {
-    /// By the URL that the header `Link` has with `rel="next"` (RFC 8288).
+    /// The URL in the `Link` header with `rel="next"` (RFC 8288).
     Link,
-    /// By the URL at this pointer.
+    /// The URL at this pointer.
     Url(Text),
-    /// By the same call, with the value at a pointer as an argument.
+    /// The same call, with the value at a pointer as an argument.
     Cursor {
         /// The argument.
         argument: Text,
         /// The pointer.
         pointer: Text,
     },
-    /// By the same call, with a part of the last item as an argument.
+    /// The same call, with a part of the last item as an argument.
     Last {
         /// The argument.
         argument: Text,
         /// The pointer, within the item.
         pointer: Text,
     },
-    /// By the same call, with the number of the page as an argument.
+    /// The same call, with the page number as an argument.
     Page {
         /// The argument.
         argument: Text,
-        /// The number of the first page, which the service takes if none is given: 1 or 0.
+        /// The number of the first page, which the service uses by default: 1 or 0.
         first: u32,
     },
-    /// By the same call, with the number of items before the page as this argument.
+    /// The same call, with the number of preceding items as this argument.
     Offset(Text),
 }
 
 impl Pagination {
-    /// Returns pages whose list is the whole body.
+    /// Creates the pagination of a list that is the whole body.
     #[must_use]
     pub const fn new(next: NextPage) -> Pagination {
         Pagination {
@@ -92,7 +92,7 @@ impl Pagination {
 }
 
 impl NextPage {
-    /// Returns the argument that changes from page to page, if one does.
+    /// Returns the argument that changes from page to page, if there is one.
     #[must_use]
     pub fn argument(&self) -> Option<&Text> {
         match self {
@@ -127,7 +127,7 @@ impl fmt::Display for Pagination {
     }
 }
 
-/// Why a text does not describe a pagination. `Display` says what is wrong, and what is right.
+/// Why a string does not describe a pagination. `Display` gives the error and the syntax.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PaginationError(String);
 
@@ -135,8 +135,8 @@ impl fmt::Display for PaginationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}; write how the next page is asked for (`link`, `next=/POINTER`, `cursor=ARGUMENT@/POINTER`, \
-             `last=ARGUMENT@/POINTER`, `page=ARGUMENT`, `page=ARGUMENT@0` or `offset=ARGUMENT`), then perhaps `items=/POINTER`, \
+            "{}; state how to request the next page (`link`, `next=/POINTER`, `cursor=ARGUMENT@/POINTER`, \
+             `last=ARGUMENT@/POINTER`, `page=ARGUMENT`, `page=ARGUMENT@0` or `offset=ARGUMENT`), then optionally `items=/POINTER`, \
              `more=/POINTER`, `total=/POINTER`, `size=ARGUMENT` and `offered=ARGUMENT`",
             self.0
         )
@@ -147,7 +147,7 @@ __readable_debug!(PaginationError);
 
 impl std::error::Error for PaginationError {}
 
-/// Reads `ARGUMENT` or `ARGUMENT@FIRST`.
+/// Parses `ARGUMENT` or `ARGUMENT@FIRST`.
 fn numbered(text: &str) -> Option<NextPage> {
     let (argument, first) = text.split_once('@').unwrap_or((text, "1"));
     let first = first.parse().ok().filter(|_| !argument.is_empty())?;
@@ -180,7 +180,7 @@ impl FromStr for Pagination {
             };
             match (key, found) {
                 (_, Some(_)) if next.is_some() => {
-                    return error(format!("`{word}` is a second way to the next page"));
+                    return error(format!("`{word}` is a second way to request the next page"));
                 }
                 (_, Some(found)) => next = Some(found),
                 ("items", None) if is_pointer(value) => read.items = owned(),
@@ -190,12 +190,12 @@ impl FromStr for Pagination {
                 ("total", None) if is_pointer(value) => read.total = owned(),
                 ("size", None) if !value.is_empty() => read.size = owned(),
                 ("offered", None) if !value.is_empty() => read.max_items_argument = owned(),
-                _ => return error(format!("`{word}` says nothing of pages")),
+                _ => return error(format!("`{word}` is not a part of a pagination")),
             }
         }
         match next {
             Some(next) => Ok(Pagination { next, ..read }),
-            None => error(format!("`{text}` does not say how the next page is asked for")),
+            None => error(format!("`{text}` does not state how to request the next page")),
         }
     }
 }
@@ -207,15 +207,15 @@ mod tests {
     #[test]
     fn invalid_pagination_is_rejected_with_help() {
         for (text, reason) in [
-            ("", "`` does not say how"),
-            ("items=/data", "`items=/data` does not say how"),
+            ("", "`` does not state how"),
+            ("items=/data", "`items=/data` does not state how"),
             ("page=p offset=o", "`offset=o` is a second way"),
-            ("cursor=after", "`cursor=after` says nothing of pages"),
-            ("cursor=@/x", "`cursor=@/x` says nothing"),
-            ("next=links", "`next=links` says nothing"),
-            ("link items=data", "`items=data` says nothing"),
-            ("link total=all", "`total=all` says nothing"),
-            ("link pages=3", "`pages=3` says nothing"),
+            ("cursor=after", "`cursor=after` is not a part of a pagination"),
+            ("cursor=@/x", "`cursor=@/x` is not a part"),
+            ("next=links", "`next=links` is not a part"),
+            ("link items=data", "`items=data` is not a part"),
+            ("link total=all", "`total=all` is not a part"),
+            ("link pages=3", "`pages=3` is not a part"),
         ] {
             let message = text.parse::<Pagination>().unwrap_err().to_string();
             assert!(

@@ -1,7 +1,7 @@
-//! Which headers of answers are shown.
+//! Which response headers are shown.
 
-/// Whether a header of an answer may hold a credential: its value is not shown, and no type has a field for it. Places
-/// in lists are called tokens, too, but are not secret.
+/// Whether a response header may contain a credential: its value is not shown, and no type has a field for it.
+/// Pagination tokens are not secret.
 #[must_use]
 pub fn is_secret_header(name: &str) -> bool {
     const PARTS: [&str; 12] = [
@@ -24,8 +24,8 @@ pub fn is_secret_header(name: &str) -> bool {
     PARTS.iter().any(|part| letters.contains(part)) && !is_place
 }
 
-/// Whether a header that a document declares says something about what was asked for, rather than about the request,
-/// the connection or the representation. The rest of a rate is in the details of each result.
+/// Whether a header that a document declares describes the requested data rather than the request, the connection or
+/// the representation. Rate limits are in the details of each result.
 #[must_use]
 pub fn is_informative_header(name: &str) -> bool {
     const PARTS: [&str; 10] = [

@@ -1,4 +1,4 @@
-//! How a value is written as an XML document, as data: what the `xml` hints of its schema say.
+//! How a value is written as an XML document, as data, from the `xml` hints of its schema.
 
 use crate::base::frozen::{List, Text};
 
@@ -7,7 +7,7 @@ use crate::base::frozen::{List, Text};
 pub struct Xml {
     /// The root element.
     pub root: XmlNode,
-    /// Contents by name, so that an element may contain itself.
+    /// Contents by name, so that an element can contain itself.
     pub named: List<(Text, XmlContent)>,
 }
 
@@ -20,14 +20,14 @@ pub struct XmlNode {
     pub name: Text,
     /// The prefix of the name. May be empty.
     pub prefix: Text,
-    /// The namespace, a URI. Empty for that of the element around it.
+    /// The namespace, a URI. Empty for that of the parent element.
     pub namespace: Text,
-    /// Its content.
+    /// The content.
     pub content: XmlContent,
 }
 
 impl XmlNode {
-    /// An element without a name whose content is any: the base of every literal.
+    /// An element without a name and with any content: the base of every literal.
     pub const EMPTY: XmlNode = XmlNode {
         kind: XmlKind::Element,
         name: Text::EMPTY,
@@ -42,21 +42,21 @@ impl XmlNode {
 pub enum XmlKind {
     /// An element.
     Element,
-    /// An attribute of the element around it.
+    /// An attribute of the parent element.
     Attribute,
-    /// The text of the element around it.
+    /// The text of the parent element.
     Text,
-    /// The text of the element around it, written as CDATA.
+    /// The text of the parent element, written as CDATA.
     Cdata,
-    /// Nothing of its own: its content is in the element around it.
+    /// No node: the content is directly in the parent element.
     None,
 }
 
 /// The content of a part of an XML document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum XmlContent {
-    /// Any content. An object is elements, with attributes under keys that start with `@`, and a text next to them
-    /// under `#text`; a list is an element each.
+    /// Any content. The members of an object become elements. Keys that start with `@` become attributes, and `#text`
+    /// becomes the text next to them. A list becomes one element per item.
     Any,
     /// A text.
     Text,
@@ -64,19 +64,19 @@ pub enum XmlContent {
     Number,
     /// `true` or `false`.
     Boolean,
-    /// A list. Each item has the node of its position, and those beyond have the last one.
+    /// A list. Each item has the node of its position; further items have the last node.
     List(List<XmlNode>),
-    /// An object, by its fields. Those that are not listed are elements of any content.
+    /// An object, by its fields. Fields that are not listed become elements with any content.
     Object(List<XmlField>),
     /// The content of this name in [`Xml::named`].
     Named(Text),
 }
 
-/// A field of an object, and what it is in XML.
+/// A field of an object, and its form in XML.
 #[derive(Clone, Debug, PartialEq)]
 pub struct XmlField {
-    /// The key in the data. Empty for all keys that are not listed, each of which names its element.
+    /// The key in the data. Empty for all keys that are not listed; each of them is the name of its element.
     pub key: Text,
-    /// What it is in XML.
+    /// Its form in XML.
     pub node: XmlNode,
 }

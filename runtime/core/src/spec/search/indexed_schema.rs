@@ -1,7 +1,7 @@
-//! What the search reads of a schema: names, descriptions and listed values.
+//! Extracts from a schema what the search indexes: names, descriptions and enumerated values.
 //!
-//! In generated code a schema is a text until it is used. Fully reading a thousand schemas takes longer than indexing
-//! them, so the search takes what it needs from the text, and the shapes stay unread.
+//! In generated code, a schema is a string until it is used. Parsing a thousand schemas takes longer than indexing
+//! them, so the search extracts what it needs from the string, without parsing the shapes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,25 +11,25 @@ use serde_core::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess
 use crate::base::frozen::List;
 use crate::schema::shape::{Def, Kind, Literal, Schema, Shape, find_schema, pointer};
 
-/// How many levels of a shape are looked at: the arguments, their values, and the values of a list or of an object.
+/// Number of levels of a shape that are indexed: the arguments, their values, and the items or members of these.
 const LEVELS: usize = 3;
 
-/// A schema, as far as the search reads it.
+/// The parts of a schema that the search indexes.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct IndexedSchema<'t> {
     pub(super) description: Cow<'t, str>,
     /// The fields of an object.
     pub(super) fields: Vec<(Cow<'t, str>, IndexedSchema<'t>)>,
-    /// What a list holds.
+    /// The items of a list.
     pub(super) items: Option<Box<IndexedSchema<'t>>>,
-    /// The texts among the listed values.
+    /// The strings among the enumerated values.
     pub(super) values: Vec<Cow<'t, str>>,
-    /// The named shape that is meant.
+    /// The named shape that a reference refers to.
     name: Option<Cow<'t, str>>,
 }
 
 impl<'t> IndexedSchema<'t> {
-    /// Looks at a schema.
+    /// Reads a schema.
     pub(super) fn at(schema: &'t Schema) -> IndexedSchema<'t> {
         let read = schema.unread().and_then(|text| serde_json::from_str(text).ok());
         read.unwrap_or_else(|| IndexedSchema::of(schema.shape(), LEVELS))
@@ -66,7 +66,7 @@ impl<'t> IndexedSchema<'t> {
     /// Returns the target of this, if it is a reference.
     pub(super) fn resolved(&self, defs: &'t List<Def>) -> Option<IndexedSchema<'t>> {
         let mut found = IndexedSchema::at(find_schema(defs, self.name.as_deref()?)?);
-        // More references than names are a circle.
+        // More references than named shapes are a cycle.
         for _ in 0..defs.len() {
             let Some(name) = &found.name else { break };
             found = IndexedSchema::at(find_schema(defs, name)?);
@@ -81,7 +81,7 @@ impl<'de: 't, 't> Deserialize<'de> for IndexedSchema<'t> {
     }
 }
 
-/// The value at a place of a schema.
+/// A value in a schema.
 enum SchemaValue<'t> {
     Schema(Box<IndexedSchema<'t>>),
     Text(Cow<'t, str>),

@@ -1,12 +1,12 @@
-//! Words that mean the same in the names and descriptions of tools.
+//! Synonyms in the names and descriptions of tools.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use super::words::stem;
 
-/// Groups of words that a model and a tool may use for one another: the verbs of most interfaces and the
-/// usual nouns. A word may be in several groups.
+/// Groups of words that a model and a tool may use interchangeably: the verbs of most APIs and the usual nouns. A word
+/// may be in several groups.
 const ALIKE: [&str; 44] = [
     "get fetch show read retrieve view look find lookup see display describe request",
     "list all show browse enumerate which every everything index",
@@ -77,7 +77,7 @@ const SAME: [&str; 19] = [
     "number no",
 ];
 
-/// Verbs of two or three words, and the verbs that tools use for them.
+/// Verbs that consist of two or three words, and the verbs that tools use for them.
 const PHRASES: [(&str, &str); 20] = [
     ("get rid of", "delete"),
     ("throw away", "delete"),
@@ -101,7 +101,7 @@ const PHRASES: [(&str, &str); 20] = [
     ("for good", "permanently"),
 ];
 
-/// Returns a question in lower case with one verb for each verb of several words.
+/// Returns a query in lower case, with each verb of several words replaced by one verb.
 pub(super) fn plain(question: &str) -> String {
     let lower = question.to_lowercase();
     PHRASES.iter().fold(
@@ -110,7 +110,7 @@ pub(super) fn plain(question: &str) -> String {
     )
 }
 
-/// Returns the stems of the words that mean the same as the word of this stem, and how much each counts.
+/// Returns the stems of the synonyms of a word, given by its stem, and the weight of each.
 pub(super) fn of(stem: &str) -> &'static [(String, f32)] {
     static KNOWN: OnceLock<BTreeMap<String, Vec<(String, f32)>>> = OnceLock::new();
     KNOWN.get_or_init(synonym_table).get(stem).map_or(&[], Vec::as_slice)

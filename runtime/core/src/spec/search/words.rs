@@ -1,6 +1,6 @@
-//! Splits texts into the words that a search compares.
+//! Splits text into words that a search compares.
 
-/// Words that occur in most questions and say nothing about a tool.
+/// Words that occur in most queries and carry no information about a tool.
 const FILLERS: [&str; 58] = [
     "a", "about", "am", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can", "could", "did",
     "do", "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its",
@@ -9,18 +9,18 @@ const FILLERS: [&str; 58] = [
     "with",
 ];
 
-/// Returns whether a word says nothing about a tool.
+/// Whether a word carries no information about a tool.
 pub(super) fn is_filler(word: &str) -> bool {
     FILLERS.binary_search(&word).is_ok()
 }
 
 /// Calls `take` with each word of a text, in order and in lower case: the parts of `camelCase`, `snake_case` and
-/// `v2Name`, and the whole of words joined without a separator, so that both `OAuth` and `auth` find `OAuthClient`.
-/// Scripts without spaces between words give each pair of neighbouring characters.
+/// `v2Name`, and words without separators as a whole, so that both `OAuth` and `auth` find `OAuthClient`. Scripts
+/// without spaces between words give each pair of adjacent characters.
 pub(super) fn words(text: &str, mut take: impl FnMut(&str)) {
     let mut word = String::new();
     for run in text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {
-        // Most words of a text are of one part and in lower case already.
+        // Most words of a text have one part and are already in lower case.
         if run.bytes().all(|byte| byte.is_ascii_lowercase()) {
             take(run);
             continue;
@@ -45,7 +45,8 @@ fn lower(text: &str, into: &mut String) {
     into.extend(text.chars().flat_map(char::to_lowercase));
 }
 
-/// Passes on each pair of neighbours in a run of Chinese, Japanese, Thai and the like, and each other part of it.
+/// Passes each pair of adjacent characters in a run of Chinese, Japanese, Thai and similar scripts, and each other
+/// part of the run.
 fn pairs(run: &str, word: &mut String, take: &mut impl FnMut(&str)) {
     let mut before: Option<char> = None;
     let mut alone = false;
@@ -72,21 +73,21 @@ fn pairs(run: &str, word: &mut String, take: &mut impl FnMut(&str)) {
     }
 }
 
-/// Passes on a character that has no neighbour.
+/// Passes a character that has no neighbor.
 fn finish(word: &str, alone: &mut bool, before: Option<char>, take: &mut impl FnMut(&str)) {
     if let Some(before) = before.filter(|_| std::mem::take(alone) && word.is_empty()) {
         take(before.encode_utf8(&mut [0; 4]));
     }
 }
 
-/// Whether a script puts no spaces between words.
+/// Whether a script has no spaces between words.
 fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c),
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3400..=0x4DBF
         | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
 }
 
-/// The parts of a name: it is split before a capital that begins a word, and between letters and digits.
+/// The parts of a name: it is split before an upper-case letter that starts a word, and between letters and digits.
 struct Parts<'a> {
     rest: &'a str,
 }
@@ -112,8 +113,8 @@ impl<'a> Iterator for Parts<'a> {
     }
 }
 
-/// Cuts the ending of an English word, lightly: `repositories` and `repository`, `deleting`, `deletion` and `delete`
-/// become the same. Words of other languages and short ones stay.
+/// Removes the ending of an English word, conservatively: `repositories` and `repository`, `deleting`, `deletion` and
+/// `delete` become the same. Words of other languages and short words are not changed.
 pub(super) fn stem(word: &str) -> String {
     if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word.to_owned();

@@ -1,4 +1,4 @@
-//! Tests of the levers that bring a tool under its ceiling.
+//! Tests of the reductions that bring a tool under its ceiling.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ fn spec(input: &Value) -> ToolSpec {
     ToolSpec { input: read(input, &mut Vec::new()).into(), ..ToolSpec::EMPTY }
 }
 
-/// An object with many fields, each with a long text.
+/// Returns an object with many fields, each with a long description.
 fn large(fields: usize, of: &Value) -> Value {
     let field = |number: usize| {
         let mut field = of.clone();
@@ -67,7 +67,7 @@ fn optional_arguments_are_dropped_from_the_last() {
     assert_eq!((names[0].as_str(), names[names.len() - 1].as_str()), ("field_0", "field_1999"));
 }
 
-/// The places of all fields of a schema, with what they refer to written in place.
+/// Collects the locations of all fields of a schema, with references resolved.
 fn places(schema: &Value, root: &Value, at: &str, found: &mut BTreeSet<String>) {
     let reference = schema.get("$ref").and_then(Value::as_str);
     let schema = reference.and_then(|to| root.pointer(to.trim_start_matches('#'))).unwrap_or(schema);
@@ -122,7 +122,7 @@ proptest::proptest! {
     }
 }
 
-/// Checks that a tool above its ceiling uses most of it, in dialects that take open objects.
+/// Checks that a tool above its ceiling uses most of it, in dialects that accept open objects.
 fn uses_its_room(input: &Value) {
     let spec = spec(input);
     for dialect in [&JSON_SCHEMA, &GEMINI] {

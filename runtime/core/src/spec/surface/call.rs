@@ -1,5 +1,4 @@
-//! How a tool is executed, as recorded in a surface: what a person has to know about it, not everything that an
-//! engine needs.
+//! How a tool is executed, as recorded in a surface: what a person has to review, not everything that an engine needs.
 
 use serde_json::{Map, Value, json};
 
@@ -15,8 +14,8 @@ use crate::spec::template::{Condition, Segment, Template};
 pub(super) const KINDS: [&str; 8] =
     ["http", "command", "mcp", "compose", "complete", "effect", "agent", "function"];
 
-/// Returns what a surface records of a call: an object with one member, whose name is the kind of the call. Values of
-/// credentials are not part of it, only the variables that hold them.
+/// Returns what a surface records of a call: an object with one member, whose name is the kind of call. Values of
+/// credentials are not included, only the names of their variables.
 #[must_use]
 pub fn recorded(call: &ExecutionPlan) -> Value {
     match call {
@@ -60,7 +59,7 @@ fn text(text: &Text) -> Option<Value> {
     (!text.is_empty()).then(|| text.as_str().into())
 }
 
-/// Returns where a request goes and how it authenticates there. How the arguments are written is up to the engine.
+/// Returns the target of a request and its authentication. The encoding of arguments is not recorded.
 fn request(plan: &RequestPlan) -> Map<String, Value> {
     let mut out = Map::new();
     out.insert("method".into(), plan.method.as_str().into());
@@ -217,7 +216,7 @@ fn agent(plan: &AgentPlan) -> Map<String, Value> {
     out
 }
 
-/// Returns a template in the form of a manifest.
+/// Returns a template in the syntax of a manifest.
 fn filled(template: &Template) -> Value {
     match template {
         Template::Constant(text) => match serde_json::from_str(text) {

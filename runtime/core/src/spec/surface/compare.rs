@@ -1,4 +1,4 @@
-//! Changes between two surfaces.
+//! Compares two surfaces.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::spec::drift::{BeforeAfter, Change, ChangeClass, NamedSchemas, ToolCha
 use crate::spec::hosts::{beyond, describe_hosts};
 use crate::spec::mcp::lint::suspicions;
 
-/// A named schema of each side.
+/// A named schema before and after.
 type Pair<'s> = (&'s Arc<NamedSchema>, &'s Arc<NamedSchema>);
 
 pub(super) fn drift(old: &Surface, new: &Surface) -> Vec<Change> {
@@ -35,7 +35,7 @@ pub(super) fn drift(old: &Surface, new: &Surface) -> Vec<Change> {
                     new.tools.iter().find(|(name, new)| !old.tools.contains_key(*name) && alike(gone, new));
                 let message = match now {
                     Some((now, _)) => format!("the tool is now called `{now}`"),
-                    None => "there is no such tool any more".to_owned(),
+                    None => "the tool no longer exists".to_owned(),
                 };
                 found.add("", ChangeClass::Breaking, message);
             }
@@ -67,7 +67,7 @@ fn alike(left: &Entry, right: &Entry) -> bool {
             .all(|(name, one)| right.named_schemas.get(name).is_some_and(|other| same(one, other)))
 }
 
-/// Reports what is suspicious in the texts of a new tool.
+/// Reports suspicious strings of a new tool.
 fn suspicious(found: &mut ToolChanges<'_>, entry: &Entry) {
     let schemas = entry.named_schemas.iter().map(|(name, one)| (child("/$defs", name), &one.schema));
     for (at, value) in std::iter::once((String::new(), &entry.tool)).chain(schemas) {
@@ -81,7 +81,7 @@ fn suspicious(found: &mut ToolChanges<'_>, entry: &Entry) {
     }
 }
 
-/// Compares two tools of one name, without their named schemas.
+/// Compares two tools with the same name, without their named schemas.
 fn tool(found: &mut ToolChanges<'_>, old: &Entry, new: &Entry) {
     let changed = members(&old.tool, &new.tool);
     let missing = |entry: &Entry| missing(&entry.tool, &entry.named_schemas);
@@ -89,7 +89,7 @@ fn tool(found: &mut ToolChanges<'_>, old: &Entry, new: &Entry) {
         found.add(
             &child("/$defs", gone),
             ChangeClass::Breaking,
-            format!("the schema `{gone}` is referred to, and missing"),
+            format!("the schema `{gone}` is referenced, but missing"),
         );
     }
     for back in missing(old).difference(&missing(new)) {
@@ -109,7 +109,7 @@ fn tool(found: &mut ToolChanges<'_>, old: &Entry, new: &Entry) {
             "timeout" => timeout(found, given),
             "call" => compare(found, given),
             "exclusive" | "service" | "reads" | "writes" => {
-                let reason = "it only says which calls run beside each other, or how failures are counted";
+                let reason = "it only affects which calls run concurrently, or how failures are counted";
                 found.changed_as(&at, (ChangeClass::Compatible, reason), &format!("`{key}`"), given);
             }
             "category" | "deprecated" | "exact" | "result_limit" | "slim"
@@ -119,7 +119,7 @@ fn tool(found: &mut ToolChanges<'_>, old: &Entry, new: &Entry) {
             }
             "category" | "deprecated" | "exact" | "result_limit" | "slim" => {}
             "completion" | "sub_agent" => {
-                let reason = "the agent goes on where it stopped, or stops where it went on";
+                let reason = "the agent continues where it stopped before, or stops where it continued";
                 found.changed_as(&at, (ChangeClass::Breaking, reason), &format!("`{key}`"), given);
             }
             _ => found.unknown(&at, given),
@@ -127,7 +127,7 @@ fn tool(found: &mut ToolChanges<'_>, old: &Entry, new: &Entry) {
     }
 }
 
-/// Compares effects. New effects of a tool are for a person to allow.
+/// Compares effects. A person has to allow new effects of a tool.
 fn effects(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
     let nothing = Value::Null;
     for (key, given) in members(old.unwrap_or(&nothing), new.unwrap_or(&nothing)) {
@@ -158,7 +158,7 @@ fn effects(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
     }
 }
 
-/// Returns how much a tool may do to files, as a number.
+/// Returns a rank of the access of a tool to files.
 fn files(value: Option<&Value>) -> Option<usize> {
     let text = value?.as_str()?;
     ["none", "read", "write"].iter().position(|one| *one == text)
@@ -177,7 +177,7 @@ fn network(value: Option<&Value>) -> Option<Network> {
     }
 }
 
-/// Compares the scopes that a caller needs; without any it is `read` or `write`.
+/// Compares the scopes that a caller needs; the default is `read` or `write`.
 fn scopes(found: &mut ToolChanges<'_>, old: &Value, new: &Value) {
     let needed = |tool: &Value| -> BTreeSet<String> {
         let given = tool["scopes"].as_array().into_iter().flatten();
@@ -209,7 +209,7 @@ fn scopes(found: &mut ToolChanges<'_>, old: &Value, new: &Value) {
 fn requires(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
     const AT: &str = "/requires";
     let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
-    // Their messages are texts, and their order means nothing.
+    // Messages are only text, and the order of requirements has no effect.
     let suggestion = |value: &Value| {
         let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
         (text("kind"), text("name"), text("argument"), value["optional"] == true)
@@ -219,7 +219,7 @@ fn requires(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
     let kinds = |list: &[Value]| list.iter().map(suggestion).collect::<BTreeSet<_>>();
     let (was_meant, is_meant) = (kinds(&was), kinds(&is));
     for (kind, name, _, optional) in was_meant.difference(&is_meant) {
-        // The order of calls protects nothing; a check of who calls, and in which state, may.
+        // The order of calls does not protect anything; a check of the caller and its state may.
         let protects = !optional && kind != "tool_called" && kind != "service";
         let class = if protects { ChangeClass::Security } else { ChangeClass::Compatible };
         found.add(AT, class, format!("a call no longer requires `{name}` ({kind})"));
@@ -230,7 +230,7 @@ fn requires(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
     }
     found.suspicious(AT, (old, new));
     if found.changes.len() == before {
-        found.changed(AT, ChangeClass::Text, "what is said of the requirements", (old, new));
+        found.changed(AT, ChangeClass::Text, "the message or the order of requirements", (old, new));
     }
 }
 
@@ -268,7 +268,7 @@ fn toolsets(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
                 }
             }
             (Some(_), None) => {
-                found.add(&at, ChangeClass::Breaking, format!("there is no set `{name}` any more"))
+                found.add(&at, ChangeClass::Breaking, format!("the set `{name}` no longer exists"))
             }
             _ => found.add(&at, ChangeClass::Added, format!("the set `{name}` is new")),
         }
@@ -276,14 +276,14 @@ fn toolsets(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
     changes.extend(found.of_tool(""));
 }
 
-/// The named schemas that changed, each with the tools that use it and the sides on which they do.
+/// The named schemas that changed, each with the tools that use it, and whether they use it in arguments or results.
 #[derive(Default)]
 struct Shared<'s> {
-    /// By the name, and by the numbers of both.
+    /// By name, and by the numbers of both schemas.
     found: BTreeMap<(&'s str, usize, usize), Use<'s>>,
-    /// The numbers of schemas: equal ones have the same.
+    /// The numbers of schemas: equal schemas have the same number.
     numbers: BTreeMap<String, usize>,
-    /// The numbers by the places in memory.
+    /// The numbers by address.
     index_by_address: BTreeMap<usize, usize>,
 }
 
@@ -298,7 +298,7 @@ struct Use<'s> {
 }
 
 impl<'s> Shared<'s> {
-    /// Adds the named schemas of a tool that both surfaces have.
+    /// Adds the named schemas of a tool that is in both surfaces.
     fn add(&mut self, tool: &'s str, old: &'s Entry, new: &'s Entry) {
         let mut changed: Vec<((&str, usize, usize), Pair<'s>)> = Vec::new();
         for (name, was) in &old.named_schemas {
@@ -356,10 +356,10 @@ impl<'s> Shared<'s> {
     }
 }
 
-const ELSEWHERE: &str = "arguments and credentials go where they did not go before";
+const ELSEWHERE: &str = "arguments and credentials are sent to another destination";
 const OTHERWISE: &str = "the same call does something else";
 
-/// Compares two recorded calls. One that is not recorded on both sides is not compared: a program does not know how
+/// Compares two recorded calls. A call that is not recorded on both sides is not compared: a program does not know how
 /// all of its tools are executed.
 fn compare(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
     let (Some(old), Some(new)) = (old, new) else { return };
@@ -367,7 +367,7 @@ fn compare(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
         |call: &Value| call.as_object().and_then(|call| call.iter().next()).map(|(kind, _)| kind.clone());
     let (was, is) = (one(old).unwrap_or_default(), one(new).unwrap_or_default());
     if was != is {
-        let message = format!("the tool was executed as `{was}`, and is as `{is}`");
+        let message = format!("the tool was executed as `{was}`, and is now executed as `{is}`");
         return found.add("/call", ChangeClass::Security, message);
     }
     let nothing = Value::Null;
@@ -379,18 +379,18 @@ fn compare(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
     }
 }
 
-/// Returns what the change of a member of a call means, and why.
+/// Returns the class of a change to a member of a call, and the reason.
 fn class(kind: &str, key: &str, (old, new): BeforeAfter<'_>) -> (ChangeClass, &'static str) {
     let writes = !matches!(new.and_then(Value::as_str), Some("GET" | "HEAD" | "OPTIONS" | "QUERY" | "TRACE"));
     match (kind, key) {
-        ("http", "method") if writes => (ChangeClass::Security, "a method that changes something is used"),
+        ("http", "method") if writes => (ChangeClass::Security, "a method that changes data is used"),
         ("http", "servers") if !hosts(new).is_subset(&hosts(old)) => (ChangeClass::Security, ELSEWHERE),
         ("http", "auth") => (ChangeClass::Security, "other credentials are sent, or sent elsewhere"),
-        ("http", "idempotency_key") => (ChangeClass::Compatible, "requests are repeated more or less often"),
-        ("http", "pages") => (ChangeClass::Breaking, "lists are read to their end in another way"),
+        ("http", "idempotency_key") => (ChangeClass::Compatible, "requests are retried in other cases"),
+        ("http", "pages") => (ChangeClass::Breaking, "lists are paginated in another way"),
         ("mcp", "server") => (ChangeClass::Security, ELSEWHERE),
         ("command", "output" | "exit_codes" | "stream") => (ChangeClass::Breaking, OTHERWISE),
-        ("command", _) => (ChangeClass::Security, "another program runs, or gets something else"),
+        ("command", _) => (ChangeClass::Security, "another program runs, or gets other input"),
         ("compose", "steps") if !tools(new).is_subset(&tools(old)) => {
             (ChangeClass::Security, "a tool is called that was not called before")
         }
@@ -406,7 +406,7 @@ fn texts(list: Option<&Value>) -> BTreeSet<&str> {
     list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// Returns the origins of URLs. A relative URL has none of its own.
+/// Returns the origins of URLs. A relative URL has no origin.
 fn hosts(urls: Option<&Value>) -> BTreeSet<String> {
     let origin = |url: &str| {
         let (scheme, rest) = url.split_once("://")?;

@@ -1,4 +1,4 @@
-//! The named schemas of tools. Equal ones are shared, and each is written once.
+//! The named schemas of tools. Equal schemas are shared, and each is written once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,8 +22,8 @@ pub(super) struct NamedSchema {
 /// Named schemas by their names.
 pub(super) type Reached = BTreeMap<String, Arc<NamedSchema>>;
 
-/// The named schemas of lists that tools share, each list rendered once. The lists are known by their places in memory, so
-/// they are borrowed.
+/// The named schemas of lists that tools share. Each list is rendered once. Lists are identified by their addresses,
+/// so they are borrowed.
 #[derive(Default)]
 pub(super) struct Lists<'a> {
     cache: Vec<(&'a [Def], Arc<Reached>)>,
@@ -32,7 +32,7 @@ pub(super) struct Lists<'a> {
 impl<'a> Lists<'a> {
     /// Returns the schemas of a list.
     pub(super) fn of(&mut self, defs: &'a List<Def>) -> Arc<Reached> {
-        // The tools of a document follow one another.
+        // Consecutive tools usually belong to the same document.
         if let Some((_, known)) = self.cache.iter().rev().find(|(list, _)| std::ptr::eq(*list, &**defs)) {
             return Arc::clone(known);
         }
@@ -43,7 +43,7 @@ impl<'a> Lists<'a> {
     }
 }
 
-/// Reads named schemas.
+/// Parses named schemas.
 pub(super) fn read(members: &Map<String, Value>) -> Reached {
     members.iter().map(|(name, schema)| (name.clone(), named(schema.clone()))).collect()
 }
@@ -56,8 +56,8 @@ fn named(schema: Value) -> Arc<NamedSchema> {
     Arc::new(NamedSchema { schema, names })
 }
 
-/// Collects the names that a schema refers to, also in the text of one that is kept as text. Something that only looks
-/// like a reference does no harm.
+/// Collects the names that a schema refers to, including references in a schema that is stored as a string. False
+/// positives are harmless.
 pub(super) fn references(value: &Value, names: &mut Vec<String>) {
     match value {
         Value::String(text) => names.extend(referenced(text)),
@@ -74,12 +74,12 @@ pub(super) fn references(value: &Value, names: &mut Vec<String>) {
     }
 }
 
-/// Returns the schemas that a value refers to, directly or through others.
+/// Returns the schemas that a value refers to, directly or indirectly.
 pub(super) fn reached(value: &Value, all: &Reached) -> Reached {
     followed(value, all).0
 }
 
-/// Returns the names that a value refers to, directly or through others, and that no schema has.
+/// Returns the names that a value refers to, directly or indirectly, and that no schema has.
 pub(super) fn missing(value: &Value, all: &Reached) -> BTreeSet<String> {
     followed(value, all).1
 }
@@ -105,8 +105,8 @@ pub(super) fn same(left: &Arc<NamedSchema>, right: &Arc<NamedSchema>) -> bool {
     Arc::ptr_eq(left, right) || left.schema == right.schema
 }
 
-/// Returns the schemas of all tools together. Of different ones with the same name, it is the one that most tools use,
-/// and with equally many tools the one whose text comes first.
+/// Returns the shared schemas of all tools. Of different schemas with the same name, the one that most tools use is
+/// chosen; if several are used equally often, the one whose JSON sorts first.
 pub(super) fn shared<'a>(all: impl Iterator<Item = &'a Reached>) -> Reached {
     let mut versions: BTreeMap<&str, Vec<(&Arc<NamedSchema>, usize)>> = BTreeMap::new();
     for (name, schema) in all.flatten() {
@@ -125,7 +125,7 @@ pub(super) fn shared<'a>(all: impl Iterator<Item = &'a Reached>) -> Reached {
     versions.into_iter().filter_map(|(name, versions)| Some((name.to_owned(), max(versions)?))).collect()
 }
 
-/// Returns the schemas of a tool that are not the shared ones.
+/// Returns the schemas of a tool that differ from the shared ones.
 pub(super) fn unshared(by_name: &Reached, shared: &Reached) -> Reached {
     let is_shared = |name: &str, schema| shared.get(name).is_some_and(|one| same(one, schema));
     let own = by_name.iter().filter(|(name, schema)| !is_shared(name, schema));

@@ -1,4 +1,4 @@
-//! Surfaces: written, read and compared. `full.json` beside this file is a tool with a value in every field.
+//! Tests of writing, parsing and comparing surfaces. `tests/full.json` is a tool with a value in every field.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ fn defs(named: &Value) -> List<Def> {
     read_document(&json!({ "$defs": named }), &mut Vec::new()).1
 }
 
-/// A tool with a value in every field.
+/// Returns a tool with a value in every field.
 fn full() -> ToolSpec {
     ToolSpec::from_json(&serde_json::from_str(include_str!("tests/full.json")).unwrap()).unwrap()
 }
@@ -102,14 +102,14 @@ fn tools_are_added_removed_and_renamed() {
         of(old).drift(&of(new)).iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(messages(&[&one], &[&two, &one]), ["added: `other`: the tool is new"]);
-    assert_eq!(messages(&[&two, &one], &[&one]), ["breaking: `other`: there is no such tool any more"]);
+    assert_eq!(messages(&[&two, &one], &[&one]), ["breaking: `other`: the tool no longer exists"]);
     let renamed = ToolSpec { name: ToolName::new("search"), ..full() };
     assert_eq!(
         messages(&[&one], &[&renamed]),
         ["breaking: `find`: the tool is now called `search`", "added: `search`: the tool is new"]
     );
     let same = Surface::of([(&one, None), (&one, None)]).unwrap_err();
-    assert_eq!(same.to_string(), "two tools are called `find`; rename one");
+    assert_eq!(same.to_string(), "two tools have the name `find`; rename one");
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn different_schemas_of_one_name_stay_separate() {
     assert_eq!(root["$defs"], json!({"Pet": {"type": "integer"}}));
     assert_eq!(root["tools"]["a"]["$defs"], json!({"Pet": {"type": "string"}}));
     assert_eq!(Surface::read(&root).unwrap().specs(), specs);
-    // A change of what tools share is told once.
+    // A change of a shared schema is reported once.
     let longer = [of("a", "string"), of("b", "number"), of("c", "number")];
     let longer = Surface::of(longer.iter().map(|spec| (spec, None))).unwrap();
     let messages: Vec<String> = surface.drift(&longer).iter().map(ToString::to_string).collect();

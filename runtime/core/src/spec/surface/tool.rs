@@ -1,4 +1,4 @@
-//! Specifications as JSON, and read back. Members with default values are left out.
+//! Writes specifications as JSON, and parses them. Members with default values are omitted.
 
 use serde_core::de::{Deserialize, Deserializer, Error};
 use serde_core::ser::{Serialize, Serializer};
@@ -46,7 +46,7 @@ pub(super) const KEYS: [&str; 25] = [
 
 /// Returns a specification as an object, without its name and its named shapes.
 pub(super) fn written(spec: &ToolSpec) -> Map<String, Value> {
-    // A new field does not compile before it is written and read.
+    // All fields are listed, so that a new field does not compile until it is written and parsed.
     let ToolSpec {
         name: _,
         label,
@@ -57,9 +57,9 @@ pub(super) fn written(spec: &ToolSpec) -> Map<String, Value> {
         examples,
         input,
         output,
-        // How strictly results are held to `output` is not a part of the contract.
+        // How strictly results are validated against `output` is not part of the contract.
         output_may_differ: _,
-        // Nor is in which other forms an argument is taken.
+        // The other forms in which an argument is accepted are not part of the contract.
         string_arguments: _,
         defs: _,
         effects,
@@ -153,7 +153,7 @@ fn requirement(requirement: &Requirement) -> Value {
     out
 }
 
-/// Writes an example. The arguments are shown as JSON, unless reading would not give the same text back.
+/// Writes an example. The arguments are written as JSON, unless parsing would not return the same string.
 fn example(example: &Example) -> Value {
     let Example { summary, arguments } = example;
     let read: Option<Value> = serde_json::from_str(arguments).ok();
@@ -162,11 +162,11 @@ fn example(example: &Example) -> Value {
 }
 
 impl Reader {
-    /// Reads a specification without its named shapes.
+    /// Parses a specification without its named shapes.
     pub(super) fn tool(&mut self, name: &str, tool: &Value, at: &str) -> ToolSpec {
         self.keys(tool, at, &KEYS);
         let parsed = ToolName::parse(name.to_owned()).unwrap_or_else(|error| {
-            self.fail(at, format!("`{name}` is not a name of a tool: {error}"));
+            self.fail(at, format!("`{name}` is not a valid tool name: {error}"));
             ToolSpec::EMPTY.name
         });
         let schema = |key: &str| tool.get(key).map(|schema| read_canonical(schema).into());
@@ -220,7 +220,7 @@ impl Reader {
             return Slim::DEFAULT;
         }
         self.text(tool, at, "slim").parse().unwrap_or_else(|error| {
-            self.fail(format!("{at}/slim"), format!("`slim` is not a list of levers: {error}"));
+            self.fail(format!("{at}/slim"), format!("`slim` is invalid: {error}"));
             Slim::DEFAULT
         })
     }
@@ -236,7 +236,7 @@ impl Reader {
     fn flag(&mut self, object: &Value, at: &str, key: &str) -> Option<bool> {
         let value = object.get(key)?;
         if !value.is_boolean() {
-            self.fail(format!("{at}/{key}"), format!("`{key}` is neither true nor false"));
+            self.fail(format!("{at}/{key}"), format!("`{key}` is not a boolean"));
         }
         value.as_bool()
     }
@@ -255,7 +255,7 @@ impl Reader {
                 items.map(|(index, item)| read(self, item, &format!("{at}/{key}/{index}"))).collect()
             }
             Some(_) => {
-                self.fail(format!("{at}/{key}"), format!("`{key}` is not a list"));
+                self.fail(format!("{at}/{key}"), format!("`{key}` is not an array"));
                 List::EMPTY
             }
         }
@@ -267,7 +267,7 @@ impl Reader {
             Some(Value::String(text)) => text.clone(),
             Some(arguments @ Value::Object(_)) => arguments.to_string(),
             _ => {
-                self.fail(format!("{at}/arguments"), "`arguments` is neither an object nor a text");
+                self.fail(format!("{at}/arguments"), "`arguments` is neither an object nor a string");
                 String::new()
             }
         };
@@ -282,7 +282,7 @@ impl Reader {
             let kinds = RequirementKind::ALL.map(RequirementKind::as_str).join(", ");
             self.fail(
                 format!("{at}/kind"),
-                format!("`{kind}` is not a kind of requirement; there are {kinds}"),
+                format!("unknown kind of requirement `{kind}`; expected one of {kinds}"),
             );
         }
         Requirement {
@@ -331,7 +331,10 @@ impl Reader {
             Some(Ok(millis)) => Timeout::Millis(millis),
             _ if text == "never" => Timeout::Never,
             _ => {
-                self.fail(format!("{at}/timeout"), "`timeout` is neither never nor as in `500 ms`");
+                self.fail(
+                    format!("{at}/timeout"),
+                    "`timeout` is neither `never` nor a duration such as `500 ms`",
+                );
                 Timeout::Default
             }
         }
@@ -347,8 +350,8 @@ impl Reader {
 }
 
 impl ToolSpec {
-    /// Returns the specification as JSON: what a lock records of a tool, with its name and its named shapes. Members
-    /// with default values are left out, and so are named shapes that nothing refers to.
+    /// Returns the specification as JSON, as recorded in a lock, with its name and its named shapes. Members with
+    /// default values are omitted, and so are named shapes without references.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let mut out = Map::new();
@@ -362,11 +365,11 @@ impl ToolSpec {
         out
     }
 
-    /// Reads a specification from JSON.
+    /// Parses a specification from JSON.
     ///
     /// # Errors
     ///
-    /// All mistakes, with their places.
+    /// Returns all errors, with their locations.
     pub fn from_json(value: &Value) -> Result<ToolSpec, Vec<LockProblem>> {
         let mut reader = Reader::new("write it as `ToolSpec::to_json` does");
         let name = reader.text(value, "", "name");

@@ -199,7 +199,7 @@ impl<'a> Context<'a> {
             self.report(
                 codes::CYCLIC_REF,
                 &pointer,
-                format!("the schema `{name}` is part of itself; that part is left out"),
+                format!("the schema `{name}` contains itself; that part is omitted"),
                 "let it contain itself in a field or a list, or not at all",
             );
         }

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::schema::shape::read::read_canonical as read;
 
-/// The type of a schema with these named ones, after those it names.
+/// Returns the type of a schema with these named schemas, after the types that it refers to.
 fn types(schema: &Value, named: &Value) -> String {
     let mut defs: Vec<Def> = named
         .as_object()

@@ -1,6 +1,6 @@
-//! Changes and their classes: the script beside this file.
+//! Tests of changes and their classes, with the cases of `tests/changes.txt`.
 //!
-//! `tool` is the descriptor that was locked. `set` puts a value at a place of it, and `remove` takes one away.
+//! `tool` is the locked descriptor. `set` sets a value at a location in it, and `remove` removes one.
 
 use std::path::Path;
 
@@ -47,7 +47,7 @@ fn an_output_schema_may_be_added() {
     let after = json!({"name": "find", "inputSchema": {}, "outputSchema": {"type": "object"}});
     let changes = drift(&[before], &[after], &[]);
     let [change] = changes.as_slice() else { panic!("{changes:?}") };
-    let message = "compatible: `find` at /outputSchema: the tool now says what its results are";
+    let message = "compatible: `find` at /outputSchema: the tool now declares a schema of its results";
     assert_eq!((change.class, change.to_string().as_str()), (ChangeClass::Compatible, message));
 }
 
