@@ -151,8 +151,8 @@ components:
         assert!(!kept);
         assert_eq!(
             messages,
-            ["E0803 `add` in OpenAI strict: `items` at /$defs/Mixed is not said: lists end after \
-              their last place in the dialect | say what follows the places, or that nothing does: `items: false`"]
+            ["E0803 `add` in OpenAI strict: `items` at /$defs/Mixed is not said: arrays end after \
+              their last position in the dialect | say what follows the places, or that nothing does: `items: false`"]
         );
         let (kept, messages) = checked(&Options::default().deny_losses("latin"));
         assert!(!kept && messages[0].contains("`latin`; there are `json-schema`, `openai`"), "{messages:?}");

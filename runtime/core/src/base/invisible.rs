@@ -136,7 +136,7 @@ mod tests {
         for (text, part) in [
             ("a\u{200d}b", "U+200D"),
             ("a\u{fe01}", "U+FE01"),
-            ("x\u{e000}", "without"),
+            ("x\u{e000}", "private-use"),
             ("\u{9b}m", "escape"),
         ] {
             assert!(

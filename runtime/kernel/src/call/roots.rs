@@ -188,7 +188,7 @@ mod tests {
             ("/no/such/base2", Err("is absolute, and not below the directory")),
             ("~/x", Err("home directory")),
             ("C:\\x", Err("a drive")),
-            ("\\\\host\\x", Err("a computer")),
+            ("\\\\host\\x", Err("a host name")),
             ("a\0b", Err("a NUL character")),
         ] {
             match (of(path, Some(root)), expected) {

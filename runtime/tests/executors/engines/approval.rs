@@ -95,7 +95,7 @@ async fn approval_request_shows_nested_tools_and_effects() {
     );
     assert_eq!(serde_json::from_value::<ApprovalRequest>(json.clone()).unwrap(), request);
     for (wrong, reason) in
-        [("network", "`network` is `\"x\"`"), ("files", "`files` is `x`"), ("spawns", "`spawns`: ")]
+        [("network", "`network` has the unknown value `\"x\"`"), ("files", "`files`"), ("spawns", "`spawns`")]
     {
         let mut wrong_json = json.clone();
         wrong_json["calls"][2]["effects"][wrong] = json!("x");

@@ -211,7 +211,7 @@ fn unknown_protocol_version_is_reported() {
     run(async {
         for (words, message) in [
             ("legacy init=5", "does not state its protocol version"),
-            ("legacy init=a\u{1b}x", "revision `a\\u{1b}x`"),
+            ("legacy init=a\u{1b}x", "protocol version `a\\u{1b}x`"),
         ] {
             let error = McpClient::connect(server(words), options()).await.unwrap_err();
             assert!(error.to_string().contains(message), "{error}");

@@ -224,7 +224,7 @@ fn decided_behind(dir: &Folder, url: &str, secret: &str) {
     };
     run("list env:QUEUE_URL").exits(0).prints("pay").prints("3f9a0000");
     run("grant env:QUEUE_URL 3f9a --by Eve").exits(0).prints("is granted");
-    run("deny env:QUEUE_URL 3f9a --by Mallory").exits(1).tells("Eve has granted it before");
+    run("deny env:QUEUE_URL 3f9a --by Mallory").exits(1).tells("Eve has already granted it");
     run("show env:QUEUE_URL 77").exits(1).tells("approvals list");
 }
 
