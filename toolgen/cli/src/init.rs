@@ -111,7 +111,7 @@ fn files(task: &Init, output: &mut Output, steps: &mut Vec<Step>) -> Result<Vec<
 /// Says what is wrong with what should be the folder of a checkout.
 pub(super) fn check_checkout(path: &Path) -> Result<(), String> {
     if !path.exists() {
-        return Err(format!("`--toolgen-path {}`: there is no such folder", path.display()));
+        return Err(format!("`--toolgen-path {}`: no such directory", path.display()));
     }
     if path.join("runtime/Cargo.toml").is_file() && path.join("toolgen/Cargo.toml").is_file() {
         Ok(())

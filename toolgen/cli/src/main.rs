@@ -52,7 +52,7 @@ enum Outcome {
     Usage,
 }
 
-/// Runs the command line and returns the exit code: 0 success, 1 problems found, 2 wrong usage.
+/// Runs the command line and returns the exit code: 0 success, 1 problems found, 2 usage error.
 fn main() -> ExitCode {
     let invocation = match args::parse(std::env::args_os().collect()) {
         Ok(invocation) => invocation,

@@ -123,7 +123,7 @@ fn no_output(task: &Call, tool: &Tool) -> Option<String> {
         return Some(format!("{}: there is such a file already, and it is not replaced", path.display()));
     }
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty() && !dir.is_dir())?;
-    Some(format!("{}: there is no folder {}", path.display(), dir.display()))
+    Some(format!("{}: there is no directory {}", path.display(), dir.display()))
 }
 
 fn show(task: &Call, result: &ToolResult, output: &mut Output) -> io::Result<Outcome> {

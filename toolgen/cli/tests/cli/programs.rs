@@ -36,7 +36,7 @@ fn commands_run_in_the_named_directory() {
     directory
         .run("call tools.yaml here --work-dir nowhere")
         .exits(2)
-        .tells("'nowhere' for '--work-dir <FOLDER>': there is no such folder");
+        .tells("'nowhere' for '--work-dir <DIR>': no such directory");
     directory.run("test tools.yaml --tool below").exits(0);
 }
 

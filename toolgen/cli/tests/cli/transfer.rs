@@ -160,7 +160,7 @@ fn killed_command_leaves_no_file_under_the_final_name() {
     let (code, _, stderr) = run(&dir, line(&address, "more/it.pdf"), b"");
     assert!(code == Some(0) && dir.join("more/it.pdf").exists(), "{stderr}");
     let (code, _, stderr) = run(&dir, line(&address, "gone/it.pdf"), b"");
-    assert!(code == Some(2) && stderr.contains("there is no folder gone"), "{stderr}");
+    assert!(code == Some(2) && stderr.contains("there is no directory gone"), "{stderr}");
 }
 
 #[test]
