@@ -68,7 +68,7 @@ pub(super) fn run(task: &Approvals, output: &mut Output) -> io::Result<Outcome> 
         Err(error) => {
             let help = match &error {
                 ApprovalError::NotFound { .. } | ApprovalError::Ambiguous { .. } => {
-                    format!("; `cargo toolgen approvals list {location} --all` has them")
+                    format!("; `cargo toolgen approvals list {location} --all` lists them")
                 }
                 _ => String::new(),
             };
@@ -87,8 +87,8 @@ fn complain(message: &str, output: &mut Output) -> io::Result<Outcome> {
 pub(super) async fn open(location: &StoreLocation, decides: bool) -> Result<Queue, String> {
     location.queue(decides).await?.ok_or_else(|| {
         format!(
-            "{location}: no calls wait in this database; a program puts them there that sets \
-             `ToolboxBuilder::approval_queue` with a `SqliteStore` or a `PostgresStore`"
+            "{location}: this database has no approval queue; set `ToolboxBuilder::approval_queue` with a \
+             `SqliteStore` or a `PostgresStore` in your program"
         )
     })
 }
@@ -199,7 +199,7 @@ fn refused(entry: &QueuedApproval) -> String {
         return String::new();
     };
     let who = if worker.is_empty() { "a worker" } else { worker };
-    format!("; {who} gave it back {}: {code}", ago(*at))
+    format!("; {who} returned it {}: {code}", ago(*at))
 }
 
 /// Returns a text in one line, with nothing hidden.
@@ -237,7 +237,7 @@ fn show(entry: &QueuedApproval, output: &mut Output) -> io::Result<()> {
         fact("note", &decision.note)?;
     }
     if let Some(claim) = &entry.claim {
-        let who = if claim.worker.is_empty() { "a worker without a name" } else { &claim.worker };
+        let who = if claim.worker.is_empty() { "an unnamed worker" } else { &claim.worker };
         fact("worker", &format!("{who}, {}", ago(claim.at)))?;
         fact("refused", claim.refused.as_deref().unwrap_or(""))?;
     }
@@ -248,7 +248,7 @@ fn show(entry: &QueuedApproval, output: &mut Output) -> io::Result<()> {
     if entry.state == ApprovalState::Started {
         fact("", "")?;
         output.note(
-            "it has not finished: if its worker is gone, it may have had its effect, and it is not run again",
+            "it has not finished; if its worker is gone, it may have taken effect, and it is not retried",
         );
     }
     Ok(())

@@ -25,7 +25,7 @@ pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
     }
     let tools: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
     if tools.is_empty() {
-        output.complain("no tool is left that a program could run");
+        output.complain("no tool can run in a program");
         return Ok(Outcome::Problems);
     }
     let mut names: Vec<&str> = tools.iter().map(|tool| tool.spec.name.as_str()).collect();

@@ -110,12 +110,12 @@ fn compile_exported(program: &[String], selection: &Selection, output: &mut Outp
             return compile_bytes(&path, ran.stdout, selection);
         }
         Ok(ran) if ran.status.success() => format!(
-            "`cargo run {}` printed something other than an export; the program is one line: \
+            "`cargo run {}` did not print an export; the body of its `main` must be \
              `toolgen_runtime::export!(registry());`",
             path.display()
         ),
         Ok(ran) => format!(
-            "`cargo run {}` failed ({}); the program is one line: `toolgen_runtime::export!(registry());`",
+            "`cargo run {}` failed ({}); the body of its `main` must be `toolgen_runtime::export!(registry());`",
             path.display(),
             ran.status
         ),
@@ -170,7 +170,7 @@ pub(super) fn compile_all(
     }
     let mistaken = |compiled: &Compiled| compiled.problems.as_slice().iter().any(is_told);
     if all.iter().all(|one| one.tools().is_empty()) && all.iter().any(mistaken) {
-        output.note("there are no tools, because of the mistakes above");
+        output.note("there are no tools, because of the errors above");
     }
     let none_left = all.iter().all(|one| one.tools().is_empty())
         && all.iter().any(|compiled| compiled.problems.selected_no_tools());
@@ -216,7 +216,7 @@ fn unknown(name: &str, compiled: &[Compiled]) -> String {
     let errors = problems.filter(|problem| problem.severity() == Severity::Error);
     let broken: BTreeSet<String> = errors.filter_map(|problem| named_tool(&problem.pointer)).collect();
     if broken.contains(name) {
-        return format!("the tool `{name}` has mistakes, see above");
+        return format!("the tool `{name}` has errors, see above");
     }
     let tools = compiled.iter().flat_map(Compiled::tools).map(|tool| tool.spec.name.as_str());
     let likely = suggestions(name, tools.chain(broken.iter().map(String::as_str)));
@@ -227,9 +227,9 @@ fn unknown(name: &str, compiled: &[Compiled]) -> String {
             format!("there is no tool `{name}`; did you mean {} or {last}?", others.join(", "))
         }
         None if compiled.iter().all(|compiled| compiled.tools().is_empty()) => {
-            format!("there is no tool `{name}`, nor any other")
+            format!("there is no tool `{name}`; there are no tools")
         }
-        None => format!("there is no tool `{name}`; `cargo toolgen list` shows what there is"),
+        None => format!("there is no tool `{name}`; `cargo toolgen list` lists the tools"),
     }
 }
 
@@ -288,7 +288,7 @@ pub(super) fn needs_program(call: &ExecutionPlan) -> Option<String> {
         ExecutionPlan::Function => Some("it is a function that a program would have to implement".to_owned()),
         ExecutionPlan::Agent(_) => Some("it is an agent, which needs a model".to_owned()),
         ExecutionPlan::Effect(plan) => {
-            Some(format!("it asks the program for `{}`, and there is no program here", plan.name))
+            Some(format!("it is the effect `{}`, which a program would have to handle", plan.name))
         }
         _ => None,
     }

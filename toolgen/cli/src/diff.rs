@@ -16,7 +16,7 @@ use super::output::Output;
 pub(super) fn run(task: &Diff, output: &mut Output) -> io::Result<Outcome> {
     let selection = &task.selection;
     if selection.documents().len() + selection.exported.len() != 2 {
-        output.complain("name two documents or programs: the older one, then the newer one");
+        output.complain("pass two documents or programs: the older, then the newer");
         return Ok(Outcome::Usage);
     }
     let mut all = compile_each(selection, output);

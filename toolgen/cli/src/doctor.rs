@@ -68,7 +68,7 @@ impl Finding {
 /// Looks at everything and prints what is found. "Problems found" means that something does not work.
 pub(super) fn run(task: &Doctor, output: &mut Output) -> io::Result<Outcome> {
     if !task.folder.is_dir() {
-        output.complain(&format!("{} is not a folder", task.folder.display()));
+        output.complain(&format!("{} is not a directory", task.folder.display()));
         return Ok(Outcome::Usage);
     }
     output.progress("looking at the toolchain");
@@ -99,7 +99,7 @@ pub(super) fn run(task: &Doctor, output: &mut Output) -> io::Result<Outcome> {
         let notes = all().filter(|finding| !finding.remedy.is_empty()).count();
         output.line(&match (problems, notes) {
             (0, 0) => "\nnothing is missing".to_owned(),
-            (0, _) => "\nnothing is broken; what is missing is in the lines that begin with `-`".to_owned(),
+            (0, _) => "\nno check failed; lines that begin with `-` are notes".to_owned(),
             _ => format!("\n{problems} problem{plural}: the lines that begin with `!`"),
         })?;
     }

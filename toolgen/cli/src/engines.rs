@@ -76,7 +76,7 @@ pub(super) fn headers(requests: &Requests) -> Result<Vec<(&str, String)>, String
         let value = value.trim();
         if value.is_empty() || value.chars().any(|c| c.is_control() && c != '\t') {
             return Err(format!(
-                "`--header {name}={variable}`: what {variable} holds cannot be sent as a header"
+                "`--header {name}={variable}`: the value of {variable} cannot be sent as a header"
             ));
         }
         Ok(value.to_owned())
@@ -170,7 +170,7 @@ impl Credentials for DryRunCredentials<'_> {
 
     fn help(&self, request: &CredentialRequest<'_>) -> String {
         match request.placement {
-            Placement::MutualTls => "give `--client-cert` and `--client-key`".to_owned(),
+            Placement::MutualTls => "pass `--client-cert` and `--client-key`".to_owned(),
             _ => self.env_credentials.help(request),
         }
     }

@@ -52,7 +52,7 @@ const FOUND: &str = "Answers of tools have this code, and so have audit records 
 fn remedy(code: &str) -> &'static str {
     match code {
         "MISSING_CREDENTIAL" => {
-            "Set the variable that the message names, or name another one by `--auth SCHEME=VARIABLE`."
+            "Set the variable that the message names, or name another one by `--auth SCHEME=ENV_VAR`."
         }
         "CREDENTIAL_REFUSED" | "OAUTH_ERROR" | "PROXY_REFUSED" => {
             "Check the credential: that it has not expired, is for this host, and has the scopes that the operation needs."

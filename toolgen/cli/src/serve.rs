@@ -310,7 +310,7 @@ fn serve(
             let address = listener.local_addr().map_err(|error| error.to_string())?;
             if task.token.is_none() && !address.ip().is_loopback() {
                 return Err(format!(
-                    "anyone who can reach {address} could call the tools: set a bearer token with `--token VARIABLE`, or \
+                    "anyone who can reach {address} could call the tools: set a bearer token with `--token ENV_VAR`, or \
                      listen at 127.0.0.1"
                 ));
             }

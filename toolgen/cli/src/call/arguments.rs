@@ -51,11 +51,10 @@ pub(super) fn read(words: &[String]) -> Result<ArgumentInput, String> {
     let pairs = words.iter().map(|word| match pair(word) {
         Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
         None if word.trim_start().starts_with('{') => Err(format!(
-            "`{word}` is all arguments as one JSON object, so nothing stands beside it: write them in the object, or each as \
-             NAME=VALUE"
+            "`{word}` holds all arguments as one JSON object; add the others to it, or write each as NAME=VALUE"
         )),
         None if word == "-" || word.starts_with('@') => {
-            Err(format!("`{word}` holds all arguments, so nothing may follow it; NAME={word} is one of them"))
+            Err(format!("`{word}` holds all arguments, so no other may follow; for one argument, write NAME={word}"))
         }
         None => Err(format!("`{word}` is neither a JSON object nor of the form NAME=VALUE")),
     });
@@ -90,7 +89,7 @@ pub(super) fn bytes(path: &str, limit: u64) -> Result<Vec<u8>, String> {
 }
 
 fn no_text(path: &str) -> String {
-    format!("{path}: this is not text in UTF-8")
+    format!("{path}: not valid UTF-8")
 }
 
 impl ArgumentInput {
@@ -154,7 +153,7 @@ fn file_of(name: &str, word: &str, is_text: bool, max: u64) -> Result<Option<Mem
             serde_json::from_str::<Value>(word).is_ok_and(|value| !value.is_string() && !value.is_number());
         return match is_json || is_text {
             true => Ok(None),
-            false => Err(format!("`{name}` is a file, which is given by its path: {name}=@{word}")),
+            false => Err(format!("`{name}` is a file; pass its path: {name}=@{word}")),
         };
     };
     let bytes = bytes(path, max).map_err(|error| format!("`{name}`: {error}"))?;
@@ -226,7 +225,7 @@ impl Members {
         if !rest.is_empty() {
             return match known {
                 Some(Member::Object(members)) => members.put(rest, name, word, shape, defs),
-                Some(_) => Err(format!("`{first}` is given as a whole, and again by `{name}`")),
+                Some(_) => Err(format!("`{first}` is set as a whole, and again by `{name}`")),
                 None => {
                     let mut members = Members::default();
                     members.put(rest, name, word, shape, defs)?;
@@ -240,7 +239,7 @@ impl Members {
         match known {
             Some(Member::List(items)) => items.extend(takes.items(word, defs)),
             Some(_) => {
-                return Err(format!("`{name}` is given twice; a list is {name}='[\"a\", \"b\"]'"));
+                return Err(format!("`{name}` is given twice; write an array as {name}='[\"a\", \"b\"]'"));
             }
             None => {
                 let null = takes.lists_alone() && takes.json(word, defs) == "null";
@@ -301,7 +300,7 @@ fn content(name: &str, word: &str, takes: &Takes<'_>) -> Result<String, String> 
         return Ok(path.to_owned());
     }
     let message =
-        |reason| format!("`{name}`: {reason}; a text that begins with `@` is written {name}=@{word}");
+        |reason| format!("`{name}`: {reason}; write a string that begins with `@` as {name}=@{word}");
     let bytes = bytes(path, u64::MAX).map_err(message)?;
     if takes.base64 {
         return Ok(if takes.of_urls { URL_SAFE_NO_PAD.encode(bytes) } else { STANDARD.encode(bytes) });

@@ -55,7 +55,7 @@ pub(super) fn build(
             built = http::build(plan, arguments, &BuildOptions { base_url, document_url, ..options });
             if built.is_ok() {
                 let message = format!(
-                    "the document names no absolute server; {PLACEHOLDER_SERVER} stands for it (`--base-url`)"
+                    "the document has no absolute server URL; {PLACEHOLDER_SERVER} is used instead (see `--base-url`)"
                 );
                 output.note(&message);
             }

@@ -63,7 +63,7 @@ pub(super) fn run(
             }
             if error.code() == "MISSING_CREDENTIAL" && tool.call.http().is_some_and(request::lacks_variables)
             {
-                output.note("`--auth SCHEME=VARIABLE` names the environment variable of a scheme");
+                output.note("`--auth SCHEME=ENV_VAR` names the environment variable of a scheme");
             }
             Ok(Outcome::Problems)
         }
@@ -112,15 +112,15 @@ fn no_output(task: &Call, tool: &Tool) -> Option<String> {
     let path = task.requests.output.as_deref()?;
     if tool.call.http().is_none() {
         let name = tool.spec.name.as_str();
-        return Some(format!("`--output` takes the body of an answer, and `{name}` is not a request"));
+        return Some(format!("`--output` writes a response body, and `{name}` sends no request"));
     }
     if is_standard(path) {
-        let both = "the standard output takes the body of the answer (`--output -`), so `--format json` has no place";
+        let both = "`--output -` writes the response body to standard output; it cannot be used with `--format json`";
         return task.format.json.then(|| both.to_owned());
     }
     // The call may change something, and is not made in vain.
     if path.symlink_metadata().is_ok() {
-        return Some(format!("{}: there is such a file already, and it is not replaced", path.display()));
+        return Some(format!("{}: the file exists, and is not overwritten", path.display()));
     }
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty() && !dir.is_dir())?;
     Some(format!("{}: there is no directory {}", path.display(), dir.display()))

@@ -42,7 +42,7 @@ pub(super) fn documents(dir: &Path, output: &mut Output) -> (Vec<Finding>, Vec<(
         programs.extend(program.map(|program| (path, program)));
     }
     if more > 0 {
-        findings.push(Finding::note(format!("{more} more files are not looked at"), "name a folder below"));
+        findings.push(Finding::note(format!("{more} more files were not examined"), "pass a subdirectory"));
     }
     if findings.is_empty() {
         findings.push(Finding::note(
@@ -114,10 +114,10 @@ fn locked(path: &Path, what: String) -> Finding {
     let compare =
         format!("cargo toolgen check {}{} --lock {}", words.join(" "), locked.options, path.display());
     if let Some(gone) = documents.iter().find(|document| !document.is_file()) {
-        let what = format!("{what}, of {}, which is not there", gone.display());
+        let what = format!("{what}, of {}, which does not exist", gone.display());
         return Finding::note(
             what,
-            "name the document to `cargo toolgen check --lock`, or lock what is there",
+            "pass the document to `cargo toolgen check --lock`, or write a new lock",
         );
     }
     if documents.is_empty() {
@@ -137,11 +137,11 @@ fn locked(path: &Path, what: String) -> Finding {
     let now = surface(&programs.iter().collect::<Vec<_>>()).ok();
     let now = now.filter(|_| programs.len() == documents.len());
     match now.map(|now| locked.drift(&now).len()) {
-        Some(0) => Finding::fine(format!("{what}, as its documents are")),
+        Some(0) => Finding::fine(format!("{what}, up to date")),
         Some(changes) => Finding::problem(
-            format!("{what}; the tools are not as they were locked ({changes} changes)"),
-            format!("`{compare}` tells them, `--update` writes the lock again"),
+            format!("{what}; the tools differ from the lock ({changes} changes)"),
+            format!("`{compare}` shows them, `--update` rewrites the lock"),
         ),
-        None => Finding::note(format!("{what}, not compared"), format!("`{compare}` says why")),
+        None => Finding::note(format!("{what}, not compared"), format!("`{compare}` shows the reason")),
     }
 }

@@ -8,15 +8,15 @@ use super::Finding;
 const RUST: &str = env!("CARGO_PKG_RUST_VERSION");
 
 /// What the command line is built with.
-const FEATURES: &str = "HTTP requests, programs, MCP clients and servers, audits in lines of JSON, SQLite and PostgreSQL, approvals \
-                        in SQLite, PostgreSQL and Redis, documents in archives, a tokenizer";
+const FEATURES: &str = "HTTP requests, commands, MCP clients and servers, audit logs (JSON Lines, SQLite, PostgreSQL), approval \
+                        queues (SQLite, PostgreSQL, Redis), documents in archives, a tokenizer";
 
-const RUSTUP: &str = "install it by https://rustup.rs";
+const RUSTUP: &str = "install it from https://rustup.rs";
 
 /// Looks for cargo and rustc, which build what `gen`, `init` and `bin` write.
 pub(super) fn toolchain(offline: bool) -> Vec<Finding> {
     if offline {
-        return vec![Finding::note("not looked at", "leave `--offline` away")];
+        return vec![Finding::note("not checked", "run without `--offline`")];
     }
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let cargo = version(super::super::cargo());

@@ -44,8 +44,8 @@ pub(super) fn programs(compiled: &Programs) -> Vec<Finding> {
         .iter()
         .map(|(name, by)| {
             if missing.contains(name) {
-                let help = "install it, or add its folder to PATH; a path with `/` starts at the folder this runs in";
-                Finding::problem(format!("{name} is not found, which is needed by {}", few(by)), help)
+                let help = "install it, or add its directory to PATH; a path with `/` is relative to the current directory";
+                Finding::problem(format!("{name} is not found; needed by {}", few(by)), help)
             } else {
                 Finding::fine(format!("{name}, for {}", few(by)))
             }

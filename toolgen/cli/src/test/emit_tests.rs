@@ -88,7 +88,7 @@ fn text(document: &str, tools: &[&Tool], all: &[Tool]) -> String {
     // Without such tools, the project may lack the features of the runtime.
     let none = |name, result, value| {
         format!(
-            "//! Nothing needs this.\n\nuse std::sync::Arc;\n\nuse toolgen_runtime::engine::Engines;\n\n\
+            "//! A placeholder: no test needs this.\n\nuse std::sync::Arc;\n\nuse toolgen_runtime::engine::Engines;\n\n\
              use super::simulation::Simulation;\n\npub(super) fn {name}(engines: Engines, _: &Arc<Simulation>) -> {result} {{\n    \
              {value}\n}}\n"
         )

@@ -142,7 +142,7 @@ fn unset_credential_variable_gets_a_note() {
     let note = "note: there is no credential for `token`: set TT_TOKEN\n";
     call("--dry-run --auth token=TT_TOKEN").told(note);
     call("--auth token=TT_TOKEN").tells("set the environment variable TT_TOKEN").tells_no("--auth");
-    call("").tells("`--auth SCHEME=VARIABLE` names");
+    call("").tells("`--auth SCHEME=ENV_VAR` names");
 }
 
 #[test]

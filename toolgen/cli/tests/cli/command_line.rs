@@ -123,7 +123,7 @@ fn doctor_reports_missing_parts_with_help() {
     dir.write("keyed.json", keyed);
     let stdout = dir.run("doctor").exits(1).stdout;
     for message in [
-        "! no-such-program-anywhere is not found, which is needed by the tool `fly`\n      install it",
+        "! no-such-program-anywhere is not found; needed by the tool `fly`\n      install it",
         "+ printf, for the tool `say`",
         "- NO_SUCH_VARIABLE is not set, for the tool `fly`",
         "- keyed.json: no credential for `key`, of 1 tool",
@@ -136,14 +136,14 @@ fn doctor_reports_missing_parts_with_help() {
 
     let report = dir.run("doctor below --format json --offline").json();
     assert_eq!((&report["problems"], &report["areas"][0]["area"]), (&json!(1), &json!("toolchain")));
-    dir.run("doctor nowhere").exits(2).tells("nowhere is not a folder");
+    dir.run("doctor nowhere").exits(2).tells("nowhere is not a directory");
 }
 
 #[test]
 fn doctor_compares_locks_with_their_documents() {
     let dir = folder("locks");
     dir.run("lock api.json").exits(0);
-    dir.run("doctor --offline").exits(0).prints("+ toolgen.lock: lock 1, 1 tool, as its documents are");
+    dir.run("doctor --offline").exits(0).prints("+ toolgen.lock: lock 1, 1 tool, up to date");
     dir.write("api.json", API.replace("\"count\"", "\"number\""));
     dir.run("doctor --offline")
         .exits(1)

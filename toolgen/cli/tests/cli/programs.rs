@@ -45,7 +45,7 @@ fn absence_of_tools_due_to_errors_is_reported() {
     let text = "toolgen: 1\ntool: {}\n";
     let dir = Folder::new("command-line/no-tools").with("tools.yaml", text);
     for command in ["list tools.yaml", "docs tools.yaml", "call tools.yaml here", "serve tools.yaml"] {
-        dir.run(command).exits(1).tells("note: there are no tools, because of the mistakes above");
+        dir.run(command).exits(1).tells("note: there are no tools, because of the errors above");
     }
     dir.run("call tools.yaml here").exits(1).tells_no("`cargo toolgen list` shows");
 }

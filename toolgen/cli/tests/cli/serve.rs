@@ -130,7 +130,7 @@ fn unservable_document_is_reported_on_stderr_only() {
         ("TASKS TASKS", "createTask"),
         ("TASKS --allow createTask --read-only", "leave out all"),
         ("TASKS --http 127.0.0.1:0 --token NO_SUCH_TOKEN", "set NO_SUCH_TOKEN"),
-        ("TASKS --http 0.0.0.0:0", "set a bearer token with `--token VARIABLE`"),
+        ("TASKS --http 0.0.0.0:0", "set a bearer token with `--token ENV_VAR`"),
         ("TASKS --http nonsense", "write it as 127.0.0.1:8080"),
         ("TASKS --http 127.0.0.1:0 --stdio", "cannot be used with"),
         ("no-such-file.yaml", "no-such-file.yaml"),

@@ -71,7 +71,7 @@ fn errors_elsewhere_do_not_hide_the_requested_tool() {
     dir.run("call tools.yaml broken")
         .exits(1)
         .tells("[E0423]")
-        .tells_last("error: the tool `broken` has mistakes, see above\n");
+        .tells_last("error: the tool `broken` has errors, see above\n");
     dir.run("call tools.yaml borken")
         .tells_last("error: there is no tool `borken`; did you mean `broken`?\n");
 }
@@ -104,7 +104,7 @@ fn private_hosts_are_allowed_one_by_one() {
 fn program_omits_tools_it_cannot_run() {
     let dir = folder("effect");
     dir.run("bin tools.yaml --out program")
-        .tells("`ask` is left out: it asks the program for `ask`")
+        .tells("`ask` is left out: it is the effect `ask`")
         .prints("2 tools");
 }
 

@@ -81,7 +81,7 @@ fn file_is_passed_by_its_path() {
         assert!(body.contains(part), "{part}: {body}");
     }
     for (words, message) in [
-        ("putPhoto body=cat.png", "`body` is a file, which is given by its path: body=@cat.png"),
+        ("putPhoto body=cat.png", "`body` is a file; pass its path: body=@cat.png"),
         ("putPhoto body=@cat.png body=@cat.png", "`body` is given twice"),
         ("putPhoto body=@none.png", "none.png"),
         ("putPhoto body=@cat.png --max-file 3", "cat.png: the file is larger than 3 bytes"),
