@@ -37,15 +37,13 @@ pub(super) fn fetch(url: &str, private_hosts: &[String]) -> Result<Fetched, Stri
     let fetched = runtime.block_on(client.fetch(Fetch::new(url).max_bytes(limit)));
     let fetched = fetched.map_err(|error| match error.kind {
         FetchErrorKind::Status(401 | 403) => {
-            format!("{error}; what needs a login is given by `-`: curl … | cargo toolgen … -")
+            format!("{error}; pipe a document that needs a login: curl … | cargo toolgen … -")
         }
         _ => error.to_string(),
     })?;
     if fetched.bytes.trim_ascii_start().starts_with(b"<") {
         let url = &fetched.url;
-        return Err(format!(
-            "{url}: this is a page to be read, not a document; name the URL of its JSON or YAML"
-        ));
+        return Err(format!("{url}: this is an HTML page, not a document; pass the URL of the JSON or YAML"));
     }
     Ok(fetched)
 }

@@ -16,7 +16,7 @@ use super::output::Output;
 
 /// What to say about a crate without the path of the runtime.
 pub(super) const NO_REGISTRY: &str = "no registry has toolgen-runtime yet, so cargo will not find it; \
-                           `--toolgen-path DIR` names the folder of a checkout";
+                           `--toolgen-path DIR` sets the directory of a checkout";
 
 /// Writes one module per document, or one crate of all documents.
 pub(super) fn run(task: &Generate, output: &mut Output) -> io::Result<Outcome> {
@@ -97,7 +97,7 @@ pub(super) fn check_crate_name(name: &str) -> Result<(), String> {
     if good {
         Ok(())
     } else {
-        Err(format!("`{name}` is not a name for a crate: use letters, digits, `_` and `-`"))
+        Err(format!("`{name}` is not a valid crate name: use letters, digits, `_` and `-`"))
     }
 }
 
@@ -168,7 +168,7 @@ pub(super) fn write(
             let (tools, files) = (plural(tools, "tool"), plural(written.len(), "file"));
             let gone = match left.len() {
                 0 => String::new(),
-                count => format!(", {count} of before removed"),
+                count => format!(", {count} stale removed"),
             };
             output.line(&format!("{out}: {tools}; {files} written, {unchanged} unchanged{gone}"))?;
             Ok(Outcome::Fine)
@@ -200,7 +200,7 @@ fn compare(task: &Generate, files: &Files, output: &mut Output) -> io::Result<Ou
     }
     let left = files.stale(&task.out);
     for path in &left {
-        output.line(&format!("{} is left of an earlier generation", path.display()))?;
+        output.line(&format!("{} is left over from an earlier run", path.display()))?;
     }
     Ok(if differing.is_empty() && left.is_empty() { Outcome::Fine } else { Outcome::Problems })
 }

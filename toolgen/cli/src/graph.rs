@@ -20,7 +20,7 @@ pub(super) fn run(task: &Graph, output: &mut Output) -> io::Result<Outcome> {
     });
     output.write(&if task.format == GraphFormat::Dot { drawn.dot() } else { drawn.mermaid() })?;
     if tools.iter().all(|tool| tool.spec.requires.is_empty() && tool.call.tools().is_empty()) {
-        output.note("no tool requires or calls another, so the drawing is empty");
+        output.note("no tool requires or calls another, so the graph is empty");
     }
     let problems = graph::problems(tools.iter().map(|tool| &tool.spec));
     for problem in &problems {

@@ -20,8 +20,8 @@ const LIB: &str = include_str!("init/lib.rs.txt");
 const NEW: &str = "fn main() { println!(\"Hello, world!\"); }";
 
 /// What the program does not do.
-const AGENT: &str = "The program answers one call and ends, which takes neither tokio nor a model. For an agent, `cargo add tokio \
-    --features macros,rt-multi-thread`, make `main` async with `#[tokio::main]`, and give `provider()` to a loop: \
+const AGENT: &str = "The program runs one call and exits, so it needs neither tokio nor a model. For an agent, `cargo add tokio \
+    --features macros,rt-multi-thread`, make `main` async with `#[tokio::main]`, and pass `toolbox()` to a loop: \
     https://github.com/toolgen/toolgen/blob/main/docs/conversation.md";
 
 /// Where editors find the schema of manifests, on every machine.
@@ -36,7 +36,7 @@ pub(super) fn run(task: &Init, output: &mut Output) -> io::Result<Outcome> {
     let dir = &task.folder;
     let Ok(manifest) = fs::read_to_string(dir.join("Cargo.toml")) else {
         output.complain(&format!(
-            "{} is not the folder of a crate; `cargo new NAME` makes one, and `cargo toolgen init NAME` prepares it",
+            "{} is not the directory of a crate; `cargo new NAME` makes one, and `cargo toolgen init NAME` prepares it",
             dir.display()
         ));
         return Ok(Outcome::Problems);
@@ -102,7 +102,7 @@ fn files(task: &Init, output: &mut Output, steps: &mut Vec<Step>) -> Result<Vec<
             Ok(own) if name == "build.rs" && !own.contains("toolgen::Build") => {
                 steps.push((format!("Add to `main` in {}:", path.display()), STATEMENT.to_owned()));
             }
-            _ => output.note(&format!("{} exists and stays as it is", path.display())),
+            _ => output.note(&format!("{} exists and is unchanged", path.display())),
         }
     }
     Ok(written)
@@ -136,9 +136,9 @@ fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Ve
             let features = if name == "toolgen" {
                 ""
             } else {
-                "; see that it has the features one-shot, process and typed"
+                "; make sure that it has the features one-shot, process and typed"
             };
-            output.note(&format!("Cargo.toml names {name} and stays as it is{features}"));
+            output.note(&format!("Cargo.toml already has {name} and is unchanged{features}"));
             continue;
         }
         let added = task.checkout.toolgen_path.as_ref().is_some_and(|path| {
@@ -157,7 +157,7 @@ fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Ve
         let hint = if task.checkout.toolgen_path.is_some() {
             ""
         } else {
-            " (no registry has the crates yet: write `path = \"…\"` to a checkout, or let `--toolgen-path DIR` do it)"
+            " (no registry has the crates yet: write `path = \"…\"` with a checkout, or use `--toolgen-path DIR`)"
         };
         steps.push((format!("Add to Cargo.toml{hint}:"), lines));
     }

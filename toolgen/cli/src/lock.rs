@@ -22,7 +22,7 @@ use super::output::Output;
 pub(super) fn run(task: &WriteLock, output: &mut Output) -> io::Result<Outcome> {
     let (compiled, complete) = compile_all(&task.selection, &[], output);
     if !complete {
-        output.complain("the lock is not written, because tools would be missing in it");
+        output.complain("the lock was not written, because it would lack tools");
         return Ok(Outcome::Problems);
     }
     let to_stdout = task.out == Path::new("-");
@@ -57,14 +57,14 @@ pub(super) fn compare(task: &Check, compiled: &[Compiled], output: &mut Output) 
     let Some(path) = lock_of(selection, &programs, output) else {
         if task.update {
             output.complain(
-                "there is no lock to update; name it by `--lock`, or write one by `cargo toolgen lock`",
+                "there is no lock to update; pass it as `--lock`, or write one with `cargo toolgen lock`",
             );
             return Ok(Outcome::Problems);
         }
         return Ok(Outcome::Fine);
     };
     if programs.len() < compiled.len() {
-        output.complain(&format!("{} is not compared, because tools are missing", path.display()));
+        output.complain(&format!("{} was not compared, because tools are missing", path.display()));
         return Ok(Outcome::Problems);
     }
     let Some(now) = surface_for(&programs, selection, folder_of(&path), output) else {
@@ -88,7 +88,7 @@ pub(super) fn compare(task: &Check, compiled: &[Compiled], output: &mut Output) 
     }
     let denied = changes.iter().flatten().any(|change| change.class >= selection.options.deny_changes);
     if denied && !task.format.json {
-        output.note("if the changes are meant, `--update` writes the lock again; read it and commit it");
+        output.note("if the changes are intended, `--update` rewrites the lock; review and commit it");
     }
     Ok(if denied { Outcome::Problems } else { Outcome::Fine })
 }
@@ -110,12 +110,14 @@ fn lock_of(selection: &Selection, programs: &[&Program], output: &mut Output) ->
     }
     let locked = load(&beside, &mut Problems::new());
     let Some(locked) = locked else {
-        output.note(&format!("{} cannot be read; `--lock` says why", beside.display()));
+        output.note(&format!("{} cannot be read; `--lock` shows the reason", beside.display()));
         return None;
     };
     if locked.documents != documents(selection, folder_of(&beside)) || locked.options != options(selection) {
         let (path, of, with) = (beside.display(), locked.documents.join(" "), &locked.options);
-        output.note(&format!("{path} is of `{of}{with}`, and not compared; `--lock {path}` compares it"));
+        output.note(&format!(
+            "{path} is the lock of `{of}{with}`, and was not compared; `--lock {path}` compares it"
+        ));
         return None;
     }
     Some(beside)

@@ -64,7 +64,7 @@ fn lock(task: &LockServers, output: &mut Output) -> io::Result<Outcome> {
         let server = server_of(given);
         if let McpTransport::Stdio { inherit, .. } = &server.transport {
             for variable in inherit.iter().filter(|variable| std::env::var_os(variable.as_str()).is_none()) {
-                output.note(&format!("{variable} is not set, so the program starts without it"));
+                output.note(&format!("{variable} is not set, so the server starts without it"));
             }
         }
         targets.push(Target { server, path: given.out.clone(), locked: read(&given.out) });
@@ -88,7 +88,7 @@ fn lock(task: &LockServers, output: &mut Output) -> io::Result<Outcome> {
         if let Some(package) = report.now.package.as_ref().filter(|package| package.version.is_empty()) {
             let (alias, name) = (&report.alias, &package.name);
             output.note(&format!(
-                "the command of `{alias}` starts `{name}` in whatever version there is; name one, as in `{name}{}`",
+                "the command of `{alias}` starts any version of `{name}`; pin one, as in `{name}{}`",
                 if package.registry == "npm" { "@1.2.3" } else { "==1.2.3" }
             ));
         }
@@ -111,7 +111,7 @@ fn verify(task: &Verify, output: &mut Output) -> io::Result<Outcome> {
     let mut fine = complete;
     for target in targets.iter().filter(|target| target.locked.is_none()) {
         let (alias, path) = (&target.server.alias, target.path.display());
-        output.complain(&format!("the lock of `{alias}`, {path}, is not there or cannot be read; write it by `cargo toolgen mcp lock`"));
+        output.complain(&format!("the lock of `{alias}`, {path}, is missing or cannot be read; write it with `cargo toolgen mcp lock`"));
         fine = false;
     }
     let (locked, _): (Vec<_>, Vec<_>) = targets.into_iter().partition(|target| target.locked.is_some());
@@ -137,9 +137,7 @@ fn targets(documents: &[PathBuf], anew: bool, output: &mut Output) -> (Vec<Targe
         let edited = document.filter(|_| anew && program.is_none());
         if let Some(server) = edited.and_then(|document| Lock::read_server(&document.root)) {
             let path = path.display();
-            output.note(&format!(
-                "{path} was edited, so what changed since is unknown: read all of the new one"
-            ));
+            output.note(&format!("{path} was edited, so the changes are unknown; review the whole new lock"));
             targets.push(Target { server, path: path.to_string().into(), locked: None });
             continue;
         }
@@ -252,7 +250,7 @@ fn waiting(server: &McpServer, timeout: u64) -> String {
     };
     let (alias, reached) = (&server.alias, visible(&reached));
     format!(
-        "still waiting for `{alias}` ({reached}): it may take {timeout} s to start, and as long to list its tools; \
+        "still waiting for `{alias}` ({reached}): it has {timeout} s to start, and the same to list its tools; \
          `--timeout SECONDS` sets another limit"
     )
 }
@@ -337,7 +335,7 @@ fn show(reports: &[Report], verb: &str, json: bool, output: &mut Output) -> io::
         }
         for (tool, pointer, message) in suspicious {
             output.line(&format!(
-                "  look at `{}`{}: the text {}",
+                "  review `{}`{}: the text {}",
                 visible(tool),
                 visible(pointer),
                 visible(message)

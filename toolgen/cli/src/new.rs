@@ -29,7 +29,7 @@ const BY_HAND: &str = "add the tool below to `tools` by hand";
 /// text of the tool is then the output.
 pub(super) fn run(task: &New, output: &mut Output) -> io::Result<Outcome> {
     if let Err(error) = ToolName::parse(task.tool.clone()) {
-        output.complain(&format!("`{}` is not a name for a tool: {error}", task.tool));
+        output.complain(&format!("`{}` is not a valid tool name: {error}", task.tool));
         return Ok(Outcome::Usage);
     }
     if task.kind == "rust" {
@@ -62,7 +62,7 @@ pub(super) fn run(task: &New, output: &mut Output) -> io::Result<Outcome> {
     let line = changed.lines().position(|line| line.trim_start().starts_with(&format!("{}:", task.tool)));
     output.line(&format!("{file}:{}: added {} (fill it in)", line.unwrap_or(0) + 1, task.tool))?;
     needs::enable_feature(&task.kind, &task.manifest, output)?;
-    output.note(&format!("`cargo toolgen check {file}` checks it once its examples are replaced by yours"));
+    output.note(&format!("replace its examples, then run `cargo toolgen check {file}`"));
     Ok(Outcome::Fine)
 }
 
@@ -119,10 +119,7 @@ fn rust(tool: &str, output: &mut Output) -> io::Result<Outcome> {
         return Ok(Outcome::Fine);
     }
     if path.exists() {
-        output.complain(&format!(
-            "{} exists already and stays as it is; the function would be:",
-            path.display()
-        ));
+        output.complain(&format!("{} exists and is unchanged; the function would be:", path.display()));
         output.write(&text)?;
         return Ok(Outcome::Problems);
     }
@@ -139,8 +136,8 @@ fn rust(tool: &str, output: &mut Output) -> io::Result<Outcome> {
         false => "",
     };
     output.line(&format!(
-        "\nAdd to {file}, beside its other modules:\n\n    #[path = \"tools/{name}.rs\"]\n    mod {name};\n\n\
-         and the tool to the registry, beside others:\n\n    \
+        "\nAdd to {file}, next to its other modules:\n\n    #[path = \"tools/{name}.rs\"]\n    mod {name};\n\n\
+         and the tool to the registry, next to others:\n\n    \
          Registry::new(toolgen_runtime::toolset![{name}::{name}{others}])?\n\nThe test needs \
          `cargo add --dev serde_json` and `cargo add --dev tokio --features macros,rt`."
     ))?;

@@ -186,7 +186,7 @@ impl Output {
             writeln!(self.results, "{}", human.count(path, *code, group))?;
         }
         if !counted.is_empty() {
-            self.line("`--all` shows each of them, `cargo toolgen explain CODE` says what they mean\n")?;
+            self.line("`--all` shows all of them, `cargo toolgen explain CODE` explains a code\n")?;
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ pub(super) fn tool<'t>(
     let mut visible: Vec<&Tool> = tools.to_vec();
     loop {
         show(&visible, screen)?;
-        let Some(output) = ask("tool (a number, a name or a part of one; nothing to leave)", input, screen)?
+        let Some(output) = ask("tool (a number, a name or part of a name; empty to quit)", input, screen)?
         else {
             return Ok(None);
         };
@@ -54,7 +54,7 @@ fn show(tools: &[&Tool], screen: &mut impl Write) -> io::Result<()> {
     }
     match tools.len() - few.len() {
         0 => Ok(()),
-        more => writeln!(screen, "     and {more} more; a word finds them"),
+        more => writeln!(screen, "     and {more} more; type a word to find them"),
     }
 }
 

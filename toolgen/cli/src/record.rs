@@ -24,7 +24,7 @@ pub(super) fn run(task: &Record, output: &mut Output) -> io::Result<Outcome> {
                 return Ok(Outcome::Problems);
             }
             let calls = run.calls().len();
-            output.note(&format!("{} has {calls} calls: read it before you commit it", out.display()));
+            output.note(&format!("{} has {calls} calls: review it before you commit it", out.display()));
             Ok(Outcome::Fine)
         }
         Err(error) => {
@@ -36,7 +36,7 @@ pub(super) fn run(task: &Record, output: &mut Output) -> io::Result<Outcome> {
 
 fn select_run(task: &Record) -> Result<RecordedRun, String> {
     if let Some(out) = task.out.as_ref().filter(|out| !is_standard(out) && out.exists() && !task.force) {
-        return Err(format!("{} is there already; `--force` replaces it", out.display()));
+        return Err(format!("{} exists; `--force` overwrites it", out.display()));
     }
     let mut selection = RunSelection::new();
     if let Some(run) = &task.run {

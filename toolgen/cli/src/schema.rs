@@ -23,7 +23,7 @@ pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
     let Some(dialect) = task.dialect.as_deref().map_or_else(|| Some(by_default()), Dialect::by_name) else {
         let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name).collect();
         let wanted = task.dialect.as_deref().unwrap_or_default();
-        output.complain(&format!("there is no dialect `{wanted}`; there are {}", known.join(", ")));
+        output.complain(&format!("unknown dialect `{wanted}`; dialects: {}", known.join(", ")));
         return Ok(Outcome::Usage);
     };
     let (compiled, complete) = compile_all(&task.selection, &task.only.tools, output);
@@ -93,8 +93,8 @@ fn plan(
         Ok(plan) => plan,
         Err(PlanError::TooMany { provider, count: given, max: limit }) => {
             output.complain(&format!(
-                "{given} tools are too many for a request to {provider}, which takes {limit}: choose some (`--tag`, \
-                 `--operation`), show those of a discovery (`--discovery`), or leave out the last ones (`--cut`)"
+                "{given} tools are too many for a request to {provider}, which allows {limit}: select some (`--tag`, \
+                 `--operation`), show the discovery tools (`--discovery`), or drop the last ones (`--cut`)"
             ));
             return Ok(Outcome::Problems);
         }

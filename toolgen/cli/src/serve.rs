@@ -60,7 +60,7 @@ pub(super) fn run(task: &Serve, output: &mut Output) -> io::Result<Outcome> {
         let (toolbox, offered) = toolbox(task, &engines, &tools, &auditor)?;
         if offered.names.is_empty() {
             return Err(
-                "no tool is left to serve: `--allow`, `--deny` and `--read-only` leave out all".to_owned()
+                "no tool is left to serve: `--allow`, `--deny` and `--read-only` exclude all".to_owned()
             );
         }
         let missing = lacking(task, &tools, &offered)?;
@@ -89,12 +89,12 @@ fn tell_values(task: &Serve, compiled: &[Compiled], output: &mut Output) {
     let given = |name: &str| task.client_values.iter().any(|given| given == name);
     for (name, _) in needed.iter().filter(|(name, demanded)| **demanded && !given(name)) {
         output.note(&format!(
-            "tools require `{name}` of the context: `--client-value {name}` lets clients give it, if they may choose it"
+            "tools require the context value `{name}`; with `--client-value {name}`, clients may set it"
         ));
     }
     for name in task.client_values.iter().filter(|name| !needed.contains_key(name.as_str())) {
         output.note(&format!(
-            "no tool requires `{name}`: clients give it only in `io.toolgen/context` of `_meta`"
+            "no tool requires `{name}`; clients can pass it only in `io.toolgen/context` of `_meta`"
         ));
     }
 }
@@ -138,8 +138,8 @@ fn lacking(task: &Serve, tools: &[&Tool], offered: &Offered) -> Result<Vec<Strin
     let values: Vec<String> = task.client_values.iter().map(|name| format!("`{name}`")).collect();
     let hidden = (offered.discovers && !values.is_empty()).then(|| {
         format!(
-            "clients give {} in `io.toolgen/context` of `_meta` alone, since tools that are found show no argument for \
-             it (`--discovery=off` does)",
+            "clients can pass {} only in `io.toolgen/context` of `_meta`, because discovered tools show no argument \
+             for it (they do with `--discovery=off`)",
             values.join(" and ")
         )
     });
@@ -168,7 +168,7 @@ impl Hooks for FailureLog {
         if let Some(text) = text {
             let text = text.strip_prefix("Error: ").unwrap_or(&text);
             let failed = response.outcome.as_ref().map_or(true, ToolResult::is_error);
-            let what = if failed { "failed" } else { "gave another result" };
+            let what = if failed { "failed" } else { "returned another result" };
             complain_beside(&format!("a call of `{}` {what}: {text}", response.name));
         }
         Box::pin(ready(()))
@@ -232,7 +232,9 @@ impl Middleware for Ask {
     fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
         let asks = self.0.allows(request.spec) && !request.approved();
         let decision = if asks {
-            MiddlewareDecision::NeedApproval("Whoever serves the tool wants to be asked.".to_owned())
+            MiddlewareDecision::NeedApproval(
+                "The operator of this server requires approval of this tool.".to_owned(),
+            )
         } else {
             MiddlewareDecision::Allow
         };
@@ -263,8 +265,8 @@ fn server(task: &Serve, compiled: &[Compiled], toolbox: Toolbox) -> Result<Serve
     }
     if let Some(variable) = &task.token {
         let token = env::var(variable).ok().filter(|token| !token.trim().is_empty());
-        server =
-            server.bearer(token.ok_or_else(|| format!("set {variable} to the token that clients need"))?);
+        server = server
+            .bearer(token.ok_or_else(|| format!("set {variable} to the token that clients must send"))?);
     }
     let limits: [(Option<u32>, SetLimit); 4] = [
         (task.max_calls, Server::max_calls),
@@ -299,7 +301,7 @@ fn serve(
         }
         let until_the_end = async {
             let Some(address) = &task.http else {
-                output.note(&format!("{tools} served on the standard input and output"));
+                output.note(&format!("{tools} served on standard input and output"));
                 missing.iter().for_each(|missing| output.note(missing));
                 return server.stdio().await.map_err(|error| error.to_string());
             };

@@ -46,15 +46,15 @@ impl StoreLocation {
                     Ok(StoreLocation::Redis { url: url.to_owned(), namespace: namespace.to_owned() })
                 }
                 _ => Err(format!(
-                    "{}: it lacks the namespace of the deployment; write it behind `#`, as in \
+                    "{}: it lacks the namespace of the deployment; append it after `#`, as in \
                      redis://127.0.0.1:6379/0#shop-production",
                     without_password(&text)
                 )),
             },
             // It would be shown as a path, with its password.
             _ if rest.contains(['@', '?']) => Err(format!(
-                "{scheme}://…: records and approvals are not kept there; name a file, or a database by its URL, which \
-                 begins with postgres:// or redis://"
+                "{scheme}://…: records and approvals cannot be stored there; pass a file, or a URL that begins with \
+                 postgres:// or redis://"
             )),
             // A path may have anything in it.
             _ => Ok(StoreLocation::File(PathBuf::from(given))),
@@ -110,7 +110,7 @@ impl StoreLocation {
                 match opened {
                     Ok(store) => Ok(store.map(Approvals::on)),
                     Err(error) => Err(format!(
-                        "{self}: the database cannot be opened: {error}; name the one that the program writes"
+                        "{self}: the database cannot be opened: {error}; pass the database that your program writes"
                     )),
                 }
             }
@@ -185,7 +185,7 @@ mod tests {
             ("REDIS://:s3cret@cache", "redis://cache: it lacks the namespace"),
             (
                 "mysql://me:s3cret@db/audit",
-                "mysql://…: records and approvals are not kept there; name a file",
+                "mysql://…: records and approvals cannot be stored there; pass a file",
             ),
             ("Postgres+tls://db/audit?password=s3cret", "postgres+tls://…: records"),
             ("env:TOOLGEN_NOBODY_SETS_THIS", "the variable TOOLGEN_NOBODY_SETS_THIS is not set"),

@@ -65,7 +65,7 @@ pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
                 }
                 Verdict::Unknown(reason) => {
                     unknown += 1;
-                    output.line(&format!("  {check}: not known: {}", indented(reason)))?;
+                    output.line(&format!("  {check}: unknown: {}", indented(reason)))?;
                 }
                 Verdict::Holds(_) | Verdict::Nothing => {}
             }
@@ -73,7 +73,7 @@ pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
     }
     let plural = |count: usize, noun| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
     let (tools, failures_told) = (plural(chosen.len(), "tool"), plural(failures, "failure"));
-    output.line(&format!("\n{tools}, {failures_told}, {unknown} not known"))?;
+    output.line(&format!("\n{tools}, {failures_told}, {unknown} unknown"))?;
     let left_out = compiled.iter().any(|compiled| compiled.problems.has_errors());
     Ok(if complete && !left_out && failures == 0 { Outcome::Fine } else { Outcome::Problems })
 }

@@ -60,7 +60,7 @@ fn write(
         return output.write(&page::embedded(&mut log, approvals)?).map_err(|error| error.to_string());
     }
     if out.exists() && !force {
-        return Err(format!("{} is there already; `--force` replaces it", out.display()));
+        return Err(format!("{} exists; `--force` overwrites it", out.display()));
     }
     let page = page::embedded(&mut log, approvals)?;
     write_if_changed(out, &page).map_err(|error| error.to_string())?;
@@ -85,7 +85,7 @@ async fn serve(
     }
     let server = Server::new(log, queue, address)?;
     output.note(&format!("the timeline is at {}", server.url()));
-    output.note("whoever has this address can read the log; Ctrl-C ends it");
+    output.note("anyone with this address can read the log; press Ctrl-C to stop");
     tokio::select! {
         served = server.listen(listener) => served.map_err(|error| error.to_string()),
         () = one_shot::interrupted() => Ok(()),

@@ -115,10 +115,7 @@ fn locked(path: &Path, what: String) -> Finding {
         format!("cargo toolgen check {}{} --lock {}", words.join(" "), locked.options, path.display());
     if let Some(gone) = documents.iter().find(|document| !document.is_file()) {
         let what = format!("{what}, of {}, which does not exist", gone.display());
-        return Finding::note(
-            what,
-            "pass the document to `cargo toolgen check --lock`, or write a new lock",
-        );
+        return Finding::note(what, "pass the document to `cargo toolgen check --lock`, or write a new lock");
     }
     if documents.is_empty() {
         return Finding::note(

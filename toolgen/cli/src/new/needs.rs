@@ -62,7 +62,9 @@ pub(super) fn enable_feature(kind: &str, manifest: &Path, output: &mut Output) -
             Some(after) if write_if_changed(&cargo, &after).is_ok() => {
                 output.line(&format!("added the feature `{feature}` of {RUNTIME} to {file}"))?;
             }
-            _ => output.line(&format!("\nSee that {file} names the feature `{feature}` of {RUNTIME}."))?,
+            _ => {
+                output.line(&format!("\nMake sure that {file} has the feature `{feature}` of {RUNTIME}."))?
+            }
         }
     }
     if !line.is_empty() {

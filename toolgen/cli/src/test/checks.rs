@@ -92,16 +92,16 @@ impl<'a> Subject<'a> {
 
     async fn accepts(&self, really: bool) -> Verdict {
         if let Some(reason) = Never::new(&self.tool.spec.defs).why(&self.tool.spec.input) {
-            return Verdict::Fails(format!("no arguments fit its schema: {reason}"));
+            return Verdict::Fails(format!("no arguments can match its schema: {reason}"));
         }
         let may_run = self.tool.spec.effects.read_only;
         let really = really && matches!(self.tool.call, ExecutionPlan::Command(_)) && may_run;
         for (arguments, is_given) in &self.accepted {
             let failed = |reason: String| match is_given {
                 true => Verdict::Fails(format!("its example {arguments}: {reason}")),
-                false => {
-                    Verdict::Unknown(format!("{arguments}, made of its schema: {reason}; give it `examples`"))
-                }
+                false => Verdict::Unknown(format!(
+                    "{arguments}, generated from its schema: {reason}; add `examples`"
+                )),
             };
             if let Err(error) = fits(&self.tool.spec, arguments) {
                 return failed(error);
@@ -113,7 +113,7 @@ impl<'a> Subject<'a> {
             if response.status() != 0 {
                 return match self.stands_on_guesses() {
                     true => Verdict::Unknown(format!(
-                        "{}; the tools it calls declare no `output`, so what they give is a guess",
+                        "{}; the tools it calls declare no `output`, so their results are guesses",
                         error_text(&response)
                     )),
                     false => failed(error_text(&response)),
@@ -137,10 +137,10 @@ impl<'a> Subject<'a> {
             };
             let code = response.json()["code"].as_str().unwrap_or("success");
             if !REFUSALS.contains(&code) {
-                return Verdict::Fails(format!("{arguments} ({what}) is not refused: {code}"));
+                return Verdict::Fails(format!("{arguments} ({what}) is not rejected: {code}"));
             }
             if asked > 0 {
-                return Verdict::Fails(format!("{arguments} ({what}) is refused after something ran"));
+                return Verdict::Fails(format!("{arguments} ({what}) is rejected after something ran"));
             }
         }
         if self.refused.is_empty() { Verdict::Nothing } else { Verdict::Holds(self.refused.len()) }
@@ -195,7 +195,10 @@ impl<'a> Subject<'a> {
                 return Verdict::Fails("it runs although its requirements are not met".to_owned());
             }
             if let Some(silent) = wanted.iter().find(|wanted| !text.contains(wanted.as_str())) {
-                return Verdict::Fails(format!("nothing says \"{silent}\": {}", response.json()));
+                return Verdict::Fails(format!(
+                    "the result does not contain \"{silent}\": {}",
+                    response.json()
+                ));
             }
         }
         Verdict::Holds(needed().count())

@@ -34,7 +34,7 @@ pub(super) fn run(
     output: &mut Output,
 ) -> io::Result<Outcome> {
     let [document] = task.selection.documents() else {
-        output.complain("`--emit` takes one document: a file of tests has the tools of one module");
+        output.complain("`--emit` takes one document: a test file covers the tools of one module");
         return Ok(Outcome::Usage);
     };
     let (Some(dir), Some(name)) = (file.parent(), file.file_name()) else {

@@ -43,7 +43,7 @@ impl Server {
         address: SocketAddr,
     ) -> Result<Server, String> {
         let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(|error| format!("there is no randomness for a key: {error}"))?;
+        getrandom::fill(&mut bytes).map_err(|error| format!("no random key can be generated: {error}"))?;
         let mut key = String::new();
         for byte in bytes {
             // Writing to a text cannot fail.
@@ -117,7 +117,7 @@ fn same(remaining: &[u8], right: &[u8]) -> bool {
 
 async fn guard(State(server): State<Server>, request: Request, next: Next) -> Response {
     let mut response = if !server.is_meant(request.headers()) {
-        (StatusCode::FORBIDDEN, "this address is not meant for that host\n").into_response()
+        (StatusCode::FORBIDDEN, "this page is not served for that host\n").into_response()
     } else if !server.has_key(&request) {
         (StatusCode::UNAUTHORIZED, "open the whole address that `cargo toolgen timeline` printed\n")
             .into_response()

@@ -45,7 +45,7 @@ fn invalid_document_url_is_reported() {
     let page = ok("application/json", "<!doctype html><p>Docs");
     let server = Server::in_turn([moved, reply("404 Not Found", "", ""), page, large]);
     for message in
-        ["`127.0.0.2` may not be reached", "status 404", "this is a page to be read, not a document", ""]
+        ["`127.0.0.2` may not be reached", "status 404", "this is an HTML page, not a document", ""]
     {
         let url = format!("{}/api.json", server.url);
         let stderr = dir.run(format!("list {url} --private-host 127.0.0.1")).exits(1).stderr;
@@ -148,7 +148,7 @@ fn doctor_compares_locks_with_their_documents() {
     dir.run("doctor --offline")
         .exits(1)
         .prints("! toolgen.lock")
-        .prints("`cargo toolgen check api.json --lock toolgen.lock` tells them");
+        .prints("`cargo toolgen check api.json --lock toolgen.lock` shows them");
 }
 
 #[test]

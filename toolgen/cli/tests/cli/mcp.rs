@@ -210,7 +210,7 @@ fn changes_are_reported_with_their_class() {
         security: `find` at /annotations/readOnlyHint: the promise `readOnlyHint` was true and is false\n  \
         security: `find` at /description: the text now has a terminal escape sequence, U+001B\n  \
         added: `new`: the tool is new, and not called before it is locked\n  \
-        look at `find`/description: the text has a terminal escape sequence, U+001B\n  look at `find`/description: the text gives instructions: “not tell the user”\n";
+        review `find`/description: the text has a terminal escape sequence, U+001B\n  review `find`/description: the text gives instructions: “not tell the user”\n";
     assert_eq!(message, expected);
     let message = dir.run("mcp verify locks/shop.lock.json shop.yaml --format json").exits(1).json();
     let classes: Vec<&Value> =
@@ -229,7 +229,7 @@ fn servers_of_a_manifest_are_locked() {
     fs::create_dir_all(dir.join("locks")).unwrap();
     dir.write("shop.yaml", manifest(dir, ""));
     dir.run("check shop.yaml").exits(1).prints("there is no lock `locks/shop.lock.json` yet");
-    dir.run("mcp verify shop.yaml").exits(1).tells("the lock of `shop`, locks/shop.lock.json, is not there");
+    dir.run("mcp verify shop.yaml").exits(1).tells("the lock of `shop`, locks/shop.lock.json, is missing");
     // The folder of a lock is made with it.
     fs::remove_dir(dir.join("locks")).unwrap();
     dir.run("mcp lock shop.yaml").exits(0);
@@ -291,7 +291,7 @@ fn lock_contains_no_credential() {
     dir.write("shop.yaml", manifest);
     dir.run("mcp lock shop.yaml")
         .exits(0)
-        .prints("look at `find`/description: the text repeats a credential");
+        .prints("review `find`/description: the text repeats a credential");
     let lock = dir.read("locks/shop.lock.json");
     assert!(!lock.contains("s3cr3t") && lock.contains("pg://shop:[REDACTED]@db"), "{lock}");
     dir.run("mcp verify shop.yaml").exits(0);
@@ -312,7 +312,7 @@ fn names_shadowing_other_servers_are_reported() {
     let other = import.replace("alias: shop", "alias: mail").replace("shop.lock", "mail.lock");
     dir.write("shop.yaml", format!("{one}{other}"));
     let message = dir.run("mcp lock shop.yaml").exits(0).stdout;
-    let line = "look at `find`/description: the text names `read_mail`, a tool of another server";
+    let line = "review `find`/description: the text names `read_mail`, a tool of another server";
     assert_eq!(message.matches(line).count(), 2, "{message}");
     // Two copies of a server are two servers.
     dir.run("list shop.yaml").exits(0).prints("shop__read_mail").prints("mail__read_mail");
@@ -326,7 +326,7 @@ fn unresponsive_server_is_reported_and_times_out() {
     let ran = dir.toolgen(words).arg(&program).args(SERVES).ran("").exits(1);
     ran.tells("still waiting for `shop` (")
         .tells(
-            "it may take 1 s to start, and as long to list its tools; `--timeout SECONDS` sets another limit",
+            "it has 1 s to start, and the same to list its tools; `--timeout SECONDS` sets another limit",
         )
         .tells("it did not answer the handshake within");
 }

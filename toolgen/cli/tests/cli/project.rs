@@ -94,7 +94,7 @@ fn fresh_crate_gets_a_working_tool_and_tests() {
         .tells_no("couldn't read");
     dir.write("src/main.rs", main);
 
-    dir.run("init").exits(0).tells("tools.yaml exists and stays as it is").prints_no("wrote");
+    dir.run("init").exits(0).tells("tools.yaml exists and is unchanged").prints_no("wrote");
     dir.run("test tools.yaml --emit tests/tools.rs").exits(0);
     with_new_tools_of_every_kind(&dir);
 }
@@ -186,7 +186,7 @@ fn init_writes_main_rs_of_a_new_crate_only() {
 #[test]
 fn init_without_a_checkout_prints_the_lines_to_add() {
     let dir = folder("init");
-    dir.run("init").exits(1).tells("is not the folder of a crate");
+    dir.run("init").exits(1).tells("is not the directory of a crate");
     fs::create_dir_all(dir.join("src")).unwrap();
     dir.write("src/lib.rs", "");
     let manifest = "[package]\nname = \"fresh\"\n\n[workspace]\n";

@@ -65,7 +65,7 @@ fn served_calls_are_limited_and_recorded() {
     let refused = client.call("createTask", &json!({"title": "x"}));
     assert_eq!(refused["isError"], true, "{refused}");
     let message = client.end();
-    assert!(message.contains("1 tool is served on the standard input and output"), "{message}");
+    assert!(message.contains("1 tool is served on standard input and output"), "{message}");
     let records = dir.read("audit.jsonl");
     assert!(records.lines().count() >= 3 && records.contains("listTasks"), "{records}");
     assert!(!records.contains("s3cret"), "{records}");
@@ -128,7 +128,7 @@ fn unservable_document_is_reported_on_stderr_only() {
     for (words, expected) in [
         ("TASKS --allow nothing*", "rule 'nothing*' matches no tool"),
         ("TASKS TASKS", "createTask"),
-        ("TASKS --allow createTask --read-only", "leave out all"),
+        ("TASKS --allow createTask --read-only", "exclude all"),
         ("TASKS --http 127.0.0.1:0 --token NO_SUCH_TOKEN", "set NO_SUCH_TOKEN"),
         ("TASKS --http 0.0.0.0:0", "set a bearer token with `--token ENV_VAR`"),
         ("TASKS --http nonsense", "write it as 127.0.0.1:8080"),
@@ -174,7 +174,7 @@ tools:
     assert_eq!((text(&result).0.trim(), text(&result).1), ("logged", false));
     let described = client.end();
     for note in [
-        "`--client-value workspace_id` lets clients give it",
+        "with `--client-value workspace_id`, clients may set it",
         "`orders` is left out: its requirement \"Context 'workspace_id' is required\"",
         "no tool requires `sesion_id`",
     ] {
@@ -191,7 +191,7 @@ tools:
     assert_eq!(text(&client.request("tools/call", &call)).0.trim(), "logged");
     let described = client.end();
     assert!(
-        described.contains("clients give `session_id` in `io.toolgen/context` of `_meta` alone"),
+        described.contains("clients can pass `session_id` only in `io.toolgen/context` of `_meta`"),
         "{described}"
     );
 }

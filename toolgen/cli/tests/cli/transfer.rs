@@ -113,7 +113,7 @@ fn response_is_saved_to_a_file() {
         "{stderr}"
     );
     let (code, _, stderr) = call("--output more/mine.pdf");
-    assert!(code == Some(2) && stderr.contains("there is such a file already"), "{stderr}");
+    assert!(code == Some(2) && stderr.contains("the file exists"), "{stderr}");
     let (code, _, stderr) = call("--output small.pdf --max-file 5");
     assert!(
         code == Some(1) && stderr.contains("it is larger than 5 bytes") || !stderr.contains("saved"),

@@ -128,7 +128,7 @@ function approvalParts(approval, sure, record) {
   if (decision) fact(decision.granted ? "Granted" : "Denied", `by ${decision.by || "somebody"}, ${at(decision.at)}`);
   fact("Note", decision?.note);
   fact("May call", (approval.calls ?? []).map((it) => it.name).join(", "));
-  if (claim) fact("Worker", `${claim.worker || "without a name"}, ${at(claim.at)}${claim.refused ? `, refused it: ${claim.refused}` : ""}`);
+  if (claim) fact("Worker", `${claim.worker || "unnamed"}, ${at(claim.at)}${claim.refused ? `, refused it: ${claim.refused}` : ""}`);
   if (end) fact("Outcome", `${end.error_code ?? "it ran"}, ${at(end.at)}`);
   made.append(make("h3", "", "Approval"), facts);
   const parts = [made];
