@@ -1,4 +1,4 @@
-//! `explain`: explains the code of a problem.
+//! `explain`: explains a diagnostic code, or the code of a failed call.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use super::Outcome;
 use super::args::Explain;
 use super::output::Output;
 
-/// Prints the page of a code, or the list of all codes.
+/// Prints the description of a code, or the list of all codes.
 pub(super) fn run(task: &Explain, output: &mut Output) -> io::Result<Outcome> {
     let Some(wanted) = &task.code else {
         return list(task.format.json, output).map(|()| Outcome::Fine);
@@ -28,7 +28,7 @@ pub(super) fn run(task: &Explain, output: &mut Output) -> io::Result<Outcome> {
         return Ok(Outcome::Fine);
     }
     let Some(code) = catalogue::find(wanted) else {
-        // `warnings` is a word for levels, which has no page.
+        // `warnings` is a group of codes for `--deny`, which has no description.
         let near = catalogue::closest_code(wanted).filter(|near| catalogue::find(near).is_some());
         let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
         output.complain(&format!("unknown code `{wanted}`; {near}`cargo toolgen explain` lists all codes"));
@@ -44,10 +44,10 @@ pub(super) fn run(task: &Explain, output: &mut Output) -> io::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Where the code of a failed call is found.
+/// Explains where codes of failed calls occur.
 const FOUND: &str = "Results of failed calls have this code, and so have audit records (`error_code`), spans and metrics (`error.type`).\ndocs/codes.md lists all codes.";
 
-/// Says what to do about a failed call.
+/// Returns the help for a failed call.
 fn remedy(code: &str) -> &'static str {
     match code {
         "MISSING_CREDENTIAL" => {

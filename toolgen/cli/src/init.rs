@@ -16,22 +16,22 @@ const BUILD: &str = include_str!("init/build.rs.txt");
 const MAIN: &str = include_str!("init/main.rs.txt");
 const LIB: &str = include_str!("init/lib.rs.txt");
 
-/// The program that cargo writes into a new crate, which nobody misses.
+/// The program that cargo writes into a new crate; it may be overwritten.
 const NEW: &str = "fn main() { println!(\"Hello, world!\"); }";
 
-/// What the program does not do.
+/// The note about agents, which the generated program does not run.
 const AGENT: &str = "The program runs one call and exits, so it needs neither tokio nor a model. For an agent, `cargo add tokio \
     --features macros,rt-multi-thread`, make `main` async with `#[tokio::main]`, and pass `toolbox()` to a loop: \
     https://github.com/toolgen/toolgen/blob/main/docs/conversation.md";
 
-/// Where editors find the schema of manifests, on every machine.
+/// The URL of the manifest schema, for editors on every machine.
 const SCHEMA: &str = "https://raw.githubusercontent.com/toolgen/toolgen/main/specs/manifest.schema.json";
 
 /// The statement that a build script needs.
 const STATEMENT: &str = "toolgen::Build::new(\"tools\").document(\"tools.yaml\").emit();";
 
-/// Writes what is missing and says what is left to do. "Problems found" means that the folder is not a crate, or that a
-/// file cannot be written.
+/// Writes missing files and prints the remaining steps. Returns `Problems` if the directory is not a crate, or a file
+/// cannot be written.
 pub(super) fn run(task: &Init, output: &mut Output) -> io::Result<Outcome> {
     let dir = &task.folder;
     let Ok(manifest) = fs::read_to_string(dir.join("Cargo.toml")) else {
@@ -83,7 +83,7 @@ pub(super) fn run(task: &Init, output: &mut Output) -> io::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// A step that is left to do: what, and the text for it.
+/// A remaining step: its description, and the code or commands.
 type Step = (String, String);
 
 /// Writes the files that do not exist, and returns their names.
@@ -108,7 +108,7 @@ fn files(task: &Init, output: &mut Output, steps: &mut Vec<Step>) -> Result<Vec<
     Ok(written)
 }
 
-/// Says what is wrong with what should be the folder of a checkout.
+/// Checks that a directory is a checkout of toolgen.
 pub(super) fn check_checkout(path: &Path) -> Result<(), String> {
     if !path.exists() {
         return Err(format!("`--toolgen-path {}`: no such directory", path.display()));
@@ -120,7 +120,7 @@ pub(super) fn check_checkout(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Adds the dependencies that are missing, as `cargo add` does; where it cannot, the lines are a step.
+/// Adds missing dependencies with `cargo add`. If that fails, their lines become a step.
 fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Vec<Step>) -> io::Result<()> {
     let location = |name: &str| match &task.checkout.toolgen_path {
         Some(path) => format!("path = {}", serde_json::Value::from(path.join(name).display().to_string())),
@@ -164,7 +164,7 @@ fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Ve
     Ok(())
 }
 
-/// Whether a manifest of cargo names a dependency.
+/// Whether a `Cargo.toml` has a dependency.
 pub(super) fn has_dependency(manifest: &str, name: &str) -> bool {
     manifest.lines().map(str::trim_start).any(|line| {
         let key = line.split(['=', '.']).next().unwrap_or_default().trim().trim_matches('"');
@@ -173,9 +173,9 @@ pub(super) fn has_dependency(manifest: &str, name: &str) -> bool {
     })
 }
 
-/// Lets cargo add a dependency, which keeps the formatting of the manifest. Returns whether it did.
+/// Adds a dependency with `cargo add`, which keeps the formatting of `Cargo.toml`. Returns whether it succeeded.
 fn cargo_add(dir: &Path, name: &str, path: &Path, words: &[&str]) -> bool {
-    // Not resolved: where a link leads is the business of this machine.
+    // Links are not resolved: their targets are specific to this machine.
     let (Ok(full), Ok(manifest)) = (std::path::absolute(path), std::path::absolute(dir.join("Cargo.toml")))
     else {
         return false;
@@ -186,7 +186,7 @@ fn cargo_add(dir: &Path, name: &str, path: &Path, words: &[&str]) -> bool {
     quiet(&mut command) && (path.is_relative() || keep_path(&manifest, name, path))
 }
 
-/// Restores a path as it was given, which cargo rewrote as one from the folder of the manifest. Returns whether it did.
+/// Restores the given path, which cargo rewrote relative to the directory of `Cargo.toml`. Returns whether it changed.
 fn keep_path(manifest: &Path, name: &str, path: &Path) -> bool {
     let Ok(text) = fs::read_to_string(manifest) else { return false };
     let given = format!("path = {}", serde_json::Value::from(path.display().to_string()));

@@ -1,4 +1,4 @@
-//! `lock`: writes the contract of tools; and how `check` compares tools with it.
+//! `lock`: writes the contract lock of tools. Also compares tools with it, for `check`.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -17,8 +17,8 @@ use super::compile::{Compiled, compile_all};
 use super::fetch;
 use super::output::Output;
 
-/// Writes the lock, and reports what changed since it was last written. Nothing is written if a document could not be
-/// compiled: its tools would be missing.
+/// Writes the lock, and reports the changes since the previous one. Nothing is written if a document could not be
+/// compiled, because its tools would be missing.
 pub(super) fn run(task: &WriteLock, output: &mut Output) -> io::Result<Outcome> {
     let (compiled, complete) = compile_all(&task.selection, &[], output);
     if !complete {
@@ -35,7 +35,7 @@ pub(super) fn run(task: &WriteLock, output: &mut Output) -> io::Result<Outcome> 
         output.write(&now.text())?;
         return Ok(Outcome::Fine);
     }
-    // A lock that cannot be read is replaced, and nobody can say what changed since.
+    // A lock that cannot be read is replaced without a report of the changes.
     let before = if task.out.exists() { load(&task.out, &mut Problems::new()) } else { None };
     let changes = before.map(|before| before.drift(&now));
     if !written(&task.out, &now, output) {
@@ -50,7 +50,7 @@ pub(super) fn run(task: &WriteLock, output: &mut Output) -> io::Result<Outcome> 
     Ok(Outcome::Fine)
 }
 
-/// Compares compiled documents with their lock, if they have one, and writes it again if that is wanted.
+/// Compares compiled documents with their lock, if they have one, and rewrites it with `--update`.
 pub(super) fn compare(task: &Check, compiled: &[Compiled], output: &mut Output) -> io::Result<Outcome> {
     let selection = &task.selection;
     let programs: Vec<&Program> = compiled.iter().filter_map(|one| one.program.as_ref()).collect();
@@ -93,7 +93,7 @@ pub(super) fn compare(task: &Check, compiled: &[Compiled], output: &mut Output) 
     Ok(if denied { Outcome::Problems } else { Outcome::Fine })
 }
 
-/// Returns the lock that is given, or named by the only manifest, or that is next to the first document and is for the
+/// Returns the lock of `--lock`, the lock that the only manifest names, or a lock next to the first document for the
 /// same documents and options.
 fn lock_of(selection: &Selection, programs: &[&Program], output: &mut Output) -> Option<PathBuf> {
     if let Some(path) = &selection.options.lock {
@@ -146,7 +146,7 @@ fn options(selection: &Selection) -> String {
     selection.options.command_line()
 }
 
-/// Returns the documents as paths from a folder, and the words that name programs.
+/// Returns the documents as paths relative to a directory, and the arguments that select programs.
 fn documents(selection: &Selection, dir: &Path) -> Vec<String> {
     let files = selection.documents().iter().map(|path| from_folder(path, dir));
     files.chain(selection.exported.iter().map(|program| program.join(" "))).collect()
@@ -156,7 +156,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
-/// Returns a path from a folder, with `/` on every system; a URL as it is.
+/// Returns a path relative to a directory, with `/` on every system. A URL is unchanged.
 fn from_folder(path: &Path, dir: &Path) -> String {
     if let Some(url) = fetch::url(path) {
         return url.to_owned();
@@ -174,7 +174,7 @@ fn from_folder(path: &Path, dir: &Path) -> String {
     up.chain(path.into_iter().skip(same)).collect::<Vec<_>>().join("/")
 }
 
-/// Writes a lock. If that is not possible, says why.
+/// Writes a lock. Reports an error, and returns whether it succeeded.
 fn written(path: &Path, surface: &Surface, output: &mut Output) -> bool {
     let result = write_if_changed(path, &surface.text());
     result.map_err(|error| output.complain(&error.to_string())).is_ok()

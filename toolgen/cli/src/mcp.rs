@@ -1,4 +1,4 @@
-//! `mcp lock` and `mcp verify`: locks of MCP servers, made and compared.
+//! `mcp lock` and `mcp verify`: write locks of MCP servers, and compare servers with them.
 
 mod package;
 
@@ -23,10 +23,10 @@ use super::args::{Asking, LockServers, Mcp, McpTask, Reached, Server, Verify};
 use super::engines::mcp_options;
 use super::output::Output;
 
-/// After how long it is told which server is waited for, unless it may take no more than twice that.
+/// Delay before the command prints which server it waits for. Not printed if the timeout is less than twice that.
 const QUIET: Duration = Duration::from_secs(3);
 
-/// Runs the command. "Problems found" means that a server could not be asked, or differs from its lock.
+/// Runs the command. Returns `Problems` if a server could not be reached, or differs from its lock.
 pub(super) fn run(task: &Mcp, output: &mut Output) -> io::Result<Outcome> {
     match &task.task {
         McpTask::Lock(task) => lock(task, output),
@@ -34,22 +34,22 @@ pub(super) fn run(task: &Mcp, output: &mut Output) -> io::Result<Outcome> {
     }
 }
 
-/// A server to ask, and what its lock says so far.
+/// A server to list, with its existing lock.
 struct Target {
     server: McpServer,
     path: PathBuf,
     locked: Option<Lock>,
 }
 
-/// What was found about a server.
+/// The result for one server.
 struct Report {
     path: PathBuf,
     alias: String,
-    /// The lock as it would be now.
+    /// The new lock.
     now: Lock,
-    /// What changed since the lock was made. `None` if there was none.
+    /// Changes since the existing lock. `None` if there was none.
     changes: Option<Vec<Change>>,
-    /// The texts to look at: the tool, the place, and what is wrong.
+    /// Suspicious descriptions: tool, JSON pointer, and finding.
     suspicious: Vec<(String, String, String)>,
 }
 
@@ -98,7 +98,7 @@ fn lock(task: &LockServers, output: &mut Output) -> io::Result<Outcome> {
     Ok(if fine { Outcome::Fine } else { Outcome::Problems })
 }
 
-/// Writes a lock, in a folder that is made for it.
+/// Writes a lock, and creates its directory.
 fn write(report: &Report) -> io::Result<()> {
     if let Some(dir) = report.path.parent() {
         std::fs::create_dir_all(dir)?;
@@ -121,8 +121,8 @@ fn verify(task: &Verify, output: &mut Output) -> io::Result<Outcome> {
     Ok(if fine && answered && same { Outcome::Fine } else { Outcome::Problems })
 }
 
-/// Returns the servers that documents name, and whether all documents could be read. Other problems of a document are
-/// for `check`: a missing lock is not an error here, nor is an edited one if it is made `anew`.
+/// Returns the servers of documents, and whether all documents could be read. Other errors of a document are left to
+/// `check`: a missing lock is not an error here, nor is an edited lock if it is rewritten (`anew`).
 fn targets(documents: &[PathBuf], anew: bool, output: &mut Output) -> (Vec<Target>, bool) {
     let mut targets = Vec::new();
     let mut complete = true;
@@ -159,7 +159,7 @@ fn targets(documents: &[PathBuf], anew: bool, output: &mut Output) -> (Vec<Targe
     (targets, complete)
 }
 
-/// Reads a file as a lock, if it is one.
+/// Parses a file as a lock. `None` if it is not a lock.
 fn read(path: &Path) -> Option<Lock> {
     Lock::read(&Document::load(path, &mut Problems::new())?.root).ok()
 }
@@ -185,7 +185,7 @@ fn server_of(given: &Server) -> McpServer {
     McpServer { alias: Text::copy_of(&given.alias), transport, ..McpServer::EMPTY }
 }
 
-/// Asks all servers, and reports which do not answer.
+/// Lists the tools of all servers, and reports those that fail.
 fn ask_all(targets: &[Target], asking: &Asking, output: &mut Output) -> (Vec<Report>, bool) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -242,7 +242,7 @@ fn ask_all(targets: &[Target], asking: &Asking, output: &mut Output) -> (Vec<Rep
     (reports.collect(), answered)
 }
 
-/// Says what is waited for.
+/// Returns the message for a slow server.
 fn waiting(server: &McpServer, timeout: u64) -> String {
     let reached = match &server.transport {
         McpTransport::Stdio { argv, .. } => argv.iter().map(Text::as_str).collect::<Vec<_>>().join(" "),
@@ -255,17 +255,17 @@ fn waiting(server: &McpServer, timeout: u64) -> String {
     )
 }
 
-/// What a server has answered.
+/// The listing of a server.
 struct Asked {
-    /// Its lock as it would be now.
+    /// The new lock.
     lock: Lock,
-    /// The tools that are not in it because they could never be called.
+    /// The tools that are not in the lock because they could never be called.
     left_out: Vec<mcp::RejectedDescriptor>,
-    /// What is odd about its list.
+    /// Oddities of the list.
     remarks: Vec<String>,
 }
 
-/// Asks a server for its tools.
+/// Lists the tools of a server.
 async fn ask(server: &McpServer, options: &McpOptions) -> Result<Asked, ToolError> {
     let client = McpClient::connect(server.clone(), options.clone()).await?;
     let tools = client.list_tools().await;
@@ -290,7 +290,7 @@ async fn ask(server: &McpServer, options: &McpOptions) -> Result<Asked, ToolErro
     Ok(Asked { lock, left_out: left_out?, remarks: remarks? })
 }
 
-/// Returns the names of the tools of a lock, for the server and for a model.
+/// Returns the names of the tools of a lock: those of the server, and those for a model.
 fn names_of(lock: &Lock) -> Vec<String> {
     let raw: Vec<&str> =
         lock.tools.iter().map(|tool| tool.get("name").and_then(Value::as_str).unwrap_or_default()).collect();

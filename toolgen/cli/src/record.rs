@@ -1,4 +1,4 @@
-//! `record`: extracts a run from an audit log, as the file that a test replays.
+//! `record`: extracts a run from an audit log, as a file that a test replays.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use super::output::Output;
 use super::output_file::is_standard;
 use super::store_location::StoreLocation;
 
-/// Writes the run, or prints it. "Problems found" means that the log does not have it, or the file cannot be written.
+/// Writes or prints the run. Returns `Problems` if the log does not contain it, or if the file cannot be written.
 pub(super) fn run(task: &Record, output: &mut Output) -> io::Result<Outcome> {
     match select_run(task) {
         Ok(run) => {

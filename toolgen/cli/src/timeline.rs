@@ -1,4 +1,4 @@
-//! `timeline`: shows what an audit log says, as a page in a browser.
+//! `timeline`: shows an audit log as a page in a browser.
 
 mod data;
 mod page;
@@ -22,8 +22,8 @@ use data::Log;
 use queue::Queue;
 use server::Server;
 
-/// Serves the page until it is interrupted, or writes it to a file. "Problems found" means that the log cannot be read,
-/// or the page not written or served.
+/// Serves the page until interrupted, or writes it to a file. Returns `Problems` if the log cannot be read, or if the page
+/// cannot be written or served.
 pub(super) fn run(task: &Timeline, output: &mut Output) -> io::Result<Outcome> {
     Ok(match serve_timeline(task, output) {
         Ok(()) => Outcome::Fine,
@@ -45,7 +45,7 @@ fn serve_timeline(task: &Timeline, output: &mut Output) -> Result<(), String> {
         Some(out) => write(log, runtime.block_on(queue.changed(""))?, (out, task.force), output),
         None => runtime.block_on(serve((log, location), queue, &task.listen, output)),
     };
-    // Who ends it does not wait for a database that is being read.
+    // Do not wait for a running database query.
     runtime.shutdown_background();
     done
 }

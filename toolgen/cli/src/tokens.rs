@@ -1,4 +1,4 @@
-//! `tokens`: counts the tokens of tools, and says where they go.
+//! `tokens`: counts the tokens of tools, by part.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use super::args::{TokenFormat, Tokens};
 use super::compile::{chosen, compile_all};
 use super::output::Output;
 
-/// Prints or writes the report. "Problems found" means that a budget is exceeded, or that the dialect refuses a tool.
+/// Prints or writes the report. Returns `Problems` if a budget is exceeded, or if the dialect rejects a tool.
 pub(super) fn run(task: &Tokens, output: &mut Output) -> io::Result<Outcome> {
     let Some(dialect) = Dialect::by_name(&task.dialect) else {
         let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name).collect();
