@@ -122,7 +122,7 @@ fn verify(task: &Verify, output: &mut Output) -> io::Result<Outcome> {
 }
 
 /// Returns the servers of documents, and whether all documents could be read. Other errors of a document are left to
-/// `check`: a missing lock is not an error here, nor is an edited lock if it is rewritten (`anew`).
+/// `check`: a missing lock is not an error here, nor is an edited lock that will be rewritten.
 fn targets(documents: &[PathBuf], anew: bool, output: &mut Output) -> (Vec<Target>, bool) {
     let mut targets = Vec::new();
     let mut complete = true;

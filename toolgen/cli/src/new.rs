@@ -25,7 +25,7 @@ const EMPTY: &str = "toolgen: 1\ntools:\n";
 /// The help if the file cannot be changed; the text of the tool follows.
 const BY_HAND: &str = "add the tool below to `tools` by hand";
 
-/// Adds the tool. Returns `Problems` if the tool exists or the file cannot be changed; then prints the text of the tool.
+/// Adds the tool. If the tool exists or the file cannot be changed, prints the text of the tool and returns `Problems`.
 pub(super) fn run(task: &New, output: &mut Output) -> io::Result<Outcome> {
     if let Err(error) = ToolName::parse(task.tool.clone()) {
         output.complain(&format!("`{}` is not a valid tool name: {error}", task.tool));

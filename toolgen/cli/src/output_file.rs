@@ -60,8 +60,8 @@ fn name_if_free(temporary: &Path, path: &Path) -> io::Result<()> {
         // The file is complete under both names; failing to remove the temporary name is not an error.
         Ok(()) => drop(fs::remove_file(temporary)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(error),
-        // Not every file system has hard links. Creating the name first reserves it, so that the rename overwrites no other
-        // file.
+        // Not every file system has hard links. Creating the name first reserves it, so that the rename overwrites no
+        // other file.
         Err(_) => {
             OpenOptions::new().write(true).create_new(true).open(path)?;
             if let Err(error) = fs::rename(temporary, path) {

@@ -1,5 +1,5 @@
-//! `schema`: prints tool schemas in the dialect of an LLM vendor, the tools as in a request to the vendor, or the plan of
-//! that request.
+//! `schema`: prints tool schemas in the dialect of an LLM vendor, the tools as in a request to the vendor, or the plan
+//! of that request.
 
 use std::io;
 

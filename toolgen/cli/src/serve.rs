@@ -123,8 +123,8 @@ struct Offered {
     discovers: bool,
 }
 
-/// Returns warnings about tools that will fail, with fixes: blocked hosts, security schemes without credentials, context
-/// values that a client cannot see.
+/// Returns warnings about tools that will fail, with fixes: blocked hosts, security schemes without credentials,
+/// context values that a client cannot see.
 fn lacking(task: &Serve, tools: &[&Tool], offered: &Offered) -> Result<Vec<String>, String> {
     let engine = http(&task.requests, &task.selection.options)?;
     let called = tools.iter().filter(|tool| offered.names.contains(tool.spec.name.as_str()));

@@ -42,7 +42,7 @@ pub(super) fn man(dir: &Path, output: &mut Output) -> io::Result<Outcome> {
         Ok(()) => {
             let dir = dir.display();
             output.line(&format!(
-                "{dir}: written; `man -l {dir}/{PROGRAM}.1` shows the first page, `cargo help toolgen` does if `man` searches it"
+                "{dir}: written; `man -l {dir}/{PROGRAM}.1` shows the first page (also `cargo help toolgen`, in MANPATH)"
             ))?;
             Ok(Outcome::Fine)
         }

@@ -22,7 +22,7 @@ use data::Log;
 use queue::Queue;
 use server::Server;
 
-/// Serves the page until interrupted, or writes it to a file. Returns `Problems` if the log cannot be read, or if the page
+/// Serves the page until interrupted, or writes it to a file. Returns `Problems` if the log cannot be read, or the page
 /// cannot be written or served.
 pub(super) fn run(task: &Timeline, output: &mut Output) -> io::Result<Outcome> {
     Ok(match serve_timeline(task, output) {

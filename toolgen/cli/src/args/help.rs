@@ -1,4 +1,4 @@
-//! Parts of `--help` that are not help texts of arguments: groups of commands, examples, exit codes.
+//! Parts of `--help` that do not belong to an argument: groups of commands, examples, exit codes.
 
 use clap::Command;
 

@@ -46,8 +46,8 @@ fn of_kind(kind: &str) -> Needs {
     Needs { feature, place: location, line }
 }
 
-/// Adds the feature to the crate in the directory of the manifest, and prints the code to write. Prints nothing if there
-/// is no crate, because then the command line runs the tools.
+/// Adds the feature to the crate in the directory of the manifest, and prints the code to write. Without a crate,
+/// prints nothing, because then the command line runs the tools.
 pub(super) fn enable_feature(kind: &str, manifest: &Path, output: &mut Output) -> io::Result<()> {
     let cargo = manifest.with_file_name("Cargo.toml");
     let before = fs::read_to_string(&cargo).unwrap_or_default();
