@@ -1,4 +1,4 @@
-//! What is convenient in a shell: documents by URL, typed arguments, completions, manual pages, colors, and `doctor`.
+//! Tests of documents from URLs, typed arguments, completions, manual pages, colors, and `doctor`.
 
 use std::fs;
 use std::process::Command;
@@ -27,7 +27,7 @@ fn document_is_fetched_from_its_url() {
         .tells(&format!("note: fetched {address}/docs/api.json, {} bytes", API.len()))
         .tells_no("s3cret");
 
-    // A server that is relative to the document is found where the document was.
+    // A relative server URL is resolved against the URL of the document.
     dir.run(format!("call {url} addThing name=x --dry-run --private-host 127.0.0.1"))
         .exits(0)
         .prints(&format!("POST {address}/v1/things\n"));
@@ -37,7 +37,7 @@ fn document_is_fetched_from_its_url() {
 #[test]
 fn invalid_document_url_is_reported() {
     let dir = folder("no-url");
-    // Loopback is private.
+    // Loopback addresses are private.
     dir.run("check http://127.0.0.1:1/api.json").exits(1).tells("Open it with `--private-host 127.0.0.1`");
 
     let moved = reply("302 Found", "Location: http://127.0.0.2:1/\r\n", "");
@@ -206,7 +206,7 @@ fn header_values_come_from_variables() {
             .tells("`--header X-Organisation=ORGANISATION` needs the environment variable ORGANISATION");
     }
     let Ran { code, stderr, .. } = dir.run_with(&call, &[("ORGANISATION", "a\nb")]);
-    assert!(code != Some(0) && stderr.contains("what ORGANISATION holds cannot be sent"), "{stderr}");
+    assert!(code != Some(0) && stderr.contains("the value of ORGANISATION cannot be sent"), "{stderr}");
     dir.run_with(&call, &set).exits(0);
     let request = server.only().head.to_ascii_lowercase();
     assert!(request.contains("\r\nx-organisation: red-7\r\n"), "{request}");

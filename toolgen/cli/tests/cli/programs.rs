@@ -1,4 +1,4 @@
-//! Where programs work, and what is said if there is no tool or no such code.
+//! Tests of the working directory of commands, and of messages about missing tools and unknown codes.
 
 use serde_json::json;
 
@@ -21,7 +21,7 @@ tools:
 fn commands_run_in_the_named_directory() {
     let directory = Folder::new("command-line/work-dir").with("tools.yaml", PROGRAMS).with("place/sub/x", "");
     let full = |name: &str| format!("{}\n", directory.canonicalize().unwrap().join(name).display());
-    // The folder of this process, unless another is named.
+    // By default, the working directory of this process.
     directory.run("call tools.yaml below folder=place").exits(0).printed(&full("place"));
     directory.run("call tools.yaml here --work-dir place").exits(0).printed(&full("place"));
     directory.run("call tools.yaml below folder=sub --work-dir place").exits(0).printed(&full("place/sub"));

@@ -1,4 +1,4 @@
-//! `cargo toolgen serve`, as a client of the Model Context Protocol sees it.
+//! Tests of `cargo toolgen serve` with an MCP client.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -13,23 +13,23 @@ use toolgen_test_support::postgres;
 
 use crate::support::{Client, Folder, Run as _, hello, spec};
 
-/// The lines of a client that begins.
+/// Returns the first messages of a client.
 fn begin() -> String {
     hello(&json!({})).map(|message| format!("{message}\n")).concat()
 }
 
-/// Starts `serve` with these words, and a client of it that knows the key of the service.
+/// Starts `serve` with these arguments and the key of the service, and a client.
 fn client(dir: &Folder, line: &str) -> Client {
     Client::start(dir.toolgen(format!("serve {line}")).env("TASKS_TOKEN", "s3cret"), &json!({}))
 }
 
-/// What `serve` tells, which ends well, to a client that asks for nothing.
+/// Returns the standard error of `serve`, which must succeed, for a client that sends no requests.
 fn told(dir: &Folder, line: &str) -> String {
     let ran = dir.toolgen(format!("serve {line}")).env("TASKS_TOKEN", "s3cret").ran(&begin()).exits(0);
     ran.stderr
 }
 
-/// The text of a result, and whether it is an error.
+/// Returns the text of a result, and whether it is an error.
 fn text(result: &Value) -> (&str, bool) {
     (result["content"][0]["text"].as_str().unwrap(), result["isError"] == true)
 }
@@ -38,7 +38,7 @@ fn tasks() -> String {
     spec("tasks.yaml")
 }
 
-/// A service that answers each request with its first line. Returns its address.
+/// Starts a service that responds to each request with the request line. Returns its address.
 fn echo() -> String {
     let server = Server::start(|request| {
         let key = request.header("authorization").map(|key| format!("authorization: {key}"));
@@ -88,12 +88,12 @@ fn records_go_to_a_database_server() {
     two_servers_record(&dir, "env:SERVE_AUDIT", || toolgen_runtime::store::audit::connect(&url).unwrap());
 }
 
-/// Two servers, one after the other, write to one log.
+/// Checks that two servers, run sequentially, write to one log.
 fn two_servers_record(dir: &Folder, audit: &str, open: impl Fn() -> AuditReader) {
     let (tasks, url) = (tasks(), echo());
     for _ in 0..2 {
         let line = format!("'{tasks}' --base-url {url} --audit {audit} --auth=token=TASKS_TOKEN");
-        // Nothing waits for an answer: what is asked for before the end is done and answered.
+        // The client does not wait for responses: requests sent before the end of input still run and get responses.
         let calls = [("listTasks", json!({"status": "open"})), ("deleteTask", json!({}))];
         let calls =
             calls.map(|(name, arguments)| ("tools/call", json!({"name": name, "arguments": arguments})));
@@ -181,7 +181,7 @@ tools:
         assert!(described.contains(note), "{note}: {described}");
     }
     assert!(!described.contains("--client-value session_id"), "{described}");
-    // A tool that is found shows no such argument: its values come with the call.
+    // A discovered tool shows no such argument: its values come with the call.
     let mut client = self::client(&dir, "tools.yaml --discovery=on --client-value session_id");
     let call = json!({"name": "session_log", "arguments": {}});
     let result = client.call("call_tool", &call);
@@ -253,7 +253,7 @@ fn blocked_host_is_reported_to_the_operator() {
     }
 }
 
-/// A server over HTTP, and the address that it tells.
+/// Starts a server over HTTP. Returns it, and the address that it prints.
 fn over_http(name: &str, line: &str) -> (Child, String) {
     let mut command = Folder::new(&format!("serve/{name}"))
         .toolgen(format!("serve '{}' --http 127.0.0.1:0 {line}", tasks()));
@@ -265,7 +265,7 @@ fn over_http(name: &str, line: &str) -> (Child, String) {
     (child, address)
 }
 
-/// Begins a session with these lines of the head more, and returns the stream.
+/// Starts a session with these additional header lines, and returns the stream.
 fn ask(address: &str, head: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).unwrap();
     let body = hello(&json!({}))[0].to_string();
