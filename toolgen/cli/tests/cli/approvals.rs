@@ -236,7 +236,10 @@ async fn approvals_in_postgresql_can_be_decided() {
     let Some(server) = postgres::shared() else { return };
     let url = server.database("decided");
     let dir = &folder("postgres");
-    run(dir, &format!("list {url}")).exits(1).tells("this database has no approval queue").tells_no("hunter2");
+    run(dir, &format!("list {url}"))
+        .exits(1)
+        .tells("this database has no approval queue")
+        .tells_no("hunter2");
     let store = PostgresStore::connect(&url).await.unwrap();
     insert(&store, FIRST, SystemTime::now() + Duration::from_secs(60)).await;
     decided_behind(dir, &url, "hunter2");

@@ -289,9 +289,7 @@ fn lock_contains_no_credential() {
     dir.write("tools.json", tools.to_string());
     let manifest = manifest(dir, "").replace("env: {", "env: {SHOP_PASSWORD: s3cr3t-value, ");
     dir.write("shop.yaml", manifest);
-    dir.run("mcp lock shop.yaml")
-        .exits(0)
-        .prints("review `find`/description: the text repeats a credential");
+    dir.run("mcp lock shop.yaml").exits(0).prints("review `find`/description: the text repeats a credential");
     let lock = dir.read("locks/shop.lock.json");
     assert!(!lock.contains("s3cr3t") && lock.contains("pg://shop:[REDACTED]@db"), "{lock}");
     dir.run("mcp verify shop.yaml").exits(0);
@@ -325,8 +323,6 @@ fn unresponsive_server_is_reported_and_times_out() {
     let words = format!("mcp lock --alias shop --timeout 1 --env {TOOLS} --");
     let ran = dir.toolgen(words).arg(&program).args(SERVES).ran("").exits(1);
     ran.tells("still waiting for `shop` (")
-        .tells(
-            "it has 1 s to start, and the same to list its tools; `--timeout SECONDS` sets another limit",
-        )
+        .tells("it has 1 s to start, and the same to list its tools; `--timeout SECONDS` sets another limit")
         .tells("it did not answer the handshake within");
 }
