@@ -11,10 +11,10 @@ tools:
     read_only: true
     command: {argv: [pwd]}
   below:
-    description: Says where it is, in a folder.
+    description: Says where it is, in a directory.
     read_only: true
-    parameters: {folder: string - The folder.}
-    command: {argv: [pwd], cwd: '{folder}'}
+    parameters: {dir: string - The directory.}
+    command: {argv: [pwd], cwd: '{dir}'}
 ";
 
 #[test]
@@ -22,15 +22,15 @@ fn commands_run_in_the_named_directory() {
     let directory = Folder::new("command-line/work-dir").with("tools.yaml", PROGRAMS).with("place/sub/x", "");
     let full = |name: &str| format!("{}\n", directory.canonicalize().unwrap().join(name).display());
     // By default, the working directory of this process.
-    directory.run("call tools.yaml below folder=place").exits(0).printed(&full("place"));
+    directory.run("call tools.yaml below dir=place").exits(0).printed(&full("place"));
     directory.run("call tools.yaml here --work-dir place").exits(0).printed(&full("place"));
-    directory.run("call tools.yaml below folder=sub --work-dir place").exits(0).printed(&full("place/sub"));
+    directory.run("call tools.yaml below dir=sub --work-dir place").exits(0).printed(&full("place/sub"));
     directory
-        .run("call tools.yaml below folder=../sub --work-dir place")
+        .run("call tools.yaml below dir=../sub --work-dir place")
         .exits(1)
         .tells("path traversal not allowed");
     directory
-        .run("call tools.yaml below folder=sub --work-dir place --dry-run")
+        .run("call tools.yaml below dir=sub --work-dir place --dry-run")
         .exits(0)
         .prints("place/sub\"");
     directory
