@@ -28,7 +28,7 @@ pub(crate) fn toolset(input: TokenStream) -> TokenStream {
                     let offset = first + 1;
                     errors.at(
                         path,
-                        format!("`{text}` is listed twice: it is function {offset} of this list, too"),
+                        format!("`{text}` is listed twice: it is also function {offset} of this list"),
                     );
                     continue;
                 }

@@ -259,7 +259,7 @@ pub(super) fn leave_out(
             break;
         }
         for (name, reason) in more {
-            output.note(&format!("`{name}` is left out: {reason}"));
+            output.note(&format!("skipped `{name}`: {reason}"));
             out.insert(name);
         }
     }

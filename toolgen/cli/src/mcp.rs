@@ -215,10 +215,10 @@ fn ask_all(targets: &[Target], asking: &Asking, output: &mut Output) -> (Vec<Rep
                 for mcp::RejectedDescriptor { tool, message, help, .. } in left_out {
                     let alias = &target.server.alias;
                     let tool = match &*visible(&tool) {
-                        "" => "a tool without a name".to_owned(),
+                        "" => "an unnamed tool".to_owned(),
                         name => format!("the tool `{name}`"),
                     };
-                    output.note(&format!("{tool} of `{alias}` is left out: {message}; {help}"));
+                    output.note(&format!("skipped {tool} of `{alias}`: {message}; {help}"));
                 }
                 found.push((target, lock));
             }

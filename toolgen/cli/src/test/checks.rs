@@ -76,7 +76,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Replaces the arguments.
-    #[allow(dead_code, reason = "only written tests have arguments of their own")]
+    #[allow(dead_code, reason = "only emitted tests set their own arguments")]
     pub(super) fn with(mut self, accepted: &[&str], refused: &[(&str, &str)]) -> Subject<'a> {
         let read = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| json!(text));
         self.accepted = accepted.iter().map(|arguments| (read(arguments), true)).collect();

@@ -59,7 +59,7 @@ impl Server {
         format!("http://{}/?token={}", self.address, self.key)
     }
 
-    /// Answers requests forever.
+    /// Serves requests forever.
     pub(super) async fn listen(self, listener: TcpListener) -> std::io::Result<()> {
         let routes = Router::new()
             .route("/", get(the_page))

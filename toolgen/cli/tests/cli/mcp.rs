@@ -184,9 +184,9 @@ fn invalid_tool_is_skipped_by_name() {
     dir.write("shop.yaml", manifest(&dir, ""));
     dir.run("mcp lock shop.yaml")
         .exits(0)
-        .tells("`deep` of `shop` is left out: the descriptor is nested deeper than 100 levels")
+        .tells("`deep` of `shop`: the descriptor is nested deeper than 100 levels")
         .tells("`twice` of")
-        .tells("a tool without a name of `shop` is left out: the name is not a text")
+        .tells("skipped an unnamed tool of `shop`: the name is not a text")
         .tells("`no_schema` of")
         .tells("the descriptor is not an object")
         .tells("`list` of");

@@ -228,8 +228,8 @@ fn built_program_answers_calls() {
         ))
         .exits(0);
     for note in [
-        "`look_up` is left out: its requirement \"Greet them first.\"",
-        "`research` is left out: it is an agent, which needs a model",
+        "skipped `look_up`: its requirement \"Greet them first.\"",
+        "skipped `research`: it is an agent, which needs a model",
     ] {
         assert!(stderr.contains(note), "{stderr}");
     }

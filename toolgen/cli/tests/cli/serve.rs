@@ -119,7 +119,7 @@ fn unrunnable_tools_are_skipped_with_a_message() {
     let mut client = client(&Folder::new("serve/left-out"), &format!("'{}'", spec("manifest-program.yaml")));
     assert!(!client.names().is_empty());
     let message = client.end();
-    assert!(message.contains("is left out: it is a function"), "{message}");
+    assert!(message.contains("`: it is a function"), "{message}");
 }
 
 #[test]
@@ -175,7 +175,7 @@ tools:
     let described = client.end();
     for note in [
         "with `--client-value workspace_id`, clients may set it",
-        "`orders` is left out: its requirement \"Context 'workspace_id' is required\"",
+        "skipped `orders`: its requirement \"Context 'workspace_id' is required\"",
         "no tool requires `sesion_id`",
     ] {
         assert!(described.contains(note), "{note}: {described}");

@@ -104,7 +104,7 @@ fn private_hosts_are_allowed_one_by_one() {
 fn program_omits_tools_it_cannot_run() {
     let dir = folder("effect");
     dir.run("bin tools.yaml --out program")
-        .tells("`ask` is left out: it is the effect `ask`")
+        .tells("skipped `ask`: it is the effect `ask`")
         .prints("2 tools");
 }
 
