@@ -227,7 +227,7 @@ async function approvals(page) {
   await give({ state: "started", decision: { granted: true, by: "Eve", note: "it is due" }, claim: { worker: "worker-1" } });
   check("a decision says whose it is", await page.until(`${row}.includes("granted by Eve")`), await page.run(row));
   const told = await page.run(details);
-  check("who runs it is told, and what it means that it has no end", await page.until(`${details}.includes("worker-1")`) && (await page.run(details)).includes("it may have had its effect"), told);
+  check("the worker of a running call is shown, with a warning", await page.until(`${details}.includes("worker-1")`) && (await page.run(details)).includes("it may have taken effect"), told);
   check("what is decided is not to be decided", !(await page.run(details)).includes("approvals grant"));
   await page.run(`choose(2); show(view.chosen)`);
   check("the approval is that of its own call", await page.until(`!${details}.includes("worker-1")`), await page.run(details));
