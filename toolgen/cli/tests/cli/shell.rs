@@ -103,9 +103,7 @@ fn private_hosts_are_allowed_one_by_one() {
 #[test]
 fn program_omits_tools_it_cannot_run() {
     let dir = folder("effect");
-    dir.run("bin tools.yaml --out program")
-        .tells("skipped `ask`: it is the effect `ask`")
-        .prints("2 tools");
+    dir.run("bin tools.yaml --out program").tells("skipped `ask`: it is the effect `ask`").prints("2 tools");
 }
 
 #[test]
