@@ -1,6 +1,6 @@
 //! Compiles the example documents, as a user's build script would: with types and without.
 
-#![allow(clippy::print_stdout, reason = "cargo is told so")]
+#![allow(clippy::print_stdout, reason = "cargo reads standard output")]
 
 fn main() {
     for file in [

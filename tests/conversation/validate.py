@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks recorded streams, and the requests that transcripts become, against the providers' own libraries.
+"""Checks recorded streams, and requests from transcripts, with the vendors' own libraries.
 
 The recordings must be what the libraries read as events, and give what the libraries assemble from them; the requests
 must be what the libraries take. Nothing is sent. Usage:

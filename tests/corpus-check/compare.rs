@@ -1,4 +1,4 @@
-/// The end of a generated program: one document, compiled by rustc and lowered again.
+/// The end of a generated program: compares one document, compiled by rustc, with a new compilation.
 fn compare(path: &str, compiled: &[&toolgen_runtime::Tool]) {
     let mut problems = toolgen::Problems::new();
     let document = toolgen::Document::load(path.as_ref(), &mut problems).expect(path);

@@ -1,4 +1,4 @@
-//! Shows the tools of a program to `cargo toolgen`: `cargo toolgen list --example tools --package toolgen-tests`.
+//! Exports the tools of a program to `cargo toolgen`: `cargo toolgen list --example tools --package toolgen-tests`.
 
 use toolgen_runtime::{tool, toolset};
 

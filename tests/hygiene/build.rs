@@ -23,12 +23,12 @@ fn main() {
         let build = toolgen::Build::new(name).options(options).runtime("::renamed");
         documents.iter().fold(build, |build, path| build.document(format!("../../{path}"))).emit();
     }
-    // One document is the module itself, so that what stands beside it is in scope.
+    // One document is the module itself, so that the items next to it are in scope.
     let build = toolgen::Build::new("beside").runtime("::renamed");
     build.document("../../specs/kitchen-sink.json").emit();
     let build = toolgen::Build::new("beside_functions").runtime("::renamed");
     build.document("../../specs/manifest-program.yaml").emit();
-    // Names that generated code uses itself.
+    // Names that generated code uses internally.
     let module =
         |path: &&str| toolgen::Build::new("words").document(format!("../../{path}")).compile().module;
     let modules: Vec<String> = documents.iter().filter_map(module).collect();
@@ -42,7 +42,7 @@ fn main() {
         let of_tags = |path: &&PathBuf| name == "names" || path.ends_with("operations.json");
         let built =
             documents.iter().filter(of_tags).fold(build, |build, path| build.document(path)).compile();
-        // What is odd about such documents is not of interest.
+        // Warnings about such documents are ignored.
         let module = built.module.expect("the documents of names compile");
         std::fs::write(dir.join(name).with_extension("rs"), module).expect("a module");
     }

@@ -1,10 +1,10 @@
-//! Documents whose names are the words of generated code itself, of the macros that it calls, and of what it imports.
+//! Documents whose names are identifiers of generated code, of the macros that it calls, and of its imports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the macros are written with that generated code calls, and what generated code imports.
+/// The sources of the macros that generated code calls, and of its imports.
 const MACROS: [&str; 6] = [
     "engine/typed.rs",
     "engine/typed/json.rs",
@@ -14,15 +14,16 @@ const MACROS: [&str; 6] = [
     "private.rs",
 ];
 
-/// The modules of `private.rs` that are for generated code.
+/// The modules of `private.rs` for generated code.
 const PRIVATE: [&str; 2] = ["mod types_prelude {", "mod functions {"];
 
-/// Names that nothing of ours has, but Rust.
+/// Names of Rust that generated code does not use.
 const RUST: &str = "Item Output Target Owned Error Iterator IntoIter Rhs Box Vec String Send Sync Sized Drop Fn FnMut \
     FnOnce Iterator Extend Into From TryFrom TryInto AsRef AsMut ToOwned ToString Ordering std core alloc self Self \
     super crate bool char str i8 i32 i64 i128 u64 usize f64 ALL a-l-l";
 
-/// Returns the words of most of these modules, and of the macros: words of one are those of its document.
+/// Returns the identifiers of most of these modules, and of the macros. Identifiers of only one module come from its
+/// document.
 fn words(modules: &[String]) -> BTreeSet<String> {
     let runtime = Path::new("../../runtime/kernel/src");
     let mut modules_with: BTreeMap<String, usize> = BTreeMap::new();
@@ -36,7 +37,7 @@ fn words(modules: &[String]) -> BTreeSet<String> {
     for file in MACROS {
         println!("cargo::rerun-if-changed=../../runtime/kernel/src/{file}");
         let text = fs::read_to_string(runtime.join(file)).expect("a source of the runtime");
-        // What they define, and what they import; the functions between have a scope of their own.
+        // Definitions and imports; the functions between them have their own scope.
         let parts = text.split("\n}\n").filter(|part| match file {
             "private.rs" => PRIVATE.iter().any(|module| part.contains(module)),
             _ => part.contains("macro_rules!"),
@@ -44,7 +45,7 @@ fn words(modules: &[String]) -> BTreeSet<String> {
         parts.for_each(|part| found.extend(of(part)));
     }
     found.extend(RUST.split(' ').map(str::to_owned));
-    // One word has one spelling: what differs in nothing else gets a number, and then proves nothing.
+    // One spelling per identifier: names that differ only in case get a number, and then prove nothing.
     let mut spellings: BTreeMap<String, String> = BTreeMap::new();
     for word in found {
         spellings.entry(word.to_ascii_lowercase().replace('_', "")).or_insert(word);
@@ -61,13 +62,13 @@ fn of(text: &str) -> BTreeSet<String> {
     words.filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic())).map(str::to_owned).collect()
 }
 
-/// Writes the documents, and returns their paths: one for each kind of type that a name can have, for each direction,
-/// and those whose tools have the names.
+/// Writes the documents, and returns their paths: one for each kind of named type and direction, and those whose tools
+/// have the names.
 pub(crate) fn documents(modules: &[String], dir: &Path) -> Vec<PathBuf> {
     let words = words(modules);
     let all =
         |what: &dyn Fn(&str) -> String| words.iter().map(|word| what(word)).collect::<Vec<_>>().join(", ");
-    // Types are called like what is written with a capital, or what Rust has.
+    // Type names are capitalized identifiers, or names of Rust.
     let is_of_types = |word: &&String| {
         word.starts_with(char::is_uppercase) || RUST.split(' ').any(|own| own == word.as_str())
     };
@@ -99,7 +100,7 @@ pub(crate) fn documents(modules: &[String], dir: &Path) -> Vec<PathBuf> {
     let count = words.len();
     let numbers: Vec<String> = (0..count).map(|number| number.to_string()).collect();
     for (kind, of_word) in types {
-        // What answers hold is open; only structs are the same in both.
+        // Types of responses are open; only structs are the same in both directions.
         for replies in if kind == "structs" { &[true][..] } else { &[false, true] } {
             let defs = each(&|word| format!("\"{word}\": {}", of_word(word)));
             let fields = each(&|word| format!("\"{word}\": {{\"$ref\": \"#/components/schemas/{word}\"}}"));
@@ -109,7 +110,7 @@ pub(crate) fn documents(modules: &[String], dir: &Path) -> Vec<PathBuf> {
                 )
             });
             let texts = all(&|word| format!(r#""{word}": {{"type": ["string", "null"]}}"#));
-            // Once, every name is a variant, too, and a field that is required or not.
+            // Every name is also once a variant, and a required or optional field.
             let listed = match kind {
                 "structs" => format!(
                     r#"{fields}, "ListedTexts": {{"type": "string", "enum": [{quoted}]}},

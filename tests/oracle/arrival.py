@@ -1,4 +1,4 @@
-"""Whether the arguments of a call, and nothing else, stand in the request that was made of them."""
+"""Checks that a request contains the arguments of its call, and nothing else."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from wire import Pair, Undecoded
 
 LINES = {"application/ndjson", "application/x-ndjson", "application/jsonl", "application/x-jsonlines"}
 YAML = {"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"}
-# Headers an HTTP client adds of itself.
+# Headers that an HTTP client adds.
 OWN_HEADERS = {"accept", "accept-encoding", "content-type", "content-length", "host", "user-agent"}
 
 
 @dataclass
 class Request:
-    """A request as `call --dry-run` prints it."""
+    """A request in the output of `call --dry-run`."""
 
     method: str
     url: str
@@ -32,7 +32,7 @@ class Request:
 
     @staticmethod
     def read(printed: Any) -> Request:
-        """Reads the machine shape; raises Undecoded if it is another."""
+        """Parses the machine-readable output; raises Undecoded if it is invalid."""
         try:
             kind, value = printed["body"]["kind"], printed["body"].get("value")
             body = {"none": lambda: None, "text": lambda: value.encode(), "base64": lambda: base64.b64decode(value, validate=True)}[kind]()
@@ -47,7 +47,7 @@ class Request:
 
 @dataclass
 class Left:
-    """What of a request is not yet accounted for."""
+    """The parts of a request that are not matched yet."""
 
     path: dict[str, str]
     query: list[Pair]
@@ -60,18 +60,18 @@ Take = Callable[[Left], "Left | None"]
 
 
 class Judge:
-    """Judges the calls of one operation."""
+    """Checks the calls of one operation."""
 
     def __init__(self, api: Api, operation: Operation) -> None:
         self.api, self.operation = api, operation
         self.template, _, query = operation.path.partition("#")[0].partition("?")
-        # A blank at the end, which tells two keys of a document apart, is not a part of a path.
+        # A trailing space, which makes two keys of a document different, is not a part of a path.
         self.template = self.template.rstrip()
         self.fixed = [(unquote(k), unquote(v)) for k, v in wire.pairs(query)]
         self.parameters = api.parameters(operation)
         declared = {p.name for p in self.parameters if p.location == "path"}
         in_template = re.findall(r"\{([^{}]*)\}", self.template)
-        # `?city={city}` in a path: the parameter `city` of the path stands in the query.
+        # `?city={city}` in a path: the path parameter `city` is in the query.
         in_query = {v[1:-1]: k for k, v in self.fixed if re.fullmatch(r"\{[^{}]*\}", v)}
         self.fixed = [(k, v) for k, v in self.fixed if v[1:-1] not in in_query]
         self.parameters += [Parameter(k, "query", True, "form", False, False, None) for name, k in in_query.items() if name in declared]
@@ -91,7 +91,7 @@ class Judge:
         return any(distance(key, name) is not None and isinstance(e, dict) and e.get("explode") is False for name, e in fields)
 
     def judge(self, arguments: dict[str, Any], request: Request) -> str | None:
-        """None if all is right, else what is not."""
+        """None, or the error."""
         self.steps = 0
         if request.method.upper() != self.operation.method.upper():
             return f"method {request.method}"
@@ -156,7 +156,7 @@ class Judge:
         media_type = request.header("content-type")
         kind = media_type.partition(";")[0].strip().lower()
         offered = self.api.contents(self.operation)
-        # An empty name says nothing of what is sent.
+        # An empty name does not identify a value.
         fitting = [m for m in offered if _covers(m, kind) or not m.strip()]
         if not fitting:
             raise Undecoded(f"Content-Type {media_type!r} is none of {list(offered)}")
@@ -177,7 +177,7 @@ class Judge:
         return ("bytes", request.body)
 
     def _place(self, arguments: list[tuple[str, Any]], left: Left, worst: list[str]) -> bool:
-        """Finds a place for each argument so that nothing of the request is left over."""
+        """Assigns each argument to a part of the request, so that no part is left over."""
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise Undecoded(worst[0] if worst else "too many arguments could be at the same places")
@@ -199,7 +199,7 @@ class Judge:
         return False
 
     def _takes(self, key: str, value: Any, left: Left) -> list[Take]:
-        """The places an argument may be at, the likeliest first."""
+        """The locations where an argument may be, the likeliest first."""
         ranked: list[tuple[int, Take]] = []
         for parameter in self.parameters:
             rank = distance(key, parameter.name)
@@ -267,7 +267,7 @@ MOST_STEPS = 300
 
 
 def distance(key: str, name: str) -> int | None:
-    """How far a tool's argument name is from a name on the wire: 0 the same; None: another."""
+    """Distance of an argument name from a name on the wire: 0 is equal, None is a different name."""
     if key == name:
         return 0
     short, long = _plain(key), _plain(name)
@@ -316,7 +316,7 @@ def told(given: Any, found: Any) -> bool:
 
 
 def field_names(body: Any, key: str) -> Iterator[str]:
-    """The fields of a body that an argument may be."""
+    """The fields of a body that may be this argument."""
     kind, content = body
     names = {}
     if kind in ("json", "xml") and isinstance(content, dict):
@@ -329,7 +329,7 @@ def field_names(body: Any, key: str) -> Iterator[str]:
 
 
 def take_parameter(parameter: Parameter, value: Any, left: Left, plus: bool) -> Left | None:
-    """Takes a parameter out of the request if it carries the value."""
+    """Removes a parameter from the request if it has the value."""
     p = parameter
     if p.location == "path":
         if p.name not in left.path or not path_is(p, left.path[p.name], value):
@@ -349,7 +349,7 @@ def take_parameter(parameter: Parameter, value: Any, left: Left, plus: bool) -> 
 
 
 def taken(p: Parameter, value: Any, raw: list[Pair], plus: bool) -> list[Pair] | None:
-    """The pairs of a query or of cookies that carry the value."""
+    """The pairs of a query or of cookies that represent the value."""
     if p.media_type:
         named = [pair for pair in raw if wire.percent(pair[0], plus) == p.name]
         return named if len(named) == 1 and json_is(wire.percent(named[0][1], plus), value) else None
@@ -357,7 +357,7 @@ def taken(p: Parameter, value: Any, raw: list[Pair], plus: bool) -> list[Pair] |
 
 
 def path_is(p: Parameter, text: str, value: Any) -> bool:
-    """Whether the raw text in a path carries the value."""
+    """Whether the raw text in a path represents the value."""
     if p.media_type:
         return json_is(wire.percent(text), value)
     if p.style == "label":
@@ -376,7 +376,7 @@ def json_is(text: str, value: Any) -> bool:
 
 
 def take_form(name: str, value: Any, raw: list[Pair], encoding: dict[str, Any]) -> list[Pair] | None:
-    """Takes a field out of a form (Encoding Object: a style if one is named, else by content type)."""
+    """Removes a field from a form (Encoding Object: a style if one is named, else by content type)."""
     if encoding.keys() & {"style", "explode", "allowReserved"}:
         style = encoding.get("style", "form")
         used = wire.query_is(raw, name, value, style, encoding.get("explode", style in ("form", "deepObject")), True)
@@ -413,7 +413,7 @@ def take_parts(name: str, value: Any, parts: list[Any], encoding: dict[str, Any]
 
 
 def part_is(part: Any, value: Any) -> bool:
-    """Whether one part carries the value."""
+    """Whether one part has the value."""
     _, headers, content = part
     wanted = file_content(value)
     if wanted is not None:

@@ -1,4 +1,4 @@
-"""Input nobody should write: each is refused or tolerated with a place, in bounded time and memory."""
+"""Invalid input: each case is rejected or tolerated with a location, in bounded time and memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Case = tuple[str, "str | bytes", str]
 
 
 def _schema(schema: Any) -> str:
-    """A document whose one operation has this schema as body."""
+    """A document with one operation whose body has this schema."""
     body = {"content": {"application/json": {"schema": {"type": "object", "properties": {"p": schema}}}}}
     return _document({"post": {"operationId": "op", "requestBody": body, "responses": {"200": {"description": "fine"}}}})
 
@@ -121,7 +121,7 @@ def cases() -> list[Case]:
 
 
 def judge_bad(cli: Cli, report: Report) -> None:
-    """Runs every case, and counts connections that should not be made."""
+    """Runs every case, and counts forbidden connections."""
     listener = socket.create_server(("127.0.0.1", 0))
     connections: list[Any] = []
     threading.Thread(target=_accept, args=(listener, connections), daemon=True).start()
@@ -151,7 +151,7 @@ def _case(cli: Cli, report: Report, path: Path, fate: str) -> None:
     outcome = cli.run("check", str(path), "--format", "json")
     if not report.check(not outcome.crashed and outcome.code in (0, 1), name, outcome.brief()):
         return
-    # Far above what any of them takes: only work that grows faster than its input reaches it.
+    # Far above the cost of any case: only superlinear work reaches it.
     report.check(outcome.seconds < (30 if large else 10), name, f"takes {outcome.seconds:.1f} s")
     report.check(outcome.megabytes < (1000 if large else 600), name, f"takes {outcome.megabytes:.0f} MB")
     if not report.check(_shaped(outcome), name, f"prints {outcome.out[:200]!r}"):
@@ -164,7 +164,7 @@ def _case(cli: Cli, report: Report, path: Path, fate: str) -> None:
     if fate == "refuse":
         report.check(outcome.code == 1 and any(p["severity"] == "error" for p in problems), name, f"should be refused: exit {outcome.code}, {str(problems)[:200]}")
     if fate == "warn":
-        report.check(bool(problems), name, "nothing is said about it")
+        report.check(bool(problems), name, "it is not reported")
     if fate == "accept":
         report.check(outcome.code == 0, name, f"should be fine: {str(problems)[:300]}")
     if fate in ("accept", "degrade"):
@@ -180,7 +180,7 @@ def _shaped(outcome: Outcome) -> bool:
 
 
 def _usage(cli: Cli, report: Report, directory: Path) -> None:
-    """Exit codes: 0 fine, 1 problems, 2 usage."""
+    """Exit codes: 0 success, 1 errors, 2 usage error."""
     fine = directory / "fine.yaml"
     fine.write_text(HEAD + "servers: [{url: 'http://x.test'}]\npaths: {/p: {" + GET + "}}")
     for arguments, codes in (
@@ -200,7 +200,7 @@ def _usage(cli: Cli, report: Report, directory: Path) -> None:
 
 
 def _slow_patterns(cli: Cli, report: Report, directory: Path) -> None:
-    """A pattern that backtracks for ever must not hold a call."""
+    """A pattern with unbounded backtracking must not block a call."""
     for number, pattern in enumerate((r"^(a+)+$", r"^(a|aa)+$", r"^(.*a){20}$", r"(x+x+)+y")):
         path = directory / f"slow{number}.json"
         document = json.loads(_schema({"type": "string", "pattern": pattern}))

@@ -15,24 +15,24 @@ from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
-# No document may take more; it keeps a runaway from taking the machine along.
+# The limit for a document, so that a runaway process does not block the machine.
 ADDRESS_SPACE = 8 << 30
 
 
 @dataclass
 class Outcome:
-    """What one run of the command line did."""
+    """The result of one run of the command line."""
 
     code: int
     out: str
     err: str
-    seconds: float  # of processor time: what else the machine does is not counted
+    seconds: float  # in CPU time, which does not depend on other load of the machine
     megabytes: float
     timed_out: bool
 
     @property
     def crashed(self) -> bool:
-        """A signal, a panic, or more time than was given."""
+        """Whether it ended by a signal, a panic or a timeout."""
         return self.timed_out or self.code < 0 or self.code == 101 or "panicked at" in self.err
 
     def json(self) -> Any:
@@ -96,7 +96,7 @@ def _limit() -> None:
 
 
 def find(given: str | None) -> Path:
-    """The binary: the one given, else the newest that was built, else a fresh debug build."""
+    """The binary: the given one, the newest existing build, or a new debug build."""
     if given:
         return Path(given).resolve()
     target = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))

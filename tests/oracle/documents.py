@@ -1,4 +1,4 @@
-"""Judges the command line on whole documents: counts, problems, tools, schemas and requests."""
+"""Checks the command line with whole documents: counts, diagnostics, tools, schemas and requests."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ SEVERITIES = {"note", "warning", "error"}
 
 
 class Subject:
-    """One document under judgement."""
+    """One document under test."""
 
     def __init__(self, cli: Cli, report: Report, path: Path) -> None:
         self.cli, self.report, self.path = cli, report, path
         self.api = api_of(load(path), path)
-        # Documents of several files share some beside their folders; the corpus has a folder for each project.
+        # Documents of several files share files in sibling directories; the corpus has a directory per project.
         parts = path.parts
         at = len(parts) - 1 - parts[::-1].index("multifile") if "multifile" in parts else None
         self.roots = [] if at is None else ["--root", str(Path(*parts[: at + 2]))]
         self.operations = {(o.method.upper(), o.path): o for o in self.api.operations()}
 
     def check(self, floor: float = 0.99) -> dict[str, Any] | None:
-        """Judges `check --format json`; gives its one document."""
+        """Checks `check --format json`; returns its only document."""
         name = self.path.name
         outcome = self.cli.run("check", str(self.path), "--format", "json", *self.roots)
         if not self.report.check(not outcome.crashed and outcome.code in (0, 1), name, f"check: {outcome.brief()}"):
@@ -60,7 +60,7 @@ class Subject:
         report.check(document.get("version") == self.api.version, name, f"version {document.get('version')} for {self.api.version}")
         count = len(self.operations)
         report.check(document["operations"] == count, name, f"{document['operations']} operations, there are {count}")
-        # What refers to nothing cannot be sent; each such operation is told.
+        # Operations with dangling references cannot be sent; each is reported.
         broken = sum(1 for p in problems if p["code"] == "E0303")
         report.check(document["tools"] + broken >= floor * count, name, f"{document['tools']} tools of {count} operations")
         failed = any(p["severity"] == "error" for p in problems)
@@ -69,15 +69,15 @@ class Subject:
         return document
 
     def _places(self, problems: list[dict[str, Any]]) -> None:
-        """Every place of a problem must be where its pointer leads."""
+        """The location of every diagnostic must match its pointer."""
         asked = random.Random(0).sample(problems, 12) if len(problems) > 12 else problems
-        # One read of a large document for all of its problems would be kinder; they are few.
+        # The document is read once per diagnostic, which is slow for large documents; there are few.
         for problem in asked:
             if problem["code"][1:3] == "01" and not problem["pointer"]:
-                # What the reader of a text finds stands in the text, and not in its tree.
+                # Diagnostics of the parser refer to the text, not to the tree.
                 continue
             place = (problem["line"], problem["column"])
-            # A part of the document has problems of its own.
+            # A file of the document has its own diagnostics.
             named = Path(problem["file"])
             allowed = places(named if named.is_file() else self.path, problem["pointer"])
             self.report.check(place in allowed, self.path.name, f"{problem['code']} {problem['pointer']} said at {place}, stands at {sorted(allowed)}")
@@ -93,7 +93,7 @@ class Subject:
             self.report.check(bool(near), self.path.name, f"{operation.id} is left out without a problem that points at it")
 
     def list(self) -> list[dict[str, Any]]:
-        """Judges `list --format json`; gives the tools."""
+        """Checks `list --format json`; returns the tools."""
         name = self.path.name
         outcome = self.cli.run("list", str(self.path), "--format", "json", *self.roots)
         printed = outcome.json()
@@ -138,11 +138,11 @@ class Subject:
         return chosen
 
     def operation(self, tool: dict[str, Any]) -> Operation:
-        """The operation a tool says it is."""
+        """The operation that a tool declares."""
         return self.operations[(tool["operation"]["method"].upper(), tool["operation"]["path"])]
 
     def features(self, operation: Operation) -> set[str]:
-        """What of OpenAPI an operation uses, as far as requests go."""
+        """The OpenAPI features of requests that an operation uses."""
         found = {operation.method}
         for p in self.api.parameters(operation):
             kind = p.schema.get("type") if isinstance(p.schema, dict) else None
@@ -161,7 +161,7 @@ class Subject:
         return found
 
     def calls(self, tool: dict[str, Any], seeds: int) -> None:
-        """Calls a tool with several sets of arguments and reads the requests back."""
+        """Calls a tool with several sets of arguments, and decodes the requests."""
         operation = self.operation(tool)
         judge = Judge(self.api, operation)
         where = f"{self.path.name} {tool['name']} ({operation.id})"
@@ -198,13 +198,13 @@ class Subject:
             self.report.check(seen, where, f"the oracle does not see {how}: {wrong_request.url[:300]} {shown[:300]}")
 
     def _server(self, judge: Judge) -> list[str]:
-        """A server to name where the document has none that is absolute."""
+        """A server URL for documents without an absolute one."""
         known = self.api.servers(judge.operation)[:1]
         return [] if known and "://" in known[0] else ["--base-url", "http://127.0.0.1:1"]
 
 
 def valid_arguments(tool: dict[str, Any], judge: Judge, validator: Any, seed: int, full: bool) -> dict[str, Any] | None:
-    """Arguments the tool's own schema allows; None if twelve attempts give none."""
+    """Arguments that are valid under the tool's schema; None after twelve failed attempts."""
 
     def texts(key: str) -> tuple[str, ...]:
         places = judge.locations(key)
@@ -232,13 +232,13 @@ def valid_arguments(tool: dict[str, Any], judge: Judge, validator: Any, seed: in
 
 
 def _sendable(arguments: dict[str, Any], judge: Judge) -> bool:
-    """A command line holds no more than this, and an engine may refuse a path with nothing in it."""
+    """Whether arguments fit on a command line, and no path parameter is empty: an engine may reject that."""
     empty = any(value in ([], {}, [""]) and any(p.location == "path" for p in judge.locations(key)) for key, value in arguments.items())
     return not empty and len(json.dumps(arguments)) < 100_000
 
 
 def faults(schema: Any, root: dict[str, Any], at: str) -> Iterator[str]:
-    """What is wrong with a schema: unknown references, keywords with values of a wrong type."""
+    """Errors of a schema: unknown references, keywords with values of a wrong type."""
     if isinstance(schema, bool):
         return
     if not isinstance(schema, dict):
@@ -284,7 +284,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 
 def judge_document(cli: Cli, report: Report, path: Path, most: int, seeds: int, floor: float = 0.99) -> None:
-    """Everything the oracle knows to ask about one document."""
+    """All checks of one document."""
     subject = Subject(cli, report, path)
     document = subject.check(floor)
     tools = subject.list()

@@ -1,4 +1,4 @@
-"""Arguments that are valid under a JSON Schema 2020-12, from a seed."""
+"""Generates arguments that are valid under a JSON Schema 2020-12, from a seed."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any, Callable
 import patterns
 from load import at
 
-# Texts that break a request if one character of them is not escaped where it must be.
+# Strings that break a request if a character is not escaped.
 HARD_TEXTS = (
     "two words", "a&b=c", "100%", "\u00fcber \u65e5\u672c", "q?x#y", "1+1", "semi;colon", 'quo"te', "a,b", "x|y", "%41", "back\\slash",
     "[k]", "tab\there",
 )
-# For places whose own separators may not be escaped: headers, cookies, lists in paths.
+# For locations whose separators cannot be escaped: headers, cookies, arrays in paths.
 MILD_TEXTS = ("blue", "a-b_c", "Zz9", "xy~z")
 # A path has no text with a slash, which the engine may refuse, and no dot, which separates in some templates.
 PATH_TEXTS = ("blue", "two words", "100%", "\u00fcber", "q?x#y", "a&b=c", "%41", "a+b", "semi;colon", "[k]")
@@ -40,11 +40,11 @@ FILE_FIELDS = {"path", "base64"}
 
 
 class Ungenerated(Exception):
-    """The generator knows no value for a schema."""
+    """The generator cannot create a value for a schema."""
 
 
 class Generator:
-    """Makes values for one schema document."""
+    """Generates values for one schema document."""
 
     def __init__(self, root: Any, rng: random.Random, full: bool, texts: tuple[str, ...] = HARD_TEXTS) -> None:
         self.root, self.rng, self.full, self.texts = root, rng, full, texts
@@ -64,7 +64,7 @@ class Generator:
         return made
 
     def value(self, schema: Any, depth: int) -> Any:
-        """A value that is probably valid; the caller validates."""
+        """Returns a value that is probably valid; the caller validates it."""
         schema = self._resolve(schema)
         if schema is True or schema == {}:
             return self.rng.choice(self.texts)
@@ -108,7 +108,7 @@ class Generator:
         return self.value(merged, depth + 1)
 
     def _merge(self, schema: dict[str, Any], depth: int = 0) -> dict[str, Any]:
-        """One schema for several that hold at once: enough to generate from, not to judge by."""
+        """Merges schemas of an `allOf`: precise enough to generate values, not to validate them."""
         if depth > 30:
             raise Ungenerated("allOf without end")
         merged: dict[str, Any] = {k: v for k, v in schema.items() if k != "allOf"}
@@ -135,7 +135,7 @@ class Generator:
         variants = [self._tagged(self._resolve(v), tags.get(name)) for v, name in zip(schema[key], names)]
         useful = [v for v in variants if v != {"type": "null"}] or variants
         rest = {k: v for k, v in schema.items() if k != key}
-        # At depth the first variant with the least to say ends a recursion.
+        # At depth, the smallest variant ends the recursion.
         variant = self.rng.choice(useful) if depth < 4 else min(useful, key=lambda v: len(str(v)))
         if rest.keys() & {"properties", "type", "required", "allOf", "oneOf", "anyOf", "minLength", "pattern"}:
             return self._all({"allOf": [variant, rest]}, depth + 1)
@@ -257,7 +257,7 @@ class Generator:
 
 
 def _tags(schema: dict[str, Any]) -> dict[str, tuple[str, str]]:
-    """What a union says in prose of its discriminator: (`kind` is "dog" for Dog, "cat" for Cat)."""
+    """Parses the description of a discriminator: (`kind` is "dog" for Dog, "cat" for Cat)."""
     said = re.search(r"\(`([^`]+)` is ((?:\"[^\"]*\" for [^,)]+(?:, )?)+)\)", str(schema.get("description", "")))
     return {name: (said.group(1), value) for value, name in re.findall(r'"([^"]*)" for ([^,)]+)', said.group(2))} if said else {}
 

@@ -1,4 +1,4 @@
-"""Documents to trees, and places in them, without anything of the compiler."""
+"""Parses documents, and finds locations in them, without code of the compiler."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Yaml12.add_constructor("tag:yaml.org,2002:float", _number)
 
 
 def load(path: Path) -> Any:
-    """The document as a tree; keys are texts."""
+    """The document as a tree; keys are strings."""
     text = path.read_text(encoding="utf-8-sig")
     if path.suffix == ".json":
         return json.loads(text)
@@ -107,7 +107,7 @@ def tokens(pointer: str) -> list[str]:
 
 
 def at(root: Any, pointer: str) -> Any:
-    """What stands at a pointer; KeyError if nothing does."""
+    """The value at a pointer; KeyError if there is none."""
     node = root
     for token in tokens(pointer):
         if isinstance(node, dict):
@@ -121,7 +121,7 @@ def at(root: Any, pointer: str) -> Any:
 
 def places(path: Path, pointer: str) -> set[tuple[int, int]]:
     """Line and column (both from 1, columns in characters) that may be called the place of a pointer: where its
-    key starts and where its value starts. Empty if the pointer leads nowhere."""
+    key starts and where its value starts. Empty if the pointer does not resolve."""
     if path.suffix not in (".json", ".yaml", ".yml"):
         return {(1, 1)}
     text = path.read_text(encoding="utf-8-sig")

@@ -1,4 +1,4 @@
-"""Damages documents at random places: nothing may crash, and what was not damaged must still become tools."""
+"""Damages documents at random locations: nothing may crash, and undamaged operations must still become tools."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def nodes(root: Any, limit: int = 200_000) -> list[tuple[str, ...]]:
 
 
 def damage(root: Any, path: tuple[str, ...], rng: random.Random) -> str:
-    """Changes one node; says how."""
+    """Changes one node; returns a description."""
     parent = root
     for key in path[:-1]:
         parent = parent[key] if isinstance(parent, dict) else parent[int(key)]
@@ -91,12 +91,12 @@ def _unaffected(cli: Cli, report: Report, mutant: Path, hit: tuple[str, ...], wh
     if hit[0] == "paths" and len(hit) > 1:
         own = (hit[2].upper(), hit[1]) if len(hit) > 2 and hit[2] in METHODS else None
         wanted = {t for t in whole if (t != own if own else t[1] != hit[1])}
-        # Others may refer into the damaged place.
+        # Other parts may refer to the damaged one.
         pointer = json.dumps("#/paths/" + hit[1].replace("~", "~0").replace("/", "~1"))[:-1]
         if pointer in json.dumps(api.root):
             return
     elif hit[:2] == ("components", "schemas") and len(hit) == 3 and hit[2] not in api.root["components"]["schemas"]:
-        # References to it lead to nothing, which costs the operations whose requests they are part of.
+        # References to it are dangling, so that operations with such requests are lost.
         return
     elif hit[:2] == ("components", "schemas") and len(hit) > 2:
         wanted = whole

@@ -1,4 +1,4 @@
-"""What an OpenAPI document says about its operations, read for the oracle alone."""
+"""Reads the operations of an OpenAPI document, independently of the compiler."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ class Api:
             self.root = rebased(self.root, path, True)
 
     def resolve(self, node: Any) -> Any:
-        """Follows references to anywhere in the document and its files; None for those that lead nowhere."""
+        """Resolves references in the document and its files; None for dangling ones."""
         for _ in range(100):
             if not (isinstance(node, dict) and isinstance(node.get("$ref"), str)):
                 return node
             name, _, fragment = node["$ref"].partition("#")
             fragment = _unquote(fragment)
-            # What a part does not have is that of the document.
+            # Missing parts are those of the document.
             trees = [self._part(name), self.root] if name else [self.root]
             for tree in trees:
                 try:

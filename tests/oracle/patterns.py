@@ -1,4 +1,4 @@
-"""Texts that match a regular expression."""
+"""Generates strings that match a regular expression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collects what passed and what failed, and prints it in the end."""
+"""Collects results, and prints them at the end."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class Report:
         self.failures.append(f"{where}: {what}")
 
     def skip(self, why: str) -> None:
-        """Counts something that could not be judged; it is shown, never silent."""
+        """Counts something that could not be checked; it is always printed."""
         self.skipped[why] += 1
 
     def figure(self, line: str) -> None:
-        """Keeps a measured figure for the end."""
+        """Stores a measurement for the end."""
         self.figures.append(line)
 
     def add(self, other: Report) -> None:
-        """Takes over what another process counted."""
+        """Adds the counts of another process."""
         self.passed += other.passed
         self.failures += other.failures
         self.skipped += other.skipped
@@ -44,11 +44,11 @@ class Report:
 
     @staticmethod
     def progress(text: str) -> None:
-        """Says what is going on, for a person who waits."""
+        """Prints progress."""
         print(text, file=sys.stderr, flush=True)
 
     def finish(self, limit: int) -> int:
-        """Prints everything; gives the exit code."""
+        """Prints everything; returns the exit code."""
         for line in self.figures:
             print(line)
         for why, count in sorted(self.skipped.items()):

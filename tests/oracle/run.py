@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Judges the command line by an own reading of OpenAPI. See ../README.md."""
+"""Checks the command line with an independent implementation of OpenAPI. See ../README.md."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NEEDED = {"yaml": "PyYAML", "jsonschema": "jsonschema"}
 
 
 def install() -> None:
-    """Gets the two libraries the oracle needs."""
+    """Installs the two libraries of the oracle."""
     missing = [package for module, package in NEEDED.items() if importlib.util.find_spec(module) is None]
     if missing and subprocess.run([sys.executable, "-m", "pip", "install", "-q", *missing], check=False).returncode:
         sys.exit(f"NOT RUN: {', '.join(missing)} cannot be installed (pip install {' '.join(missing)})")
@@ -77,11 +77,11 @@ def main() -> int:
         judge_bad(cli, report)
     jobs: list[tuple[Callable[..., None], Cli, tuple[Any, ...]]] = []
     if "documents" in suites:
-        # The largest first, so that no process is left with one when the others are done.
+        # The largest first, so that no process runs alone at the end.
         for path in sorted(found, key=lambda path: -path.stat().st_size):
             jobs.append((_document, cli, (path, 10**9 if given.all else given.sample, given.seeds)))
     if "mutants" in suites:
-        # A damaged copy has not its files beside it.
+        # A damaged copy does not have its files next to it.
         whole = [p for p in found if p not in broad]
         jobs += [(judge_mutants, cli, (whole, range(part, given.mutants, PARTS))) for part in range(PARTS)]
     with multiprocessing.get_context("fork").Pool() as pool:
@@ -91,7 +91,7 @@ def main() -> int:
 
 
 def _run(job: tuple[Callable[..., None], Cli, tuple[Any, ...]]) -> Report:
-    """What one process does at a time."""
+    """One job of a process."""
     from report import Report
 
     judge, cli, words = job

@@ -20,7 +20,7 @@ DOCUMENTS = Path(__file__).parent / "documents"
 
 
 def judge_tables(cli: Cli, report: Report) -> None:
-    """Every `NAME.calls.yaml` beside its document."""
+    """Every `NAME.calls.yaml` next to its document."""
     for table in sorted(DOCUMENTS.glob("*.calls.yaml")):
         document = table.with_name(table.name.replace(".calls", ""))
         listed = cli.run("list", str(document), "--format", "json").json()
@@ -44,7 +44,7 @@ def _named(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _row(cli: Cli, report: Report, document: Path, tool: dict[str, Any], row: dict[str, Any], where: str) -> None:
-    # Mistakes in the case of a name are a table's own, to be refused.
+    # Names in the wrong case are errors of the table.
     arguments = row["arguments"] if row.get("refused") else _named(row["arguments"], tool["input_schema"])
     outcome = cli.run("call", str(document), tool["name"], json.dumps(arguments), "--dry-run", "--format", "json")
     if row.get("refused") or ("refused_or" in row and outcome.code == 1):

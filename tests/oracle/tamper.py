@@ -1,4 +1,4 @@
-"""Requests with one thing wrong: an oracle that accepts one of them is blind."""
+"""Requests with one error each: the oracle must reject all of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from arrival import Judge, Request
 
 
 def tampered(request: Request, judge: Judge, rng: random.Random) -> Iterator[tuple[str, Request]]:
-    """Wrong variants of a right request, and what was done to each."""
+    """Invalid variants of a valid request, each with a description of the change."""
 
     def but(**changed: object) -> Request:
         return Request(**{**request.__dict__, **changed})  # type: ignore[arg-type]

@@ -27,7 +27,7 @@ def pairs(query: str) -> list[Pair]:
 
 
 def scalar_is(text: str, value: Any) -> bool:
-    """Whether a decoded text is this scalar."""
+    """Whether a decoded string is this scalar."""
     if value is None:
         return text in ("", "null")
     if isinstance(value, bool):
@@ -47,7 +47,7 @@ def scalar_is(text: str, value: Any) -> bool:
 
 
 def list_is(texts: list[str], values: list[Any]) -> bool:
-    """Whether decoded texts are these scalars, in order."""
+    """Whether decoded strings are these scalars, in order."""
     return len(texts) == len(values) and all(scalar_is(t, v) for t, v in zip(texts, values))
 
 
@@ -122,7 +122,7 @@ DELIMITERS = {"form": ",", "spaceDelimited": "%20", "pipeDelimited": "%7C", "tab
 
 
 def query_is(raw: list[Pair], name: str, value: Any, style: str, explode: bool, plus: bool) -> list[Pair] | None:
-    """The pairs of a query that carry this value, or None if it did not arrive. `plus`: `+` is a space."""
+    """The pairs of a query with this value, or None if it is missing. `plus`: `+` is a space."""
     named = [p for p in raw if percent(p[0], plus) == name]
     texts = [percent(v, plus) if style in ("form", "deepObject") and explode else v for _, v in named]
     if style == "deepObject" and isinstance(value, dict):

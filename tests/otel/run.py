@@ -117,7 +117,7 @@ def free_port():
 
 
 def until(holds, what):
-    """Waits until something holds."""
+    """Waits until a condition holds."""
     end = time.monotonic() + PATIENCE
     while not holds():
         if time.monotonic() > end:
@@ -151,7 +151,7 @@ def told(span):
 
 
 def problems(world):
-    """What is not as it must be."""
+    """Returns the errors."""
     names = {span.span_id: span.name for span in world.spans}
     counts = {name: sum(span.name == name for span in world.spans) for name in TREE}
     if counts != {name: 3 if name.startswith("chat") else 1 for name in TREE}:

@@ -1,4 +1,4 @@
-"""Why Prism refuses requests that are right. Each exception is shown to apply to the very request that was refused."""
+"""Reasons why Prism rejects valid requests. Each exception is verified for the rejected request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wire import Undecoded
 
 @dataclass
 class Case:
-    """A request that Prism refused."""
+    """A request that Prism rejected."""
 
     judge: Judge
     arguments: dict[str, Any]
@@ -53,14 +53,14 @@ class Case:
 
 @dataclass
 class Exception_:
-    """A reason, and how it is shown."""
+    """A reason, and its verification."""
 
     name: str
     reason: str
     shown: Callable[[Case], bool]
 
     def applies(self, case: Case) -> bool:
-        """Whether it explains a refusal."""
+        """Whether it explains a rejection."""
         return self.shown(case) and case.is_right()
 
 
@@ -100,7 +100,7 @@ def _multipart(case: Case) -> bool:
 
 
 def _plain(case: Case) -> bool:
-    """Shown by asking once more, with a text that is of the type that Prism asks for."""
+    """Verified by a second request, with a string of the type that Prism requires."""
     said = [(v.get("location"), v.get("code"), str(v.get("message"))) for v in case.exchange.violations]
     wanted = next((text for kind, text in (("boolean", "true"), ("integer", "1"), ("number", "1")) if said and said[0][2].endswith(kind)), None)
     if wanted is None or len(said) > 1 or said[0][:2] != (["body"], "type") or case.exchange.header("content-type") != "text/plain":

@@ -1,4 +1,4 @@
-"""Calls the tools of one document at Prism, and sorts what Prism refuses."""
+"""Calls the tools of one document at Prism, and classifies rejections."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AFTER_REQUEST = {"NO_RESPONSE_DEFINED", "NO_RESPONSE_RESPONSE_DEFINED", "NO_SUCC
 
 @dataclass
 class Outcome:
-    """What became of one document."""
+    """The result of one document."""
 
     name: str
     sent: int = 0
@@ -94,7 +94,7 @@ def credentials(subject: Subject) -> list[str]:
 
 
 def told(exchange: Exchange) -> str:
-    """What was sent, and what Prism says of it."""
+    """The request, and the errors of Prism."""
     said = [f"{'.'.join(map(str, v.get('location', [])))} {v.get('code')}: {v.get('message')}" for v in exchange.violations[:3]]
     return (
         f"{exchange.status} {exchange.fault} {'; '.join(said) or exchange.answer.get('detail', '')}\n"

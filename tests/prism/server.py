@@ -1,4 +1,4 @@
-"""Prism: installed, started for one document, and listened to."""
+"""Installs Prism, starts it for one document, and records its traffic."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from typing import Any, Iterator
 
 # The last one that runs on Node 20.
 PRISM = "@stoplight/prism-cli@5.14.2"
-# No document of the sample takes longer to be read.
+# No document of the sample takes longer to load.
 START = 30
 # What the types of its problems start with.
 ERRORS = "https://stoplight.io/prism/errors#"
 
 
 class NotStarted(Exception):
-    """Prism does not serve a document; says what it printed."""
+    """Prism failed to serve a document; contains its output."""
 
 
 def install(folder: Path) -> None:
-    """Gets Prism; ends the program with NOT RUN if that fails."""
+    """Installs Prism; exits with NOT RUN if that fails."""
     if _entry(folder).exists():
         return
     folder.mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,7 @@ def _entry(folder: Path) -> Path:
 
 @dataclass
 class Exchange:
-    """A request as it travelled, and what Prism says of it."""
+    """A recorded request, and the errors of Prism."""
 
     method: str
     target: str
@@ -72,7 +72,7 @@ class Exchange:
 
 
 class Prism:
-    """Prism with one document, behind a server that keeps what passes."""
+    """Prism with one document, behind a recording proxy."""
 
     def __init__(self, folder: Path, document: Path) -> None:
         self.folder, self.document = folder, document
@@ -82,7 +82,7 @@ class Prism:
         prism = self
 
         class Handler(BaseHTTPRequestHandler):
-            """Passes a request on as it came, and answers every one with an empty success."""
+            """Forwards requests verbatim, and responds to each with an empty success."""
 
             def __getattr__(self, name: str) -> Any:
                 if name.startswith("do_"):
@@ -105,7 +105,7 @@ class Prism:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def start(self) -> None:
-        """Starts Prism, anew if it ended; raises NotStarted."""
+        """Starts Prism, or restarts it if it has exited; raises NotStarted."""
         self.port = free_port()
         command = ["node", str(_entry(self.folder)), "mock", "--errors", "--verboseLevel", "error", "--host", "127.0.0.1"]
         command += ["--port", str(self.port), str(self.document)]
@@ -127,7 +127,7 @@ class Prism:
         return self.process.poll() is None
 
     def stop(self) -> None:
-        """Ends Prism."""
+        """Stops Prism."""
         self.process.kill()
         self.process.wait()
 
@@ -159,7 +159,7 @@ class Prism:
 
 
 def free_port() -> int:
-    """A port of the loopback that nobody listens at."""
+    """A free loopback port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

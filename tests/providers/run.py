@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lets the vendors' own code judge what our tools look like to their models.
+"""Validates rendered tools with the vendors' own code.
 
     tests/providers/install.sh DIR
     python3 tests/providers/run.py --installed DIR [--all] [--document FILE…]
@@ -34,7 +34,7 @@ HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
 PROGRAM = HERE / "grammar"
 
-# Of the corpus, a short run takes the documents in which the most classes of mistakes were met.
+# A short run uses the corpus documents in which most classes of errors were found.
 SAMPLE = 12
 # The largest share of tools that OpenAI's strict mode may refuse, so that they fall back to the lax one.
 MOST_REFUSED = 0.005
@@ -58,7 +58,7 @@ def documents(everything: bool) -> list[str]:
 
 
 class Report:
-    """What was judged and what was wrong, by vendor."""
+    """Counts and errors by vendor."""
 
     def __init__(self) -> None:
         self.judged: Counter[str] = Counter()

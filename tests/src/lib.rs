@@ -6,11 +6,11 @@ pub mod sampler;
 
 pub use toolgen_test_support::{golden, needs, pages};
 
-/// The program of a document of the repository.
+/// Compiles a document of the repository.
 ///
 /// # Panics
 ///
-/// If there is none.
+/// Panics if there is no such document.
 #[must_use]
 #[allow(clippy::panic, reason = "a test fails by panicking")]
 pub fn compiled(path: &str) -> Program {

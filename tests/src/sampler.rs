@@ -1,8 +1,8 @@
-//! Values made by reading a schema alone, wrong in a place now and then.
+//! Generates values from a schema, some of them invalid.
 
 use serde_json::{Map, Value, json};
 
-/// Makes values from a seed, so that a failure comes back.
+/// Generates values from a seed, so that failures are reproducible.
 #[derive(Debug)]
 pub struct Sampler<'a> {
     root: &'a Value,
@@ -12,7 +12,7 @@ pub struct Sampler<'a> {
 }
 
 impl Sampler<'_> {
-    /// The root of a schema, for its references, a seed, and values more that a schema may refuse.
+    /// Creates a sampler for the root of a schema, with a seed and additional values that may be invalid.
     #[must_use]
     pub fn new<'a>(root: &'a Value, seed: u64, more: &[Value]) -> Sampler<'a> {
         let noise = json!([
@@ -33,7 +33,7 @@ impl Sampler<'_> {
         ((mixed ^ (mixed >> 31)) % limit as u64) as usize
     }
 
-    /// One of a list.
+    /// Picks an item of an array.
     fn pick(&mut self, values: &Value) -> Value {
         values.as_array().map_or(Value::Null, |values| values[self.below(values.len())].clone())
     }
@@ -112,7 +112,7 @@ impl Sampler<'_> {
         }
     }
 
-    /// An object, which has most of what it must have and half of what it may have.
+    /// Returns an object with most required and half of the optional properties.
     pub fn object(&mut self, schema: &Value) -> Value {
         let mut object = Map::new();
         let required = schema["required"].as_array().cloned().unwrap_or_default();

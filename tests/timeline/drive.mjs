@@ -134,7 +134,7 @@ async function empty(page) {
   writeFileSync(path, "");
   await page.look(1280, 800);
   await page.open(await serve(path));
-  check("an empty log says so", await page.until(`document.getElementById("empty").textContent === "No call is recorded yet."`));
+  check("an empty log has a message", await page.until(`document.getElementById("empty").textContent === "No call is recorded yet."`));
   await page.picture("empty");
   appendFileSync(path, log(30));
   check("a log that grows is followed", await page.until(`${count} === "30 calls"`), await page.run(count));
@@ -151,7 +151,7 @@ async function one(page) {
   for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.key(key);
   check("Enter shows a call", await page.until(`${details}.includes("Arguments")`), await page.run(details));
   check("with the command that calls it again", (await page.run(details)).includes("cargo toolgen call DOCUMENT get_issue '{\"owner\""));
-  check("and the calls that it made", (await page.run(details)).includes("Calls that it made (2)"));
+  check("and the calls that it made", (await page.run(details)).includes("Nested calls (2)"));
   await page.picture("details");
   await page.key("Escape");
   check("Escape hides it", await page.run(`document.getElementById("details").hidden && document.activeElement.id === "scroll"`));
@@ -221,13 +221,13 @@ async function approvals(page) {
   check("and none is to be granted there", !(await page.run(details)).includes("approvals grant") && (await page.run(details)).includes("approvals show"), await page.run(details));
   for (const id of ["$(touch ran)", "3f9a", "3F9A".repeat(8)]) {
     await give({ state: "waiting", id }, id);
-    await page.until(`${details}.includes("Waits since")`);
+    await page.until(`${details}.includes("Waiting since")`);
     check(`an approval of the ID ${id} has no command`, !(await page.run(details)).includes("cargo toolgen approvals"), await page.run(details));
   }
   await give({ state: "started", decision: { granted: true, by: "Eve", note: "it is due" }, claim: { worker: "worker-1" } });
   check("a decision says whose it is", await page.until(`${row}.includes("granted by Eve")`), await page.run(row));
   const told = await page.run(details);
-  check("who runs it is told, and what it means that it has no end", await page.until(`${details}.includes("worker-1")`) && (await page.run(details)).includes("it may have had its effect"), told);
+  check("the worker of a running call is shown, with a warning", await page.until(`${details}.includes("worker-1")`) && (await page.run(details)).includes("it may have taken effect"), told);
   check("what is decided is not to be decided", !(await page.run(details)).includes("approvals grant"));
   await page.run(`choose(2); show(view.chosen)`);
   check("the approval is that of its own call", await page.until(`!${details}.includes("worker-1")`), await page.run(details));
@@ -243,8 +243,8 @@ async function hostile(page) {
   await page.run(`choose(1); show(view.chosen)`);
   await page.until(`${details}.includes("Arguments")`);
   check("a text that hides others is shown as it is", (await page.run(details)).includes("\\u202e"));
-  for (const mark of ["\\udb40\\udc41\\u034f\\u3164\\ufe0f", "\\u009b201~"]) check(`what nobody sees is shown as ${mark}`, (await page.run(details)).includes(mark), await page.run(details));
-  const copied = `[...document.querySelectorAll("#details section")].filter((it) => it.firstChild.textContent.startsWith("Call it again")).map((it) => it.lastChild.textContent)`;
+  for (const mark of ["\\udb40\\udc41\\u034f\\u3164\\ufe0f", "\\u009b201~"]) check(`invisible characters are shown as ${mark}`, (await page.run(details)).includes(mark), await page.run(details));
+  const copied = `[...document.querySelectorAll("#details section")].filter((it) => it.firstChild.textContent.startsWith("Repeat this call")).map((it) => it.lastChild.textContent)`;
   const commands = await page.run(`(async () => {
     const all = [];
     for (const call of calls.values()) {

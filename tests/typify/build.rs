@@ -1,8 +1,8 @@
-//! Lets toolgen and typify write types for the same schemas.
+//! Generates types for the same schemas with toolgen and typify.
 //!
-//! Of each document some schemas are chosen, with all that they refer to. What typify does not take (it reports an error, or
-//! panics) is left out, with what refers to it. For the rest both write a module, and a table says which type of the one
-//! belongs to which of the other.
+//! A sample of the schemas of each document is selected, with their references. Schemas that typify rejects (with an
+//! error or a panic) are skipped, with those that refer to them. For the others, both generate a module, and a table
+//! maps the types of one to those of the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use typify::{TypeDetails, TypeSpace, TypeSpaceSettings};
 
 type Schemas = BTreeMap<String, Value>;
 
-/// The schemas that are chosen of each document, if `TOOLGEN_TYPIFY_TYPES` does not say how many.
+/// Number of schemas selected per document, unless `TOOLGEN_TYPIFY_TYPES` is set.
 const CHOSEN: usize = 8;
 
 const PREFIX: &str = "#/components/schemas/";
@@ -27,7 +27,7 @@ fn main() {
     println!("cargo::rerun-if-env-changed=TOOLGEN_TYPIFY_COUNT");
     println!("cargo::rerun-if-env-changed=TOOLGEN_CORPUS");
     println!("cargo::rerun-if-changed=build.rs");
-    // What typify does not take, it often says by a panic, which is expected here.
+    // typify often panics on schemas that it does not support.
     std::panic::set_hook(Box::new(|_| {}));
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap());
     let chosen = env::var("TOOLGEN_TYPIFY_TYPES").map_or(CHOSEN, |text| text.parse().unwrap());
@@ -63,7 +63,7 @@ fn main() {
             let reference = serde_json::from_value(json!({"$ref": format!("{PREFIX}{schema}")})).unwrap();
             let id = space.add_type(&reference).unwrap();
             let ident = space.get_type(&id).unwrap().ident().to_string();
-            // Their names stand alone, and paths begin with `::`.
+            // Their names have no path, and paths start with `::`.
             let theirs = theirs_path(&ident, at);
             let ours = format!(
                 "<d{at}::ours::types::Check{index} as toolgen_runtime::engine::typed::TypedTool>::Output"
@@ -83,7 +83,7 @@ fn main() {
     fs::write(out.join("cases.rs"), modules + &table).unwrap();
 }
 
-/// Puts the module before each type that typify names without a path.
+/// Prefixes each type without a path with the module.
 fn theirs_path(ident: &str, at: usize) -> String {
     let mut out = String::new();
     let mut after_colon = false;
@@ -114,7 +114,7 @@ fn paths() -> Vec<PathBuf> {
     paths
 }
 
-/// The named schemas of an OpenAPI 3 document, as JSON Schema of draft 7, which is what typify reads.
+/// Returns the named schemas of an OpenAPI 3 document as JSON Schema draft 7, which typify supports.
 fn schemas(path: &Path) -> Option<Schemas> {
     let document = Document::load(path, &mut Problems::new())?;
     document.root.get("openapi")?.as_str().filter(|version| version.starts_with("3."))?;
@@ -122,7 +122,7 @@ fn schemas(path: &Path) -> Option<Schemas> {
     Some(schemas.iter().map(|(name, schema)| (name.clone(), draft_7(schema))).collect())
 }
 
-/// Writes what only OpenAPI has in the words of JSON Schema, and leaves out what is not a rule.
+/// Translates OpenAPI keywords to JSON Schema, and omits annotations.
 fn draft_7(schema: &Value) -> Value {
     const REMARKS: [&str; 8] = [
         "example",
@@ -179,7 +179,7 @@ fn draft_7(schema: &Value) -> Value {
     }
 }
 
-/// The names that a schema refers to.
+/// Collects the names that a schema refers to.
 fn references(schema: &Value, found: &mut BTreeSet<String>) {
     match schema {
         Value::Object(members) => {
@@ -193,7 +193,7 @@ fn references(schema: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// All that each schema refers to, directly or not, itself included.
+/// Returns the transitive references of each schema, including itself.
 fn closures(schemas: &Schemas) -> BTreeMap<String, BTreeSet<String>> {
     let mut direct: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (name, schema) in schemas {
@@ -211,7 +211,7 @@ fn closures(schemas: &Schemas) -> BTreeMap<String, BTreeSet<String>> {
     schemas.keys().map(closure).collect()
 }
 
-/// Chooses schemas from all over a document, with what they refer to.
+/// Selects schemas from all parts of a document, with their references.
 fn sample(schemas: &Schemas, chosen: usize) -> Schemas {
     let closures = closures(schemas);
     let step = (schemas.len() / chosen.max(1)).max(1);
@@ -226,7 +226,7 @@ fn sample(schemas: &Schemas, chosen: usize) -> Schemas {
     names.into_iter().map(|name| (name.clone(), schemas[name].clone())).collect()
 }
 
-/// What typify makes of schemas, if it takes them.
+/// Returns the types of typify for schemas, if it supports them.
 fn space_of(schemas: &Schemas) -> Option<TypeSpace> {
     let read = |(name, schema): (&String, &Value)| {
         Some((name.clone(), serde_json::from_value::<schemars::schema::Schema>(schema.clone()).ok()?))
@@ -239,7 +239,7 @@ fn space_of(schemas: &Schemas) -> Option<TypeSpace> {
     (added.is_ok_and(|added| added) && !has_twins(&space)).then_some(space)
 }
 
-/// Whether typify gave two fields of a struct, or two variants of an enum, one name: rustc does not take that.
+/// Whether typify generated duplicate fields or variants, which rustc rejects.
 fn has_twins(space: &TypeSpace) -> bool {
     space.iter_types().any(|ty| {
         let names: Vec<String> = match ty.details() {
@@ -251,7 +251,7 @@ fn has_twins(space: &TypeSpace) -> bool {
     })
 }
 
-/// Gives typify each schema, with what it refers to, and returns those that it takes.
+/// Tries each schema with its references, and returns those that typify supports.
 fn accepted(schemas: &Schemas) -> Schemas {
     let closures = closures(schemas);
     let mut order: Vec<&String> = schemas.keys().collect();
@@ -271,7 +271,7 @@ fn accepted(schemas: &Schemas) -> Schemas {
     kept
 }
 
-/// What toolgen writes for operations that answer with these schemas.
+/// Returns the code of toolgen for operations whose responses have these schemas.
 fn ours(schemas: &Schemas) -> String {
     let mut paths = Map::new();
     for (index, name) in schemas.keys().enumerate() {
@@ -282,7 +282,7 @@ fn ours(schemas: &Schemas) -> String {
             json!({"get": {"operationId": format!("check{index}"), "responses": answer}}),
         );
     }
-    // Draft 7 is read by the rules of 3.1, of which it is a part as far as it is used here.
+    // The keywords of draft 7 used here mean the same in OpenAPI 3.1.
     let document = json!({"openapi": "3.1.0", "info": {"title": "", "version": ""}, "paths": paths,
         "components": {"schemas": schemas}});
     let mut problems = Problems::new();

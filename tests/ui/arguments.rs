@@ -1,4 +1,4 @@
-//! Arguments that no tool can have, and attributes of arguments that say nothing.
+//! Invalid arguments of tools, and attributes of arguments without effect.
 
 #![allow(unused)]
 

@@ -1,4 +1,4 @@
-//! Attributes of tools that say nothing, or contradict each other, and what is no tool.
+//! Attributes of tools without effect or with contradictions, and items that are not tools.
 
 #![allow(unused)]
 
@@ -125,7 +125,7 @@ fn timeout_inline() {}
 #[tool(timeout = "none")]
 fn timeout_none_inline() {}
 
-/// Somebody can stop waiting for it.
+/// A call can stop waiting for it.
 #[tool(timeout = "100ms", blocking)]
 fn timeout_blocking() {}
 

@@ -1,4 +1,4 @@
-//! Rules that do not fit the type of their argument.
+//! Rules that are invalid for the type of their argument.
 
 #![allow(unused)]
 

@@ -1,4 +1,4 @@
-//! Types that do not fit their place: the compiler tells them all, after the macros.
+//! Types that are invalid in their place: the compiler reports all of them, after the macros.
 
 #![allow(unused)]
 

@@ -8,13 +8,13 @@ use crate::errors::{Errors, at};
 use crate::foreign_keys;
 use crate::rules::{self, ArgumentRules};
 
-/// The keys of `#[arg(…)]`, apart from those of rules.
+/// The keys of `#[arg(…)]`, except for those of rules.
 const KEYS: &[&str] = &["default", "rename", "alias", "description", "path", "deprecated", "schemars"];
 
 /// The properties of an argument.
 #[derive(Default)]
 pub(crate) struct ArgAttr {
-    /// The value if none is given.
+    /// The default value.
     pub(crate) default: Option<Fallback>,
     /// The name that a model sees, if it differs from the argument's.
     pub(crate) rename: Option<LitStr>,
@@ -24,7 +24,7 @@ pub(crate) struct ArgAttr {
     pub(crate) description: Option<Expr>,
     /// The rules of its values.
     pub(crate) rules: ArgumentRules,
-    /// Set if it is a path that may not leave a directory.
+    /// Set if it is a path that must stay inside a directory.
     pub(crate) path: Option<Path>,
     /// Whether `schemars` and `serde` provide its schema and its decoding.
     pub(crate) schemars: bool,
@@ -42,7 +42,7 @@ pub(crate) enum Fallback {
 pub(crate) struct Path {
     /// The name of the directory.
     pub(crate) within: Option<LitStr>,
-    /// The place of the key.
+    /// The span of the key.
     pub(crate) span: Span,
 }
 
@@ -83,7 +83,7 @@ fn take(arg: &mut ArgAttr, key: Key, errors: &mut Errors) {
     }
 }
 
-/// Checks a name: providers refuse other keys (Anthropic: `^[a-zA-Z0-9_.-]{1,64}$`).
+/// Checks a name: vendors reject other keys (Anthropic: `^[a-zA-Z0-9_.-]{1,64}$`).
 fn is_name(name: &LitStr, errors: &mut Errors) -> bool {
     let text = name.value();
     let fine = (1..=64).contains(&text.len())
@@ -91,7 +91,7 @@ fn is_name(name: &LitStr, errors: &mut Errors) -> bool {
     if !fine {
         errors.at(
             name,
-            "an argument's name has 1 to 64 ASCII letters, digits, `_`, `-` and `.`; providers refuse others",
+            "an argument's name has 1 to 64 ASCII letters, digits, `_`, `-` and `.`; vendors reject others",
         );
     }
     fine
@@ -118,8 +118,8 @@ fn path(key: Key, errors: &mut Errors) -> Option<Path> {
 }
 
 impl ArgAttr {
-    /// Returns the expressions that check in constants whether the rules, the default and the examples fit the type,
-    /// which is written as `text` and has the shape of the expression `shape`.
+    /// Returns constant expressions that check whether the rules, the default and the examples are valid for the type.
+    /// The type is written as `text` and has the shape of the expression `shape`.
     pub(crate) fn checks(&self, shape: &TokenStream, text: &str) -> Vec<TokenStream> {
         let default = match &self.default {
             Some(Fallback::Value(expr)) => Some(&**expr),

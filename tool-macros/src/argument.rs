@@ -65,7 +65,7 @@ fn shape(argument: &Argument, span: Span) -> TokenStream {
     quote!(__toolgen::shape_of(#of))
 }
 
-/// Returns the constants that check the attribute of an argument, each reported at its place.
+/// Returns the constants that check the attribute of an argument, each with its own span.
 pub(crate) fn checks(argument: &Argument, span: Span) -> Vec<TokenStream> {
     let checks = argument.attr.checks(&shape(argument, span), &argument.ty);
     checks.iter().map(|check| quote!(const _: () = #check;)).collect()
@@ -76,7 +76,7 @@ fn aliases(argument: &Argument) -> TokenStream {
     if aliases.is_empty() { quote!(&[]) } else { quote!(const { &[#(__toolgen::S(#aliases)),*] }) }
 }
 
-/// Returns the description of the argument, with what no schema can express.
+/// Returns the description of the argument, including rules that no schema can express.
 fn description(argument: &Argument) -> Option<TokenStream> {
     let suffix = match &argument.attr.path {
         Some(path) => match &path.within {

@@ -1,6 +1,6 @@
 //! The grammar all attributes share: `key`, `key = value` and `key(…)`, separated by commas.
 //!
-//! Everything either matches the grammar or is reported; nothing is ignored.
+//! Everything that does not match the grammar is reported; nothing is ignored.
 
 use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -37,7 +37,7 @@ impl Key {
         self.name.unraw().to_string()
     }
 
-    /// Returns the entry as it is written.
+    /// Returns the entry as written in the source.
     pub(crate) fn written(&self) -> String {
         let name = self.as_str();
         match &self.value {
@@ -47,7 +47,7 @@ impl Key {
         }
     }
 
-    /// Returns the place of the value, or of the name if there is none.
+    /// Returns the span of the value, or of the name if there is no value.
     pub(crate) fn place(&self) -> Span {
         match &self.value {
             Value::Is(expr) => expr.span(),
@@ -55,16 +55,16 @@ impl Key {
         }
     }
 
-    /// Returns the value, which must be a text.
+    /// Returns the value, which must be a string literal.
     pub(crate) fn text(self, errors: &mut Errors) -> Option<LitStr> {
         self.text_of(TEXT, errors)
     }
 
-    /// Like [`text`](Self::text); `form` says what another value should have been.
+    /// Like [`text`](Self::text); `form` describes the expected value for errors.
     pub(crate) fn text_of(self, form: &str, errors: &mut Errors) -> Option<LitStr> {
         match self.value {
             Value::Is(expr) => text(&expr, form, errors),
-            _ => self.refuse(errors, "needs a text: `KEY = \"…\"`"),
+            _ => self.refuse(errors, "needs a string: `KEY = \"…\"`"),
         }
     }
 
@@ -91,7 +91,7 @@ impl Key {
         }
     }
 
-    /// Returns one or more texts: `KEY = "a"`, `KEY("a", "b")` or `KEY = ["a", "b"]`.
+    /// Returns one or more strings: `KEY = "a"`, `KEY("a", "b")` or `KEY = ["a", "b"]`.
     pub(crate) fn texts(self, errors: &mut Errors) -> Vec<LitStr> {
         self.values(errors).iter().filter_map(|expr| text(expr, TEXT, errors)).collect()
     }
@@ -114,7 +114,7 @@ impl Key {
         }
     }
 
-    /// Reports that the value has the wrong form; `KEY` in the message stands for the name.
+    /// Reports that the value has the wrong form; `KEY` in the message is replaced by the name.
     pub(crate) fn refuse<T>(&self, errors: &mut Errors, what: &str) -> Option<T> {
         let name = self.as_str();
         errors.at(&self.name, format!("`{name}` {}", what.replace("KEY", &name)));
@@ -122,9 +122,9 @@ impl Key {
     }
 }
 
-const TEXT: &str = "a text in quotes is expected here";
+const TEXT: &str = "expected a string literal";
 
-/// Returns a text literal.
+/// Returns a string literal.
 fn text(expr: &Expr, form: &str, errors: &mut Errors) -> Option<LitStr> {
     match ungroup(expr) {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
@@ -149,7 +149,7 @@ pub(crate) fn keys(tokens: TokenStream, what: &str, known: &[&str], errors: &mut
     only(entries, what, known, errors)
 }
 
-/// Reads the entries of an attribute, whatever they are called.
+/// Reads the entries of an attribute, without a check of their names.
 pub(crate) fn entries(tokens: TokenStream, errors: &mut Errors) -> Vec<Key> {
     let mut found = Vec::new();
     for entry in split(tokens) {
@@ -173,7 +173,7 @@ pub(crate) fn only(entries: Vec<Key>, what: &str, known: &[&str], errors: &mut E
         if !known.contains(&name.as_str()) {
             errors.at(&key.name, unknown(&name, what, known));
         } else if found.iter().any(|other| other.as_str() == name) && name != "requires" {
-            errors.at(&key.name, format!("`{name}` is said twice"));
+            errors.at(&key.name, format!("duplicate key `{name}`"));
         } else {
             found.push(key);
         }
@@ -181,11 +181,11 @@ pub(crate) fn only(entries: Vec<Key>, what: &str, known: &[&str], errors: &mut E
     found
 }
 
-/// Returns the message for an unknown entry, with the one that was probably meant, or all of them.
+/// Returns the message for an unknown name, with a suggestion, or with all known names.
 pub(crate) fn unknown(name: &str, what: &str, known: &[&str]) -> String {
     match nearest(name, known.iter().copied()) {
-        Some(near) => format!("{what} knows no `{name}`; did you mean `{near}`?"),
-        None => format!("{what} knows no `{name}`; it knows {}", list(known.iter().copied())),
+        Some(near) => format!("unknown `{name}` in {what}; did you mean `{near}`?"),
+        None => format!("unknown `{name}` in {what}; known: {}", list(known.iter().copied())),
     }
 }
 
@@ -217,7 +217,7 @@ fn parse_key(input: ParseStream<'_>) -> syn::Result<Key> {
     }
 }
 
-/// Splits a list into its parts, so that a mistake in one does not hide those in the others.
+/// Splits a list into its parts, so that an error in one does not hide errors in the others.
 pub(crate) fn split(tokens: TokenStream) -> Vec<TokenStream> {
     let mut parts = vec![TokenStream::new()];
     for token in tokens {
@@ -269,11 +269,11 @@ pub(crate) fn take(
 pub(crate) struct TakenAttr {
     /// The tokens in the parentheses.
     pub(crate) tokens: TokenStream,
-    /// The place of the attribute's name.
+    /// The span of the attribute's name.
     pub(crate) span: Span,
 }
 
-/// Returns tokens as people write them.
+/// Formats tokens like source code.
 pub(crate) fn display_tokens(tokens: impl ToTokens) -> String {
     let mut text = String::new();
     let mut after_word = false;
@@ -295,7 +295,7 @@ pub(crate) fn display_tokens(tokens: impl ToTokens) -> String {
             TokenTree::Punct(punct) => match punct.as_char() {
                 ',' | ';' => text.extend([punct.as_char(), ' ']),
                 '+' => text.push_str(" + "),
-                // Not that of `..=` or `=>`.
+                // Not the `=` of `..=` or `=>`.
                 '=' if punct.spacing() == Spacing::Alone && !text.ends_with(['.', '=']) => {
                     text.push_str(" = ");
                 }

@@ -1,4 +1,4 @@
-//! Checks the parts of a tool against each other: descriptions, names, rules between arguments, examples.
+//! Checks that the parts of a tool are consistent: descriptions, names, rules between arguments, examples.
 
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
@@ -12,7 +12,7 @@ use crate::requires::Requirement;
 use crate::tool_attr::Relation;
 
 impl Tool {
-    /// Checks the parts of a tool against each other.
+    /// Checks that the parts of the tool are consistent.
     pub(crate) fn check(&self, errors: &mut Errors) {
         if !self.attr.undocumented {
             self.check_documented(errors);
@@ -52,7 +52,7 @@ impl Tool {
             match part.split_once('}') {
                 Some((wanted, _)) if names.iter().any(|name| name == wanted) => {}
                 Some((wanted, _)) => self.unknown_argument(resource, wanted, &names, errors),
-                None => errors.at(resource, "a `{` that nothing closes; an argument is written `{name}`"),
+                None => errors.at(resource, "an unclosed `{`; write an argument as `{name}`"),
             }
         }
     }
@@ -62,7 +62,7 @@ impl Tool {
         let Requirement { name, argument, .. } = requirement;
         let Some(argument) = argument else {
             let entity = name.value();
-            errors.at(name, format!("`entity(\"{entity}\")` needs the argument that tells which: `entity(\"{entity}\", argument = \"…\")`"));
+            errors.at(name, format!("`entity(\"{entity}\")` needs the argument that identifies it: `entity(\"{entity}\", argument = \"…\")`"));
             return;
         };
         let wanted = argument.value();
@@ -78,20 +78,20 @@ impl Tool {
             errors.at(
                 &self.ident,
                 format!(
-                    "the tool `{}` has no description, by which a model chooses it: write a doc comment (`/// …`), or turn this off by `#[tool(undocumented)]`",
+                    "the tool `{}` has no description, which a model needs to choose it: write a doc comment (`/// …`), or turn this off with `#[tool(undocumented)]`",
                     self.name
                 ),
             );
         }
         for argument in self.arguments().filter(|argument| argument.description.is_none()) {
             let service = match &argument.shared {
-                Some(ty) => format!("; if the program gives it, not the model, write `Service<{ty}>`"),
+                Some(ty) => format!("; if your program provides it, write `Service<{ty}>`"),
                 None => String::new(),
             };
             errors.at(
                 &argument.ident,
                 format!(
-                    "the argument `{}` of the tool `{}` has no description: write a doc comment (`/// …`) before it or a section `# Arguments`, or turn this off by `#[tool(undocumented)]`{service}",
+                    "the argument `{}` of the tool `{}` has no description: write a doc comment (`/// …`) before it or a section `# Arguments`, or turn this off with `#[tool(undocumented)]`{service}",
                     argument.name, self.name
                 ),
             );
@@ -122,7 +122,7 @@ impl Tool {
         for example in &self.docs.examples {
             match json::object_keys(&example.arguments) {
                 Err(error) => {
-                    errors.push(syn::Error::new(span, format!("an example is not JSON object: {error}")));
+                    errors.push(syn::Error::new(span, format!("an example is not a JSON object: {error}")));
                 }
                 Ok(keys) => {
                     for key in

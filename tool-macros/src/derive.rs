@@ -1,4 +1,4 @@
-//! `#[derive(ToolInput)]`: structs and enums as arguments, in serde's form.
+//! `#[derive(ToolInput)]`: structs and enums as arguments, in serde's representation.
 
 mod body;
 mod cases;
@@ -29,11 +29,11 @@ pub(crate) struct Input {
     pub(crate) attr: ContainerAttr,
     pub(crate) description: Option<Description>,
     pub(crate) data: Shape,
-    /// Whether it has type parameters, and so no name of its own in a schema.
+    /// Whether it has type parameters, so that it has no name in a schema.
     pub(crate) generic: bool,
 }
 
-/// Its form.
+/// Its kind: a struct or an enum.
 pub(crate) enum Shape {
     Struct(Payload),
     Enum(Vec<Variant>),
@@ -66,7 +66,7 @@ pub(crate) struct Field {
     pub(crate) aliases: Vec<String>,
     /// The type that is decoded.
     pub(crate) ty: TokenStream,
-    /// The type as it is written, without the pointers around it.
+    /// The type as written, without enclosing pointers.
     pub(crate) text: String,
     /// How its value is wrapped in the decoded type, if it is of another crate.
     pub(crate) foreign: Option<Foreign>,
@@ -77,7 +77,7 @@ pub(crate) struct Field {
 }
 
 impl Input {
-    /// Returns all fields, those of the variants of an enum one after the other.
+    /// Returns all fields, including those of all variants of an enum.
     fn fields(&self) -> impl Iterator<Item = &Field> {
         let payloads: Vec<&Payload> = match &self.data {
             Shape::Struct(payload) => vec![payload],
@@ -132,7 +132,10 @@ fn read(input: &DeriveInput, errors: &mut Errors) -> Option<Input> {
         match param {
             GenericParam::Type(_) => {}
             GenericParam::Lifetime(param) => {
-                errors.at(param, "an argument owns what a model sent, so its type cannot borrow; hold a `String` or a `Vec`");
+                errors.at(
+                    param,
+                    "an argument owns its data, so its type cannot borrow; use a `String` or a `Vec`",
+                );
             }
             GenericParam::Const(param) => {
                 errors.at(
@@ -152,7 +155,7 @@ fn read(input: &DeriveInput, errors: &mut Errors) -> Option<Input> {
             Shape::Enum(variants.collect())
         }
         Data::Union(data) => {
-            errors.at(data.union_token, "a union has no form in JSON; use an enum");
+            errors.at(data.union_token, "a union has no JSON representation; use an enum");
             return None;
         }
     };
@@ -234,7 +237,7 @@ fn payload(
         let span = syn::spanned::Spanned::span(&field.ty);
         let ty = field.ty.to_token_stream();
         let text = attr::display_tokens(parameter_type::pointee(&field.ty));
-        // What is skipped is not decoded.
+        // A skipped field is not decoded.
         let foreign = (arg.schemars && !serde.skip)
             .then(|| Foreign::new(format_ident!("__Foreign_{variant}_{index}"), &ty));
         let ty = foreign.as_ref().map_or(ty, Foreign::decoded);
@@ -260,7 +263,7 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
     let inline = body::is_inline(input);
     let whole = body::shape_expression(input);
     let checks = input.fields().flat_map(body::checks);
-    // The parameters of a type are known to its own constants alone.
+    // Type parameters are only usable in constants of the type itself.
     let (whole, checks) = if input.generic {
         (quote!({ #(#checks;)* #whole }), TokenStream::new())
     } else {
@@ -334,7 +337,7 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
     }
 }
 
-/// Returns a stub for a type with mistakes, so that tools that use it are not reported too.
+/// Returns a stub for a type with errors, so that tools that use it are not also reported.
 fn stub(parsed: &DeriveInput, runtime: &TokenStream) -> TokenStream {
     let ident = &parsed.ident;
     let (impl_generics, type_generics, where_clause) = parsed.generics.split_for_impl();

@@ -1,4 +1,4 @@
-//! The dialects a tool must fit: those its attribute names, and those set for the whole crate.
+//! The dialects that a tool must support: those of its attribute, or those of the whole crate.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -35,7 +35,7 @@ pub(crate) const DIALECTS: &[&str] = &[
 /// `TOOLGEN_DIALECTS=openai-strict,gemini`.
 const VARIABLE: &str = "TOOLGEN_DIALECTS";
 
-/// Returns the constants of the dialects: those that are named, or those of the crate.
+/// Returns the constants of the dialects: those of the attribute, or those of the crate.
 pub(crate) fn constants(named: &[Ident], errors: &mut Errors) -> Vec<Ident> {
     if !named.is_empty() {
         return named.iter().map(|ident| constant(&ident.to_string(), ident.span())).collect();
@@ -65,8 +65,8 @@ pub(crate) fn tracked() -> TokenStream {
     )
 }
 
-/// Returns the constants that check an argument against dialects, reported at the argument. If it is `exact`, those
-/// must be able to express all of its rules.
+/// Returns the constants that check an argument against dialects, with the span of the argument. If it is `exact`, the
+/// dialects must be able to express all its rules.
 pub(crate) fn checks(
     dialects: &[Ident],
     tool: &str,
@@ -88,7 +88,7 @@ pub(crate) fn checks(
     dialects.iter().map(check).collect()
 }
 
-/// Returns the constants that refuse a rule between arguments if a dialect has no such rules, reported at the rule.
+/// Returns the constants that reject a rule between arguments if a dialect has no such rules. Their span is the rule.
 pub(crate) fn rule_checks(dialects: &[Ident], tool: &str, span: Span) -> TokenStream {
     let span = at(span);
     let check = |dialect: &Ident| {

@@ -1,7 +1,7 @@
 //! Reads doc comments as documentation for a model.
 //!
 //! The text before the first section describes the tool. `# Returns`, `# Use for`, `# Examples` and `# Arguments`
-//! are sections of their own; `# Errors`, `# Panics` and `# Safety`, and code blocks in Rust, are for people.
+//! are separate sections; `# Errors`, `# Panics` and `# Safety`, and Rust code blocks, are for people only.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -23,7 +23,7 @@ pub(crate) struct Docs {
     pub(crate) examples: Vec<Example>,
     /// The arguments in the section on arguments: name and text.
     pub(crate) arguments: Vec<(String, String)>,
-    /// The place of the comment.
+    /// The span of the comment.
     pub(crate) span: Option<Span>,
 }
 

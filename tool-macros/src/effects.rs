@@ -7,7 +7,7 @@ use syn::{Expr, ExprLit, Lit, LitStr};
 use crate::attr::{Key, Value, ungroup};
 use crate::errors::{Errors, at};
 
-/// The stated effects; what is not stated counts as the worst.
+/// The declared effects; an undeclared effect is assumed to be the most dangerous one.
 #[derive(Default)]
 pub(crate) struct Effects {
     pure: Option<Ident>,
@@ -19,9 +19,9 @@ pub(crate) struct Effects {
     files: Option<TokenStream>,
     /// The hosts, and whether there are none.
     network: Option<(TokenStream, bool)>,
-    /// The texts that must be hosts.
+    /// The strings that must be hosts.
     hosts: Vec<LitStr>,
-    /// The keys that state an effect, which a tool without effects cannot have.
+    /// The keys that declare an effect, which a `pure` tool cannot have.
     stated: Vec<Ident>,
 }
 
@@ -99,13 +99,13 @@ fn network(key: Key, named: &mut Vec<LitStr>, errors: &mut Errors) -> Option<(To
 }
 
 impl Effects {
-    /// Returns the constants that refuse texts that are not hosts, reported at the text.
+    /// Returns the constants that reject strings that are not hosts, with the span of the string.
     pub(crate) fn host_checks(&self) -> TokenStream {
         let check = |host: &LitStr| quote_spanned!(at(host.span())=> const _: () = __toolgen::host(#host););
         self.hosts.iter().map(check).collect()
     }
 
-    /// Returns the literal, if anything is stated.
+    /// Returns the literal, if an effect is declared.
     pub(crate) fn to_expr(&self, errors: &mut Errors) -> Option<TokenStream> {
         if let (Some((true, _)), Some((true, ident))) = (&self.read_only, &self.destructive) {
             errors.at(ident, "a tool that is `read_only` cannot be `destructive`: it changes nothing");
@@ -113,14 +113,16 @@ impl Effects {
         for ident in self.stated.iter().filter(|_| self.pure.is_some()) {
             errors.at(
                 ident,
-                format!("a tool that is `pure` cannot state `{ident}`: it has no effects; leave one of the two out"),
+                format!(
+                    "a tool that is `pure` cannot state `{ident}`: it has no effects; remove one of the two"
+                ),
             );
         }
         let mut fields = Vec::new();
         if let Some((on, _)) = &self.read_only {
             fields.push(quote!(read_only: #on));
             if *on {
-                // Nothing is changed, so nothing is destroyed, again or otherwise.
+                // A read-only tool is neither destructive nor changes anything when repeated.
                 fields.push(quote!(destructive: false));
                 if self.idempotent.is_none() {
                     fields.push(quote!(idempotent: true));

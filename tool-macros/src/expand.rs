@@ -18,7 +18,7 @@ use crate::signature;
 use crate::stub;
 use crate::tool_attr::{self, ToolAttr};
 
-/// Everything that is known about a tool.
+/// A parsed tool: its function, attribute, parameters and documentation.
 pub(crate) struct Tool {
     /// Its name.
     pub(crate) name: String,
@@ -56,7 +56,7 @@ pub(crate) fn tool(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     if let (Some(body), true) = (body, errors.is_empty()) {
         return body;
     }
-    // An `impl` block allows no other item.
+    // An `impl` block cannot contain other items.
     let stub = function.sig.receiver().is_none().then(|| stub::tool(&function, &runtime));
     let errors = errors.into_tokens();
     quote!(#function #stub #errors)
@@ -99,7 +99,7 @@ pub(crate) fn read(
     if attr.name.is_none()
         && let Some(problem) = names::tool_name_problem(&name)
     {
-        errors.at(&signature.ident, format!("{problem}; give another by `#[tool(name = \"…\")]`"));
+        errors.at(&signature.ident, format!("{problem}; set another name with `#[tool(name = \"…\")]`"));
     }
     if let (Some(blocking), Some(_)) = (&attr.blocking, &signature.asyncness) {
         errors
@@ -108,8 +108,8 @@ pub(crate) fn read(
     if let (Some(timeout), None, None) = (&attr.timeout, &attr.blocking, &signature.asyncness) {
         errors.at(
             timeout,
-            "nothing can stop a plain function that runs where it is called; make it `async fn`, or add `blocking`: \
-             then it runs on a thread of its own, which the call does not wait for when the time is up",
+            "a timeout cannot stop a plain function; make it `async fn`, or add `blocking` to run it on a separate \
+             thread, which the call stops waiting for at the timeout",
         );
     }
     let output = match &signature.output {
@@ -130,7 +130,7 @@ pub(crate) fn read(
     tool
 }
 
-/// Returns the text of `#[deprecated]`.
+/// Returns the note of `#[deprecated]`.
 fn deprecated(attributes: &[Attribute]) -> Option<String> {
     let attribute = attributes.iter().find(|attribute| attribute.path().is_ident("deprecated"))?;
     let mut note = String::new();
@@ -141,7 +141,7 @@ fn deprecated(attributes: &[Attribute]) -> Option<String> {
         }
         Ok(())
     });
-    // rustc reports what is wrong with its own attribute.
+    // rustc reports errors in its own attribute.
     drop(nothing);
     Some(note)
 }
@@ -204,13 +204,12 @@ impl Tool {
         quote!(__toolgen::ToolSpec { #(#fields,)* ..__toolgen::ToolSpec::EMPTY })
     }
 
-    /// Returns the constants that check the attributes of each argument, and each argument against the dialects it
-    /// must fit.
+    /// Returns the constants that check the attributes of each argument, and each argument against its dialects.
     pub(crate) fn fits(&self, errors: &mut Errors) -> TokenStream {
         let constants = dialects::constants(&self.attr.dialects, errors);
         let checks = self.params.iter().filter_map(|param| {
             let Source::Model(argument) = &param.source else { return None };
-            // Reported at the argument, whatever its type is.
+            // With the span of the argument, regardless of its type.
             let mut checks = argument::checks(argument, param.span);
             checks.extend(dialects::checks(&constants, &self.name, argument, param.span, self.attr.exact));
             let cfg = &param.cfg;
@@ -251,7 +250,7 @@ impl Tool {
         (!parameter_type::has_word(&tokens, "impl")).then_some(tokens)
     }
 
-    /// Returns the expression of the `Function`. `call` names what is called; a method is called on `receiver`.
+    /// Returns the expression of the `Function`. `call` is the called path; a method is called on `receiver`.
     pub(crate) fn function(
         &self,
         call: &TokenStream,
@@ -300,7 +299,7 @@ impl Tool {
         });
         let ctx_param = if needs_ctx { ctx.to_token_stream() } else { quote!(_) };
         if self.is_async {
-            // The one place where the future must be `Send`, at the name of the function.
+            // The only place where the future must be `Send`, with the span of the function name.
             let boxed = quote_spanned!(at(self.ident.span())=> __toolgen::boxed(async move #body));
             quote!(__toolgen::Run::Async(|#this, #args_param, #ctx_param| #boxed))
         } else {
@@ -344,7 +343,7 @@ fn expand(tool: &Tool, function: &ItemFn, runtime: &TokenStream, errors: &mut Er
         .then(|| quote!(const REQUIRES: &'static [&'static __toolgen::str] = &[#(#required),*];));
     let doc = format!("The function [`{0}`](fn@{0}), as the tool `{name}`.", ident.unraw());
     quote! {
-        // A tool gets its arguments as its own, whether it keeps them or not.
+        // A tool owns its arguments, even if it does not keep them.
         #[allow(clippy::needless_pass_by_value)]
         #function
 
@@ -376,7 +375,7 @@ fn expand(tool: &Tool, function: &ItemFn, runtime: &TokenStream, errors: &mut Er
 
             #[automatically_derived]
             impl #ident {
-                /// The tool, to be registered.
+                /// The tool, for a registry.
                 #[allow(dead_code)]
                 #vis fn tool() -> __toolgen::FunctionTool {
                     <#ident as __toolgen::ToolFunction>::tool()

@@ -1,4 +1,4 @@
-//! Types of other crates, which `schemars` describes and `serde` reads: `#[arg(schemars)]`.
+//! Types of other crates, which use `schemars` for the schema and `serde` for decoding: `#[arg(schemars)]`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -10,12 +10,12 @@ pub(crate) struct Foreign {
     marker: Ident,
     /// The type, without its `Option`.
     ty: TokenStream,
-    /// Whether it is in an `Option`, which is read like any other: it may be left out.
+    /// Whether it is in an `Option`, so that it is optional, like any other `Option`.
     optional: bool,
 }
 
 impl Foreign {
-    /// Reads the type of an argument or a field. The marker is a name for a type, unique in the place of the code.
+    /// Reads the type of an argument or a field. `marker` is the name of a type, unique in its scope.
     pub(crate) fn new(marker: Ident, ty: &TokenStream) -> Foreign {
         match inside_option(ty) {
             Some(ty) => Foreign { marker, ty, optional: true },

@@ -1,4 +1,4 @@
-//! The keys of other libraries for what `#[arg]` calls differently, so that a mistake names the right word.
+//! Keys of other libraries that have a different name in `#[arg]`, so that errors can suggest the right one.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::{Expr, ExprLit, Lit};
@@ -6,17 +6,17 @@ use syn::{Expr, ExprLit, Lit};
 use crate::attr::{self, Key, Value, ungroup};
 use crate::errors::Errors;
 
-/// What a key of another library means here.
+/// The equivalent of a key of another library.
 enum ForeignKey {
     /// A bound of `range` or `len`.
     Bound(&'static str, Side),
-    /// Another word for a key with a value, with an example of it.
+    /// A key with a value, with an example.
     Is(&'static str, &'static str),
-    /// Another word for a key with several values, with an example of them.
+    /// A key with several values, with an example.
     Several(&'static str, &'static str),
-    /// Another word for a flag.
+    /// A flag.
     Flag(&'static str),
-    /// Something that is written in another way.
+    /// Something without an equivalent key, with a help.
     Otherwise(&'static str),
 }
 
@@ -32,7 +32,7 @@ enum Side {
     Both,
 }
 
-/// Returns the meaning of a key, whether its words are set apart by `_`, by capitals or not at all.
+/// Returns the equivalent of a key in snake case, camel case or without separators.
 fn meaning(name: &str) -> Option<ForeignKey> {
     use ForeignKey::{Bound, Flag, Is, Otherwise, Several};
     Some(match name.replace('_', "").to_lowercase().as_str() {
@@ -57,26 +57,26 @@ fn meaning(name: &str) -> Option<ForeignKey> {
         }
         "sensitive" | "password" | "writeonly" => Flag("secret"),
         "optional" | "required" | "nullable" => {
-            Otherwise("an argument may be left out if its type is an `Option` or it has a `default`")
+            Otherwise("an argument is optional if its type is an `Option` or it has a `default`")
         }
-        "unique" | "uniqueitems" => Otherwise("a `BTreeSet` or a `HashSet` is a list without doubles"),
+        "unique" | "uniqueitems" => Otherwise("a `BTreeSet` or a `HashSet` is an array of unique items"),
         "format" | "email" | "url" | "uri" | "uuid" | "ip" | "ipv4" | "ipv6" => Otherwise(
-            "types say formats: `Url`, `Uuid`, `Ipv4Addr`, `Duration`; other texts take `pattern = \"…\"`",
+            "formats are types: `Url`, `Uuid`, `Ipv4Addr`, `Duration`; other strings take `pattern = \"…\"`",
         ),
         "multipleof" | "step" => Otherwise(
-            "there is no such rule: check the value in the function, and return an error that says what is wrong",
+            "there is no such rule: check the value in the function, and return an error with the reason",
         ),
         "inject" | "state" | "skip" | "context" | "service" => Otherwise(
-            "what the program gives is not an argument: make it a `Service<T>`, or mark it `#[inject]` instead of `#[arg]`",
+            "a value of your program is not an argument: make it a `Service<T>`, or mark it `#[inject]` instead of `#[arg]`",
         ),
         _ => return None,
     })
 }
 
-/// Bounds as other libraries write them.
+/// Bounds in the syntax of other libraries.
 #[derive(Default)]
 struct Bounds {
-    /// The keys that state them.
+    /// The keys that set them.
     keys: Vec<Ident>,
     sides: Vec<(Side, String)>,
 }
@@ -93,7 +93,7 @@ pub(crate) fn argument_keys(
     attr::only(entries, what, known, errors)
 }
 
-/// Takes out the keys of other libraries, and reports each with what to write instead. `what` names the attribute, and
+/// Removes the keys of other libraries, and reports each with its replacement. `what` names the attribute, and
 /// `known` are its own keys.
 fn report(keys: &mut Vec<Key>, what: &str, known: &[&str], errors: &mut Errors) {
     let (mut range, mut len) = (Bounds::default(), Bounds::default());
@@ -123,7 +123,7 @@ fn report(keys: &mut Vec<Key>, what: &str, known: &[&str], errors: &mut Errors) 
                 false
             }
             Some(ForeignKey::Otherwise(help)) => {
-                errors.at(&key.name, format!("{what} knows no `{name}`; {help}"));
+                errors.at(&key.name, format!("unknown `{name}` in {what}; {help}"));
                 false
             }
             _ => true,
@@ -137,7 +137,7 @@ fn report(keys: &mut Vec<Key>, what: &str, known: &[&str], errors: &mut Errors) 
     }
 }
 
-/// Reports keys, at the first of them, with what was probably meant.
+/// Reports keys at the first of them, with a suggestion.
 fn suggest(keys: &[&Ident], what: &str, suggestion: &str, errors: &mut Errors) {
     let names: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
     let Some(first) = keys.first() else { return };
@@ -145,7 +145,7 @@ fn suggest(keys: &[&Ident], what: &str, suggestion: &str, errors: &mut Errors) {
     let message = if known {
         format!("write `{suggestion}`")
     } else {
-        format!("{what} knows no {}; did you mean `{suggestion}`?", names.join(" and no "))
+        format!("unknown {} in {what}; did you mean `{suggestion}`?", names.join(" and "))
     };
     errors.at(first, message);
 }
@@ -160,7 +160,7 @@ impl Bounds {
                 self.sides.push((side, attr::display_tokens(expr)));
             }
             Value::List(tokens) if exact => {
-                // What is wrong inside is not worth a message of its own.
+                // Errors inside are not reported separately.
                 let mut inner = Errors::default();
                 for key in attr::entries(tokens.clone(), &mut inner) {
                     match (meaning(&key.as_str()), &key.value) {
@@ -177,13 +177,13 @@ impl Bounds {
         }
     }
 
-    /// Returns the range as it is written here.
+    /// Returns the range in the syntax of `#[arg]`.
     fn text(&self) -> String {
         let find = |wanted: Side| self.sides.iter().find(|(side, _)| *side == wanted).map(|(_, text)| text);
         if let Some(exact) = find(Side::Exact) {
             return exact.clone();
         }
-        // A range includes where it starts.
+        // A range includes its start.
         let next = |above: &String| {
             above.parse::<i64>().map_or_else(|_| above.clone(), |above| (above + 1).to_string())
         };
@@ -198,7 +198,7 @@ impl Bounds {
     }
 }
 
-/// Returns what is written as the value of a key; of `regex(path = "…")`, the text in it.
+/// Returns the value of a key as source text; for `regex(path = "…")`, the string in it.
 fn value(value: &Value) -> Option<String> {
     match value {
         Value::Is(expr) => Some(attr::display_tokens(expr)),
@@ -213,7 +213,7 @@ fn value(value: &Value) -> Option<String> {
     }
 }
 
-/// Returns what is written as the values of a key.
+/// Returns the values of a key as source text.
 fn values(value: &Value) -> Option<String> {
     match value {
         Value::Is(expr) => match ungroup(expr) {

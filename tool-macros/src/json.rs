@@ -1,10 +1,10 @@
-//! Just enough JSON to check the examples in documentation.
+//! A minimal JSON parser for the examples in documentation.
 
 /// Checks a JSON object and returns its keys.
 ///
 /// # Errors
 ///
-/// What is wrong with the text.
+/// Returns the reason if the JSON is invalid.
 pub(crate) fn object_keys(text: &str) -> Result<Vec<String>, String> {
     let mut reader = Reader { rest: text.trim(), keys: Vec::new(), depth: 0 };
     if !reader.rest.starts_with('{') {
@@ -86,7 +86,7 @@ impl Reader<'_> {
 
     fn string(&mut self) -> Result<String, String> {
         let Some(rest) = self.rest.strip_prefix('"') else {
-            return Err(format!("a text in quotes is missing before `{}`", short(self.rest)));
+            return Err(format!("a string is missing before `{}`", short(self.rest)));
         };
         let mut escaped = false;
         for (index, c) in rest.char_indices() {
@@ -99,7 +99,7 @@ impl Reader<'_> {
                 _ => escaped = false,
             }
         }
-        Err("a text has no end".to_owned())
+        Err("a string is not closed".to_owned())
     }
 
     fn scalar(&mut self) -> Result<(), String> {

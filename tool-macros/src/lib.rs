@@ -1,21 +1,21 @@
 //! The attribute macros of `toolgen-runtime`, which turn Rust functions into tools.
 //!
 //! Use them through `toolgen-runtime`, which re-exports all of them; generated code names its types. The macros check
-//! what the compiler could only report less clearly, and leave the rest to it: whether a type can be an argument is
-//! decided by its traits, and whether a rule fits a type by constants that the compiler evaluates. Nothing is decided
-//! by the spelling of a type except which parameters are injected, and `#[arg]` and `#[inject]` override that.
+//! what the compiler would report less clearly, and leave the rest to it: traits decide whether a type can be an
+//! argument, and constants that the compiler evaluates decide whether a rule fits a type. The spelling of a type only
+//! decides which parameters are injected, and `#[arg]` and `#[inject]` override that.
 //!
-//! Every mistake is reported at its token, and the function is kept as written, so that one mistake never looks like
-//! many. The compiler works in phases and begins the next one only when the previous ones found no mistake, so a run
-//! reports all mistakes of one phase:
+//! Every error is reported at its token, and the function is kept as written, so that one error does not cause others.
+//! The compiler works in phases and starts the next phase only if the previous ones found no errors, so a run reports
+//! all errors of one phase:
 //!
 //! 1. Attributes, comments, signatures, and names within a tool: everything that the macros read, for all tools of a
 //!    crate.
 //! 2. Names of the program: types, functions in [`toolset!`].
-//! 3. Types: what can be an argument, a default, a result, an injected value, an entry of a list; and rules, defaults and
-//!    examples that do not fit theirs.
-//! 4. Values: two tools of one name in a list, circles of requirements, fields of flattened types, arguments that a provider
-//!    would refuse.
+//! 3. Types of arguments, defaults, results, injected values and entries of a list; rules, defaults and examples that
+//!    are invalid for their type.
+//! 4. Values: duplicate tool names in a list, cyclic requirements, fields of flattened types, arguments that a vendor
+//!    would reject.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -66,10 +66,10 @@ pub fn tools(attribute: TokenStream, item: TokenStream) -> TokenStream {
     methods::tools(attribute.into(), &item.into()).into()
 }
 
-/// Lists tools: functions with `#[tool]` by name, others as expressions. The list is a `Vec<Arc<dyn AgentTool>>`; two
-/// tools of one name do not compile if the macro can see it.
+/// Lists tools: functions with `#[tool]` by name, others as expressions. The list is a `Vec<Arc<dyn AgentTool>>`.
+/// Duplicate names are compile errors if the macro can see them.
 ///
-/// A function without `#[tool]` is not a tool, and the compiler says so. A tool in a variable goes in parentheses:
+/// A function without `#[tool]` is a compile error. Write a tool in a variable in parentheses:
 /// `toolset![(my_tool)]`.
 #[proc_macro]
 pub fn toolset(input: TokenStream) -> TokenStream {

@@ -44,14 +44,14 @@ pub(crate) fn tools(attribute: TokenStream, item: &TokenStream) -> TokenStream {
                 }
                 let tool_attr = tool_attr::read(taken.tokens, &mut errors);
                 let tool = expand::read(&mut function.attrs, &mut function.sig, tool_attr, true, &mut errors);
-                // A tool gets its arguments as its own, whether it keeps them or not.
+                // A tool owns its arguments, even if it does not keep them.
                 function.attrs.push(syn::parse_quote!(#[allow(clippy::needless_pass_by_value)]));
                 let has_self = matches!(function.sig.inputs.first(), Some(FnArg::Receiver(_)));
                 tools.push((tool, has_self));
             }
             ImplItem::Macro(call) => errors.at(
                 &call.mac.path,
-                "`#[tools]` cannot see what this macro makes; write the methods out, or let the macro make the whole `impl` block",
+                "`#[tools]` cannot see what this macro makes; write the methods yourself, or let the macro write the whole `impl` block",
             ),
             _ => {}
         }

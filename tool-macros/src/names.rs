@@ -1,14 +1,14 @@
-//! The rule of tool names, and suggestions for misspelt names.
+//! The rule for tool names, and suggestions for misspelled names.
 
-/// Returns why a text is not a tool name, by the rule of `toolgen_runtime::ToolName`, or `None` if it is one.
+/// Returns why a string is not a tool name by the rule of `toolgen_runtime::ToolName`, or `None` if it is valid.
 pub(crate) fn tool_name_problem(name: &str) -> Option<String> {
-    let rule = "a tool name starts with an ASCII letter, goes on with letters, digits, `_` and `-`, and has at most 64 characters";
+    let rule = "a tool name starts with an ASCII letter, contains only ASCII letters, digits, `_` and `-`, and has at most 64 characters";
     let reason = if name.is_empty() {
         "it is empty".to_owned()
     } else if !name.starts_with(|first: char| first.is_ascii_alphabetic()) {
         "it does not start with a letter".to_owned()
     } else if let Some(bad) = name.chars().find(|c| !(c.is_ascii_alphanumeric() || *c == '_' || *c == '-')) {
-        format!("it holds {bad:?}")
+        format!("it contains {bad:?}")
     } else if name.len() > 64 {
         format!("it has {} characters", name.len())
     } else {
@@ -30,7 +30,7 @@ pub(crate) fn title(name: &str) -> String {
     capital.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the known name that is near enough for a misspelling.
+/// Returns the known name that is closest to a misspelled one.
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
     let limit = if length <= 3 { 1 } else { (length / 3).max(2) };
@@ -46,7 +46,7 @@ pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the number of edits between two texts (Levenshtein).
+/// Returns the Levenshtein distance of two strings.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn tool_names_are_validated() {
         assert_eq!(tool_name_problem("get_weather"), None);
-        assert!(tool_name_problem("get weather").is_some_and(|text| text.contains("it holds ' '")));
+        assert!(tool_name_problem("get weather").is_some_and(|text| text.contains("it contains ' '")));
         assert!(tool_name_problem(&"x".repeat(65)).is_some_and(|text| text.contains("65")));
     }
 }

@@ -15,7 +15,7 @@ use crate::parameter_type::{self, Form};
 pub(crate) struct Param {
     /// `#[cfg(…)]` of the parameter.
     pub(crate) cfg: Vec<Attribute>,
-    /// The place of its type.
+    /// The span of its type.
     pub(crate) span: Span,
     /// The source of its value.
     pub(crate) source: Source,
@@ -29,7 +29,7 @@ pub(crate) enum Source {
     Context(TokenStream),
 }
 
-/// A parameter whose value the model gives.
+/// A parameter whose value the model sets.
 pub(crate) struct Argument {
     /// The name a model sees.
     pub(crate) name: String,
@@ -37,9 +37,9 @@ pub(crate) struct Argument {
     pub(crate) ident: Ident,
     /// Its type.
     pub(crate) form: Form,
-    /// Its type as it is written, without the pointers around it.
+    /// Its type as written, without enclosing pointers.
     pub(crate) ty: String,
-    /// What is shared, if its type is made for sharing.
+    /// The shared type, if its type is a shared pointer.
     pub(crate) shared: Option<String>,
     /// Its description.
     pub(crate) description: Option<Description>,
@@ -53,7 +53,7 @@ pub(crate) fn read(input: &mut FnArg, errors: &mut Errors) -> Option<Param> {
     let arg = attr::take(&mut input.attrs, "arg", errors);
     let inject = attr::take(&mut input.attrs, "inject", errors);
     let documented = docs::read(&input.attrs);
-    // rustc refuses documentation on parameters.
+    // rustc rejects documentation on parameters.
     input.attrs.retain(|attribute| !attribute.path().is_ident("doc"));
     check_attributes(&mut input.attrs, errors);
     let cfg = input.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).cloned().collect();
@@ -79,7 +79,7 @@ fn argument(input: &PatType, attr: ArgAttr, documented: docs::Docs, errors: &mut
             return None;
         }
         other => {
-            errors.at(other, "an argument of a tool needs one plain name: it is what the model sees; take it apart in the body");
+            errors.at(other, "an argument of a tool needs one plain name: it is what the model sees; destructure it in the body");
             return None;
         }
     };
@@ -113,12 +113,12 @@ fn check_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) {
         };
         let name =
             path.get_ident().map_or_else(|| "this attribute".to_owned(), |name| format!("`#[{name}]`"));
-        errors.at(path, format!("{name} means nothing here{help}"));
+        errors.at(path, format!("{name} has no effect here{help}"));
         false
     });
 }
 
-/// Gives undescribed parameters the texts of the section on arguments; a name without a parameter is reported.
+/// Sets missing descriptions of parameters from the section `# Arguments`; reports names without a parameter.
 pub(crate) fn describe(params: &mut [Param], documented: &docs::Docs, errors: &mut Errors) {
     for (name, text) in &documented.arguments {
         let mut arguments = params.iter_mut().filter_map(|param| match &mut param.source {

@@ -10,11 +10,11 @@ use crate::errors::at;
 
 /// The type of a parameter.
 pub(crate) enum Form {
-    /// As it is.
+    /// The type itself.
     Owned(TokenStream),
     /// `&T`: a value of the owning type is decoded and borrowed.
     Ref(TokenStream),
-    /// `Option<&T>`, in the same way.
+    /// `Option<&T>`, likewise.
     OptionRef(TokenStream),
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn form(ty: &Type) -> Result<Form, syn::Error> {
         return refuse(
             ty,
             &format!(
-                "no model can send a trait object, which has no schema; if the program gives it, write `Service<{given}>`"
+                "no model can send a trait object, which has no schema; if your program provides it, write `Service<{given}>`"
             ),
         );
     }
@@ -40,7 +40,7 @@ pub(crate) fn form(ty: &Type) -> Result<Form, syn::Error> {
         Type::Reference(reference) if is_static(reference) => refuse(ty, &borrowed_hint(reference, "&", "")),
         Type::Reference(reference) => Ok(Form::Ref(fixed(&*reference.elem))),
         Type::ImplTrait(_) => {
-            refuse(ty, "an argument of a tool needs one type, which says its schema; `impl Trait` is none")
+            refuse(ty, "an argument of a tool needs a concrete type for its schema, not `impl Trait`")
         }
         Type::Ptr(_) => refuse(ty, "a pointer cannot come from a model; take the value itself"),
         Type::Infer(_) => refuse(ty, "an argument of a tool needs a type"),
@@ -56,12 +56,12 @@ pub(crate) fn form(ty: &Type) -> Result<Form, syn::Error> {
     }
 }
 
-/// Whether a reference asks for something that lives as long as the program.
+/// Whether a reference is `'static`.
 fn is_static(reference: &TypeReference) -> bool {
     reference.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static")
 }
 
-/// Says what to write instead of a `'static` reference.
+/// Returns the help for a `'static` reference.
 fn borrowed_hint(reference: &TypeReference, before: &str, after: &str) -> String {
     let borrowed = display_tokens(&reference.elem);
     let owned = match bare(&reference.elem) {
@@ -78,7 +78,7 @@ fn borrowed_hint(reference: &TypeReference, before: &str, after: &str) -> String
     )
 }
 
-/// Returns the type behind references, options and pointers that many may hold.
+/// Returns the type behind references, options and shared pointers.
 pub(crate) fn pointee(ty: &Type) -> &Type {
     let ty = bare(ty);
     if let Type::Reference(reference) = ty {
@@ -87,11 +87,11 @@ pub(crate) fn pointee(ty: &Type) -> &Type {
     ["Option", "Arc", "Rc", "Box"].iter().find_map(|name| inside(ty, name)).map_or(ty, pointee)
 }
 
-/// Returns what a type shares, if programs use it for their own objects.
+/// Returns the type inside a shared pointer, if programs use it for their own objects.
 pub(crate) fn shared(ty: &Type) -> Option<&Type> {
     let ty = bare(ty);
     let shared = inside(option_of(ty).map_or(ty, bare), "Arc")?;
-    // `Arc<str>` and `Arc<[T]>` are texts and lists.
+    // `Arc<str>` and `Arc<[T]>` are strings and arrays.
     matches!(bare(shared), Type::Path(path) if !path.path.is_ident("str")).then_some(shared)
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn has_word(tokens: &TokenStream, word: &str) -> bool {
     })
 }
 
-/// Returns the type without parentheses, visible or not.
+/// Returns the type without parentheses and invisible groups.
 pub(crate) fn bare(mut ty: &Type) -> &Type {
     loop {
         ty = match ty {

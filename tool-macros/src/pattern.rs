@@ -1,6 +1,6 @@
-//! Checks the form of regular expressions (ECMA-262).
+//! Checks the syntax of regular expressions (ECMA-262).
 
-/// Returns why a text is not a pattern, or why no provider would accept it.
+/// Returns why a string is not a valid pattern, or why vendors would reject it.
 pub(crate) fn problem(pattern: &str) -> Option<String> {
     Reader { rest: pattern.chars().collect(), at: 0 }.alternatives(0).err()
 }
@@ -73,7 +73,7 @@ impl Reader {
         for look in ["?=", "?!", "?<=", "?<!"] {
             if self.follows(look) {
                 return Err(format!(
-                    "look-around (`({look}`) is refused by OpenAI and others; say it without"
+                    "look-around (`({look}`) is rejected by OpenAI and others; rewrite the pattern without it"
                 ));
             }
         }
@@ -85,7 +85,7 @@ impl Reader {
                 None => return Err("the name of a group has no end: `>` is missing".to_owned()),
             }
         } else if self.peek() == Some('?') {
-            return Err("`(?` starts no group that ECMA-262 knows".to_owned());
+            return Err("`(?` starts a group that is not in ECMA-262".to_owned());
         }
         self.alternatives(depth + 1)
     }
@@ -113,7 +113,7 @@ impl Reader {
         Err("a class is not closed: `]` is missing".to_owned())
     }
 
-    /// Whether the escape stands for a character.
+    /// Whether the escape is that of a character.
     fn escape(&mut self) -> Result<bool, String> {
         match self.next() {
             None => Err("it ends in `\\`".to_owned()),

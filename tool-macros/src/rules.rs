@@ -1,4 +1,4 @@
-//! The rules that an attribute sets for an argument.
+//! The rules of an argument, such as `range` and `len`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -13,7 +13,7 @@ use crate::pattern;
 /// Reads a rule.
 type RuleParser = fn(&mut ArgumentRules, Key, &mut Errors);
 
-/// Every rule by its key. Values of a list may have them, too.
+/// Every rule by its key. Items of an array may also have them.
 const RULES: &[(&str, RuleParser)] = &[
     ("range", |rules, key, errors| rules.range(&key, errors)),
     ("len", |rules, key, errors| rules.len(&key, errors)),
@@ -35,7 +35,7 @@ const RULES: &[(&str, RuleParser)] = &[
     ("deny_pattern", |rules, key, errors| {
         let Some(text) = expression(key, errors) else { return };
         if text.value().is_empty() {
-            errors.at(&text, "it would refuse every text");
+            errors.at(&text, "it would reject every string");
         }
         rules.set(quote!(deny: #text));
     }),
@@ -63,14 +63,14 @@ pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
 #[derive(Default)]
 pub(crate) struct ArgumentRules {
     fields: Vec<TokenStream>,
-    /// The rules of the values of a list, and their place.
+    /// The rules of the items of an array, and their span.
     items: Option<(Box<ArgumentRules>, Span)>,
-    /// The rules as they are written.
+    /// The rules as written.
     keys: Vec<Written>,
     examples: Vec<Literal>,
 }
 
-/// A rule as it is written, with its fields of the `Rules` literal.
+/// A rule as written, with its fields of the `Rules` literal.
 struct Written {
     name: Ident,
     text: String,
@@ -97,11 +97,11 @@ impl ArgumentRules {
         self.keys.push(Written { name: ident, text, place: location, fields });
     }
 
-    /// Checks the rules against each other.
+    /// Checks that the rules are consistent.
     pub(crate) fn check(&self, errors: &mut Errors) {
         let find = |name: &str| self.keys.iter().map(|key| &key.name).find(|key| *key == name);
         if let (Some(message), None) = (find("deny_message"), find("deny_pattern")) {
-            errors.at(message, "`deny_message` says what `deny_pattern` refuses, and there is none");
+            errors.at(message, "`deny_message` needs a `deny_pattern`, which is missing");
         }
         let sets = |name: &str, field: &str| {
             let fields = self.keys.iter().filter(|key| key.name == name).flat_map(|key| &key.fields);
@@ -110,10 +110,10 @@ impl ArgumentRules {
         if let (Some(non_empty), true) =
             (find("non_empty"), sets("non_empty", "min_len") && sets("len", "min_len"))
         {
-            errors.at(non_empty, "`non_empty` beside a `len` that says the least: leave one of the two out");
+            errors.at(non_empty, "`non_empty` repeats the minimum of `len`: remove one of the two");
         }
         if let (Some(deny), Some(_)) = (find("deny_pattern"), find("one_of")) {
-            errors.at(deny, "`deny_pattern` beside `one_of` refuses nothing: leave the value out");
+            errors.at(deny, "`deny_pattern` has no effect with `one_of`: remove the value from `one_of`");
         }
     }
 
@@ -211,8 +211,8 @@ impl ArgumentRules {
         quote!(__toolgen::ArgumentRules { #(#fields,)* #examples #(#items)* ..__toolgen::ArgumentRules::NONE })
     }
 
-    /// Returns the expressions that check in constants, each reported at its place, whether the rules fit the type, and
-    /// the default and the examples both. `ty` is the type as it is written, or nothing.
+    /// Returns constant expressions that check, each with its own span, whether the rules are valid for the type, and
+    /// the default and the examples for both. `ty` is the type as written, or empty.
     pub(crate) fn checks(&self, shape: &TokenStream, ty: &str, default: Option<&Expr>) -> Vec<TokenStream> {
         let mut checks = Vec::new();
         for Written { text, place: location, fields, .. } in &self.keys {
@@ -309,8 +309,7 @@ fn literals(key: Key, errors: &mut Errors) -> Vec<Literal> {
     let literals = values.into_iter().filter_map(|expr| {
         let found = literal(&expr);
         if found.is_none() {
-            errors
-                .at(&expr, format!("`{name}` takes literals: texts in quotes, numbers, `true` and `false`"));
+            errors.at(&expr, format!("`{name}` takes literals: strings, numbers, `true` and `false`"));
         }
         found.map(|lit| Literal { expr, lit })
     });
@@ -352,8 +351,8 @@ pub(crate) fn literal(expr: &Expr) -> Option<TokenStream> {
     })
 }
 
-/// Returns the expression of a default. Literals are converted, so that a text in quotes fits every type of text, and
-/// what fits none is reported with the type of the argument.
+/// Returns the expression of a default. Literals are converted, so that a string literal is valid for every string
+/// type; other types are reported with the type of the argument.
 pub(crate) fn converted(expr: &Expr) -> TokenStream {
     let location = at(expr.span());
     match ungroup(expr) {
@@ -381,7 +380,7 @@ pub(crate) fn converted(expr: &Expr) -> TokenStream {
     }
 }
 
-/// Whether an expression is a text literal.
+/// Whether an expression is a string literal.
 fn is_text(expr: &Expr) -> bool {
     matches!(ungroup(expr), Expr::Lit(ExprLit { lit: Lit::Str(_), .. }))
 }

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-/// The package that generated code names.
+/// The package that generated code uses.
 const PACKAGE: &str = "toolgen-runtime";
 
 /// Returns the path of the runtime in the user's crate, without a trailing `::`.
@@ -39,7 +39,7 @@ fn find(dir: &Path) -> Option<String> {
     if inherited.is_empty() {
         return None;
     }
-    // `name = { workspace = true }`: the workspace manifest further up defines the name.
+    // `name = { workspace = true }`: the manifest of the workspace defines the name.
     let above =
         dir.ancestors().skip(1).filter_map(|dir| std::fs::read_to_string(dir.join("Cargo.toml")).ok());
     let workspace = above.into_iter().find(|manifest| manifest.contains("[workspace"))?;

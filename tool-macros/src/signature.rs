@@ -1,11 +1,11 @@
-//! Checks the signature of a function that is to be a tool.
+//! Checks the signature of a function with `#[tool]`.
 
 use quote::ToTokens;
 use syn::{FnArg, GenericParam, ReturnType, Signature};
 
 use crate::errors::Errors;
 
-/// Reports what no tool can have.
+/// Reports parts of a signature that a tool cannot have.
 pub(crate) fn check(signature: &Signature, method: bool, errors: &mut Errors) {
     for param in &signature.generics.params {
         let what = match param {
@@ -31,12 +31,12 @@ pub(crate) fn check(signature: &Signature, method: bool, errors: &mut Errors) {
         if !method {
             errors.at(receiver, "`self` needs its type: put `#[tools]` on the `impl` block and `#[tool]` on the methods in it");
         } else if !matches!(receiver.kind, syn::ReceiverKind::Reference(_, _, None)) {
-            errors.at(receiver, "calls run side by side and share the object, so a tool takes `&self`; put what changes behind a lock");
+            errors.at(receiver, "calls run concurrently and share the object, so a tool takes `&self`; put mutable state behind a lock");
         }
     }
     if let ReturnType::Type(_, ty) = &signature.output
         && matches!(**ty, syn::Type::Never(_))
     {
-        errors.at(ty.to_token_stream(), "a tool gives a result, so it cannot return `!`");
+        errors.at(ty.to_token_stream(), "a tool returns a result, so it cannot return `!`");
     }
 }

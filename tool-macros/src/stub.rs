@@ -1,4 +1,4 @@
-//! Stands in for a tool that has mistakes, so that its uses are not reported too.
+//! Generates a stub for a tool with errors, so that its uses are not also reported.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -57,17 +57,17 @@ pub(crate) struct ToolAttr {
     pub(crate) description: Option<Expr>,
     /// Its effects.
     pub(crate) effects: Effects,
-    /// Set if it runs on a thread that may block.
+    /// Set if it runs on a thread for blocking code.
     pub(crate) blocking: Option<Ident>,
     /// The time limit, if it sets one.
     pub(crate) timeout: Option<LitStr>,
-    /// Whether it needs no descriptions.
+    /// Whether descriptions are optional.
     pub(crate) undocumented: bool,
-    /// Whether dialects must be able to express all of its rules.
+    /// Whether dialects must be able to express all its rules.
     pub(crate) exact: bool,
-    /// Whether it ignores arguments that it does not know, so that its schema does not forbid them.
+    /// Whether it ignores unknown arguments, so that its schema allows them.
     pub(crate) ignore_unknown: bool,
-    /// The dialects it must fit.
+    /// The dialects that it must support.
     pub(crate) dialects: Vec<Ident>,
     /// The path of the runtime.
     pub(crate) runtime: Option<Path>,
@@ -75,7 +75,7 @@ pub(crate) struct ToolAttr {
     pub(crate) relations: Vec<Relation>,
     /// The requirements that must be met before a call.
     pub(crate) requires: Vec<Requirement>,
-    /// The resources that it reads and writes, in which `{name}` stands for an argument.
+    /// The resources that it reads and writes; `{name}` is the value of an argument.
     pub(crate) resources: Vec<LitStr>,
     /// Other fields of the specification.
     pub(crate) fields: Vec<TokenStream>,
@@ -83,7 +83,7 @@ pub(crate) struct ToolAttr {
 
 /// A rule between arguments.
 pub(crate) struct Relation {
-    /// The kind of rule, as the runtime names it.
+    /// The kind of rule, by its name in the runtime.
     pub(crate) kind: Ident,
     /// The arguments.
     pub(crate) arguments: Vec<Ident>,
@@ -126,7 +126,7 @@ fn take(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
                 if text.value().trim().is_empty() {
                     errors.at(
                         &text,
-                        "it says nothing; leave it out, and the documentation is made of the tool",
+                        "it is empty; remove it, and the documentation is generated from the tool",
                     );
                 }
                 tool.fields.push(quote!(documentation: __toolgen::S(#text)));
@@ -184,7 +184,7 @@ fn take(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
 
 fn dialects(key: Key, errors: &mut Errors) -> Vec<Ident> {
     let Value::List(tokens) = key.value else {
-        key.refuse::<()>(errors, "names providers: `dialects(openai_strict, gemini)`");
+        key.refuse::<()>(errors, "names dialects: `dialects(openai_strict, gemini)`");
         return Vec::new();
     };
     let idents = errors.ok(Punctuated::<Ident, Token![,]>::parse_terminated.parse2(tokens));
@@ -241,7 +241,7 @@ fn complete(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
             let keys = attr::keys(tokens, "`complete`", &["next_state"], errors);
             keys.into_iter().filter_map(|key| key.text(errors)).next().map(ToTokens::into_token_stream)
         }
-        Value::Is(_) => key.refuse(errors, "stands alone or says a state: `complete(next_state = \"…\")`"),
+        Value::Is(_) => key.refuse(errors, "stands alone or sets a state: `complete(next_state = \"…\")`"),
     };
     if let Some(next_state) = next_state {
         tool.fields.push(quote!(

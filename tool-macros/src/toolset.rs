@@ -28,7 +28,7 @@ pub(crate) fn toolset(input: TokenStream) -> TokenStream {
                     let offset = first + 1;
                     errors.at(
                         path,
-                        format!("`{text}` is listed twice: it is function {offset} of this list, too"),
+                        format!("`{text}` is listed twice: it is also function {offset} of this list"),
                     );
                     continue;
                 }
@@ -61,14 +61,14 @@ pub(crate) fn toolset(input: TokenStream) -> TokenStream {
     })
 }
 
-/// Returns the entry of a function. What is imported as `ThisFunction` hides the type of that name behind it, if it
-/// has a type: a function without `#[tool]` has none, and is then reported as what it is.
+/// Returns the entry of a function. The import `ThisFunction` shadows the generated type of that name, if there is one:
+/// a function without `#[tool]` has none, and is then reported as a plain function.
 fn function(path: &ExprPath, text: &str, runtime: &TokenStream) -> TokenStream {
     let span = at(path.span());
     let first = path.path.segments.first().is_some_and(|segment| segment.ident == "Self");
     let generic = path.path.segments.iter().any(|segment| !segment.arguments.is_none());
     if path.qself.is_some() || first || generic {
-        // No import names these.
+        // These cannot be imported.
         return quote_spanned!(span=> #runtime::__private::toolset::entry::<#path>(#text));
     }
     quote_spanned!(span=> {

@@ -1,1 +1,2 @@
-//! Nothing: what counts is what this depends on. The runtime cannot depend on itself, as its unit tests would then see two of it.
+//! An empty crate, for its dependencies. The runtime cannot depend on itself, because its unit tests would then link it
+//! twice.

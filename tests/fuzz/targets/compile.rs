@@ -1,4 +1,4 @@
-//! Bytes as a document: reading, compiling, emitting and showing problems must not fail, and two runs agree.
+//! Fuzzes documents: parsing, compiling, emitting and printing diagnostics must not panic, and two runs must agree.
 #![no_main]
 
 use std::path::Path;
@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(first, compile(name, bytes), "two runs differ");
 });
 
-/// The module and the problems, as a user sees them.
+/// Returns the module and the diagnostics, as a user sees them.
 fn compile(name: &str, bytes: &[u8]) -> (Option<String>, String) {
     let mut problems = Problems::new();
     let module = Document::from_bytes(Path::new(name), bytes.to_vec(), &mut problems)

@@ -1,5 +1,5 @@
-//! Bytes as a schema and arguments, one JSON value a line: reading, rendering for every dialect and decoding must not
-//! fail, the canonical text must give the same shape back, and what decodes once decodes again to the same.
+//! Fuzzes a schema and arguments, one JSON value per line: parsing, rendering for every dialect and decoding must not
+//! panic, the canonical text must round-trip, and decoding must be idempotent.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

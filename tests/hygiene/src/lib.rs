@@ -1,5 +1,5 @@
-//! Generated code relies on nothing around it. That this crate compiles is the test: edition 2021, the runtime under
-//! another name, no prelude, no `serde` in the manifest, every warning an error, and names that stand in the way.
+//! Tests that generated code does not depend on its surroundings. The test is that this crate compiles: edition 2021, a
+//! renamed runtime, no prelude, no `serde` in the manifest, warnings as errors, and colliding names.
 
 #![no_implicit_prelude]
 #![deny(warnings, missing_docs, missing_debug_implementations, unreachable_pub, unused)]
@@ -10,47 +10,47 @@ pub mod typed {
     ::renamed::include_tools!("typed");
 }
 
-/// Names that generated code uses itself: fields, variants, types, tools, functions and modules have them.
+/// Names that generated code uses internally, as fields, variants, types, tools, functions and modules.
 #[allow(clippy::all, clippy::pedantic, reason = "the names are odd on purpose")]
 pub mod names {
     ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/names.rs"));
 }
 
-/// The same, as modules of tags.
+/// The same, with modules by tag.
 #[allow(clippy::all, clippy::pedantic, reason = "the names are odd on purpose")]
 pub mod names_by_tag {
     ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/names_by_tag.rs"));
 }
 
-/// Tools alone.
+/// Only tools.
 pub mod untyped {
     ::renamed::include_tools!("untyped");
 }
 
-/// Declares what generated code must not take for its own.
+/// Declares items that must not shadow those of generated code.
 macro_rules! shadows {
     ($($name:ident)*) => {
         $(
             #[allow(
                 dead_code, non_camel_case_types, clippy::upper_case_acronyms,
-                reason = "it only stands in the way"
+                reason = "it only collides"
             )]
             struct $name;
         )*
-        #[allow(dead_code, reason = "it only stands in the way")]
+        #[allow(dead_code, reason = "it only collides")]
         mod core {}
-        #[allow(dead_code, reason = "it only stands in the way")]
+        #[allow(dead_code, reason = "it only collides")]
         mod std {}
-        #[allow(dead_code, reason = "it only stands in the way")]
+        #[allow(dead_code, reason = "it only collides")]
         mod renamed {}
-        #[allow(unused_macros, reason = "it only stands in the way")]
+        #[allow(unused_macros, reason = "it only collides")]
         macro_rules! include {
             () => {};
         }
     };
 }
 
-/// Beside items of the same names.
+/// A module next to items with the same names.
 pub mod beside {
     shadows! {
         Option Some None Result Ok Err String Vec Box Default Clone Debug PartialEq Value Tool ToolSpec ToolName
@@ -60,7 +60,7 @@ pub mod beside {
     ::renamed::include_tools!("beside");
 }
 
-/// Functions beside items of the names that their trait needs.
+/// Functions next to items with the names that their trait uses.
 pub mod beside_functions {
     shadows! {
         Option Some None Result Ok Err String Vec Box Default Clone Debug PartialEq Value Tool ToolSpec ToolName

@@ -1,7 +1,6 @@
-//! The end of `cargo test --workspace`: which tests did not run, why, and what runs them.
+//! Prints a summary of skipped tests at the end of `cargo test --workspace`.
 //!
-//! Cargo runs the examples of documentation after all test programs, those of this crate last. What stands here is compiled for
-//! them alone.
+//! Cargo runs doc tests after all test programs, and those of this crate last. The code here is compiled only for them.
 
 #[cfg(doctest)]
 toolgen_test_macros::left_out!();

@@ -1,7 +1,7 @@
-//! The main job on real input: a document, compiled by the build script, becomes tools that call a real service. A
-//! Rust function is a tool beside them.
+//! A complete example: a document, compiled by the build script, becomes tools that call a real service. A Rust
+//! function is another tool.
 //!
-//! It prints what a model would see: the tools with their schemas, then the answers to a few calls.
+//! The program prints what a model would see: the tools with their schemas, then the results of a few calls.
 
 mod server;
 
@@ -34,7 +34,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let toolbox = registry.toolbox(ToolboxContext::new().with_agent_id("quickstart"));
 
-    println!("The tools, as a model is told of them:\n");
+    println!("The tools, as a model sees them:\n");
     for tool in &registry {
         println!("{}", tool.prompt_documentation().trim_end());
         println!("  {}\n", tool.parameters_schema());
@@ -54,7 +54,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What the model sees of a call: the content of the result, or the error it can correct its call by.
+/// Returns what the model sees of a call: the content of the result, or an error that helps to correct the call.
 async fn answer(toolbox: &Toolbox, number: usize, name: &str, arguments: Value) -> String {
     let call = ToolCall::new(format!("call_{number}"), name, arguments);
     let response = toolbox.call(call, &ToolContext::new("turn_1", "")).await;

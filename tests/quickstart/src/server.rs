@@ -12,13 +12,13 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Map, Value, json};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The token the service accepts.
+/// The token that the service accepts.
 pub(crate) const TOKEN: &str = "quickstart-token";
 
 type Tasks = Arc<Mutex<Vec<Value>>>;
 type Answer = Response<Full<Bytes>>;
 
-/// Starts the service on a free port of this machine and gives the URL of its base path.
+/// Starts the service on a free loopback port, and returns its base URL.
 pub(crate) async fn start() -> std::io::Result<String> {
     let tasks: Tasks = Arc::new(Mutex::new(vec![
         json!({ "id": 1, "title": "Write the specification", "status": "done", "tags": ["paper"] }),
@@ -41,7 +41,7 @@ async fn serve(stream: TcpStream, tasks: Tasks) {
     });
     let connection =
         hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-    // A client that leaves in the middle of a request is its own loss.
+    // Errors of a client that disconnects during a request are ignored.
     drop(connection.await);
 }
 

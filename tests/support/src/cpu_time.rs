@@ -1,8 +1,8 @@
-//! The processor time of a part of a test, which does not depend on what else the machine does.
+//! Measures the CPU time of a part of a test, which does not depend on other load of the machine.
 
 use std::time::Duration;
 
-/// Runs a function and returns its result, and the time that this thread spent on it.
+/// Runs a function and returns its result, and the CPU time of this thread.
 #[cfg(unix)]
 pub fn cpu_time<T>(run: impl FnOnce() -> T) -> (T, Duration) {
     use rustix::time::{ClockId, clock_gettime};
@@ -12,7 +12,7 @@ pub fn cpu_time<T>(run: impl FnOnce() -> T) -> (T, Duration) {
     (result, now() - before)
 }
 
-/// Runs a function and returns its result, and the time until it returned.
+/// Runs a function and returns its result, and the elapsed time.
 #[cfg(not(unix))]
 pub fn cpu_time<T>(run: impl FnOnce() -> T) -> (T, Duration) {
     let before = std::time::Instant::now();

@@ -1,17 +1,17 @@
-//! Golden files: what a test found when somebody last read it. `TOOLGEN_UPDATE=1` writes them anew.
+//! Golden files: the reviewed output of tests. `TOOLGEN_UPDATE=1` rewrites them.
 
 use std::path::{Path, PathBuf};
 
-/// Whether golden files are written anew rather than compared: `TOOLGEN_UPDATE` is set, and not to `0`.
+/// Whether golden files are rewritten instead of compared: `TOOLGEN_UPDATE` is set, and not to `0`.
 pub fn updating() -> bool {
     std::env::var_os("TOOLGEN_UPDATE").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// What a folder holds, in the order of the names.
+/// Returns the entries of a directory, sorted by name.
 ///
 /// # Panics
 ///
-/// If it holds nothing.
+/// Panics if the directory is empty.
 #[track_caller]
 pub fn cases(dir: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
@@ -21,11 +21,11 @@ pub fn cases(dir: &Path) -> Vec<PathBuf> {
     cases
 }
 
-/// Compares the golden file of this name in each of these folders with what is found of the folder.
+/// Compares the golden file of this name in each of these directories with the output for the directory.
 ///
 /// # Panics
 ///
-/// If any holds something else: all that do are told.
+/// Panics if any file differs, with the differences of all.
 #[track_caller]
 pub fn assert_cases(cases: &[PathBuf], file: &str, found: impl Fn(&Path) -> String) {
     let wrong = cases.iter().filter_map(|case| compare(&case.join(file), &found(case)).err());
@@ -33,11 +33,11 @@ pub fn assert_cases(cases: &[PathBuf], file: &str, found: impl Fn(&Path) -> Stri
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Compares a golden file with what was found, or writes it anew.
+/// Compares a golden file with the output, or rewrites it.
 ///
 /// # Errors
 ///
-/// The first lines that differ, and how to accept them.
+/// Returns the first lines that differ, and how to accept them.
 pub fn compare(file: &Path, found: &str) -> Result<(), String> {
     let expected = std::fs::read_to_string(file).unwrap_or_default();
     if expected == found {
@@ -50,11 +50,11 @@ pub fn compare(file: &Path, found: &str) -> Result<(), String> {
     Err(format!("{}\n{difference}\nTOOLGEN_UPDATE=1 accepts it; read the difference.", file.display()))
 }
 
-/// [`compare`] for a test with one golden file.
+/// Like [`compare`], for a test with one golden file.
 ///
 /// # Panics
 ///
-/// If the file holds something else.
+/// Panics if the file differs.
 #[track_caller]
 pub fn assert_golden(file: &Path, found: &str) {
     if let Err(difference) = compare(file, found) {
@@ -62,7 +62,7 @@ pub fn assert_golden(file: &Path, found: &str) {
     }
 }
 
-/// The first lines that differ, with two lines before them.
+/// Returns the first lines that differ, with two lines before them.
 pub(crate) fn difference(expected: &str, found: &str) -> String {
     let (left, right): (Vec<_>, Vec<_>) = (expected.lines().collect(), found.lines().collect());
     let same = left.iter().zip(&right).take_while(|(left, right)| left == right).count();

@@ -1,6 +1,7 @@
-//! HTTP servers of a test's own, on free ports of the loopback. They run on threads, so tests with and without a runtime
-//! use them alike, and last as long as the test program. What comes is recorded as it came; what goes out is whatever the
-//! test says, byte by byte if it wants.
+//! HTTP servers for tests, on free loopback ports.
+//!
+//! They run on threads, so that tests with and without an async runtime can use them, and live as long as the test
+//! program. Requests are recorded verbatim; responses are defined by the test, byte by byte if necessary.
 
 use std::fmt::Display;
 use std::io::{Read as _, Write as _};
@@ -11,17 +12,17 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// A request as it came.
+/// A request, verbatim.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// All up to the body, with the empty line.
+    /// Everything before the body, including the empty line.
     pub head: String,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 
 impl Request {
-    /// Reads a request; `None` if the client leaves before its end.
+    /// Reads a request; `None` if the client disconnects before its end.
     fn read(stream: &mut TcpStream, before: &mut Vec<u8>) -> Option<Request> {
         let end = loop {
             if let Some(end) = before.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -42,7 +43,7 @@ impl Request {
         Some(request)
     }
 
-    /// The first line.
+    /// Returns the request line.
     pub fn line(&self) -> &str {
         self.head.lines().next().unwrap_or_default()
     }
@@ -51,7 +52,7 @@ impl Request {
         self.line().split(' ').next().unwrap_or_default()
     }
 
-    /// The path and the query.
+    /// Returns the path and the query.
     pub fn target(&self) -> &str {
         self.line().split(' ').nth(1).unwrap_or_default()
     }
@@ -60,13 +61,13 @@ impl Request {
         self.target().split('?').next().unwrap_or_default()
     }
 
-    /// The value of a name in the query, as it stands there.
+    /// Returns the raw value of a query parameter.
     pub fn query(&self, name: &str) -> Option<&str> {
         let pairs = self.target().split_once('?')?.1.split('&').filter_map(|pair| pair.split_once('='));
         pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
     }
 
-    /// The first header of a name, in any case.
+    /// Returns the first header with a name, ignoring case.
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name))?;
         Some(&found.1)
@@ -88,33 +89,33 @@ fn more(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// One step of an answer.
+/// One step of a response.
 #[derive(Clone, Debug)]
 pub enum Step {
     Send(Vec<u8>),
     Wait(Duration),
-    /// Sends the same over and over until nobody reads any more.
+    /// Sends the same bytes repeatedly until the client disconnects.
     Flood(Vec<u8>),
-    /// Waits until the client leaves.
+    /// Waits until the client disconnects.
     Hold,
-    /// Takes a further request on the connection.
+    /// Accepts another request on the connection.
     Keep,
 }
 
-/// An answer: its steps, and then the end of the connection.
+/// A response: its steps, and then the end of the connection.
 pub type Reply = Vec<Step>;
 
-/// These bytes, whatever they are. None at all end the connection.
+/// Sends these bytes. An empty response closes the connection.
 pub fn raw(bytes: impl AsRef<[u8]>) -> Reply {
     vec![Step::Send(bytes.as_ref().to_vec())]
 }
 
-/// A whole answer, and the end of the connection. Each header ends its line; that of the length is added.
+/// A complete response, and the end of the connection. Each header includes its line break; `Content-Length` is added.
 pub fn reply(status: impl Display, headers: &str, body: impl AsRef<[u8]>) -> Reply {
     whole(status, &format!("{headers}Connection: close\r\n"), body.as_ref())
 }
 
-/// As [`reply`], on a connection that goes on.
+/// Like [`reply`], on a connection that stays open.
 pub fn kept(status: impl Display, headers: &str, body: impl AsRef<[u8]>) -> Reply {
     [whole(status, headers, body.as_ref()), vec![Step::Keep]].concat()
 }
@@ -124,22 +125,22 @@ fn whole(status: impl Display, headers: &str, body: &[u8]) -> Reply {
     raw([head.as_bytes(), body].concat())
 }
 
-/// A whole answer with status 200 of this media type.
+/// A complete response with status 200 and this media type.
 pub fn ok(media_type: &str, body: impl AsRef<[u8]>) -> Reply {
     reply(200, &format!("Content-Type: {media_type}\r\n"), body)
 }
 
-/// A whole answer that is JSON.
+/// A complete JSON response.
 pub fn json(body: &Value) -> Reply {
     ok("application/json", body.to_string())
 }
 
-/// The start of an answer whose end is the end of the connection.
+/// The start of a response that ends with the connection.
 pub fn open(headers: &str) -> Step {
     Step::Send(format!("HTTP/1.1 200 OK\r\n{headers}Connection: close\r\n\r\n").into_bytes())
 }
 
-/// A URL where nobody listens.
+/// Returns a URL of a closed port.
 pub fn nobody() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     format!("http://{}", listener.local_addr().unwrap())
@@ -155,18 +156,18 @@ struct Record {
 /// A running server.
 #[derive(Clone, Debug)]
 pub struct Server {
-    /// Without a path.
+    /// The base URL, without a path.
     pub url: String,
     record: Arc<Record>,
 }
 
 impl Server {
-    /// Starts a server that answers every request with what this returns.
+    /// Starts a server that sends the result of this function for every request.
     pub fn start(response: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Server {
         Server::at("127.0.0.1:0", response)
     }
 
-    /// As [`Server::start`], at an address such as that of [`nobody`], without its `http://`.
+    /// Like [`Server::start`], at an address such as that of [`nobody`], without `http://`.
     pub fn at(address: &str, response: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Server {
         let listener = TcpListener::bind(address).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -183,7 +184,7 @@ impl Server {
         Server { url, record }
     }
 
-    /// Starts a server that gives these answers in turn, and then the last one again.
+    /// Starts a server that sends these responses in turn, and then repeats the last one.
     pub fn in_turn(responses: impl IntoIterator<Item = Reply>) -> Server {
         let responses: Vec<Reply> = responses.into_iter().collect();
         let next = AtomicUsize::new(0);
@@ -192,7 +193,7 @@ impl Server {
         })
     }
 
-    /// Starts a server that answers 200 and `ok` to everything.
+    /// Starts a server that responds with 200 and `ok` to every request.
     pub fn ok() -> Server {
         Server::start(|_| ok("text/plain", "ok"))
     }
@@ -205,21 +206,21 @@ impl Server {
         self.address().port()
     }
 
-    /// The requests that came.
+    /// Returns the received requests.
     pub fn seen(&self) -> Vec<Request> {
         self.record.seen.lock().unwrap().clone()
     }
 
-    /// The requests that came since it was asked last.
+    /// Returns the requests received since the last call.
     pub fn take(&self) -> Vec<Request> {
         std::mem::take(&mut *self.record.seen.lock().unwrap())
     }
 
-    /// The one request that came.
+    /// Returns the only received request.
     ///
     /// # Panics
     ///
-    /// If there were none or several.
+    /// Panics if there were none or several.
     #[track_caller]
     pub fn only(&self) -> Request {
         let mut seen = self.seen();
@@ -227,18 +228,18 @@ impl Server {
         seen.remove(0)
     }
 
-    /// How many connections clients have made.
+    /// Returns the number of connections of clients.
     pub fn connections(&self) -> usize {
         self.record.connections.load(Ordering::SeqCst)
     }
 
-    /// How many bytes floods have sent.
+    /// Returns the number of bytes sent by [`Step::Flood`].
     pub fn flooded(&self) -> usize {
         self.record.flooded.load(Ordering::SeqCst)
     }
 }
 
-/// Answers the requests of a connection.
+/// Responds to the requests of a connection.
 fn serve(mut stream: TcpStream, record: &Record, response: &impl Fn(&Request) -> Reply) {
     let mut bytes = Vec::new();
     'next: while let Some(request) = Request::read(&mut stream, &mut bytes) {

@@ -1,4 +1,6 @@
-//! What tests of several crates share. It depends on none of them, so a change in one builds no other's tests.
+//! Helpers that tests of several crates share.
+//!
+//! This crate depends on none of them, so that a change in one crate does not rebuild the tests of another.
 
 #![allow(missing_docs, missing_debug_implementations, reason = "helpers of tests")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
@@ -19,7 +21,7 @@ pub mod script;
 
 pub use cpu_time::cpu_time;
 
-/// Rows of JSON, for tables of tests: a comma divides the cells of a row, and a semicolon ends it. Each row is a tuple.
+/// Rows of JSON for table-driven tests: commas separate cells, and a semicolon ends a row. Each row is a tuple.
 #[macro_export]
 macro_rules! rows {
     ($($($cell:tt),+;)*) => { [$(($(::serde_json::json!($cell)),+)),*] };

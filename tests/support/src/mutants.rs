@@ -1,8 +1,8 @@
-//! Values that differ from another in one thing.
+//! JSON values with a single mutation.
 
 use serde_json::{Value, json};
 
-/// The places of a value, the innermost first, without what stands below a place of this name.
+/// Collects the JSON pointers of a value, the innermost first, without those below a key named `skip`.
 pub fn places(value: &Value, at: &str, skip: &str, found: &mut Vec<String>) {
     let token = |key: &str| format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"));
     match value {
@@ -20,7 +20,7 @@ pub fn places(value: &Value, at: &str, skip: &str, found: &mut Vec<String>) {
     found.push(at.to_owned());
 }
 
-/// Values that differ from the one at a place in one thing. The last is without it.
+/// Returns mutations of the value at a JSON pointer, one change each. The last one removes it.
 pub fn mutants(value: &Value, at: &str) -> Vec<Value> {
     let old = value.pointer(at).unwrap();
     let mut other = vec![match old {

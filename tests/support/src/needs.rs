@@ -1,4 +1,4 @@
-//! What some tests need and not every machine has. A test that cannot run says so, or fails where it must run.
+//! Requirements of tests that not every machine meets. A test that cannot run prints a note, or fails if it must run.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -7,45 +7,45 @@ use std::path::PathBuf;
 
 use crate::pages::root;
 
-/// What can be needed.
+/// A requirement of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// The program `bwrap`, in a place where it may make namespaces.
+    /// The program `bwrap`, on a system that allows it to create namespaces.
     Bubblewrap,
-    /// clippy, for what the macros write.
+    /// clippy, for the code that the macros generate.
     Clippy,
-    /// Control groups that the tests may make.
+    /// Control groups that the tests may create.
     ControlGroups,
     /// The corpus of real documents, which is not part of the repository.
     Corpus,
-    /// A loopback of IPv6.
+    /// An IPv6 loopback address.
     Ipv6,
     /// Landlock of Linux 6.2 or newer.
     Landlock,
-    /// MCP servers of others, below the folder that `TOOLGEN_MCP_SERVERS` names.
+    /// Third-party MCP servers, in the directory of `TOOLGEN_MCP_SERVERS`.
     McpServers,
     /// The program `node`.
     Node,
-    /// The programs `podman`, `runc` and a `busybox` that needs no libraries.
+    /// The programs `podman`, `runc` and a statically linked `busybox`.
     Podman,
-    /// The programs of a PostgreSQL server, and a user `postgres` where the tests are root.
+    /// The programs of a PostgreSQL server, and a user `postgres` if the tests run as root.
     Postgres,
     /// The program `python3`.
     Python,
-    /// A Python with the package `google-re2`, which `TOOLGEN_RE2` names.
+    /// A Python with the package `google-re2`, whose path is in `TOOLGEN_RE2`.
     Re2,
     /// The program `redis-server`.
     Redis,
-    /// To be root.
+    /// Root privileges.
     Root,
     /// The programs of util-linux, such as `setsid` and `prlimit`.
     UtilLinux,
-    /// The toolchain whose texts `ui/` holds.
+    /// The toolchain whose messages `ui/` contains.
     Ui,
 }
 
 impl Need {
-    /// Its name in `TOOLGEN_REQUIRE`.
+    /// Returns its name in `TOOLGEN_REQUIRE`.
     pub fn name(self) -> &'static str {
         match self {
             Need::Bubblewrap => "bubblewrap",
@@ -67,7 +67,7 @@ impl Need {
         }
     }
 
-    /// Whether a test must not go without it: `TOOLGEN_REQUIRE` names it, or `CI` is `true` and anybody can have it.
+    /// Whether its absence is a failure: `TOOLGEN_REQUIRE` names it, or `CI` is `true` and it is generally available.
     fn required(self, require: Option<&OsStr>, ci: Option<&OsStr>) -> bool {
         let named = require.and_then(OsStr::to_str).unwrap_or_default();
         let is_named = named.split(',').map(str::trim).any(|name| name == self.name() || name == "all");
@@ -75,11 +75,11 @@ impl Need {
     }
 }
 
-/// Says that a test is skipped for want of something, also where the output of tests is captured.
+/// Reports that a test is skipped because a requirement is missing, even if the output of tests is captured.
 ///
 /// # Panics
 ///
-/// If that must be there.
+/// Panics if the requirement must be met.
 #[track_caller]
 pub fn skip(need: Need, reason: &str) {
     let (require, ci) = (std::env::var_os("TOOLGEN_REQUIRE"), std::env::var_os("CI"));
@@ -89,7 +89,7 @@ pub fn skip(need: Need, reason: &str) {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     let name = need.name();
     let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: {reason} (TOOLGEN_REQUIRE={name} fails here)");
-    // For the end of the run, see `tests/left-out`.
+    // For the summary at the end of the run, see `tests/left-out`.
     if let Some(mut notes) =
         notes().and_then(|file| File::options().create(true).append(true).open(file).ok())
     {
@@ -97,7 +97,7 @@ pub fn skip(need: Need, reason: &str) {
     }
 }
 
-/// The file in which all programs that one `cargo test` starts note what they skip. Elsewhere than on Unix there is none.
+/// Returns the file in which all test programs of one `cargo test` note skipped tests. `None` if not on Unix.
 pub fn notes() -> Option<PathBuf> {
     #[cfg(unix)]
     let cargo = Some(std::os::unix::process::parent_id());
@@ -106,13 +106,13 @@ pub fn notes() -> Option<PathBuf> {
     Some(std::env::temp_dir().join(format!("toolgen-skipped-tests-{}", cargo?)))
 }
 
-/// The documents of the corpus, in the order of their names; none, and said, where it is not there.
+/// Returns the documents of the corpus, sorted by name. Without the corpus, reports it and returns none.
 ///
-/// It is where `TOOLGEN_CORPUS` says, or at `../shared/corpus` beside the repository.
+/// The corpus is in the directory of `TOOLGEN_CORPUS`, or at `../shared/corpus` next to the repository.
 ///
 /// # Panics
 ///
-/// If it must be there.
+/// Panics if the corpus must exist.
 #[track_caller]
 pub fn corpus() -> Vec<PathBuf> {
     let Some(dir) = corpus_folder("openapi") else { return Vec::new() };
@@ -126,12 +126,12 @@ pub fn corpus() -> Vec<PathBuf> {
     paths
 }
 
-/// The entry documents of a kind in the corpus, such as `swagger2`, in the order of their list; none, and said, where
-/// they are not there. See [`corpus`].
+/// Returns the entry documents of a kind in the corpus, such as `swagger2`, in the order of their list. Without them,
+/// reports it and returns none. See [`corpus`].
 ///
 /// # Panics
 ///
-/// If they must be there.
+/// Panics if they must exist.
 #[track_caller]
 pub fn corpus_entries(kind: &str) -> Vec<PathBuf> {
     let Some(dir) = corpus_folder(kind) else { return Vec::new() };
@@ -146,18 +146,18 @@ pub fn corpus_entries(kind: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// A folder of the corpus, by its name; `None`, and said, where it is not there. See [`corpus`].
+/// Returns a directory of the corpus by name. Without it, reports it and returns `None`. See [`corpus`].
 ///
 /// # Panics
 ///
-/// If it must be there.
+/// Panics if it must exist.
 #[track_caller]
 pub fn corpus_folder(name: &str) -> Option<PathBuf> {
     let dir =
         std::env::var_os("TOOLGEN_CORPUS").map_or_else(|| root().join("../shared/corpus"), PathBuf::from);
     let dir = dir.join(name);
     if !dir.is_dir() {
-        skip(Need::Corpus, &format!("there is no folder {}", dir.display()));
+        skip(Need::Corpus, &format!("there is no directory {}", dir.display()));
         return None;
     }
     Some(dir)

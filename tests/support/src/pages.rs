@@ -1,12 +1,12 @@
-//! The pages for readers: Markdown files, and the blocks of code in them.
+//! The guide and the README files: Markdown files, and the code blocks in them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A block of code in a page.
+/// A code block in a page.
 #[derive(Debug)]
 pub struct Block {
-    /// The page, from the root of the repository.
+    /// The path of the page, relative to the root of the repository.
     pub page: String,
     /// The line of the fence, from 1.
     pub line: usize,
@@ -19,12 +19,12 @@ pub struct Block {
 }
 
 impl Block {
-    /// The reason behind this word in the comment before the block.
+    /// Returns the reason after this word in the comment before the block.
     pub fn marked(&self, word: &str) -> Option<&str> {
         self.mark.strip_prefix(word)?.strip_prefix(": ")
     }
 
-    /// The file that the block is, if its first line is a comment with a path.
+    /// Returns the path of the file that the block contains, if its first line is a comment with a path.
     pub fn file(&self) -> Option<&str> {
         let first = self.text.lines().next()?;
         let name = first.strip_prefix("// ").or_else(|| first.strip_prefix("# "))?;
@@ -33,18 +33,18 @@ impl Block {
         is_path.then_some(name)
     }
 
-    /// Where it is, for a message.
+    /// Returns its location, for a message.
     pub fn place(&self) -> String {
         format!("{}:{}", self.page, self.line)
     }
 }
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub fn root() -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).canonicalize().unwrap()
 }
 
-/// All files below a folder with this ending, without build output, in the order of their names.
+/// Returns all files in a directory with this extension, without build output, sorted by name.
 pub fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
     let mut entries: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
@@ -60,12 +60,12 @@ pub fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The path of a file from the root of the repository.
+/// Returns the path of a file relative to the root of the repository.
 pub fn relative(path: &Path) -> String {
     path.strip_prefix(root()).unwrap().to_string_lossy().into_owned()
 }
 
-/// The pages for users: the README files of the crates and the guide.
+/// Returns the pages for users: the README files of the crates, and the guide.
 pub fn guide() -> Vec<PathBuf> {
     let mut pages = vec![root().join("README.md")];
     for package in ["runtime", "tool-macros", "toolgen", "toolgen/cli"] {
@@ -75,12 +75,12 @@ pub fn guide() -> Vec<PathBuf> {
     pages
 }
 
-/// The blocks of all these pages.
+/// Returns the blocks of all these pages.
 pub fn blocks(pages: &[PathBuf]) -> Vec<Block> {
     pages.iter().flat_map(|page| blocks_of(page)).collect()
 }
 
-/// The blocks of one page.
+/// Returns the blocks of one page.
 pub fn blocks_of(page: &Path) -> Vec<Block> {
     let text = fs::read_to_string(page).unwrap();
     let mut found: Vec<Block> = Vec::new();

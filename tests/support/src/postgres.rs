@@ -1,4 +1,4 @@
-//! A PostgreSQL server of a test's own: on a free port of the loopback, with its files in a folder that is removed.
+//! A PostgreSQL server for a test: on a free loopback port, with its files in a temporary directory.
 
 use std::fs;
 use std::net::TcpListener;
@@ -12,38 +12,38 @@ use std::time::{Duration, Instant};
 
 use crate::needs::{Need, skip};
 
-/// The password of the user `audit`, as a URL has it. No error may show it.
+/// The password of the user `audit`, as encoded in a URL. No error may show it.
 pub const PASSWORD: &str = "hunter2%40x";
 
-/// A server that ends with the last test that uses it.
+/// A server that stops after the last test that uses it.
 pub struct Server {
     programs: PathBuf,
     folder: PathBuf,
-    /// Who the server runs as: it refuses to be root.
+    /// The user that the server runs as, because it refuses to run as root.
     user: Option<(u32, u32)>,
     pub port: u16,
     running: Mutex<Option<Child>>,
     settings: Vec<String>,
 }
 
-/// How a server ends.
+/// How a server is stopped.
 #[derive(Clone, Copy, Debug)]
 pub enum End {
-    /// SIGKILL: nothing is tidied up.
+    /// SIGKILL: no cleanup.
     Killed,
-    /// SIGQUIT: connections are cut, and nothing is written.
+    /// SIGQUIT: connections are dropped, and nothing is flushed.
     Immediate,
-    /// SIGINT: connections are told, and everything is written.
+    /// SIGINT: clients are notified, and everything is flushed.
     Fast,
 }
 
-/// The processes of a server that stand still until this is dropped.
+/// The processes of a server, which are suspended until this is dropped.
 pub struct Stalled(Vec<u32>);
 
 impl Stalled {
     fn signal(&self, signal: &str) {
         let processes = self.0.iter().map(u32::to_string);
-        // One that has ended since needs no signal.
+        // A process that has exited needs no signal.
         let _ = Command::new("kill").arg(signal).args(processes).stderr(Stdio::null()).status();
     }
 }
@@ -54,7 +54,7 @@ impl Drop for Stalled {
     }
 }
 
-/// The server that the tests of a program share. `None`, and said, where there is no PostgreSQL.
+/// Returns the server that the tests of a program share. Without PostgreSQL, reports it and returns `None`.
 #[track_caller]
 pub fn shared() -> Option<Arc<Server>> {
     static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
@@ -68,7 +68,7 @@ pub fn shared() -> Option<Arc<Server>> {
 }
 
 impl Server {
-    /// Starts a server with these settings. `None`, and said, where there is no PostgreSQL.
+    /// Starts a server with these settings. Without PostgreSQL, reports it and returns `None`.
     #[track_caller]
     pub fn start(settings: &[&str]) -> Option<Server> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -92,7 +92,7 @@ impl Server {
                 chown(path, Some(user), Some(group)).unwrap();
             }
         }
-        // The system gives each free port in turn, so nobody else gets this one soon.
+        // The system assigns free ports in turn, so that no other process gets this one soon.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let settings = settings.iter().map(|setting| (*setting).to_owned()).collect();
         let server = Server { programs, folder: dir, user, port, running: Mutex::new(None), settings };
@@ -109,7 +109,7 @@ impl Server {
         Some(server)
     }
 
-    /// The folder of its data, with its configuration.
+    /// Returns the data directory, with the configuration.
     pub fn data(&self) -> PathBuf {
         self.folder.join("data")
     }
@@ -140,7 +140,7 @@ impl Server {
         response.unwrap().success()
     }
 
-    /// Starts the server again, and waits until it answers.
+    /// Restarts the server, and waits until it accepts connections.
     pub fn run(&self) {
         let mut running = self.running.lock().unwrap();
         assert!(running.is_none(), "the server runs");
@@ -155,7 +155,7 @@ impl Server {
                 server.args(["-c", setting]);
             }
             let mut server = server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap();
-            // It does not start while processes of the one before are there.
+            // It does not start while processes of the previous run exist.
             while server.try_wait().unwrap().is_none() {
                 if self.answers() {
                     *running = Some(server);
@@ -169,7 +169,7 @@ impl Server {
         }
     }
 
-    /// Ends the server.
+    /// Stops the server.
     pub fn stop(&self, how: End) {
         let Some(mut server) = self.running.lock().unwrap().take() else { return };
         let signal = match how {
@@ -181,13 +181,13 @@ impl Server {
         server.wait().unwrap();
     }
 
-    /// Stops all processes of the server where they are, until what is returned is dropped: connections are taken, and
-    /// nothing is answered.
+    /// Suspends all processes of the server until the returned value is dropped: connections are accepted, but get no
+    /// response.
     pub fn stall(&self) -> Stalled {
         let first = self.running.lock().unwrap().as_ref().map(Child::id).unwrap();
         let mut stalled = Stalled(vec![first]);
         stalled.signal("-STOP");
-        // It starts no others now.
+        // It starts no other processes now.
         stalled.0.extend(fs::read_dir("/proc").unwrap().filter_map(|entry| {
             let number: u32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
             let status = fs::read_to_string(format!("/proc/{number}/status")).ok()?;
@@ -202,18 +202,18 @@ impl Server {
         fs::read_to_string(self.folder.join("log")).unwrap_or_default()
     }
 
-    /// Makes an empty database, and returns its URL.
+    /// Creates an empty database, and returns its URL.
     pub fn database(&self, name: &str) -> String {
         self.query("postgres", &format!("CREATE DATABASE {name}"));
         self.url(name)
     }
 
-    /// The URL of a database.
+    /// Returns the URL of a database.
     pub fn url(&self, name: &str) -> String {
         format!("postgres://audit:{PASSWORD}@127.0.0.1:{}/{name}", self.port)
     }
 
-    /// The answer to a query: rows are lines, and columns are divided by `|`.
+    /// Returns the result of a query: rows are lines, and columns are separated by `|`.
     pub fn query(&self, database: &str, query: &str) -> String {
         let response = self
             .program("psql")
@@ -229,7 +229,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stop(End::Immediate);
-        // Nothing but a folder of its own, whatever becomes of the code above.
+        // Only remove a directory of this helper, even if the code above changes.
         if self.folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("toolgen-postgres-"))
         {
             let _ = fs::remove_dir_all(&self.folder);
@@ -237,7 +237,7 @@ impl Drop for Server {
     }
 }
 
-/// The folder with the programs of the newest PostgreSQL, where this user has it.
+/// Returns the directory with the programs of the newest installed PostgreSQL.
 fn programs() -> Option<PathBuf> {
     Command::new("psql").arg("--version").stdout(Stdio::null()).status().ok()?;
     let versions = fs::read_dir("/usr/lib/postgresql").ok()?;

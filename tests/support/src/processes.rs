@@ -1,17 +1,17 @@
-//! Further processes of a test program. Each runs one of its tests, which does nothing where it was not started so.
+//! Child processes of a test program. Each runs one of its tests, which does nothing unless it was started this way.
 
 use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-/// A running process, and what it says. It is killed when the test is over.
+/// A running process, and its messages. It is killed at the end of the test.
 pub struct Process {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
 impl Process {
-    /// Starts this program for one test, which is named by its whole path, with these variables besides its own.
+    /// Starts this program for one test, given by its full path, with additional environment variables.
     pub fn start(test: &str, variables: &[(&str, &dyn AsRef<OsStr>)]) -> Process {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", test, "--nocapture"]).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -25,7 +25,7 @@ impl Process {
         self.child.id()
     }
 
-    /// Lets it go on if it [waits](wait_for_others).
+    /// Lets it continue if it [waits](wait_for_others).
     pub fn begin(&mut self) {
         writeln!(self.child.stdin.as_mut().unwrap(), "begin").unwrap();
     }
@@ -34,13 +34,13 @@ impl Process {
         self.child.kill().unwrap();
     }
 
-    /// Waits for its end, and tells whether all was well.
+    /// Waits for its end, and returns whether it succeeded.
     pub fn succeeded(&mut self) -> bool {
         self.child.wait().unwrap().success()
     }
 }
 
-/// What it says, until its end.
+/// Iterates over its messages, until its end.
 impl Iterator for Process {
     type Item = String;
 
@@ -59,14 +59,14 @@ impl Drop for Process {
     }
 }
 
-/// Of a further process: waits until it may [begin](Process::begin).
+/// In a child process: waits until it may [begin](Process::begin).
 pub fn wait_for_others() {
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).unwrap();
     assert_eq!(line, "begin\n");
 }
 
-/// Of a further process: says something to the one that started it.
+/// In a child process: sends a message to the parent.
 pub fn say(what: impl std::fmt::Display) {
     let mut out = std::io::stdout();
     writeln!(out, "\nsaid:{what}").unwrap();

@@ -1,4 +1,4 @@
-//! A Redis server of a test's own: on a free port of the loopback, keeping nothing on disk.
+//! A Redis server for a test: on a free loopback port, without persistence.
 
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::needs::{Need, skip};
 
-/// A running server. It is killed when the test is over.
+/// A running server. It is killed at the end of the test.
 pub struct Server {
     process: Child,
     port: u16,
@@ -17,13 +17,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server; `None`, and said, where there is no program for it.
+    /// Starts a server. Without `redis-server`, reports it and returns `None`.
     #[track_caller]
     pub fn start() -> Option<Server> {
         Server::start_with(|_| Vec::new())
     }
 
-    /// Starts a server with further options, which may name files of a folder.
+    /// Starts a server with additional options, which may name files in a directory.
     #[track_caller]
     pub fn start_with(more: impl Fn(&Path) -> Vec<String>) -> Option<Server> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -36,7 +36,7 @@ impl Server {
         let dir = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&dir).unwrap();
         let more = more(&dir);
-        // A port that was free may be taken by the time the server asks for it.
+        // A free port may be in use when the server binds it.
         for _ in 0..20 {
             let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
             if let Some(process) = run(port, &dir, &more) {
@@ -59,12 +59,12 @@ impl Server {
         self.process.wait().unwrap();
     }
 
-    /// Starts the server again, at its old port and with nothing in it.
+    /// Restarts the server at the same port, without data.
     pub fn start_again(&mut self) {
         self.process = run(self.port, &self.folder, &self.more).expect("the port is still free");
     }
 
-    /// The process, for signals.
+    /// Returns the process, for signals.
     pub fn process(&self) -> &Child {
         &self.process
     }
@@ -78,7 +78,7 @@ impl Drop for Server {
     }
 }
 
-/// Starts a server and waits until it listens; `None` if it ends instead.
+/// Starts a server and waits until it listens; `None` if it exits instead.
 fn run(port: u16, directory: &Path, more: &[String]) -> Option<Child> {
     let plain =
         if more.iter().any(|option| option == "--tls-port") { "0".to_owned() } else { port.to_string() };

@@ -1,25 +1,25 @@
-//! Files in folders of their own, for tests.
+//! Temporary files and directories for tests.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A file that is gone, with its folder, when the test is over.
+/// A file that is removed, with its directory, at the end of the test.
 pub struct Scratch(pub PathBuf, #[allow(dead_code, reason = "it is dropped")] Folder);
 
 impl Scratch {
-    /// Makes a folder and names a file in it.
+    /// Creates a directory, and returns the path of a file in it.
     pub fn new(name: &str) -> Scratch {
         let dir = Folder::new(&[]);
         Scratch(dir.join(name), dir)
     }
 }
 
-/// A folder that is gone when the test is over.
+/// A directory that is removed at the end of the test.
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes a folder with these files.
+    /// Creates a directory with these files.
     pub fn new(files: &[(&str, &str)]) -> Folder {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -30,7 +30,7 @@ impl Folder {
         dir
     }
 
-    /// Writes a file, and makes the folder it is in.
+    /// Writes a file, and creates its directory.
     pub fn write(&self, file: &str, text: impl AsRef<[u8]>) {
         let file = self.join(file);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();

@@ -1,7 +1,7 @@
-//! Scripts: files of cases that say what is done, and, behind `> `, what came of it when somebody last read it.
+//! Test scripts: files with cases of commands, and their reviewed output in lines that start with `> `.
 //!
-//! `== NAME` begins a case and `#` a comment. Any other line is a word and what it is about; lines after it that begin
-//! with a space are more of it. `TOOLGEN_UPDATE=1` writes what comes of each anew.
+//! `== NAME` starts a case, and `#` a comment. Any other line is a command and its argument; lines after it that start
+//! with a space continue the argument. `TOOLGEN_UPDATE=1` rewrites the output.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ fn cases(text: &str) -> Vec<Case<'_>> {
     cases
 }
 
-/// Does again what a case says, and returns its lines as they should be.
+/// Runs a case, and returns its lines with the actual output.
 fn replayed(case: &Case<'_>, act: &mut dyn FnMut(&str, &str) -> Vec<String>) -> Vec<String> {
     let mut lines = case.lines.iter().filter(|line| !line.starts_with('>')).peekable();
     let mut out = Vec::new();
@@ -50,7 +50,7 @@ fn replayed(case: &Case<'_>, act: &mut dyn FnMut(&str, &str) -> Vec<String>) -> 
     out
 }
 
-/// A line of what came of something. The end of one that ends with a blank is marked, so that it is seen.
+/// Returns a line of output. A trailing space is marked, so that it is visible.
 fn marked(line: &str) -> String {
     match line {
         "" => ">".to_owned(),
@@ -59,12 +59,11 @@ fn marked(line: &str) -> String {
     }
 }
 
-/// Does all that a script says, each case by another `act`, which takes a word and what it is about and returns what
-/// came of it.
+/// Runs all cases of a script, each with a new `act`, which takes a command and its argument and returns the output.
 ///
 /// # Panics
 ///
-/// If something else comes of any case: all these are told, by their names. If there is nothing to do.
+/// Panics if the output of a case differs, with the names of all such cases, or if there are no cases.
 #[track_caller]
 pub fn replay<Act: FnMut(&str, &str) -> Vec<String>>(file: &Path, mut begin: impl FnMut() -> Act) {
     let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
@@ -88,22 +87,22 @@ pub fn replay<Act: FnMut(&str, &str) -> Vec<String>>(file: &Path, mut begin: imp
     golden::assert_golden(file, &whole);
 }
 
-/// The values of JSON in a text, one after the other.
+/// Parses the JSON values in a text.
 ///
 /// # Panics
 ///
-/// If there is something else in it.
+/// Panics if the text contains anything else.
 #[track_caller]
 pub fn values(text: &str) -> Vec<Value> {
     let values = serde_json::Deserializer::from_str(text).into_iter();
     values.collect::<Result<_, _>>().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// A value after `set` with a pointer and what is put there, or after `remove` with the pointer of a member.
+/// Returns a value after `set` with a JSON pointer and a new value, or after `remove` with the pointer of a member.
 ///
 /// # Panics
 ///
-/// If the parent of the place is not there, or the member that is removed.
+/// Panics if the parent of the pointer, or the member to remove, does not exist.
 #[track_caller]
 pub fn changed(value: &Value, word: &str, rest: &str) -> Value {
     let mut value = value.clone();

@@ -1,4 +1,4 @@
-//! Which tests of a run did not run, why, and what runs them.
+//! Lists the tests that a run skipped, with the reason and the command that runs them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -6,15 +6,15 @@ use std::fs;
 
 use toolgen_test_support::{needs, pages};
 
-/// The groups of tests that run only if they are asked for: `#[ignore = "heavy: NAME"]`.
+/// The groups of tests that run only on request: `#[ignore = "heavy: NAME"]`.
 const GROUPS: [(&str, &str); 4] = [
-    ("cargo", "projects that cargo builds, and what the macros say of mistakes"),
-    ("corpus", "real documents: those below TOOLGEN_CORPUS, or beside the repository in ../shared/corpus"),
+    ("cargo", "projects that cargo builds, and error messages of the macros"),
+    ("corpus", "real documents: in TOOLGEN_CORPUS, or in ../shared/corpus next to the repository"),
     ("servers of others", "MCP servers of npm and PyPI, below TOOLGEN_MCP_SERVERS"),
-    ("soak", "many calls, many kills, and what needs a machine for itself"),
+    ("soak", "many calls, many kills, and tests that need an idle machine"),
 ];
 
-/// What there is to say at the end of a run with these words; an error if a test is in a group without a line above.
+/// Returns the summary of a run with these arguments. `Err` if a test is in a group that is not listed above.
 pub(crate) fn told(words: &[String]) -> Result<String, String> {
     Ok(not_asked_for(words)? + &skipped())
 }
@@ -32,13 +32,13 @@ fn not_asked_for(words: &[String]) -> Result<String, String> {
             let _ = writeln!(message, "{:5} tests  {name}: {what}", found[name]);
         }
         message.push_str(
-            "`cargo test --workspace --tests -- --ignored` runs them, and `.ci/run --all` also whatever needs other programs.\n",
+            "`cargo test --workspace --tests -- --ignored` runs them, and `.ci/run --all` also those that need other programs.\n",
         );
     }
     Ok(message)
 }
 
-/// How many tests are in each group.
+/// Returns the number of tests per group.
 fn groups() -> BTreeMap<String, usize> {
     let mut found = BTreeMap::new();
     for dir in ["examples", "runtime", "tests", "toolgen", "tool-macros"] {
@@ -53,7 +53,7 @@ fn groups() -> BTreeMap<String, usize> {
     found
 }
 
-/// What the test programs of this run skipped for want of something. It is told once.
+/// Returns the tests that this run skipped because of missing requirements, and clears the list.
 fn skipped() -> String {
     let Some(file) = needs::notes() else { return String::new() };
     let Ok(text) = fs::read_to_string(&file) else { return String::new() };
@@ -61,14 +61,14 @@ fn skipped() -> String {
     named(&text)
 }
 
-/// Names the tests that were skipped, below what each of them needs. One that needs something twice is one.
+/// Lists the skipped tests by requirement, each test once per requirement.
 fn named(notes: &str) -> String {
     let mut by_need: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (need, test) in notes.lines().filter_map(|line| line.split_once('\t')) {
         by_need.entry(need).or_default().insert(test);
     }
     let mut message =
-        "\nSkipped, and counted as ok, for want of something that this machine does not have:\n".to_owned();
+        "\nSkipped, and counted as ok, because this machine does not meet a requirement:\n".to_owned();
     for (need, tests) in by_need {
         let _ = writeln!(message, "{:5} tests  {need}", tests.len());
         for test in tests {

@@ -1,4 +1,4 @@
-//! Macros of the tests: what a page for readers shows is compiled from the page, and a run says what it left out.
+//! Macros for tests: `page!` compiles a code block of the guide, and another macro prints the tests that a run skipped.
 
 mod left_out;
 
@@ -6,11 +6,11 @@ use proc_macro::{TokenStream, TokenTree};
 
 use toolgen_test_support::pages::{blocks_of, root};
 
-/// `page!("docs/page.md", "a text in it")` is the block of Rust in this page, named from the root of the repository, that
-/// has the text: as items, or as statements, whose variables are those of the code around it.
+/// Expands `page!("docs/page.md", "a text in it")` to the Rust block of this page that contains the text: as items, or
+/// as statements that share the variables of the surrounding code. The path is relative to the root of the repository.
 ///
-/// Where the block ends in an expression, which is the value of the code around it, write `page! { … }`. The texts have
-/// no escapes, and one block alone has the second one. A changed page is compiled again.
+/// If the block ends in an expression that is the value of the surrounding code, write `page! { … }`. The arguments
+/// must not contain escapes, and only one block may contain the text. A changed page is recompiled.
 #[proc_macro]
 pub fn page(input: TokenStream) -> TokenStream {
     let words = input.into_iter().filter(|token| !matches!(token, TokenTree::Punct(_)));
@@ -26,7 +26,7 @@ pub fn page(input: TokenStream) -> TokenStream {
     })
 }
 
-/// Prints which tests a run of all tests has left out, when it is expanded: see `tests/left-out`.
+/// Prints the tests that a run of all tests skipped, during expansion: see `tests/left-out`.
 #[proc_macro]
 #[allow(clippy::print_stderr, reason = "this is what it is for")]
 pub fn left_out(_: TokenStream) -> TokenStream {
@@ -38,12 +38,12 @@ pub fn left_out(_: TokenStream) -> TokenStream {
     TokenStream::new()
 }
 
-/// What is between the quotes.
+/// Returns the content of a string literal.
 fn literal(token: &str) -> Option<&str> {
     token.strip_prefix('"')?.strip_suffix('"').filter(|text| !text.contains('\\'))
 }
 
-/// The only block of Rust in a page that has this text, after what makes cargo look at the page again.
+/// Returns the only Rust block of a page that contains a text, after code that makes cargo track the page.
 fn block(page: &str, text: &str) -> Result<String, String> {
     let path = root().join(page);
     if !path.is_file() {

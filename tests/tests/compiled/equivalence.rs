@@ -1,11 +1,11 @@
-//! The oracle of the compiler: a tool that rustc compiled equals the value it was made from, for every document.
+//! The oracle of the compiler: for every document, a tool compiled by rustc equals the value that it was emitted from.
 
 use std::collections::BTreeSet;
 
 use toolgen_runtime::{Tool, TypedTool};
 use toolgen_tests::{compiled, pages::root};
 
-/// In the way the documentation shows.
+/// As in the documentation.
 pub mod bookshop {
     toolgen_runtime::include_tools!("bookshop");
 }
@@ -75,7 +75,7 @@ fn compiled_toolsets_and_contexts_equal_lowered_ones() {
     assert_eq!((manifest_program::TOOLSET_LOOKING, names.as_slice()), ("looking", expected.as_slice()));
 }
 
-/// The tools of a program stand in the modules of its parts, of its categories, and in one list.
+/// The tools of a program are in the modules of its parts, in those of its categories, and in one list.
 #[test]
 fn emitted_tools_can_be_looked_up() {
     use manifest_program::{TOOL_SHELTER_ROUND, categories, notes, store};
@@ -99,7 +99,7 @@ fn every_example_document_is_compared() {
     assert_eq!(found, compared, "compile the new one in build.rs and compare it above");
 }
 
-/// Names of Rust for the hardest names of a document. That these lines compile is the test.
+/// Rust names for the hardest names of a document. The test is that these lines compile.
 #[test]
 fn rust_names_are_stable() {
     let _: &Tool = &kitchen_sink::OPTION;
@@ -128,7 +128,7 @@ fn results_are_parsed_leniently() {
     assert_eq!(missing.to_string(), "a required field is missing at /title");
 }
 
-/// The tools of MCP servers have types as those of other documents do.
+/// The tools of MCP servers have types, like those of other documents.
 #[test]
 fn mcp_tools_are_typed() {
     use manifest_mcp::{library, shop};

@@ -1,4 +1,4 @@
-//! What providers are told of a tool whose arguments nest, in every format.
+//! The definition of a tool with nested arguments, in the format of every vendor.
 
 #![allow(missing_docs, reason = "what a model reads stands on the tools")]
 
@@ -42,7 +42,7 @@ fn submit_stories(
     requirements.iter().map(|it| it.title.len() + it.acceptance_criteria.len()).sum::<usize>() + words
 }
 
-/// A definition has three keys; what is not said is left out, `required` too.
+/// A definition has three keys; unset keys are omitted, including `required`.
 #[test]
 fn definition_has_exactly_name_description_and_schema() {
     let definition = |name, input: &'static str| {
@@ -76,7 +76,7 @@ fn shell(
     cmd
 }
 
-/// A tool may ignore what it does not know; its schema then forbids nothing.
+/// If a tool ignores unknown arguments, its schema does not forbid them.
 #[tokio::test]
 async fn tool_may_ignore_unknown_arguments() {
     let toolbox = Registry::new(toolset![shell]).unwrap().toolbox(ToolboxContext::new());
@@ -87,12 +87,12 @@ async fn tool_may_ignore_unknown_arguments() {
     let call = ToolCall::new("1", "shell", json!({"cmd": "ls", "shell": "zsh"}));
     let response = toolbox.call(call, &ToolContext::new("turn", "")).await;
     assert_eq!(response.text(), "ls");
-    // Where a toolbox demands closed schemas, it is closed.
+    // In dialects that require closed schemas, it is closed.
     let strict = WireFormat::OpenAiChat.tools_in(&dialect::OPENAI_STRICT, toolbox.specs()).unwrap();
     assert_eq!(strict[0]["function"]["parameters"]["additionalProperties"], false);
 }
 
-/// A tool that is only described.
+/// A tool that is never called.
 struct Unused(ToolSpec);
 
 impl AgentTool for Unused {
@@ -109,7 +109,7 @@ impl AgentTool for Unused {
     }
 }
 
-/// All objects of a JSON text.
+/// Collects all objects of a JSON value.
 fn objects<'v>(value: &'v Value, found: &mut Vec<&'v Value>) {
     match value {
         Value::Object(members) => {
@@ -126,7 +126,7 @@ fn is(schema: &Value, kind: &str) -> bool {
     own == kind || own.as_array().is_some_and(|kinds| kinds.iter().any(|own| own == kind))
 }
 
-/// The schema of a property, wherever it stands.
+/// Returns the schema of a property, at any depth.
 fn property<'v>(tools: &'v Value, name: &str) -> &'v Value {
     let mut all = Vec::new();
     objects(tools, &mut all);
@@ -138,7 +138,7 @@ fn judge(tools: &Value, format: &str) {
     let mut all = Vec::new();
     objects(tools, &mut all);
     for schema in all {
-        // A schema of a list without one of its items is refused by providers.
+        // Vendors reject array schemas without `items`.
         assert!(
             !is(schema, "array")
                 || schema["items"].get("type").is_some()
@@ -172,7 +172,7 @@ fn nested_arrays_of_objects_reach_every_format() {
     }
 }
 
-/// What a schema says holds, in every dialect, down to the innermost value.
+/// The rules of a schema are enforced in every dialect, down to the innermost value.
 #[tokio::test]
 async fn nested_values_are_validated_in_every_dialect() {
     let dialects: [&'static Dialect; 5] = [

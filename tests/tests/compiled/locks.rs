@@ -1,4 +1,4 @@
-//! Contract locks: their file, what is found in them, and tests that hold a program to one.
+//! Tests of contract locks: the file format, detected changes, and a test that compares a program with its lock.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,7 +33,7 @@ fn examples() -> Vec<PathBuf> {
     paths
 }
 
-/// Documents of other tests, which use more of OpenAPI than the examples do.
+/// Returns documents of other tests, which use more OpenAPI features than the examples.
 fn sample() -> Vec<PathBuf> {
     ["tests/documents", "tests/oracle/documents"]
         .into_iter()
@@ -42,7 +42,7 @@ fn sample() -> Vec<PathBuf> {
         .collect()
 }
 
-/// Documents of real services, those of at most this size.
+/// Returns documents of real services, up to a size limit.
 fn corpus(limit: u64) -> Vec<PathBuf> {
     needs::corpus().into_iter().filter(|path| fs::metadata(path).unwrap().len() <= limit).collect()
 }
@@ -94,7 +94,7 @@ fn are_written_as_they_are_read(documents: impl IntoIterator<Item = PathBuf>) {
     }
 }
 
-/// What the schema refuses, the reader refuses; and what the reader takes, the schema takes.
+/// The schema of locks and the parser accept the same documents.
 #[test]
 fn lock_schema_and_reader_agree() {
     let validator = validator();
@@ -115,7 +115,7 @@ fn lock_schema_and_reader_agree() {
     assert!(refused > 60, "only {refused}");
 }
 
-/// Each change of one thing in a tool is refused or found, with a class.
+/// Each mutation of a tool is rejected or detected, with a class.
 #[test]
 fn every_field_change_is_detected() {
     let (by_class, refused) = changes_are_found(examples().into_iter().chain(sample()));
@@ -136,7 +136,7 @@ fn every_field_change_in_the_corpus_is_detected() {
     assert!(none || found > 500 && refused > 100, "{by_class:?}, {refused} refused");
 }
 
-/// How many changes are of each class, and how many are refused. Each is one of these.
+/// Returns the number of changes per class, and of rejected ones. Each mutation is one of these.
 fn changes_are_found(documents: impl IntoIterator<Item = PathBuf>) -> (BTreeMap<&'static str, usize>, usize) {
     let mut by_class: BTreeMap<&str, usize> = BTreeMap::new();
     let mut refused = 0;
@@ -158,7 +158,7 @@ fn changes_are_found(documents: impl IntoIterator<Item = PathBuf>) -> (BTreeMap<
                         continue;
                     };
                     let changes = surface.drift(&new);
-                    // A call that is not recorded is not compared, and a schema that nothing refers to is none.
+                    // A call that is not recorded is not compared, nor is a schema without references.
                     let silent = at.ends_with("/call") || at == "/$defs";
                     assert!(silent || !changes.is_empty(), "{}{at}: not found: {mutant:#}", path.display());
                     if let Some(worst) = changes.iter().map(|change| change.class).max() {
@@ -182,7 +182,7 @@ fn lock_is_deterministic() {
     }
 }
 
-/// Ten times what it takes on a quiet machine without optimisation.
+/// The limit is ten times the duration on an idle machine without optimization.
 #[test]
 #[ignore = "heavy: corpus"]
 fn largest_document_is_locked_and_compared_quickly() {
@@ -226,7 +226,7 @@ fn functions_are_compared_with_their_lock() {
     assert_contract!("tests/locks/functions.lock", Registry::new(toolset![add]));
     assert_contract!("tests/locks/functions.lock", toolset![add], ChangeClass::Security);
     if std::env::var_os("TOOLGEN_UPDATE").is_some() {
-        // What follows would write other locks.
+        // The code below would write other locks.
         return;
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/locks/functions.lock");

@@ -1,4 +1,4 @@
-//! What the build script compiled, beside what the compiler gives when it is asked now.
+//! Compares the modules of the build script with the result of the compiler at test time.
 
 #![allow(
     clippy::expect_used,

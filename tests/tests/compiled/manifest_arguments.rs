@@ -1,5 +1,5 @@
-//! Arguments of the tools of manifests: what a tool takes, the schema it shows takes, as another implementation of JSON
-//! Schema judges it.
+//! Tests that manifest tools accept exactly the arguments that are valid under their schema, by another implementation
+//! of JSON Schema.
 
 use toolgen_runtime::ToolSpec;
 use toolgen_runtime::schema::dialect::{Dialect, JSON_SCHEMA};

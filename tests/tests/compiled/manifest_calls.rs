@@ -1,4 +1,4 @@
-//! Tools of a manifest, loaded and called: what a placeholder says there is what happens.
+//! Tests of manifest tools that are loaded and called: placeholders are replaced as documented.
 
 use serde_json::{Value, json};
 use toolgen::dynamic::Loader;
@@ -10,7 +10,7 @@ use toolgen_runtime::{
 };
 use toolgen_test_support::http::{self, Server};
 
-/// Says what an effect is asked to do.
+/// An effect handler that returns the payload of the effect.
 struct Tell;
 
 impl EffectHandler for Tell {
@@ -91,7 +91,7 @@ async fn placeholders_fill_commands() {
     assert_eq!(*echoed.outcome.unwrap().structured().unwrap(), json!({"a": [1, {"b": null}]}));
 }
 
-/// A server that answers every request with the request itself, as JSON.
+/// Starts a server that responds to every request with the request itself, as JSON.
 fn mirror() -> Server {
     Server::start(|request| http::json(&json!({"head": request.head, "body": request.text()})))
 }

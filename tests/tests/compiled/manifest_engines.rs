@@ -1,4 +1,4 @@
-//! Tools of a manifest, loaded, run by the engines and called through a toolbox.
+//! Tests of manifest tools that are loaded, run by the engines and called through a toolbox.
 
 #![cfg(unix)]
 use serde_json::{Value, json};
@@ -98,12 +98,12 @@ async fn manifest_commands_run_as_declared() {
     assert_eq!(submitted.control(), Control::complete("REVIEW", json!({"plan": "p"})));
 }
 
-/// Answers every request with its first line and its body.
+/// Starts a server that responds to every request with its request line and its body.
 fn echo() -> Server {
     Server::start(|request| reply(200, "", format!("{} {}", request.line(), request.text())))
 }
 
-/// A default that a manifest declares is sent, in whatever place of the request the argument is.
+/// A default of a manifest is sent, in any location of the request.
 #[tokio::test]
 async fn manifest_defaults_are_sent() {
     let text = "

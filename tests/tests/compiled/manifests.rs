@@ -1,4 +1,4 @@
-//! The manifests of four systems: they compile without a word, and their tools run.
+//! The manifests of four systems compile without diagnostics, and their tools run.
 
 use toolgen::Program;
 use toolgen::dynamic::Loader;

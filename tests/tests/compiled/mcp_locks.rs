@@ -1,4 +1,4 @@
-//! Locks of MCP servers: their files, the names of their tools, and the changes that are found in them.
+//! Tests of MCP locks: the file format, the names of tools, and detected changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -28,7 +28,7 @@ fn locks() -> Vec<(PathBuf, Value)> {
     locks
 }
 
-/// Lists of tools: of the examples, and of real servers where the corpus is there.
+/// Returns tool lists of the examples, and of real servers if the corpus exists.
 fn lists() -> Vec<(String, Vec<Value>)> {
     let mut lists: Vec<(String, Vec<Value>)> =
         locks().into_iter().map(|(path, lock)| (named(&path), Lock::read(&lock).unwrap().tools)).collect();
@@ -74,7 +74,7 @@ fn example_mcp_locks_round_trip() {
     }
 }
 
-/// What the schema refuses, the reader refuses; and what the reader takes, the schema takes.
+/// The schema of locks and the parser accept the same documents.
 #[test]
 fn lock_schema_and_reader_agree() {
     let validator = validator();
@@ -87,7 +87,7 @@ fn lock_schema_and_reader_agree() {
                 let (fits, reads) = (validator.is_valid(&mutant), Lock::read(&mutant).is_ok());
                 assert!(fits || !reads, "{} without the schema, {at}: {mutant:#}", path.display());
                 refused += usize::from(!fits && !reads);
-                // The reader knows more: names and digests follow from descriptors.
+                // The parser checks more: names and digests follow from descriptors.
                 let deeper = at.starts_with("/tools") || at == "/alias";
                 assert!(reads || !fits || deeper, "{} without the reader, {at}: {mutant:#}", path.display());
             }
@@ -189,7 +189,7 @@ fn reordered_tool_list_reports_no_drift() {
     }
 }
 
-/// The same value with its keys in another order.
+/// Returns the same value with its keys in reverse order.
 fn turned(value: &Value) -> Value {
     match value {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! The manifests of four systems: their sets, contexts, commands, requests, signals and dependencies do what they say.
+//! Tests of the manifests of four systems: toolsets, contexts, commands, requests, signals and dependencies.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ use toolgen_runtime::{
 };
 use toolgen_test_support::scratch::Folder;
 
-/// Answers every task with the names of the tools it was given.
+/// An agent that answers every task with the names of its tools.
 struct Names;
 
 impl AgentRunner for Names {
@@ -42,7 +42,7 @@ fn program(name: &str) -> Program {
     Loader::from_file(path).unwrap().compile().unwrap().0
 }
 
-/// The tools of a program; a function answers with its name and arguments.
+/// Returns the tools of a program; functions return their name and arguments.
 fn registry(program: &Program) -> Registry {
     let mut functions = FunctionTable::new();
     for tool in program.all_tools().into_iter().filter(|tool| tool.call == ExecutionPlan::Function) {
@@ -70,7 +70,7 @@ fn toolbox(registry: &Registry, program: &Program, set: &str, context: ToolboxCo
     Toolbox::builder(registry).context(context).toolset(set).build().unwrap()
 }
 
-/// A context whose programs are not started, and a look at what would have been.
+/// Returns a context that runs no commands, and the executor that records them.
 fn scripted(outcomes: Vec<ExecOutput>) -> (ToolboxContext, Arc<ScriptedExecutor>) {
     let executor = Arc::new(ScriptedExecutor::new(outcomes.into_iter().map(Ok)));
     (ToolboxContext::new().with_executor(executor.clone()), executor)
@@ -91,7 +91,7 @@ async fn coding_team_has_the_toolsets_of_its_states() {
     ];
     assert_eq!(sizes, expected);
 
-    // While it plans, programs can change nothing; a tool of another set is not there.
+    // In the planning set, commands are read-only; tools of other sets do not exist.
     let (context, executor) = scripted(Vec::new());
     let planning = toolbox(&registry, &program, "devops_planning", context);
     let test = json!({"container_name": "app", "command": "true", "host_workspace_path": "/w"});
@@ -105,7 +105,7 @@ async fn coding_team_has_the_toolsets_of_its_states() {
         "the executor holds the program to the context"
     );
 
-    // While it codes, the program is started as it is written, whatever the values hold.
+    // In the coding set, the command runs as written, regardless of the values.
     let (context, executor) = scripted(Vec::new());
     let coding = toolbox(&registry, &program, "devops_coding", context);
     let response = call(&coding, "container_test", test).await;
@@ -205,7 +205,7 @@ async fn planning_agents_enforce_declared_requirements() {
     }
 }
 
-/// The fewest arguments that a tool takes.
+/// Returns the minimal arguments of a tool.
 fn least(tool: &str) -> Value {
     let slug = "known";
     match tool {
@@ -269,7 +269,7 @@ async fn model_commands_run() {
     let agent = call(&toolbox, "dispatch_agent", json!({"task": "look"})).await;
     assert_eq!(agent.text(), "look: GlobTool GrepTool LS View");
 
-    // The first one looks for the program.
+    // The first command checks that the program exists.
     let (context, executor) = scripted(vec![ExecOutput::default(), ExecOutput::new(0, r#"[{"n":1}]"#, "")]);
     let response =
         call(&registry.toolbox(context), "duckdb", json!({"query": "-- all\nSELECT 1 AS n"})).await;

@@ -1,4 +1,4 @@
-//! Unions whose variants a property tells apart, maps with typed keys, and modules by tags, of `documents/tagged.yaml`.
+//! Tests of discriminated unions, maps with typed keys, and modules by tags, with `documents/tagged.yaml`.
 
 #![deny(warnings)]
 
@@ -19,7 +19,7 @@ pub mod by_tag {
 
 use by_tag::{events, pets, scores, shapes, vehicles};
 
-/// Reads a value, checks that writing gives it back, and gives it.
+/// Deserializes a value, checks the round trip, and returns it.
 #[track_caller]
 fn round_trip<T: Serialize + DeserializeOwned + Clone + Debug + PartialEq>(json: Value) -> T {
     let value: T = serde_json::from_value(json.clone()).unwrap();
@@ -34,7 +34,7 @@ fn default_variant_accepts_any_other_tag() {
     assert!(matches!(lizard, Pet::Animal(Animal { ref name, .. }) if name == "Lu"), "{lizard:?}");
     let none: Pet = round_trip(json!({"name": "Bo"}));
     assert!(matches!(none, Pet::Animal(_)), "{none:?}");
-    // What fits no variant is kept.
+    // A value that matches no variant is kept.
     let strange: Pet = round_trip(json!({"kind": "cat", "lives": "many"}));
     assert!(matches!(strange, Pet::Other(_)), "{strange:?}");
     let kitten: Pet = round_trip(json!({"kind": "kitten", "lives": 9}));
@@ -101,7 +101,11 @@ fn keys_have_their_documented_types() {
     let days: scores::Days = got.by_day.unwrap();
     assert_eq!(days.keys().map(ToString::to_string).collect::<Vec<_>>(), ["2026-01-31"]);
     let matches: BTreeMap<String, i64> = got.by_match.unwrap();
-    assert_eq!((matches.len(), got.some.unwrap().len()), (1, 2), "texts are no UUIDs unless that is wanted");
+    assert_eq!(
+        (matches.len(), got.some.unwrap().len()),
+        (1, 2),
+        "strings are not UUIDs unless `text_types` is set"
+    );
     let set = SetScores::new().with_by_round(BTreeMap::from([(SetScoresByRoundKey::Last, 3)]));
     assert_eq!(set.into_arguments().unwrap(), json!({"by_round": {"last": 3}}));
     let wrong =

@@ -1,6 +1,6 @@
-//! The Rust types of documents whose names and structures are hard to give types to.
+//! Tests of the Rust types of documents with difficult names and structures.
 //!
-//! The first test of each is that the modules compile at all, without warnings and with the default recursion limit.
+//! The first test is that the modules compile, without warnings and with the default recursion limit.
 
 #![deny(warnings)]
 
@@ -16,14 +16,14 @@ pub mod deep {
     toolgen_runtime::include_tools!("deep");
 }
 
-/// Names that are Rust's or ours, and structures of every kind.
+/// Names of Rust or of generated code, and structures of every kind.
 pub mod hard {
     toolgen_runtime::include_tools!("types");
 }
 
 use hard::types::*;
 
-/// Reads a value, checks that writing gives it back, and gives it.
+/// Deserializes a value, checks the round trip, and returns it.
 #[track_caller]
 fn round_trip<T: Serialize + DeserializeOwned + Clone + Debug + PartialEq>(json: Value) -> T {
     let value: T = serde_json::from_value(json.clone()).unwrap();
@@ -111,7 +111,7 @@ fn every_enum_string_has_a_variant() {
     assert_eq!(read[..4], [SignsSign::Plus1, SignsSign::Minus1, SignsSign::Gt, SignsSign::GtEq]);
     assert_eq!(read[14], SignsSign::Empty);
     assert_eq!(round_trip::<SignsSign>(json!("new")), SignsSign::Other("new".to_owned()));
-    // What is only given needs no place for what is not known.
+    // A type that is only sent needs no variant for unknown values.
     let (ChooseOnlyGiven::A | ChooseOnlyGiven::A2 | ChooseOnlyGiven::Other2) = ChooseOnlyGiven::A;
     let choose = Choose { only_given: Some(ChooseOnlyGiven::A2) };
     assert_eq!(choose.into_arguments().unwrap(), json!({"only_given": "A"}));
@@ -159,13 +159,13 @@ fn unions_distinguish_their_variants() {
         round_trip::<UnionsFields>(json!({"a": 1})),
         UnionsFields::Object(UnionsFieldsObject { a: 1 })
     );
-    // What fits no variant is kept as it came.
+    // A value that matches no variant is kept verbatim.
     for unknown in [json!({"kind": "line"}), json!({"kind": "circle", "r": "wide"}), json!(null)] {
         assert_eq!(round_trip::<UnionsTagged>(unknown.clone()), UnionsTagged::Other(unknown));
     }
     let arguments = Unite { unclear: Some(UniteUnclear::A(UniteUnclearA { a: Some(1) })), unions: None };
     assert_eq!(arguments.into_arguments().unwrap(), json!({"unclear": {"a": 1}}));
-    // The document says the same in two places: it is one type.
+    // The document has the same schema in two places: it is one type.
     let same: UnionsUnclear = UniteUnclear::B(UniteUnclearB { b: None });
     assert_eq!(same, UnionsUnclear::B(UnionsUnclearB { b: None }));
 }

@@ -1,4 +1,4 @@
-//! The Rust of the pages is compiled, their YAML and JSON is read, their links lead somewhere.
+//! Checks the guide: its Rust is compiled, its YAML and JSON are parsed, and its links resolve.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,13 +9,13 @@ use toolgen::{Document, Problems};
 
 use toolgen_tests::pages::{Block, blocks, files, guide, relative, root};
 
-/// Code without what formatting changes.
+/// Returns code without whitespace and other formatting.
 fn plain(code: &str) -> String {
     let code: String = code.chars().filter(|c| !c.is_whitespace()).collect();
     code.replace(",)", ")").replace(",}", "}").replace(",]", "]")
 }
 
-/// Code in which each `page!` is the block that it stands for, as `toolgen_test_macros::page` finds it.
+/// Returns code with each `page!` replaced by its block, which is found as in `toolgen_test_macros::page`.
 fn expanded(code: &str, visible: &[Block]) -> String {
     let mut parts = code.split("page!");
     let mut text = parts.next().unwrap().to_owned();
@@ -30,7 +30,7 @@ fn expanded(code: &str, visible: &[Block]) -> String {
     text
 }
 
-/// Rust that cargo compiles for `cargo test --workspace`.
+/// Returns the Rust code that `cargo test --workspace` compiles.
 fn compiled(visible: &[Block]) -> Vec<String> {
     let dirs = ["tests/tests", "tests/examples", "runtime", "toolgen", "examples"];
     let dirs = dirs.map(|dir| root().join(dir));
@@ -47,7 +47,7 @@ fn rust_blocks_are_compiled() {
         let code = plain(&block.text);
         block.marked("not compiled").is_none() && !compiled.iter().any(|source| source.contains(&code))
     });
-    // The first is a documentation test, the second is replayed as a whole by `toolgen/cli/tests/cli/guide.rs`, the third shows
+    // The first is a doc test, the second is replayed as a whole by `toolgen/cli/tests/cli/guide.rs`, the third shows
     // documentation of the adapters, see `runtime/adapters/tests`.
     let elsewhere = ["tool-macros/README.md", "docs/start.md", "docs/adapters.md"];
     let missing = missing.filter(|block| !elsewhere.contains(&block.page.as_str()));
@@ -61,7 +61,7 @@ fn rust_blocks_are_compiled() {
     );
 }
 
-/// The README of a crate, the documentation of the whole of it and the guide have a line for each feature.
+/// The README of a crate, its crate documentation and the guide have a line for each feature.
 #[test]
 fn feature_tables_are_complete() {
     for package in ["runtime", "toolgen"] {
@@ -86,7 +86,7 @@ fn readme_examples_are_short() {
     }
 }
 
-/// What is wrong with a block of data, as its reader says it.
+/// Returns the parse error of a data block.
 fn mistake(block: &Block) -> Option<String> {
     if block.marked("not read").is_some() {
         return None;
@@ -111,7 +111,7 @@ fn mistake(block: &Block) -> Option<String> {
     }
 }
 
-/// A feature of the runtime that a manifest of cargo turns on and that there is not.
+/// Returns a feature of the runtime that a `Cargo.toml` enables and that does not exist.
 fn unknown_feature(text: &str) -> Option<String> {
     let manifest = fs::read_to_string(root().join("runtime/Cargo.toml")).unwrap();
     let line = text.lines().find(|line| line.starts_with("toolgen-runtime = "))?;
@@ -131,7 +131,7 @@ fn data_blocks_are_parsed() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What a page shows is copied: a tool that starts a program reads no file outside of the work directory.
+/// Readers copy examples: a command tool must not read files outside of the work directory.
 #[test]
 fn command_paths_are_confined() {
     let manifests = blocks(&guide()).into_iter().filter(|block| block.kind == "yaml");
@@ -143,7 +143,7 @@ fn command_paths_are_confined() {
     }
 }
 
-/// Blocks that are not compiled, read or run say why.
+/// Blocks that are not compiled, parsed or run have a reason.
 #[test]
 fn skip_markers_have_reasons() {
     for block in blocks(&guide()) {
@@ -166,10 +166,10 @@ fn book_contains_every_page() {
     }
 }
 
-/// Where the files of the repository are shown; links of the book lead out of `docs` by it.
+/// The URL of files of the repository, for links of the book to files outside of `docs`.
 const REPOSITORY: &str = "https://github.com/toolgen/toolgen/";
 
-/// The names by which headings of a page are linked to.
+/// Returns the anchors of the headings of a page.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for line in prose(text) {
@@ -184,7 +184,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// The lines of a page that are no code.
+/// Returns the lines of a page outside of code blocks.
 fn prose(text: &str) -> Vec<&str> {
     let mut code = false;
     let mut lines = Vec::new();
@@ -198,14 +198,14 @@ fn prose(text: &str) -> Vec<&str> {
     lines
 }
 
-/// The targets of the links in a line, without those in code.
+/// Returns the link targets in a line, except for those in code.
 fn links(line: &str) -> Vec<&str> {
     let in_code = |at: usize| line[..at].matches('`').count() % 2 == 1;
     let starts = line.match_indices("](").map(|(at, _)| at).filter(|at| !in_code(*at));
     starts.filter_map(|at| line[at + 2..].split(')').next()).collect()
 }
 
-/// Why a link of a page leads nowhere.
+/// Returns why a link of a page is dangling.
 fn dead(page: &Path, link: &str) -> Option<String> {
     let (target, anchor) = link.split_once('#').map_or((link, None), |(target, name)| (target, Some(name)));
     let ours =

@@ -1,4 +1,4 @@
-//! Locks, tokens, documentation: what build scripts and tests say of documents.
+//! Locks, tokens, documentation: examples of build scripts and tests.
 
 use crate::AnyResult;
 

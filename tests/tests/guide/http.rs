@@ -1,4 +1,4 @@
-//! The HTTP engine: tokens, lists in pages.
+//! The HTTP engine: tokens, pagination.
 
 use serde_json::json;
 use toolgen_runtime::engine::http::{HttpEngine, OAuth, Secret};

@@ -1,4 +1,4 @@
-//! The pages for readers: what they show is compiled from there and run here, and `check` says whether all of it is.
+//! Tests of the guide: its examples are compiled from the pages and run here; `check` verifies that none is missing.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(

@@ -72,7 +72,7 @@ async fn while_the_program_runs(registry: Registry, engine: HttpEngine) -> AnyRe
     Ok(registry)
 }
 
-/// Calls what it was told of, with an argument that is wrong.
+/// A model that calls a tool with an invalid argument.
 async fn model(tools: &Value) -> AnyResult<Value> {
     let name = &tools[0]["name"];
     let call = json!({ "type": "tool_use", "id": "toolu_1", "name": name, "input": { "status": 1 } });

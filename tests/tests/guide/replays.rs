@@ -23,7 +23,7 @@ fn registry() -> Registry {
     Registry::new(toolset![find_orders, refund]).unwrap()
 }
 
-/// A model that says what it said when the run was recorded.
+/// Returns a model with the replies of the recorded run.
 fn model() -> impl FnMut(Value) -> std::future::Ready<Result<Value, String>> {
     let called = |id: &str, name: &str, input: Value| {
         let call = json!({"type": "tool_use", "id": id, "name": name, "input": input});

@@ -19,7 +19,7 @@ async fn called() -> AnyResult {
     Ok(())
 }
 
-/// A page shows this text.
+/// Asserts that a page contains this text.
 pub(crate) fn shown(page: &str, text: &str) {
     let blocks = toolgen_tests::pages::blocks(&[toolgen_tests::pages::root().join(page)]);
     let text = format!("{}\n", text.trim_end());

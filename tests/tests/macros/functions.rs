@@ -1,4 +1,4 @@
-//! Tools that are functions: the trait that generated code has for them, and calls of its implementation.
+//! Tests of function tools: the generated trait, and calls of its implementation.
 
 use std::path::Path;
 
@@ -9,12 +9,12 @@ use toolgen_runtime::toolbox::ToolboxContext;
 use toolgen_runtime::{Registry, ToolCall, ToolContext, ToolError, ToolResult};
 use toolgen_tests::{compiled, golden};
 
-/// As it was generated.
+/// The generated module.
 pub mod tools {
     include!("../../ui/modules/functions.rs");
 }
 
-/// The module above, which `ui/` needs too, is what is generated from its document.
+/// The module above, which `ui/` also uses, is up to date with its document.
 #[test]
 fn generated_module_is_up_to_date() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -35,7 +35,7 @@ impl tools::Functions for Mine {
     }
 
     async fn greet(&self, arguments: tools::Greet, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
-        // A reference to the context lives across a wait.
+        // A reference to the context lives across an await.
         tokio::task::yield_now().await;
         Ok(ToolResult::text(format!("{} says hello to {}", ctx.tool_name, arguments.name)))
     }

@@ -1,4 +1,4 @@
-//! `#[tool]` on functions: what the model sees, what it may send, and what it gets.
+//! Tests of `#[tool]` on functions: tool definitions, valid arguments, and results.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -84,7 +84,7 @@ async fn macro_tool_reports_all_argument_errors_together() {
 ///
 /// * `query` - What to look for.
 /// * `paths` - Where.
-/// * `within` - Below this folder.
+/// * `within` - Below this directory.
 /// - limit: No more than this.
 #[tool(name = "search-files", read_only, timeout = "5s", category = "files", scopes("read", "files"))]
 async fn search(
@@ -111,7 +111,7 @@ async fn arguments_may_be_borrowed_and_validated() {
     );
     assert_eq!(
         schema["properties"]["within"],
-        json!({"type": ["string", "null"], "description": "Below this folder."})
+        json!({"type": ["string", "null"], "description": "Below this directory."})
     );
     assert_eq!(schema["properties"]["query"]["description"], "What to look for.");
     assert_eq!(schema["required"], json!(["query", "paths"]));
@@ -211,7 +211,7 @@ async fn relations_between_arguments_are_enforced() {
         schema["description"],
         "(give exactly one of `id`, `name`; `until` can only be given together with `since`; give at most one of `since`, `name`)"
     );
-    // The keywords say what decoding enforces, for every combination of what can be given.
+    // The keywords match what decoding enforces, for every combination of arguments.
     let [none, null] = [None, Some(json!(null))];
     for id in [none.clone(), null.clone(), Some(json!(1))] {
         for name in [none.clone(), null.clone(), Some(json!("x"))] {

@@ -1,4 +1,4 @@
-//! `#[derive(ToolInput)]`: the schema says what serde takes, and decoding gives what serde gives.
+//! Tests of `#[derive(ToolInput)]`: the schema and decoding agree with serde.
 
 use std::collections::BTreeMap;
 
@@ -134,7 +134,7 @@ echoes! {
     page: Page<Unit>;
 }
 
-/// The schema of all that is checked: the bounds of types are, although a model is not told of them.
+/// Returns the schema of all enforced rules, including bounds of types that are not rendered for a model.
 fn schema(tool: &FunctionTool) -> Value {
     let message = |shape: &Shape| {
         let mut text = canonical(shape);
@@ -148,7 +148,7 @@ fn schema(tool: &FunctionTool) -> Value {
     render_input(&message(&spec.input), &spec.defs.iter().map(def).collect(), &JSON_SCHEMA).unwrap().schema
 }
 
-/// serde, the schema and the tool agree about a value.
+/// Asserts that serde, the schema and the tool agree about a value.
 async fn agree<T: Serialize + for<'a> Deserialize<'a>>(tool: FunctionTool, value: Value) {
     let schema = schema(&tool);
     let params = json!({ "value": value });
@@ -260,7 +260,7 @@ async fn third_party_types_use_schemars_schemas() {
 }
 
 /// Names what to move.
-#[allow(dead_code, reason = "its debug output is what is looked at")]
+#[allow(dead_code, reason = "the test reads its debug output")]
 #[derive(Debug, toolgen_runtime::ToolInput)]
 #[serde(rename_all = "camelCase")]
 struct Target {
@@ -275,7 +275,7 @@ struct Target {
     way: Way,
 }
 
-#[allow(dead_code, reason = "its debug output is what is looked at")]
+#[allow(dead_code, reason = "the test reads its debug output")]
 #[derive(Debug, toolgen_runtime::ToolInput)]
 enum Way {
     Over(#[arg(schemars)] foreign::Name),

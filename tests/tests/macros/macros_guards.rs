@@ -1,4 +1,4 @@
-//! What arguments may not be, and documentation that is written by hand.
+//! Tests of forbidden argument values, and of handwritten documentation.
 
 use serde_json::json;
 use toolgen_runtime::schema::dialect::OPENAI_STRICT;
@@ -27,7 +27,7 @@ async fn deny_rule_is_advertised_and_has_its_own_message() {
         json!({"type": "string", "minLength": 1, "not": {"pattern": "\\brm {1,8}-rf {1,8}/"}})
     );
     assert_eq!(properties["args"]["items"], json!({"type": "string", "not": {"pattern": "\\x00"}}));
-    // Where a toolbox's schemas have no word for it, it is told in words.
+    // If a dialect has no keyword for it, the description contains it.
     let strict = render_input(&tool.spec().input, &tool.spec().defs, &OPENAI_STRICT);
     let message = strict.unwrap().schema["properties"]["cmd"]["description"].to_string();
     assert!(message.contains("not matching"), "{message}");
@@ -39,9 +39,9 @@ async fn deny_rule_is_advertised_and_has_its_own_message() {
     let expected = "Invalid arguments: /cmd: dangerous command rejected\n\
                     /target: must not match the pattern ^-\n/args/0: must not match the pattern \\x00";
     assert_eq!(text, expected);
-    // As text, too: the way that makes no map of the arguments keeps the same rules.
+    // Also as a string: decoding without an intermediate map enforces the same rules.
     assert_eq!(run(tool.clone(), json!(wrong.to_string())).await.unwrap_err().to_string(), expected);
-    // What is long does not slip through.
+    // Long values are also rejected.
     let long = json!({"cmd": format!("{}rm -rf /", " ".repeat(100_000)), "args": []});
     let text = run(tool, long).await.unwrap_err().to_string();
     assert_eq!(text, "Invalid arguments: /cmd: dangerous command rejected");

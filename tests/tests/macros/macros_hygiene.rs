@@ -1,4 +1,4 @@
-//! The macros under conditions that break careless ones: see `macros/README.md`.
+//! Tests of the macros under conditions that break unhygienic macros: see `macros/README.md`.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,7 @@ use toolgen_tests::needs::{Need, skip};
 /// Every fixture must compile in each of them.
 const EDITIONS: [&str; 2] = ["2021", "2024"];
 
-/// Compiles a copy of a fixture in an edition, with the lints of clippy where it is installed.
+/// Compiles a copy of a fixture in an edition, with clippy if it is installed.
 fn check(fixture: &str, edition: &str, arguments: &[&str]) {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let from = tests.join("macros").join(fixture);
@@ -30,7 +30,7 @@ fn check(fixture: &str, edition: &str, arguments: &[&str]) {
     std::fs::copy(tests.join("../Cargo.lock"), dir.join("Cargo.lock")).unwrap();
     let cargo = |command: &str| {
         let mut cargo = Command::new(env!("CARGO"));
-        // Beside the target of the workspace, which may be locked by the build that runs this test.
+        // Not in the target directory of the workspace, which the build that runs this test may lock.
         cargo
             .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects-target"))
             .env("CARGO_PROFILE_DEV_DEBUG", "0");
@@ -60,7 +60,7 @@ fn fixtures_compile_in_every_edition() {
     }
 }
 
-/// Link-time optimisation must not take away what nobody names.
+/// Link-time optimization must not remove tools that no code names.
 #[test]
 #[ignore = "heavy: cargo"]
 fn self_registering_tools_survive_optimization() {

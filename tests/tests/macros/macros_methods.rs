@@ -1,4 +1,4 @@
-//! `#[tools]` on `impl` blocks, `toolset!` and the test helper.
+//! Tests of `#[tools]` on `impl` blocks, of `toolset!` and of the test helper.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ impl Calculator {
     }
 }
 
-/// The type of the tool comes along with the function.
+/// The type of the tool is imported with the function.
 mod inner {
     pub(crate) use hidden::hello;
 

@@ -1,4 +1,4 @@
-//! Arguments that users of other libraries reported: what their schemas had and their decoding did not, or the other way round.
+//! Tests of arguments from bug reports of other libraries, where schema and decoding differed.
 
 #![allow(missing_docs, reason = "what a model reads stands on the tools")]
 

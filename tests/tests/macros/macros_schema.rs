@@ -1,5 +1,5 @@
-//! What a model is told of types with `#[derive(ToolInput)]`: the meaning of values, defaults, and no bounds that only say
-//! how a program holds a number.
+//! Tests of the schemas of types with `#[derive(ToolInput)]`: descriptions of values, defaults, and no bounds that only
+//! come from the size of an integer type.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -104,7 +104,7 @@ fn field_defaults_are_in_the_schema() {
     assert_eq!(message("volume"), Some(json!("loud")));
     assert_eq!(message("tags"), Some(json!([])));
     assert_eq!(message("before"), Some(json!("quiet")));
-    // One that is another each time, one that says nothing, and one that the field itself would refuse.
+    // A default that changes, an empty one, and one that is invalid for the field.
     assert_eq!((message("stamp"), message("note"), message("share")), (None, None, None));
     let documentation = detail(tool.spec());
     assert!(
@@ -154,7 +154,7 @@ fn default_variant_is_in_the_schema_without_serialize() {
     let parcel = &schema["$defs"]["Parcel"]["properties"];
     assert_eq!(parcel["speed"]["default"], json!("normal"));
     assert_eq!(parcel["at_most"]["default"], json!("next_day"));
-    // It is more than a name, and the type has no `Serialize`.
+    // It is not a unit variant, and the type does not implement `Serialize`.
     assert_eq!(parcel["or"].get("default"), None);
 }
 
@@ -224,7 +224,7 @@ fn enum_problem_refers_to_the_intended_variant() {
         Courier(String),
     }
 
-    /// Told apart by a property.
+    /// Distinguished by a property.
     #[derive(Debug, Serialize, Deserialize, ToolInput)]
     #[serde(tag = "type", rename_all = "snake_case")]
     enum Way {
@@ -233,7 +233,7 @@ fn enum_problem_refers_to_the_intended_variant() {
         Bank { iban: String },
     }
 
-    /// Told apart by a property, with the content in another.
+    /// Distinguished by a property, with the content in another.
     #[derive(Debug, Serialize, Deserialize, ToolInput)]
     #[serde(tag = "t", content = "c", rename_all = "snake_case")]
     enum Sign {

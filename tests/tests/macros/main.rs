@@ -1,4 +1,4 @@
-//! What the macros make of functions, methods and types.
+//! Tests of the macros on functions, methods and types.
 
 #![allow(clippy::needless_pass_by_value, clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,9 +1,9 @@
-//! The checklist of behaviours is whole, and every test that it names exists.
+//! Checks that the checklist of behaviors is complete, and that every test that it names exists.
 
 use std::fs;
 use std::path::Path;
 
-/// How many behaviours each group has.
+/// Number of behaviors per group.
 const GROUPS: [(&str, u32); 4] = [("M", 58), ("P", 18), ("G", 22), ("H", 24)];
 
 struct Row {
@@ -32,11 +32,11 @@ fn checklist_has_every_id_once_and_in_order() {
     let strange: Vec<_> = listed.iter().filter(|id| !expected.contains(id)).collect();
     let missing: Vec<_> = expected.iter().filter(|id| !listed.contains(id)).collect();
     assert!(strange.is_empty() && missing.is_empty(), "unknown: {strange:?}, missing: {missing:?}");
-    assert_eq!(listed, expected, "an id stands twice or at the wrong place");
+    assert_eq!(listed, expected, "an ID is duplicate or in the wrong place");
     assert!(rows().iter().all(|row| row.behaviour.len() >= 10), "each row says what it is about");
 }
 
-/// Says what is wrong with a proof.
+/// Returns the errors of a proof.
 fn check(proof: &str) -> Vec<String> {
     let (tests, rest): (Vec<&str>, Vec<&str>) = proof
         .split([',', ';'])
@@ -57,13 +57,13 @@ fn check(proof: &str) -> Vec<String> {
     problems
 }
 
-/// Why there is no such test, if there is none.
+/// Returns why a test does not exist.
 fn missing(test: &str) -> Option<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let (file, name) = test.split_once("::").unwrap_or((test, ""));
     let Ok(text) = fs::read_to_string(root.join(file)) else { return Some(format!("no file {file}")) };
     if name.is_empty() {
-        // A program that must not compile: it is the test.
+        // A program that must not compile is a test itself.
         let is_case = file.starts_with("tests/ui/") && root.join(file).with_extension("stderr").exists();
         return (!is_case).then(|| format!("{file} is not a test by itself"));
     }
@@ -94,13 +94,13 @@ fn every_proof_is_an_existing_test_or_a_reason() {
 fn invalid_proofs_are_detected() {
     let own = "tests/tests/repository/checklist.rs";
     assert_eq!(check(&format!("`{own}::invalid_proofs_are_detected`")), [""; 0]);
-    assert_eq!(check("out: nobody can do this anyhow, and nobody wants it"), [""; 0]);
+    assert_eq!(check("out: this is not possible, and not wanted"), [""; 0]);
     for (proof, problem) in [
         ("", "neither"),
         ("later: some day", "neither"),
         ("`nowhere.rs::x`", "no file"),
         ("`tests/ui/nothing.rs`", "no file"),
-        // A function that is not a test, a test that is only mentioned, and a file without a test.
+        // A function that is not a test, a test that is only mentioned, and a file without tests.
         (&format!("`{own}::rows`"), "no test"),
         (&format!("`{own}::what_is_no_proof`"), "no test"),
         (&format!("`{own}`"), "not a test by itself"),
@@ -118,7 +118,7 @@ fn architecture_decision_table_is_valid() {
     let mut checked = 0;
     for row in rows {
         let location = row.split(" | ").nth(1).unwrap();
-        // The first is a file, and those after it are functions in it, up to a remark in brackets.
+        // The first is a file, the others are functions in it, up to a remark in parentheses.
         let mut quoted = location.split(" (").next().unwrap().split('`').skip(1).step_by(2);
         let file = quoted.next().unwrap();
         let source = fs::read_to_string(root.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));

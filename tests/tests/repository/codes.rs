@@ -1,4 +1,4 @@
-//! The codes of errors: each is in the one list, and the page of the guide is that list.
+//! Checks that every error code is in the list of codes, and that the page of the guide matches it.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,7 +11,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// The sources of the runtime, without what only tests and examples of documentation say.
+/// Collects the sources of the runtime, without tests and doc examples.
 fn sources(dir: &Path, found: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();

@@ -1,27 +1,27 @@
-//! The floors of the kernel and of what lies below it: the folders of the two crates are layers, and a module names only
-//! modules of its own floor and of lower ones. Above the kernel, floors are crates.
+//! Checks the dependency levels of the kernel and of the core crate: a module may use only modules of its own level and
+//! of lower ones. Above the kernel, levels are crates.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The floors, from the ground up. Those of one row stand beside each other and do not know each other.
+/// The levels, from the lowest up. Modules of one row must not use each other.
 const FLOORS: &[&[&str]] =
     &[&["base"], &["schema"], &["spec"], &["call"], &["engine", "registry"], &["layers"], &["toolbox"]];
 
-/// The crates of the floors: the lower ones are compiled once for a program and its build script.
+/// The crates of the levels. The lower one is compiled once for a program and its build script.
 const CRATES: [&str; 2] = ["runtime/core/src", "runtime/kernel/src"];
 
-/// What stands beside the floors: the lists of them, what generated code names, and what the crates have in common.
+/// Modules outside of the levels: the crate roots, items for generated code, and items shared between the crates.
 const BESIDE: &[&str] = &["lib", "private", "internal"];
 
-/// The most files and folders at the top of a crate, counting a file and the folder of its name once.
+/// Maximum number of files and directories at the top of a crate. A file and the directory of the same name count once.
 const ROOMS: usize = 15;
 
 fn source(of: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join(of)
 }
 
-/// All files of code of a crate, as paths from its source.
+/// Returns all source files of a crate, relative to its source directory.
 fn files(of: &str) -> Vec<String> {
     fn walk(source: &Path, dir: &Path, found: &mut Vec<String>) {
         for entry in fs::read_dir(dir).unwrap() {
@@ -41,12 +41,12 @@ fn files(of: &str) -> Vec<String> {
     found
 }
 
-/// All files of code, with their crates.
+/// Returns all source files, with their crates.
 fn all_files() -> impl Iterator<Item = (&'static str, String)> {
     CRATES.into_iter().flat_map(|of| files(of).into_iter().map(move |file| (of, file)))
 }
 
-/// The room of a file: the folder or the file at the top that it belongs to.
+/// Returns the top-level module of a file.
 fn room(file: &str) -> &str {
     file.split('/').next().unwrap().trim_end_matches(".rs")
 }
@@ -55,7 +55,7 @@ fn height(floor: &str) -> Option<usize> {
     FLOORS.iter().position(|row| row.contains(&floor))
 }
 
-/// Every `crate::NAME` in the code of a file, with its line. Documentation may point anywhere, tests may use anything.
+/// Returns every `crate::NAME` in the code of a file, with its line. Documentation and tests are exempt.
 fn arrows(text: &str) -> Vec<(usize, &str)> {
     let code = text.lines().enumerate().take_while(|(_, line)| !line.starts_with("#[cfg(test)]"));
     let code = code.map(|(index, line)| (index + 1, line.split("//").next().unwrap_or_default()));
@@ -69,14 +69,14 @@ fn arrows(text: &str) -> Vec<(usize, &str)> {
     .collect()
 }
 
-/// What is wrong with an arrow from one floor to a name at the root of the crate.
+/// Returns the violation of a use from one level to a name at the crate root.
 fn problem(from: &str, to: &str) -> Option<String> {
     let here = height(from)?;
     match height(to) {
         None if to == "__private" || to.starts_with("__toolgen") => None,
-        None => Some(format!("`crate::{to}` names no floor: name the module it is defined in")),
-        Some(there) if there > here => Some(format!("`{from}` stands below `{to}`")),
-        Some(there) if there == here && from != to => Some(format!("`{from}` stands beside `{to}`")),
+        None => Some(format!("`crate::{to}` is not in a level: name the module that defines it")),
+        Some(there) if there > here => Some(format!("`{from}` is below `{to}`")),
+        Some(there) if there == here && from != to => Some(format!("`{from}` has the level of `{to}`")),
         Some(_) => None,
     }
 }
@@ -110,18 +110,18 @@ fn every_module_has_a_level() {
             let known = height(room).is_some() || BESIDE.contains(&room.as_str());
             assert!(
                 known,
-                "`{room}` is not a floor: put it on one, or add it to the table and to ARCHITECTURE.md"
+                "`{room}` has no level: move it into one, or add it to the table and to ARCHITECTURE.md"
             );
         }
         assert!(
             rooms.len() <= ROOMS,
-            "{} rooms at the top of {of}, more than {ROOMS}: {rooms:?}",
+            "{} modules at the top of {of}, more than {ROOMS}: {rooms:?}",
             rooms.len()
         );
     }
 }
 
-/// What the lower crate shows to the upper one, and to nobody else, stands in one place.
+/// Items that the lower crate exposes only to the upper one are in one module.
 #[test]
 fn hidden_items_are_in_one_file() {
     let hides = |file: &String| {
@@ -132,15 +132,15 @@ fn hidden_items_are_in_one_file() {
     assert_eq!(hiding, ["internal.rs", "lib.rs"]);
 }
 
-/// The test sees what it is there to see.
+/// The check detects violations.
 #[test]
 fn level_violation_is_reported_with_its_line() {
     let text =
         "//! See `crate::agent`.\nuse crate::call::ToolCall;\nlet x = crate::toolbox::Toolbox::of(ctx);\n";
     assert_eq!(arrows(text), [(2, "call"), (3, "toolbox")]);
     assert_eq!(problem("call", "call"), None);
-    assert_eq!(problem("layers", "toolbox").as_deref(), Some("`layers` stands below `toolbox`"));
-    assert_eq!(problem("engine", "registry").as_deref(), Some("`engine` stands beside `registry`"));
+    assert_eq!(problem("layers", "toolbox").as_deref(), Some("`layers` is below `toolbox`"));
+    assert_eq!(problem("engine", "registry").as_deref(), Some("`engine` has the level of `registry`"));
     assert!(problem("call", "ToolError").is_some());
     assert_eq!(problem("layers", "base"), None);
 }

@@ -1,11 +1,11 @@
-//! The table of `.ci/run`: which folders make a group of the heavy lane due.
+//! Checks the table of `.ci/run`, which maps directories to groups of the heavy lane.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use toolgen_test_support::pages::{files, root};
 
-/// Folders of which no group sees more than the quick lane does.
+/// Directories that only the quick lane tests.
 const QUICK: &[&str] = &[
     "runtime/tests/http",
     "runtime/tests/proptest-regressions",
@@ -21,7 +21,7 @@ const QUICK: &[&str] = &[
     "tests/tests",
 ];
 
-/// The paths of the table.
+/// Returns the paths of the table.
 fn listed() -> BTreeSet<String> {
     let script = fs::read_to_string(root().join(".ci/run")).unwrap();
     let table = script.split("declare -A folders=(").nth(1).unwrap().split("\n)").next().unwrap();

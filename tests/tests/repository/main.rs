@@ -1,4 +1,4 @@
-//! The rules of the repository that no compiler checks.
+//! Checks of repository rules that no compiler checks.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! The schema of manifests, `specs/manifest.schema.json`, against the reader: what one takes, the other takes.
+//! Checks that the manifest schema, `specs/manifest.schema.json`, and the parser accept the same manifests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use toolgen::{Document, Options, Problem, Problems, Severity};
 
-/// The problems that a schema can see: keys, kinds of values, words, and forms of texts.
+/// Errors that a schema can detect: keys, types of values, enumerated values, and formats of strings.
 const STRUCTURAL: [&str; 8] = ["E0401", "E0402", "E0403", "E0405", "E0406", "E0409", "E0410", "E0433"];
 
-/// Bad manifests whose structural problem only the reader sees.
+/// Invalid manifests whose structural error only the parser detects.
 const BEYOND_THE_SCHEMA: [&str; 5] = [
-    // How a number is spelled, a value does not say.
+    // A JSON value does not contain the notation of a number.
     "fix_of_a_number",
     // The namespace and the name together are too long.
     "name_too_long",
     // An alias is not a key.
     "parameter_names",
-    // A keyword of another file.
+    // A keyword in another file.
     "reference_in_another_file",
-    // Levers of size have a language of their own.
+    // `slim` has its own syntax.
     "slim_unknown",
 ];
 
@@ -70,14 +70,14 @@ fn malformed_manifests_do_not_match_the_schema() {
         let (value, problems) = read(&dir.join("manifest.yaml"));
         let structural = problems.as_slice().iter().any(|problem| STRUCTURAL.contains(&problem.code.id()));
         if structural && !BEYOND_THE_SCHEMA.contains(&name.as_str()) {
-            assert!(!validator.is_valid(&value), "the schema takes {name}");
+            assert!(!validator.is_valid(&value), "the schema accepts {name}");
             refused += 1;
         }
     }
     assert!(refused >= 30, "only {refused}");
 }
 
-/// All places of a value.
+/// Collects all JSON pointers of a value.
 fn places(value: &Value, at: &str, found: &mut Vec<String>) {
     let token = |key: &str| format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"));
     match value {
@@ -93,7 +93,7 @@ fn places(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Wherever a good manifest is changed, the reader reports what the schema refuses, and does not panic.
+/// For every mutation of a valid manifest, the parser reports what the schema rejects, and does not panic.
 #[test]
 fn reader_reports_everything_the_schema_rejects() {
     let validator = validator();
@@ -115,7 +115,7 @@ fn reader_reports_everything_the_schema_rejects() {
                 let text = changed.to_string();
                 let document = Document::parse(Path::new("manifest.json"), &text, &mut problems).unwrap();
                 toolgen::compile(&document, &Options::default(), &mut problems);
-                // The files beside it are not found, which is a problem of its own.
+                // The files next to it are not found, which is a separate error.
                 let of_format =
                     |problem: &Problem| problem.severity() == Severity::Error && problem.code.id() != "E0417";
                 if !problems.as_slice().iter().any(of_format) {
@@ -128,7 +128,7 @@ fn reader_reports_everything_the_schema_rejects() {
     assert!(refused > 800, "only {refused}");
 }
 
-/// A word that switches the network is not a host, for editors and for the reader.
+/// Keywords of `network` are not hosts, for editors and for the parser.
 #[test]
 fn schema_and_reader_accept_the_same_hosts() {
     let validator = validator();
@@ -161,7 +161,7 @@ fn schema_and_reader_accept_the_same_hosts() {
         {
             manifest["toolgen"] = json!(1);
             assert_eq!(validator.is_valid(&manifest), fine, "schema, {location}: {value}");
-            // Defaults are read with each tool.
+            // Defaults are parsed with each tool.
             if location != "defaults" {
                 let mut problems = Problems::new();
                 let document =

@@ -1,4 +1,4 @@
-//! The rules of the repository that no compiler checks.
+//! Checks of repository rules: sizes of files and functions, module documentation, access to the outside world.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
-/// The longest file of code, in lines. A flat table may be longer; it is listed here with the reason.
+/// Maximum number of lines of a source file. A flat table may be longer if it is listed here with the reason.
 const MAX_FILE_LINES: usize = 800;
 const LONG_FILES: &[(&str, &str)] = &[];
 
@@ -16,7 +16,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
 }
 
-/// All files of the repository with one of these endings, without build output.
+/// Returns all files of the repository with one of these extensions, without build output.
 pub(super) fn files(endings: &[&str]) -> Vec<PathBuf> {
     fn walk(dir: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
         let mut entries: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -73,10 +73,10 @@ fn modules_have_docs() {
     assert!(silent.is_empty(), "these start without module documentation:\n{}", silent.join("\n"));
 }
 
-/// The repository speaks of the product alone.
+/// The repository mentions only the product, no local paths.
 #[test]
 fn repository_names_no_local_paths() {
-    // In pieces, so that this file does not find itself.
+    // In pieces, so that this file does not match.
     let words = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/")];
     let mut found = Vec::new();
     for path in files(&[".rs", ".md", ".toml", ".py", ".sh", ".yaml", ".yml", ".json"]) {
@@ -90,19 +90,19 @@ fn repository_names_no_local_paths() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Whether a file is code of a crate that is published.
+/// Whether a file is code of a published crate.
 fn is_published(file: &str) -> bool {
     ["runtime/", "tool-macros/", "toolgen/"].iter().any(|of| file.starts_with(of))
         && file.contains("/src/")
         && !file.starts_with("runtime/adapters/")
 }
 
-/// Whether a file is code that programs and build scripts run.
+/// Whether a file is library code, for programs and build scripts.
 fn is_library(file: &str) -> bool {
     is_published(file) && !["tool-macros/", "toolgen/cli/"].iter().any(|of| file.starts_with(of))
 }
 
-/// Printing belongs to the command line, and to the directives of a build script.
+/// Only the command line and the directives of build scripts may print.
 #[test]
 fn libraries_do_not_print() {
     let mut found = Vec::new();
@@ -124,7 +124,7 @@ fn libraries_do_not_print() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// A `main` that returns an error prints it with `{:?}`: what stands there is for people, too.
+/// A `main` that returns an error prints it with `{:?}`, so that `Debug` of errors must be readable.
 #[test]
 fn errors_returned_from_main_are_readable() {
     let mut found = Vec::new();
@@ -146,7 +146,7 @@ fn errors_returned_from_main_are_readable() {
     assert!(found.is_empty(), "without `toolgen_core::__readable_debug!`: {}", found.join("\n"));
 }
 
-/// Every document in `specs/` became a module, with types and without, that `compiled/equivalence.rs` gives to rustc and compares.
+/// `compiled/equivalence.rs` includes and compares a module for every document in `specs/`, with types and without.
 #[test]
 fn every_example_is_compiled() {
     let compared = include_str!("../compiled/equivalence.rs");
@@ -154,7 +154,7 @@ fn every_example_is_compiled() {
     for path in files(&[".yaml", ".json"]) {
         let name = relative(&path);
         let Some(file) = name.strip_prefix("specs/") else { continue };
-        // Files that examples refer to, and the schema that editors check manifests by.
+        // Files that examples refer to, and the manifest schema for editors.
         if file.contains('/') || file.ends_with(".schema.json") {
             continue;
         }
@@ -164,7 +164,7 @@ fn every_example_is_compiled() {
             let generated = Path::new(env!("OUT_DIR")).join(format!("{module}.rs"));
             let text = fs::read_to_string(&generated).unwrap_or_default();
             assert!(text.contains("TOOLS"), "tests/build.rs does not compile specs/{file} to {module}");
-            // By itself, or as a row of the macro there.
+            // On its own, or as a row of the macro there.
             let forms = [format!("include_tools!(\"{module}\")"), format!(" \"{module}\",")];
             let included = forms.iter().any(|form| compared.contains(form));
             assert!(included, "tests/compiled/equivalence.rs does not include {module}, of specs/{file}");
@@ -177,7 +177,7 @@ fn every_example_is_compiled() {
     assert!(documents > 0);
 }
 
-/// The published crates move in step.
+/// All published crates have the same version.
 #[test]
 fn sibling_versions_are_exact() {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
@@ -192,15 +192,15 @@ fn sibling_versions_are_exact() {
     }
 }
 
-/// The longest function, in lines from its signature to its end.
+/// Maximum number of lines of a function, from its signature to its end.
 const MAX_FUNCTION_LINES: usize = 80;
 
-/// What of the world outside code may touch where, and why there. Tests may touch anything.
+/// The files that may access the outside world, with the modules they use and the reason. Tests are exempt.
 const OUTSIDE: &[(&str, &[&str], &str)] = &[
     (
         "runtime/kernel/src/base/private.rs",
         &["std::fs"],
-        "makes the files of records, which hold arguments and results, for their owner alone",
+        "creates the files of records, which contain arguments and results, readable only by their owner",
     ),
     (
         "runtime/builtin/src/work_dir.rs",
@@ -211,12 +211,12 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     (
         "runtime/kernel/src/call/beneath.rs",
         &["cap_std::fs", "std::fs"],
-        "opens files below a directory that is held open",
+        "opens files inside an open directory",
     ),
     (
         "runtime/kernel/src/call/roots.rs",
         &["std::fs"],
-        "follows links, so that none leads out of a session's folders",
+        "follows links, so that none leads out of a session's directories",
     ),
     ("runtime/exec/src/command.rs", &["std::env"], "passes the variables that a tool's program inherits"),
     (
@@ -232,14 +232,14 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     (
         "runtime/exec/src/programs/process.rs",
         &["std::env", "std::fs", "tokio::process"],
-        "looks for programs and starts them, with what they may inherit",
+        "finds and starts programs, with the inherited environment",
     ),
     (
         "runtime/exec/src/programs/sandbox/linux.rs",
         &["std::env", "std::fs"],
-        "makes a program's directory for temporary files",
+        "creates a program's directory for temporary files",
     ),
-    ("runtime/exec/src/programs/sandbox/linux/group.rs", &["std::fs"], "makes control groups"),
+    ("runtime/exec/src/programs/sandbox/linux/group.rs", &["std::fs"], "creates control groups"),
     (
         "runtime/exec/src/programs/sandbox/linux/landlock.rs",
         &["std::fs"],
@@ -249,16 +249,12 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     (
         "runtime/http/src/files.rs",
         &["cap_std::fs", "std::fs"],
-        "reads the files that arguments name, and writes those that answers become",
+        "reads the files that arguments name, and writes responses to files",
     ),
-    ("runtime/mcp/src/client/stdio.rs", &["tokio::process"], "talks to the programs that are MCP servers"),
-    (
-        "runtime/mcp/src/client/stdio/input.rs",
-        &["tokio::process"],
-        "writes to the programs that are MCP servers",
-    ),
+    ("runtime/mcp/src/client/stdio.rs", &["tokio::process"], "communicates with MCP server processes"),
+    ("runtime/mcp/src/client/stdio/input.rs", &["tokio::process"], "writes to MCP server processes"),
     ("runtime/record/src/audit/jsonl.rs", &["std::fs"], "writes records"),
-    ("runtime/record/src/audit/reader/jsonl.rs", &["std::fs"], "reads the records of a file that is named"),
+    ("runtime/record/src/audit/reader/jsonl.rs", &["std::fs"], "reads the records of a file"),
     ("runtime/record/src/cassette.rs", &["std::fs"], "reads and writes the file of a cassette"),
     ("runtime/record/src/replay/run.rs", &["std::fs"], "reads and writes the file of a recorded run"),
     (
@@ -266,28 +262,28 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         &["std::env", "std::fs"],
         "reads the lock of a test, and writes it if the variable asks for it",
     ),
-    ("runtime/store/src/audit.rs", &["std::fs"], "reads how the file of a log that is named begins"),
-    ("runtime/store/src/audit/sqlite/owner.rs", &["std::fs"], "says by a locked file that a writer is alive"),
+    ("runtime/store/src/audit.rs", &["std::fs"], "reads the start of a log file"),
+    ("runtime/store/src/audit/sqlite/owner.rs", &["std::fs"], "locks a file while a writer is alive"),
     ("runtime/store/src/postgres/tls.rs", &["std::fs"], "reads the certificates that a URL names"),
-    ("toolgen/src/build.rs", &["std::env"], "asks cargo for the folder of generated code"),
+    ("toolgen/src/build.rs", &["std::env"], "gets the directory of generated code from cargo"),
     (
         "toolgen/src/frontend/manifest/files.rs",
         &["std::fs"],
-        "follows links, so that no file outside of a manifest's folder is read",
+        "follows links, so that no file outside of a manifest's directory is read",
     ),
     ("toolgen/src/frontend/openapi/files.rs", &["std::fs"], "looks for the parts of a document"),
     ("toolgen/src/overlay/sources.rs", &["std::fs"], "looks for the document that an overlay extends"),
     ("toolgen/src/source.rs", &["std::fs"], "reads documents"),
-    ("toolgen/src/source/archive.rs", &["std::fs"], "looks for the archive that a path leads into"),
+    ("toolgen/src/source/archive.rs", &["std::fs"], "finds the archive in a path"),
     ("toolgen/src/write.rs", &["std::fs"], "writes generated code"),
     ("toolgen/src/write/stale_files.rs", &["std::fs"], "finds generated code that is no longer written"),
 ];
 
-/// The ways out that are looked for.
+/// The modules for access to the outside world.
 const WAYS_OUT: [&str; 6] =
     ["cap_std::fs", "std::env", "std::fs", "std::process::Command", "tokio::fs", "tokio::process"];
 
-/// Methods of paths that ask the disk.
+/// Methods of paths that access the file system.
 const ASK_THE_DISK: [&str; 9] = [
     "canonicalize",
     "exists",
@@ -300,12 +296,12 @@ const ASK_THE_DISK: [&str; 9] = [
     "try_exists",
 ];
 
-/// What a file of code has, without what is compiled for tests only.
+/// The findings of a source file, without code for tests only.
 #[derive(Default)]
 struct Code {
     /// Long functions: the line, the name and the length.
     long: Vec<(usize, String, usize)>,
-    /// The ways out, with the lines.
+    /// The accesses to the outside world, with their lines.
     out: Vec<(&'static str, usize)>,
 }
 
@@ -324,7 +320,7 @@ impl Code {
         }
     }
 
-    /// `path` is named: a way out itself, what is in it, or, in a `use`, a module above it.
+    /// Records a path to one of these modules, to an item in it, or, in a `use`, to a parent module.
     fn path(&mut self, path: &str, is_use: bool, line: usize) {
         let below =
             |path: &str, above: &str| path.strip_prefix(above).is_some_and(|rest| rest.starts_with("::"));
@@ -403,7 +399,7 @@ impl<'ast> Visit<'ast> for Code {
         visit::visit_expr_method_call(self, call);
     }
 
-    /// What a macro is given is not parsed, so its text is searched.
+    /// Macro arguments are not parsed, so their text is searched.
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
         let text = call.tokens.to_string().replace(' ', "");
         let is_named = |out: &&&str| text.contains(**out);
@@ -412,7 +408,7 @@ impl<'ast> Visit<'ast> for Code {
     }
 }
 
-/// The code that is shipped, with the names of its files.
+/// Returns the code of published crates, with file names.
 fn shipped() -> Vec<(String, String)> {
     let files = files(&[".rs"]).into_iter().filter(|path| !is_test(path));
     let files = files.map(|path| (relative(&path), fs::read_to_string(path).unwrap()));
@@ -437,7 +433,7 @@ fn io_happens_only_in_allowlisted_files() {
     let mut wrong = Vec::new();
     let mut used = BTreeSet::new();
     for (name, text) in shipped() {
-        // The command line is there to touch it.
+        // The command line may access it.
         if !name.starts_with("runtime/") && !name.starts_with("toolgen/src/") {
             continue;
         }
@@ -482,7 +478,7 @@ fn tidy_checks_detect_violations() {
     }
 }
 
-/// A crate is published without its neighbours: no file of another is part of its code.
+/// A crate is published alone: its code must not include files of another crate.
 #[test]
 fn packages_contain_the_files_they_include() {
     let mut wrong = Vec::new();
@@ -503,7 +499,7 @@ fn packages_contain_the_files_they_include() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// clippy knows the oldest compiler, and no dependency says that it needs a newer one.
+/// clippy uses the minimum supported Rust version, and no dependency declares a newer one.
 #[test]
 fn msrv_is_consistent() {
     let version = |text: &str| {
@@ -525,7 +521,7 @@ fn msrv_is_consistent() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };
-    // What other platforms have may not be downloaded.
+    // Dependencies of other platforms are possibly not downloaded.
     let about = output(Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())).arg("-vV"));
     let host = about.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
     let mut metadata = Command::new(env!("CARGO"));
@@ -541,7 +537,7 @@ fn msrv_is_consistent() {
     assert!(packages.len() > 50 && newer.is_empty(), "{}", newer.join("\n"));
 }
 
-/// What a program and its build script share is compiled once if both have the same features of it.
+/// Dependencies that a program and its build script share are compiled once if their features are equal.
 #[test]
 fn project_compiles_the_core_crate_once() {
     let tree = |words: &[&str]| {

@@ -1,8 +1,8 @@
-//! Values that a schema allows.
+//! Generates valid values of a schema.
 
 use serde_json::{Map, Value, json};
 
-/// Draws values of one schema of a document.
+/// Generates values of one schema of a document.
 pub struct Values<'r> {
     root: &'r Value,
     schema: Value,
@@ -11,7 +11,7 @@ pub struct Values<'r> {
 }
 
 impl<'r> Values<'r> {
-    /// Values of the schema of this name, which stands in `root` under `components/schemas`.
+    /// Creates a generator for a schema in `components/schemas` of `root`.
     pub fn new(root: &'r Value, name: &str) -> Values<'r> {
         let schema = json!({"$ref": format!("#/components/schemas/{name}")});
         let mut whole = root.clone();
@@ -20,8 +20,8 @@ impl<'r> Values<'r> {
         Values { root, schema, validator, state: 0 }
     }
 
-    /// Returns the value of a seed; `None` if what was drawn is none that the schema allows: patterns and the like are not
-    /// drawn from.
+    /// Returns the value of a seed; `None` if the generated value is invalid, because patterns and similar rules are
+    /// ignored.
     pub fn valid(&mut self, seed: u64) -> Option<Value> {
         self.state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1;
         let schema = self.schema.clone();
@@ -29,7 +29,7 @@ impl<'r> Values<'r> {
         self.validator.as_ref()?.is_valid(&value).then_some(value)
     }
 
-    /// A number below a bound (SplitMix64).
+    /// Returns a number below a bound (SplitMix64).
     fn below(&mut self, bound: usize) -> usize {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;

@@ -1,7 +1,7 @@
-//! Decodes values by the types that toolgen and typify write for the same schemas, and compares what they make of them.
+//! Decodes values with the types that toolgen and typify generate for the same schemas, and compares the results.
 //!
-//! Values are drawn from each schema. What typify's type accepts, ours must accept; and ours must keep all of the value, or
-//! exactly what typify keeps. Prints what was compared and exits with 1 if anything differs.
+//! Values are generated from each schema. Our type must accept what typify's type accepts, and must keep the whole
+//! value, or exactly what typify keeps. Prints the comparisons, and exits with 1 if anything differs.
 
 mod draw;
 
@@ -21,19 +21,19 @@ mod generated {
 pub struct Case {
     document: &'static str,
     schema: &'static str,
-    /// All schemas of the document that were chosen.
+    /// All selected schemas of the document.
     root: &'static str,
     ours: fn(&Value) -> Result<Value, String>,
     theirs: fn(&Value) -> Result<Value, String>,
 }
 
-/// Decodes a value as a type, and writes it again.
+/// Deserializes a value as a type, and serializes it again.
 pub fn through<T: DeserializeOwned + Serialize>(value: &Value) -> Result<Value, String> {
     let typed: T = serde_json::from_value(value.clone()).map_err(|why| why.to_string())?;
     serde_json::to_value(&typed).map_err(|why| why.to_string())
 }
 
-/// Whether two values are the same, `1` and `1.0` too.
+/// Whether two values are equal; `1` equals `1.0`.
 fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => left == right || left.as_f64() == right.as_f64(),
@@ -48,21 +48,21 @@ fn same(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// What came of a value.
+/// The result of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
-    /// Both keep all of it.
+    /// Both keep the whole value.
     Equal,
-    /// Ours keeps all of it. Typify left out `null` or an empty list, added a default, wrote a time anew, or lost fields of a
-    /// union, of which it takes the first variant that fits.
+    /// Ours keeps the whole value. Typify omitted `null` or an empty array, added a default, reformatted a time, or
+    /// lost fields of a union, because it uses the first matching variant.
     OursKeepsMore,
-    /// Both make the same of it, which is not what was given.
+    /// Both change it in the same way.
     BothChange,
-    /// Only ours takes it: typify checks more, and refuses what services send in spite of their documents.
+    /// Only ours accepts it: typify checks more, and rejects what services send despite their documents.
     OnlyOurs,
-    /// Neither takes it.
+    /// Both reject it.
     Neither,
-    /// Typify takes it or keeps what ours does not: a defect of ours.
+    /// Typify accepts or keeps what ours does not, which is a defect of ours.
     Wrong,
 }
 
@@ -89,7 +89,7 @@ fn judge(case: &Case, value: &Value) -> (Outcome, String) {
     (outcome, String::new())
 }
 
-/// The values that are drawn from each schema.
+/// Number of values generated per schema.
 const VALUES: u64 = 24;
 
 fn main() -> ExitCode {

@@ -1,1 +1,1 @@
-//! Nothing but the place of the cases: a package has to have a library or a program.
+//! An empty library, because a package needs a library or a program.

@@ -1,4 +1,5 @@
-//! What the macros say of mistakes: each file beside this folder does not compile, with the text beside it.
+//! Tests of the macros' error messages: each file in the parent directory fails to compile, with the output in its
+//! `.stderr` file.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,7 +10,7 @@ use needs::{Need, skip};
 use toolgen_test_support::golden;
 use toolgen_test_support::needs;
 
-/// The texts are rustc's too, so they are compared for one version of it.
+/// Messages also come from rustc, so they are compared for one version only.
 const TOOLCHAIN: &str = include_str!("../toolchain");
 
 #[test]
@@ -21,10 +22,13 @@ fn macro_errors_have_the_right_span() {
     let pinned = TOOLCHAIN.trim();
     if version.split(' ').nth(1) != Some(pinned) {
         let this = version.trim();
-        skip(Need::Ui, &format!("the texts of `tests/ui` are those of rustc {pinned}, and this is {this}"));
+        skip(
+            Need::Ui,
+            &format!("the messages of `tests/ui` are those of rustc {pinned}, and this is {this}"),
+        );
         return;
     }
-    // trybuild has a switch of its own.
+    // trybuild has its own variable.
     if golden::updating() && std::env::var_os("TRYBUILD").is_none() {
         let mut again = Command::new(std::env::current_exe().unwrap());
         assert!(

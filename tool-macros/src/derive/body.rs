@@ -1,4 +1,4 @@
-//! The code of a type's shape.
+//! Generates the shape of a type.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -10,8 +10,8 @@ use crate::docs::Description;
 use crate::errors::at;
 use crate::rules;
 
-/// Whether the shape is written where the type is used instead of under a name: values without parts, and types that
-/// only wrap another.
+/// Whether the shape is inlined where the type is used, instead of referenced by name: for unit-only enums and
+/// newtypes.
 pub(super) fn is_inline(input: &Input) -> bool {
     match &input.data {
         Shape::Struct(Payload::Unit) => true,
@@ -38,13 +38,13 @@ fn mentions(tokens: &TokenStream, name: &str) -> bool {
     })
 }
 
-/// Whether an enum has only names.
+/// Whether an enum has only unit variants.
 fn is_plain(input: &Input, variants: &[Variant]) -> bool {
     matches!(input.attr.tagging, Tagging::External)
         && variants.iter().all(|variant| matches!(variant.payload, Payload::Unit))
 }
 
-/// Returns the function that writes the variants that are only names, of an enum in serde's usual form.
+/// Returns the function that writes the unit variants of an externally tagged enum.
 pub(super) fn written(input: &Input) -> TokenStream {
     let Shape::Enum(variants) = &input.data else { return TokenStream::new() };
     let is_name = |variant: &&Variant| matches!(variant.payload, Payload::Unit);
@@ -65,7 +65,7 @@ pub(super) fn written(input: &Input) -> TokenStream {
     }
 }
 
-/// Whether the type is written in the form it is read from.
+/// Whether the type is serialized in the representation that it is deserialized from.
 pub(super) fn is_symmetric(input: &Input) -> bool {
     let fine = |payload: &Payload| match payload {
         Payload::Unit => true,
@@ -81,7 +81,7 @@ pub(super) fn is_symmetric(input: &Input) -> bool {
         }
 }
 
-/// Returns the functions that collect what the fields refer to.
+/// Returns the functions that collect the types of the fields.
 pub(super) fn parts(input: &Input) -> Vec<TokenStream> {
     let of = |payload: &Payload| -> Vec<TokenStream> {
         let part = |field: &Field| {
@@ -110,8 +110,7 @@ pub(super) fn parts(input: &Input) -> Vec<TokenStream> {
     parts
 }
 
-/// Returns the functions that find the defaults of a struct's fields that are not constants, and the types whose
-/// fields it takes over.
+/// Returns the functions for non-constant defaults of a struct's fields, and for its flattened types.
 pub(super) fn defaults(input: &Input, path: &TokenStream) -> Vec<TokenStream> {
     let Shape::Struct(Payload::Named(fields)) = &input.data else { return Vec::new() };
     let function = |body: TokenStream, span| quote_spanned!(at(span)=> |defs: &mut __toolgen::Defs| #body);
@@ -169,7 +168,7 @@ fn plain<'v>(variants: impl Iterator<Item = &'v Variant>) -> TokenStream {
     quote!(__toolgen::names(const { &[#(__toolgen::ConstLiteral::Str(#names).literal()),*] }))
 }
 
-/// Describes the values in one text: a schema for each of them would change the form that models know best.
+/// Describes the values in one text: separate schemas would replace the `enum` keyword, which models know best.
 fn plain_description<'v>(
     own: Option<&Description>,
     variants: impl Iterator<Item = &'v Variant>,
@@ -236,7 +235,7 @@ fn shape_of(field: &Field) -> TokenStream {
     quote!(__toolgen::shape_of(#of))
 }
 
-/// Returns the expressions that check in constants what the attribute of a field says.
+/// Returns constant expressions that check the attribute of a field.
 pub(super) fn checks(field: &Field) -> Vec<TokenStream> {
     if field.serde.skip { Vec::new() } else { field.arg.checks(&shape_of(field), &field.text) }
 }
@@ -247,7 +246,7 @@ fn value(field: &Field) -> TokenStream {
     quote!(__toolgen::value(#of, #rules))
 }
 
-/// Whether a field is optional whatever its type is.
+/// Whether a field is optional, regardless of its type.
 pub(super) fn has_default(field: &Field) -> bool {
     field.arg.default.is_some() || field.serde.default.is_some() || field.serde.container_default
 }
@@ -278,7 +277,7 @@ fn object(fields: &[Field], tag: Option<TokenStream>) -> TokenStream {
     joined(span, &lists, &quote!(__toolgen::extra_of(const { &[#(__toolgen::extra::<#flat>()),*] })))
 }
 
-/// Returns an object with the fields of several lists. Two fields of one name are reported at `span`.
+/// Returns an object with the fields of several lists. Duplicate names are reported at `span`.
 fn joined(span: Span, lists: &[TokenStream], extra: &TokenStream) -> TokenStream {
     let all = quote_spanned!(span=> __toolgen::join::<COUNT>(LISTS));
     quote!(__toolgen::object(
@@ -295,7 +294,7 @@ fn joined(span: Span, lists: &[TokenStream], extra: &TokenStream) -> TokenStream
 fn union(variants: &[Variant], tagging: &Tagging) -> TokenStream {
     let mut shapes: Vec<TokenStream> = Vec::new();
     if matches!(tagging, Tagging::External) {
-        // The names without content are one shape.
+        // All unit variants are one shape.
         let units = || variants.iter().filter(|variant| matches!(variant.payload, Payload::Unit));
         if units().next().is_some() {
             let description = plain_description(None, units());

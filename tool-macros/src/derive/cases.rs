@@ -1,6 +1,6 @@
 //! serde's `rename_all`.
 
-/// A convention for writing names.
+/// A naming convention.
 #[derive(Clone, Copy)]
 pub(crate) enum Case {
     Lower,

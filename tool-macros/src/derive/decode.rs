@@ -1,4 +1,4 @@
-//! The code that turns a checked value into the type.
+//! Generates the code that decodes a validated value.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -44,7 +44,7 @@ fn payload_of(path: &TokenStream, payload: &Payload, defaults: bool) -> TokenStr
 
 fn decode_struct(path: &TokenStream, fields: &[Field], defaults: bool) -> TokenStream {
     let base = defaults.then(|| quote!(let base: Self = __toolgen::Default::default();));
-    // First fields taken by name, then those that other types know, then the one that takes the rest.
+    // First named fields, then flattened types, then the field with the remaining keys.
     let order = |field: &Field| field.serde.flatten;
     let mut sorted: Vec<(usize, &Field)> = fields.iter().enumerate().collect();
     sorted.sort_by_key(|(_, field)| order(field));
@@ -65,8 +65,8 @@ fn decode_struct(path: &TokenStream, fields: &[Field], defaults: bool) -> TokenS
     })
 }
 
-/// Returns the expression of a field's default, if it has one, of the type that is decoded; `of_container` is that of the
-/// type's own default.
+/// Returns the expression of a field's default, if it has one, in the decoded type. `of_container` is the expression of
+/// the container's default.
 pub(super) fn default_of(field: &Field, of_container: &TokenStream) -> Option<TokenStream> {
     let span = at(field.span);
     let default = match (&field.arg.default, &field.serde.default) {

@@ -6,7 +6,7 @@ use super::{Input, Payload, Shape};
 use crate::attr;
 use crate::errors::Errors;
 
-/// What the attribute knows.
+/// The keys of the attribute.
 const KEYS: &[&str] = &["documented"];
 
 /// Reads whether every field must have a description.
@@ -33,7 +33,7 @@ pub(super) fn check(input: &Input, errors: &mut Errors) {
                 errors.at(
                     ident,
                     format!(
-                        "the field `{ident}` of `{owner}` has no description: write a doc comment (`/// …`) before it, or take `#[tool_input(documented)]` away"
+                        "the field `{ident}` of `{owner}` has no description: write a doc comment (`/// …`) before it, or remove `#[tool_input(documented)]`"
                     ),
                 );
             }

@@ -1,4 +1,4 @@
-//! Reads serde's attributes, where they change what is read.
+//! Reads serde's attributes that affect deserialization.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -17,7 +17,7 @@ pub(crate) struct ContainerAttr {
     pub(crate) rename_all_fields: Option<Case>,
     pub(crate) default: bool,
     pub(crate) tagging: Tagging,
-    /// Whether it is written in another form than it is read from.
+    /// Whether it is serialized in another representation than it is deserialized from.
     pub(crate) asymmetric: bool,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct FieldAttr {
     pub(crate) rename: Option<String>,
     pub(crate) aliases: Vec<String>,
     pub(crate) default: Option<Default>,
-    /// Whether the type has a default, from which the field's default is taken.
+    /// Whether the field's default is taken from the default of the type.
     pub(crate) container_default: bool,
     pub(crate) flatten: bool,
     pub(crate) skip: bool,
@@ -59,7 +59,7 @@ pub(crate) enum Default {
     Path(TokenStream),
 }
 
-/// Calls `each` for every entry; `each` reports what it does not know.
+/// Calls `each` for every entry; `each` reports unknown ones.
 fn entries(
     attributes: &[Attribute],
     errors: &mut Errors,
@@ -116,10 +116,7 @@ fn case(meta: &ParseNestedMeta<'_>) -> syn::Result<(Option<Case>, bool)> {
         Some((_, case)) => Ok((Some(*case), same)),
         None => Err(syn::Error::new_spanned(
             span,
-            format!(
-                "serde knows no case `{name}`; it knows {}",
-                names::list(CASES.iter().map(|(name, _)| *name))
-            ),
+            format!("unknown case `{name}`; serde has {}", names::list(CASES.iter().map(|(name, _)| *name))),
         )),
     }
 }
@@ -164,7 +161,7 @@ pub(crate) fn container(attributes: &[Attribute], errors: &mut Errors) -> Contai
                 ignore(meta)?;
             }
             "variant_identifier" | "field_identifier" => return Err(refuse(meta, "is for deserialisers")),
-            // These change no form, or a form that is the same here.
+            // These do not affect the representation.
             _ => ignore(meta)?,
         }
         Ok(())
@@ -187,7 +184,7 @@ pub(crate) fn variant(attributes: &[Attribute], errors: &mut Errors) -> VariantA
             "rename_all" => attr.rename_all = case(meta)?.0,
             "skip" | "skip_deserializing" => attr.skip = true,
             "other" => return Err(refuse(meta, "takes every name")),
-            "untagged" => return Err(refuse(meta, "on one variant mixes two ways to tell variants")),
+            "untagged" => return Err(refuse(meta, "on one variant mixes two ways to identify variants")),
             "with" | "deserialize_with" => return Err(refuse(meta, "reads the variant by a function")),
             _ => ignore(meta)?,
         }

@@ -1,4 +1,4 @@
-//! Names in JSON that two parts of a type share, so that no value could have both.
+//! Reports duplicate JSON names in a type.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -7,8 +7,8 @@ use super::serde_attr::Tagging;
 use super::{Field, Input, Payload, Shape, Variant};
 use crate::errors::Errors;
 
-/// Reports fields and variants of the same name, which cannot be told apart, and kinds of variants that cannot carry a
-/// tag. The fields of a flattened type are known to the compiler alone, which checks them in a constant.
+/// Reports duplicate names of fields and variants, and variants that cannot contain a tag. Only the compiler knows the
+/// fields of a flattened type, and checks them in a constant.
 pub(super) fn check(input: &Input, errors: &mut Errors) {
     match &input.data {
         Shape::Struct(payload) => check_fields(&input.ident.to_string(), payload, None, errors),
@@ -39,7 +39,7 @@ fn names<'a>(own: &'a str, aliases: &'a [String]) -> impl Iterator<Item = &'a st
 fn check_variants(variants: &[Variant], tagging: &Tagging, errors: &mut Errors) {
     let mut seen: Vec<&str> = Vec::new();
     for variant in variants {
-        // Without a tag, nobody writes the names.
+        // Untagged enums do not use the names.
         if !matches!(tagging, Tagging::Untagged) {
             for name in names(&variant.name, &variant.aliases) {
                 twice(
@@ -52,7 +52,7 @@ fn check_variants(variants: &[Variant], tagging: &Tagging, errors: &mut Errors) 
             }
         }
         if matches!((tagging, &variant.payload), (Tagging::Internal(_), Payload::Tuple(_))) {
-            errors.at(&variant.ident, "a variant with several unnamed fields has no place for a tag inside it; name its fields, or add `content = \"…\"`");
+            errors.at(&variant.ident, "a variant with several unnamed fields cannot contain a tag; name its fields, or add `content = \"…\"`");
         }
     }
 }

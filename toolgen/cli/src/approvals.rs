@@ -1,6 +1,7 @@
-//! `approvals`: shows the calls that wait for an approval in a database, and decides about them.
+//! `approvals`: lists the calls that wait for an approval in a database, and grants or denies them.
 //!
-//! It needs no registry and no key: it shows what approvers see, and whoever runs a call checks its seal.
+//! The command needs no registry and no key: it shows what approvers see, and the worker that runs a call checks its
+//! seal.
 
 use std::io;
 use std::time::{Duration, SystemTime};
@@ -16,7 +17,7 @@ use super::args::{ApprovalTask, Approvals};
 use super::output::Output;
 use super::store_location::StoreLocation;
 
-/// The states of calls that are not over.
+/// The states of unfinished calls.
 const OPEN: [ApprovalState; 5] = [
     ApprovalState::Waiting,
     ApprovalState::Granted,
@@ -25,10 +26,10 @@ const OPEN: [ApprovalState; 5] = [
     ApprovalState::Started,
 ];
 
-/// The fewest characters of an ID in a list.
+/// Minimum number of characters of an ID in a list.
 const MIN_ID_CHARS: usize = 8;
 
-/// Runs the command. "Problems found" means that there is no queue, no such call, or that the decision is refused.
+/// Runs the command. Returns `Problems` if there is no queue or no such call, or if the decision is rejected.
 pub(super) fn run(task: &Approvals, output: &mut Output) -> io::Result<Outcome> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let decides = matches!(task.task, ApprovalTask::Grant { .. } | ApprovalTask::Deny { .. });
@@ -68,7 +69,7 @@ pub(super) fn run(task: &Approvals, output: &mut Output) -> io::Result<Outcome> 
         Err(error) => {
             let help = match &error {
                 ApprovalError::NotFound { .. } | ApprovalError::Ambiguous { .. } => {
-                    format!("; `cargo toolgen approvals list {location} --all` has them")
+                    format!("; `cargo toolgen approvals list {location} --all` lists them")
                 }
                 _ => String::new(),
             };
@@ -83,12 +84,12 @@ fn complain(message: &str, output: &mut Output) -> io::Result<Outcome> {
     Ok(Outcome::Problems)
 }
 
-/// Opens the queue at a place, to decide or only to look. `Err` says what is wrong.
+/// Opens the queue at a location: for decisions, or only for reading.
 pub(super) async fn open(location: &StoreLocation, decides: bool) -> Result<Queue, String> {
     location.queue(decides).await?.ok_or_else(|| {
         format!(
-            "{location}: no calls wait in this database; a program puts them there that sets \
-             `ToolboxBuilder::approval_queue` with a `SqliteStore` or a `PostgresStore`"
+            "{location}: this database has no approval queue; set `ToolboxBuilder::approval_queue` with a \
+             `SqliteStore` or a `PostgresStore` in your program"
         )
     })
 }
@@ -124,7 +125,7 @@ async fn decide(queue: &Queue, task: &ApprovalTask) -> Result<ApprovalsOutput, A
     }
 }
 
-/// Writes a table of calls, with IDs as short as they can be.
+/// Writes a table of calls. IDs are shortened to unique prefixes.
 fn list(entries: &[QueuedApproval], output: &mut Output) -> io::Result<()> {
     if entries.is_empty() {
         output.note("no calls");
@@ -166,7 +167,7 @@ fn list(entries: &[QueuedApproval], output: &mut Output) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns what matters most about a call in its state.
+/// Returns the most important fact about a call in its state.
 fn about(entry: &QueuedApproval) -> String {
     if let Some(damage) = &entry.damage {
         return format!("cannot be read: {damage}");
@@ -193,16 +194,16 @@ fn about(entry: &QueuedApproval) -> String {
     }
 }
 
-/// Returns which worker gave the call back, and why.
+/// Returns which worker returned the call, and the reason.
 fn refused(entry: &QueuedApproval) -> String {
     let Some(ApprovalClaim { worker, at, refused: Some(code), .. }) = &entry.claim else {
         return String::new();
     };
     let who = if worker.is_empty() { "a worker" } else { worker };
-    format!("; {who} gave it back {}: {code}", ago(*at))
+    format!("; {who} returned it {}: {code}", ago(*at))
 }
 
-/// Returns a text in one line, with nothing hidden.
+/// Returns a text in one line, with invisible characters made visible.
 fn flat(text: &str) -> String {
     visible(text).split(['\n', '\r']).collect::<Vec<_>>().join(" ")
 }
@@ -225,7 +226,7 @@ fn show(entry: &QueuedApproval, output: &mut Output) -> io::Result<()> {
     fact("session", &optional(&entry.caller.session_id))?;
     fact("agent", &optional(&entry.caller.agent_id))?;
     fact("call", &entry.call_id)?;
-    // What is over does not wait, whatever time it had.
+    // A call that is over no longer waits, regardless of its deadline.
     match entry.state {
         ApprovalState::Denied | ApprovalState::Finished => fact("asked", &ago(entry.requested_at))?,
         _ => fact("waits", &format!("since {}, {}", ago(entry.requested_at), until(entry.expires_at)))?,
@@ -237,7 +238,7 @@ fn show(entry: &QueuedApproval, output: &mut Output) -> io::Result<()> {
         fact("note", &decision.note)?;
     }
     if let Some(claim) = &entry.claim {
-        let who = if claim.worker.is_empty() { "a worker without a name" } else { &claim.worker };
+        let who = if claim.worker.is_empty() { "an unnamed worker" } else { &claim.worker };
         fact("worker", &format!("{who}, {}", ago(claim.at)))?;
         fact("refused", claim.refused.as_deref().unwrap_or(""))?;
     }
@@ -248,13 +249,13 @@ fn show(entry: &QueuedApproval, output: &mut Output) -> io::Result<()> {
     if entry.state == ApprovalState::Started {
         fact("", "")?;
         output.note(
-            "it has not finished: if its worker is gone, it may have had its effect, and it is not run again",
+            "it has not finished; if its worker is gone, it may have taken effect, and it is not retried",
         );
     }
     Ok(())
 }
 
-/// Describes a tool that the call may call, and what it declares.
+/// Describes a tool that the call may call, with its declared effects.
 fn called(tool: &Value) -> String {
     let effects = &tool["effects"];
     let is = |name: &str| effects[name] == Value::Bool(true);
@@ -268,7 +269,7 @@ fn called(tool: &Value) -> String {
     format!("{} ({kind})", tool["name"].as_str().unwrap_or_default())
 }
 
-/// Returns a time in the past, as people say it.
+/// Formats a past time for people, such as “5 minutes ago”.
 fn ago(time: SystemTime) -> String {
     match SystemTime::now().duration_since(time) {
         Ok(passed) if passed < Duration::from_secs(1) => "just now".to_owned(),
@@ -277,7 +278,7 @@ fn ago(time: SystemTime) -> String {
     }
 }
 
-/// Returns when the time of a call is over.
+/// Formats the expiry time of a call.
 fn until(time: SystemTime) -> String {
     match time.duration_since(SystemTime::now()) {
         Ok(remaining) => format!("for {} more", span(remaining)),

@@ -1,4 +1,7 @@
-//! Parses the words of a command line.
+//! Parses command-line arguments with clap.
+//!
+//! The doc comments of arguments are their help texts, which `docs/cli.md` repeats: run the tests with
+//! `TOOLGEN_UPDATE=1` after a change.
 
 mod documents;
 mod help;
@@ -28,7 +31,7 @@ pub(crate) use run::{ApprovalTask, Approvals, Call, Record, Serve, Test, Timelin
 pub(crate) use selection::Selection;
 use selection::check_variable;
 
-/// Compiles documents into tools for LLM agents: OpenAPI, manifests, locks of MCP servers
+/// Compiles documents (OpenAPI, manifests, locks of MCP servers) into tools for LLM agents
 #[derive(Debug, Parser)]
 #[command(name = "cargo-toolgen", bin_name = "cargo toolgen", version, arg_required_else_help = true)]
 pub(crate) struct Invocation {
@@ -66,16 +69,16 @@ pub(crate) enum Task {
     Man(Man),
 }
 
-/// What a result is for
+/// The output format
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Format {
-    /// For people or for machines
+    /// Output format, for people or for programs
     #[arg(id = "format", long = "format", value_name = "FORMAT", default_value = "human", action = ArgAction::Set,
         value_parser = PossibleValuesParser::new(["human", "json"]).map(|name| name == "json"))]
     pub(crate) json: bool,
 }
 
-/// Some of the tools
+/// A selection of tools
 #[derive(Debug, Args)]
 pub(crate) struct Tools {
     /// Only this tool
@@ -83,20 +86,20 @@ pub(crate) struct Tools {
     pub(crate) tools: Vec<String>,
 }
 
-/// Reads what has one of these names.
+/// Returns a parser of values that have one of these names.
 fn named<T: Clone + Send + Sync + 'static>(
     names: impl IntoIterator<Item = &'static str>,
     by_name: fn(&str) -> Option<T>,
 ) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(names).try_map(move |name| by_name(&name).ok_or("there is none of this name"))
+    PossibleValuesParser::new(names).try_map(move |name| by_name(&name).ok_or("unknown name"))
 }
 
-/// Parses the words of a command line, starting with the name of the program. Cargo inserts the name of the subcommand
+/// Parses the arguments of a command line, starting with the program name. Cargo inserts the subcommand name `toolgen`
 /// after it, which is removed.
 ///
 /// # Errors
 ///
-/// If the usage is wrong; also for help and version, which are errors of code 0.
+/// Returns a usage error; also for `--help` and `--version`, which are errors with exit code 0.
 pub(crate) fn parse(mut words: Vec<OsString>) -> Result<Invocation, Error> {
     if words.get(1).is_some_and(|word| word == "toolgen") {
         words.remove(1);
@@ -112,13 +115,14 @@ pub(crate) fn parse(mut words: Vec<OsString>) -> Result<Invocation, Error> {
     }
 }
 
-/// Returns the commands with their words and help.
+/// Returns the clap command with all subcommands, arguments and help texts.
 pub(crate) fn command() -> Command {
     help::with_help(Invocation::command())
 }
 
 impl Task {
-    /// Reads the words that are more than texts. An error says which one is wrong.
+    /// Validates the arguments that clap cannot check, and sets the fields derived from them. `Err` names the invalid
+    /// argument.
     fn read(&mut self) -> Result<(), String> {
         if let Some(selection) = self.selection() {
             selection.read()?;
@@ -143,7 +147,9 @@ impl Task {
             }
             Task::Bin(task) => task.selection.options.modules = task.layout.modules,
             Task::Docs(task) if task.summary && task.format == DocsFormat::Json => {
-                return Err("`--summary` is text; with `--format json` write `--level summary`".to_owned());
+                return Err(
+                    "`--summary` prints Markdown; with `--format json`, write `--level summary`".to_owned()
+                );
             }
             Task::Call(task) => {
                 task.requests.output.clone_from(&task.output);
@@ -151,20 +157,22 @@ impl Task {
             }
             Task::Serve(task) => {
                 if let Some(name) = &task.token {
-                    check_variable("`--token VARIABLE`", name)?;
+                    check_variable("`--token ENV_VAR`", name)?;
                 }
                 return task.requests.read(task.selection.private_hosts());
             }
             Task::Mcp(mcp) => return mcp.task.read(),
             Task::Approvals(Approvals {
                 task: ApprovalTask::Grant { decision, .. } | ApprovalTask::Deny { decision, .. },
-            }) if decision.by.trim().is_empty() => return Err("`--by` is empty: say who decides".to_owned()),
+            }) if decision.by.trim().is_empty() => {
+                return Err("`--by` is empty; name the person who decides".to_owned());
+            }
             _ => {}
         }
         Ok(())
     }
 
-    /// The documents of a command, and how they are compiled.
+    /// Returns the documents and compiler options of a command.
     fn selection(&mut self) -> Option<&mut Selection> {
         match self {
             Task::Check(task) => Some(&mut task.selection),
@@ -191,8 +199,8 @@ impl Task {
     }
 }
 
-/// Joins an option whose value is optional with a word behind it that is one of its values: `--discovery off` becomes
-/// `--discovery=off`. Any other word there is a document.
+/// Joins an option that has an optional value with the next argument, if that is one of its values: `--discovery off`
+/// becomes `--discovery=off`. Any other argument there is a document.
 fn join_values(command: &Command, words: &mut Vec<OsString>) {
     let named = words.get(1).and_then(|word| command.find_subcommand(word));
     let options =
@@ -212,7 +220,7 @@ fn join_values(command: &Command, words: &mut Vec<OsString>) {
     }
 }
 
-/// Returns the error of the innermost command that was named: it shows that one's usage.
+/// Returns the error of the innermost subcommand, so that it shows the usage of that command.
 fn error_of(command: &mut Command, matches: &ArgMatches, message: String) -> Error {
     if let Some((name, matches)) = matches.subcommand()
         && let Some(inner) = command.find_subcommand_mut(name)
@@ -222,13 +230,13 @@ fn error_of(command: &mut Command, matches: &ArgMatches, message: String) -> Err
     command.error(ErrorKind::ValueValidation, message)
 }
 
-/// Puts what was probably meant first, and tells a user who named a document that a command comes before it.
+/// Orders suggestions by likelihood, and explains to a user who starts with a document that a command comes first.
 fn in_order(mut error: Error) -> Error {
     if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
         && (super::fetch::url(Path::new(word)).is_some() || Path::new(word).is_file())
     {
         let tip = format!("a command comes first, such as `cargo toolgen check {word}`");
-        // A part of a path may be like a command.
+        // A part of the path may resemble a command.
         error.remove(ContextKind::SuggestedSubcommand);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     } else if let Some(ContextValue::Strings(similar)) = error.get(ContextKind::SuggestedSubcommand) {

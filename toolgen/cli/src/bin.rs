@@ -1,4 +1,4 @@
-//! `bin`: writes a program that answers one call of a tool.
+//! `bin`: generates a program that runs one tool call.
 
 use std::io;
 use std::path::Path;
@@ -15,17 +15,17 @@ use super::compile::{Compiled, compile_all, leave_out};
 use super::generate::{NO_REGISTRY, check_crate_name, modules, runtime, write};
 use super::output::Output;
 
-/// Writes the crate of the program, and builds it if wanted. "Problems found" also means that no tool is left, or that
-/// the program cannot be built.
+/// Writes the crate of the program, and builds it with `--build`. Also returns `Problems` if no tool is left, or if the
+/// build fails.
 pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
     let (mut compiled, complete) = compile_all(&task.selection, &[], output);
     for program in compiled.iter_mut().filter_map(|compiled| compiled.program.as_mut()) {
-        // A program that answers one call meets no requirement.
+        // A program that runs one call meets no requirement.
         leave_out(program, |_, _| false, output);
     }
     let tools: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
     if tools.is_empty() {
-        output.complain("no tool is left that a program could run");
+        output.complain("no tool can run in a program");
         return Ok(Outcome::Problems);
     }
     let mut names: Vec<&str> = tools.iter().map(|tool| tool.spec.name.as_str()).collect();
@@ -64,7 +64,7 @@ pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
     Ok(if complete { done } else { Outcome::Problems })
 }
 
-/// Returns the name of the program: the wanted one, or one made from the name of the first document.
+/// Returns the name of the program: `--name`, or a name derived from the first document.
 fn name(task: &Bin) -> String {
     task.name.clone().unwrap_or_else(|| {
         let first = task.selection.documents().first().and_then(|path| path.file_name());

@@ -22,11 +22,11 @@ use super::output::Output;
 use super::prompt;
 use arguments::ArgumentInput;
 
-/// How many tools are named if no tool is chosen.
+/// Maximum number of tools to name if the user chose none.
 const MAX_TOOLS_NAMED: usize = 20;
 
-/// Calls the tool, or prints the request it would send. "Problems found" means that the arguments are wrong or the
-/// call failed; the output is then what a model would read.
+/// Calls the tool, or prints its request. Returns `Problems` if the arguments are invalid or the call failed; the
+/// output is then the message for the model.
 pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
     if let Some(word) = &task.tool
         && arguments::pair(word).is_some()
@@ -55,7 +55,7 @@ pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
     call(task, tool, &all, given, output)
 }
 
-/// Lets the person choose a tool and give what it needs. If nobody is there to ask, shows what there is.
+/// Lets the user choose a tool and enter its arguments. Without a terminal, lists the tools.
 fn ask(task: &Call, tools: &[&Tool], output: &mut Output) -> io::Result<Outcome> {
     if !output.can_ask() {
         let names: Vec<&str> =
@@ -94,7 +94,7 @@ fn call(
             return Ok(Outcome::Usage);
         }
     };
-    // A text counts as the arguments of providers that send them as text, so a mistake in it is the model's.
+    // Arguments as a string are parsed like those of vendors that send strings: errors in them are for the model.
     if !task.dry_run {
         return send::run(task, tool, all, arguments, output);
     }
@@ -108,7 +108,7 @@ fn call(
     }
 }
 
-/// Says how the arguments of a tool are given.
+/// Returns the usage line of a tool: its name and its arguments.
 fn usage(tool: &Tool) -> String {
     let is_file = |name: &str| arguments::is_file(tool, &[name]);
     let takes = value::usage(tool.spec.input.shape(), &tool.spec.defs, &is_file);
@@ -129,7 +129,7 @@ fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> 
             };
         }
         spec::plan::ExecutionPlan::Mcp(plan) => {
-            // Variables are only named, whoever asks: a server is given its values when it is started.
+            // Variables are shown by name only: the server gets their values when it starts.
             let transport = spec::mcp::transport(&plan.server.transport);
             let (server, tool) = (plan.server.alias.as_str(), plan.tool.as_str());
             let call =
@@ -160,7 +160,7 @@ fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> 
     Ok(Outcome::Fine)
 }
 
-/// Prints a value of JSON: in lines for people, in one line for programs.
+/// Prints a JSON value: pretty for people, in one line for programs.
 fn value(task: &Call, value: &Value, output: &mut Output) -> io::Result<()> {
     if task.format.json {
         output.json(value)?;
@@ -169,7 +169,7 @@ fn value(task: &Call, value: &Value, output: &mut Output) -> io::Result<()> {
     output.line(&format!("{value:#}"))
 }
 
-/// Returns a request as people read it: its line, its headers and, after an empty line, its body.
+/// Formats a request for people: request line, headers and, after an empty line, the body.
 fn readable(request: &HttpRequest, show_secrets: bool) -> String {
     let (url, headers) = shown(request, show_secrets);
     let mut out = format!("{} {url}", request.method);
@@ -190,7 +190,7 @@ fn readable(request: &HttpRequest, show_secrets: bool) -> String {
     format!("{out}\n\n{body}")
 }
 
-/// Returns the URL and the headers of a request, without secrets unless they are to be shown.
+/// Returns the URL and the headers of a request. Secrets are masked unless `show_secrets` is set.
 fn shown(request: &HttpRequest, show_secrets: bool) -> (String, Vec<(String, String)>) {
     if show_secrets {
         (request.url.clone(), request.headers.clone())

@@ -1,4 +1,4 @@
-//! `check`: shows what is wrong with documents.
+//! `check`: reports the diagnostics of documents.
 
 use std::io;
 use std::slice;
@@ -12,11 +12,11 @@ use super::compile::{Compiled, compile_each};
 use super::lock;
 use super::output::Output;
 
-/// How many warnings or notes of a code are shown; more are counted.
+/// Maximum number of warnings or notes to print per code; the others are only counted.
 const MAX_SHOWN_PER_CODE: usize = 3;
 
-/// Runs the command. "Problems found" means that an operation or a document was left out, that something denied was
-/// found, or that the tools differ from their lock in a way that is denied.
+/// Runs the command. Returns `Problems` if an operation or a document was skipped, a denied diagnostic was reported, or
+/// the tools differ from their lock by a denied change.
 pub(super) fn run(task: &Check, output: &mut Output) -> io::Result<Outcome> {
     let selection = &task.selection;
     let mut outcome = Outcome::Fine;

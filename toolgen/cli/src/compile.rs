@@ -1,4 +1,4 @@
-//! Compiles documents, the first step of all commands that read them.
+//! Compiles the documents of a command, and reports their diagnostics.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read as _};
@@ -20,12 +20,12 @@ use super::output::Output;
 /// A document and its compiled form.
 pub(super) struct Compiled {
     pub(super) path: PathBuf,
-    /// `None` if nothing of the document is used.
+    /// `None` if the document could not be compiled.
     pub(super) program: Option<Program>,
     pub(super) problems: Problems,
 }
 
-/// Compiles the documents of a command. A problem with options counts only if all documents have it.
+/// Compiles the documents of a command. A diagnostic about options is reported only if all documents have it.
 pub(super) fn compile_each(selection: &Selection, output: &mut Output) -> Vec<Compiled> {
     let count = selection.documents().len();
     let documents = selection.documents().iter().enumerate();
@@ -42,7 +42,7 @@ pub(super) fn compile_each(selection: &Selection, output: &mut Output) -> Vec<Co
     all
 }
 
-/// Compiles a document; `-` is the standard input, and a URL is fetched.
+/// Compiles a document: a file, `-` for standard input, or a URL, which is fetched.
 pub(super) fn compile(path: &Path, selection: &Selection, output: &mut Output) -> Compiled {
     output.progress(&format!("reading {}", path.display()));
     if path == Path::new("-") {
@@ -76,7 +76,7 @@ pub(super) fn compile(path: &Path, selection: &Selection, output: &mut Output) -
     Compiled { path: path.to_path_buf(), program, problems }
 }
 
-/// Says why there is no document.
+/// Reports why a document cannot be read.
 fn nothing(path: &Path, reason: &str, output: &mut Output) -> Compiled {
     output.complain(reason);
     Compiled { path: path.to_path_buf(), program: None, problems: Problems::new() }
@@ -99,7 +99,7 @@ fn program(document: &Arc<Document>, selection: &Selection, problems: &mut Probl
     Some(program)
 }
 
-/// Runs a program of the crate that prints its tools, and compiles what it prints.
+/// Runs a program of the crate that prints its tools, and compiles its output.
 fn compile_exported(program: &[String], selection: &Selection, output: &mut Output) -> Compiled {
     let path = PathBuf::from(program.join(" "));
     output.progress(&format!("running cargo run {}", path.display()));
@@ -110,12 +110,12 @@ fn compile_exported(program: &[String], selection: &Selection, output: &mut Outp
             return compile_bytes(&path, ran.stdout, selection);
         }
         Ok(ran) if ran.status.success() => format!(
-            "`cargo run {}` printed something other than an export; the program is one line: \
+            "`cargo run {}` did not print an export; the body of its `main` must be \
              `toolgen_runtime::export!(registry());`",
             path.display()
         ),
         Ok(ran) => format!(
-            "`cargo run {}` failed ({}); the program is one line: `toolgen_runtime::export!(registry());`",
+            "`cargo run {}` failed ({}); the body of its `main` must be `toolgen_runtime::export!(registry());`",
             path.display(),
             ran.status
         ),
@@ -124,20 +124,20 @@ fn compile_exported(program: &[String], selection: &Selection, output: &mut Outp
     nothing(&path, &reason, output)
 }
 
-/// Whether a program printed its tools: one JSON object, as `export!` does.
+/// Whether a program printed its tools as one JSON object, like `export!`.
 fn is_export(printed: &[u8]) -> bool {
     let read = serde_json::from_slice::<serde_json::Value>(printed);
     read.is_ok_and(|value| value.get("toolgen_lock").is_some())
 }
 
-/// Compiles the documents of a command that is about their tools, and reports on the standard error what was left out
-/// and which options matched nothing. If an exclusion is among the latter, no document counts as compiled: an operation
-/// that is meant to be left out must not become a tool.
+/// Compiles the documents of a command that uses their tools. Reports skipped operations and options that matched
+/// nothing on standard error. If an exclusion matched nothing, no document counts as compiled: an operation that should
+/// be excluded must not become a tool.
 ///
-/// If tools are `wanted` and all there, problems elsewhere are only counted.
+/// If all `wanted` tools exist, diagnostics about other parts are only counted.
 ///
-/// Also returns whether every document could be compiled, no manifest has an error, tools are left, and nothing denied
-/// was found.
+/// Also returns whether every document could be compiled, no manifest has an error, tools are left, and no denied
+/// diagnostic was reported.
 pub(super) fn compile_all(
     selection: &Selection,
     wanted: &[String],
@@ -170,7 +170,7 @@ pub(super) fn compile_all(
     }
     let mistaken = |compiled: &Compiled| compiled.problems.as_slice().iter().any(is_told);
     if all.iter().all(|one| one.tools().is_empty()) && all.iter().any(mistaken) {
-        output.note("there are no tools, because of the mistakes above");
+        output.note("there are no tools, because of the errors above");
     }
     let none_left = all.iter().all(|one| one.tools().is_empty())
         && all.iter().any(|compiled| compiled.problems.selected_no_tools());
@@ -187,7 +187,7 @@ impl Compiled {
     }
 }
 
-/// Returns the tools of these names, or all if none is named. An error names the first that does not exist.
+/// Returns the tools of these names, or all tools without names. `Err` names the first that does not exist.
 pub(super) fn choose<'a>(compiled: &'a [Compiled], names: &[String]) -> Result<Vec<&'a Tool>, String> {
     let all = || compiled.iter().flat_map(Compiled::tools);
     if names.is_empty() {
@@ -201,7 +201,7 @@ pub(super) fn choose<'a>(compiled: &'a [Compiled], names: &[String]) -> Result<V
     Ok(chosen)
 }
 
-/// Returns the tools of these names, as [`choose`] does. `None`, and the user is told, if one does not exist.
+/// Returns the tools of these names, like [`choose`]. Reports an unknown name, and returns `None`.
 pub(super) fn chosen<'a>(
     compiled: &'a [Compiled],
     names: &[String],
@@ -216,7 +216,7 @@ fn unknown(name: &str, compiled: &[Compiled]) -> String {
     let errors = problems.filter(|problem| problem.severity() == Severity::Error);
     let broken: BTreeSet<String> = errors.filter_map(|problem| named_tool(&problem.pointer)).collect();
     if broken.contains(name) {
-        return format!("the tool `{name}` has mistakes, see above");
+        return format!("the tool `{name}` has errors, see above");
     }
     let tools = compiled.iter().flat_map(Compiled::tools).map(|tool| tool.spec.name.as_str());
     let likely = suggestions(name, tools.chain(broken.iter().map(String::as_str)));
@@ -227,21 +227,21 @@ fn unknown(name: &str, compiled: &[Compiled]) -> String {
             format!("there is no tool `{name}`; did you mean {} or {last}?", others.join(", "))
         }
         None if compiled.iter().all(|compiled| compiled.tools().is_empty()) => {
-            format!("there is no tool `{name}`, nor any other")
+            format!("there is no tool `{name}`; there are no tools")
         }
-        None => format!("there is no tool `{name}`; `cargo toolgen list` shows what there is"),
+        None => format!("there is no tool `{name}`; `cargo toolgen list` lists the tools"),
     }
 }
 
-/// Returns the name of the tool of a manifest that a place belongs to.
+/// Returns the name of the tool that contains a location of a manifest.
 fn named_tool(pointer: &Pointer) -> Option<String> {
     let mut tokens = pointer.tokens();
     tokens.next().filter(|first| first == "tools")?;
     tokens.next().map(|name| name.into_owned())
 }
 
-/// Leaves out the tools that cannot run, and says why. `meets` says whether a requirement is met if the tools with
-/// these names are left out.
+/// Removes the tools that cannot run, and reports the reasons. `meets` returns whether a requirement is met without the
+/// tools of these names.
 pub(super) fn leave_out(
     program: &mut Program,
     meets: impl Fn(&Requirement, &BTreeSet<String>) -> bool,
@@ -259,14 +259,14 @@ pub(super) fn leave_out(
             break;
         }
         for (name, reason) in more {
-            output.note(&format!("`{name}` is left out: {reason}"));
+            output.note(&format!("skipped `{name}`: {reason}"));
             out.insert(name);
         }
     }
     retain(program, &out);
 }
 
-/// Returns what a tool needs but is missing.
+/// Returns the reason why a tool cannot run, if there is one.
 fn lacks(
     tool: &Tool,
     out: &BTreeSet<String>,
@@ -282,13 +282,13 @@ fn lacks(
     })
 }
 
-/// Returns why only a program that has what a call needs can carry it out.
+/// Returns why only a program can run a call, for example because it is a function of the program.
 pub(super) fn needs_program(call: &ExecutionPlan) -> Option<String> {
     match call {
         ExecutionPlan::Function => Some("it is a function that a program would have to implement".to_owned()),
         ExecutionPlan::Agent(_) => Some("it is an agent, which needs a model".to_owned()),
         ExecutionPlan::Effect(plan) => {
-            Some(format!("it asks the program for `{}`, and there is no program here", plan.name))
+            Some(format!("it is the effect `{}`, which a program would have to handle", plan.name))
         }
         _ => None,
     }
@@ -296,7 +296,7 @@ pub(super) fn needs_program(call: &ExecutionPlan) -> Option<String> {
 
 fn retain(program: &mut Program, out: &BTreeSet<String>) {
     program.tools.retain(|tool| !out.contains(tool.spec.name.as_str()));
-    // Sets may name what is left out, and a program has no agent that would use them.
+    // Toolsets may name removed tools, and the program has no agent that uses them.
     program.toolsets.clear();
     program.contexts.clear();
     program.parts.iter_mut().for_each(|part| retain(&mut part.program, out));

@@ -12,11 +12,11 @@ use super::args::Diff;
 use super::compile::{Compiled, compile, compile_each};
 use super::output::Output;
 
-/// Prints the changes, by class. "Problems found" means that one of them is denied.
+/// Prints the changes, by class. Returns `Problems` if one of them is denied.
 pub(super) fn run(task: &Diff, output: &mut Output) -> io::Result<Outcome> {
     let selection = &task.selection;
     if selection.documents().len() + selection.exported.len() != 2 {
-        output.complain("name two documents or programs: the older one, then the newer one");
+        output.complain("pass two documents or programs: the older, then the newer");
         return Ok(Outcome::Usage);
     }
     let mut all = compile_each(selection, output);
@@ -48,8 +48,8 @@ fn surface_of(compiled: &Compiled, output: &mut Output) -> Option<Surface> {
     surface.map_err(|error| output.complain(&format!("{}: {error}", compiled.path.display()))).ok()
 }
 
-/// Compiles lists of tools of an MCP server again, as those of one server: they do not say what their server is called,
-/// and the names of the files would make all tools differ.
+/// Compiles the tool lists of MCP servers again under one alias: lists do not contain the name of their server, and
+/// aliases from the file names would make all tools differ.
 fn same_alias(all: &mut [Compiled], task: &Diff, output: &mut Output) {
     let is_mcp = |compiled: &Compiled| compiled.program.as_ref().is_some_and(|program| program.kind == "mcp");
     if task.selection.options.namespace.is_some() || !all.iter().all(is_mcp) {

@@ -1,4 +1,4 @@
-//! The tools by which a model discovers others, for the commands that show or serve tools.
+//! The tools that a model uses to discover other tools, for the commands that show or serve tools.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,10 @@ use toolgen_runtime::ToolSpec;
 use toolgen_runtime::registry::discovery::Discovery;
 use toolgen_runtime::registry::toolsets::Toolset;
 
-/// The number of tools from which `serve` makes them discoverable by default: more than OpenAI and several clients
-/// accept.
+/// Number of tools from which `serve` enables discovery by default: OpenAI and several clients accept fewer.
 pub(super) const DISCOVERY_THRESHOLD: usize = 129;
 
-/// Returns the discovery of tools, which can be searched by the groups that their documents put them in.
+/// Returns the discovery of tools. The groups of their documents can be searched.
 pub(super) fn of(tools: &[&Tool], pinned: &[String]) -> Discovery {
     let mut groups: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for tool in tools {
@@ -25,10 +24,10 @@ pub(super) fn of(tools: &[&Tool], pinned: &[String]) -> Discovery {
         .fold(discovery, |all, (name, members)| all.group(Toolset::new(name.to_owned(), members)))
 }
 
-/// Returns the specifications that a model is given: those of the tools, or those that discover them.
+/// Returns the specifications for a model: those of the tools, or of the discovery tools.
 pub(super) fn visible_specs(discovers: bool, tools: &[&Tool]) -> Vec<ToolSpec> {
     if discovers {
-        // The usual names are names.
+        // The default names are valid.
         return Discovery::new().specs().map(Vec::from).unwrap_or_default();
     }
     tools.iter().map(|tool| tool.spec.clone()).collect()

@@ -1,4 +1,4 @@
-//! `docs`: prints the documentation of tools for a prompt, or compares it with a file.
+//! `docs`: prints tool documentation for a system prompt, or compares it with a file.
 
 use std::fs;
 use std::io;
@@ -16,8 +16,8 @@ use super::compile::{Compiled, choose, compile_all};
 use super::discovery;
 use super::output::Output;
 
-/// Prints the tools at a level, or compares them with a file. Without a level, that is the list of tools, and then each
-/// of them in full.
+/// Prints the tools at a level of detail, or compares the text with a file. Without a level, prints the list of tools
+/// and then each tool in full.
 pub(super) fn run(task: &Docs, output: &mut Output) -> io::Result<Outcome> {
     let (compiled, complete) = compile_all(&task.selection, &task.only.tools, output);
     let chosen = choose(&compiled, &task.only.tools)
@@ -52,10 +52,10 @@ pub(super) fn run(task: &Docs, output: &mut Output) -> io::Result<Outcome> {
     Ok(if complete { done } else { Outcome::Problems })
 }
 
-/// The most lines that are shown of a difference, on either side.
+/// Maximum number of lines of a difference to print, per side.
 const MAX_LINES: usize = 20;
 
-/// Compares the documentation with the file that should hold it.
+/// Compares the documentation with the content of a file.
 fn compare(file: &Path, text: &str, output: &mut Output) -> io::Result<Outcome> {
     let held = match fs::read_to_string(file) {
         Ok(held) => held,
@@ -64,7 +64,7 @@ fn compare(file: &Path, text: &str, output: &mut Output) -> io::Result<Outcome> 
             return Ok(Outcome::Problems);
         }
     };
-    // A checkout may have other ends of lines.
+    // A checkout may have different line endings.
     let (held, new): (Vec<&str>, Vec<&str>) = (held.lines().collect(), text.lines().collect());
     if held == new {
         return Ok(Outcome::Fine);
@@ -86,7 +86,7 @@ fn compare(file: &Path, text: &str, output: &mut Output) -> io::Result<Outcome> 
     Ok(Outcome::Problems)
 }
 
-/// Returns the toolsets of these names, or all if none is named. An error names the first that does not exist.
+/// Returns the toolsets of these names, or all toolsets without names. `Err` names the first that does not exist.
 fn toolsets<'a>(compiled: &'a [Compiled], names: &[String]) -> Result<Vec<&'a Toolset>, String> {
     let all = || compiled.iter().filter_map(|one| one.program.as_ref()).flat_map(|program| &program.toolsets);
     if names.is_empty() {
@@ -103,7 +103,7 @@ fn toolsets<'a>(compiled: &'a [Compiled], names: &[String]) -> Result<Vec<&'a To
     names.iter().map(find).collect()
 }
 
-/// Returns the documentation, which ends with a line break.
+/// Returns the documentation, with a final line break.
 fn text(task: &Docs, groups: &[Group<'_>]) -> String {
     let style =
         Style { level: task.level.unwrap_or(Level::Full), dialect: task.dialect, results: task.results };

@@ -1,4 +1,4 @@
-//! `doctor`: says what is here, what is missing, and how to get it.
+//! `doctor`: diagnoses a project, and prints a fix for each failed check.
 
 mod discover;
 mod machine;
@@ -12,23 +12,23 @@ use super::Outcome;
 use super::args::Doctor;
 use super::output::Output;
 
-/// What was found about one thing.
+/// The result of one check.
 #[derive(Debug, PartialEq, Eq)]
 struct Finding {
     state: State,
     what: String,
-    /// What to do about it; empty if there is nothing to do.
+    /// How to fix it; empty if there is nothing to fix.
     remedy: String,
 }
 
-/// The state of something.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// It works.
+    /// The check passed.
     Fine,
-    /// It is worth knowing.
+    /// The finding is informational.
     Note,
-    /// It does not work.
+    /// The check failed.
     Problem,
 }
 
@@ -65,10 +65,10 @@ impl Finding {
     }
 }
 
-/// Looks at everything and prints what is found. "Problems found" means that something does not work.
+/// Runs all checks and prints their findings. Returns `Problems` if a check failed.
 pub(super) fn run(task: &Doctor, output: &mut Output) -> io::Result<Outcome> {
     if !task.folder.is_dir() {
-        output.complain(&format!("{} is not a folder", task.folder.display()));
+        output.complain(&format!("{} is not a directory", task.folder.display()));
         return Ok(Outcome::Usage);
     }
     output.progress("looking at the toolchain");
@@ -99,7 +99,7 @@ pub(super) fn run(task: &Doctor, output: &mut Output) -> io::Result<Outcome> {
         let notes = all().filter(|finding| !finding.remedy.is_empty()).count();
         output.line(&match (problems, notes) {
             (0, 0) => "\nnothing is missing".to_owned(),
-            (0, _) => "\nnothing is broken; what is missing is in the lines that begin with `-`".to_owned(),
+            (0, _) => "\nno check failed; lines that begin with `-` are notes".to_owned(),
             _ => format!("\n{problems} problem{plural}: the lines that begin with `!`"),
         })?;
     }

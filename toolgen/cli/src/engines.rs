@@ -1,4 +1,4 @@
-//! The engines that run tools for the command line.
+//! Engines that run tools for the command line.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,12 +16,11 @@ use super::args::Requests;
 use super::fetch::client;
 use super::output_file::OutputFile;
 
-/// Returns the engines of calls that the user makes, and the one of MCP servers among them, which must be closed at the
-/// end.
+/// Returns the engines for the calls of the user, and the MCP engine among them, which must be closed at the end.
 ///
 /// # Errors
 ///
-/// What is wrong with the user's settings.
+/// Returns a message if the user's settings are invalid.
 pub(super) fn engines(requests: &Requests, options: &Options) -> Result<(Engines, McpEngine), String> {
     let timeout = Duration::from_secs(requests.timeout);
     let servers = McpEngine::with_options(
@@ -30,11 +29,11 @@ pub(super) fn engines(requests: &Requests, options: &Options) -> Result<(Engines
     Ok((Engines::new().with(http(requests, options)?).with(servers.clone()), servers))
 }
 
-/// Returns the engine of requests that the user makes. An error says what is wrong with the user's settings.
+/// Returns the HTTP engine. `Err` if the user's settings are invalid.
 pub(super) fn http(requests: &Requests, options: &Options) -> Result<HttpEngine, String> {
     let timeout = Duration::from_secs(requests.timeout);
     let mut engine = client(&requests.private_hosts).credentials(credentials(options)).timeout(timeout);
-    // A model may name any file below the folder.
+    // A model may name any file in the directory.
     if let Some(dir) = &requests.files {
         engine = engine.files(FilesRoot::new(dir).max_file_bytes(requests.max_file));
     }
@@ -63,20 +62,20 @@ pub(super) fn http(requests: &Requests, options: &Options) -> Result<HttpEngine,
     engine.build().map_err(|error| error.to_string())
 }
 
-/// Returns the names and values of the headers that every request gets.
+/// Returns the names and values of the headers of every request.
 ///
 /// # Errors
 ///
-/// Which variable must be set, or holds what a header cannot contain.
+/// Returns a message if a variable is not set, or if its value is not valid in a header.
 pub(super) fn headers(requests: &Requests) -> Result<Vec<(&str, String)>, String> {
     let header = |(name, variable): &'_ (String, String)| -> Result<String, String> {
         let value = std::env::var(variable)
             .map_err(|_| format!("`--header {name}={variable}` needs the environment variable {variable}"))?;
-        // Files of secrets end with a line break.
+        // Secret files end with a line break.
         let value = value.trim();
         if value.is_empty() || value.chars().any(|c| c.is_control() && c != '\t') {
             return Err(format!(
-                "`--header {name}={variable}`: what {variable} holds cannot be sent as a header"
+                "`--header {name}={variable}`: the value of {variable} cannot be sent as a header"
             ));
         }
         Ok(value.to_owned())
@@ -84,12 +83,12 @@ pub(super) fn headers(requests: &Requests) -> Result<Vec<(&str, String)>, String
     requests.headers.iter().map(|pair| header(pair).map(|value| (pair.0.as_str(), value))).collect()
 }
 
-/// Returns the options of a client of MCP servers that may reach these private hosts.
+/// Returns the options of an MCP client that may reach these private hosts.
 pub(super) fn mcp_options(private_hosts: &[String]) -> McpOptions {
     McpOptions::new().http(client(private_hosts))
 }
 
-/// Returns the settings that get the tokens of a scheme: the client is in variables named after the scheme.
+/// Returns the OAuth settings of a scheme. The client ID and secret are in variables named after the scheme.
 fn oauth(scheme: &str, token_url: &str) -> Result<OAuth, String> {
     let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     let prefix: String = scheme.chars().map(upper).collect();
@@ -111,14 +110,14 @@ fn file(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Returns the credentials the user named.
+/// Returns the credentials that the user configured.
 pub(super) fn credentials(options: &Options) -> EnvCredentials {
     let named = options.credentials.iter();
     let all = EnvCredentials::new().variable_help(by_auth);
     named.fold(all, |all, (scheme, variable)| all.variable(scheme, variable))
 }
 
-/// Returns the schemes of tools for which an engine has no credential: what to do about each, and for how many tools.
+/// Returns the security schemes without credentials, each with the fix and the number of its tools.
 pub(super) fn unset_schemes(engine: &HttpEngine, tools: &[Tool]) -> BTreeMap<String, (String, usize)> {
     let mut schemes: BTreeMap<String, (String, usize)> = BTreeMap::new();
     for missing in engine.missing_credentials(tools) {
@@ -130,7 +129,7 @@ pub(super) fn unset_schemes(engine: &HttpEngine, tools: &[Tool]) -> BTreeMap<Str
     schemes
 }
 
-/// Says how many tools there are.
+/// Formats a number of tools.
 pub(super) fn counted(tools: usize) -> String {
     if tools == 1 { "1 tool".to_owned() } else { format!("{tools} tools") }
 }
@@ -139,7 +138,7 @@ fn by_auth(scheme: &str, variable: &str) -> String {
     format!("`--auth {scheme}={variable}`")
 }
 
-/// The credentials of a dry run, which requests no token.
+/// The credentials of a dry run, which does not request tokens.
 #[derive(Debug)]
 pub(super) struct DryRunCredentials<'a> {
     pub(super) env_credentials: EnvCredentials,
@@ -170,7 +169,7 @@ impl Credentials for DryRunCredentials<'_> {
 
     fn help(&self, request: &CredentialRequest<'_>) -> String {
         match request.placement {
-            Placement::MutualTls => "give `--client-cert` and `--client-key`".to_owned(),
+            Placement::MutualTls => "pass `--client-cert` and `--client-key`".to_owned(),
             _ => self.env_credentials.help(request),
         }
     }

@@ -1,4 +1,4 @@
-//! `explain`: explains the code of a problem.
+//! `explain`: explains a diagnostic code, or the code of a failed call.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use super::Outcome;
 use super::args::Explain;
 use super::output::Output;
 
-/// Prints the page of a code, or the list of all codes.
+/// Prints the description of a code, or the list of all codes.
 pub(super) fn run(task: &Explain, output: &mut Output) -> io::Result<Outcome> {
     let Some(wanted) = &task.code else {
         return list(task.format.json, output).map(|()| Outcome::Fine);
@@ -28,11 +28,10 @@ pub(super) fn run(task: &Explain, output: &mut Output) -> io::Result<Outcome> {
         return Ok(Outcome::Fine);
     }
     let Some(code) = catalogue::find(wanted) else {
-        // `warnings` is a word for levels, which has no page.
+        // `warnings` is a group of codes for `--deny`, which has no description.
         let near = catalogue::closest_code(wanted).filter(|near| catalogue::find(near).is_some());
         let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-        output
-            .complain(&format!("there is no code `{wanted}`; {near}`cargo toolgen explain` lists them all"));
+        output.complain(&format!("unknown code `{wanted}`; {near}`cargo toolgen explain` lists all codes"));
         return Ok(Outcome::Usage);
     };
     if task.format.json {
@@ -45,26 +44,26 @@ pub(super) fn run(task: &Explain, output: &mut Output) -> io::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Where the code of a failed call is found.
-const FOUND: &str = "Answers of tools have this code, and so have audit records (`error_code`), spans and metrics (`error.type`). All such\ncodes are listed in docs/codes.md.";
+/// Explains where codes of failed calls occur.
+const FOUND: &str = "Results of failed calls have this code, and so have audit records (`error_code`), spans and metrics (`error.type`).\ndocs/codes.md lists all codes.";
 
-/// Says what to do about a failed call.
+/// Returns the help for a failed call.
 fn remedy(code: &str) -> &'static str {
     match code {
         "MISSING_CREDENTIAL" => {
-            "Set the variable that the message names, or name another one by `--auth SCHEME=VARIABLE`."
+            "Set the variable that the message names, or choose another one with `--auth SCHEME=ENV_VAR`."
         }
         "CREDENTIAL_REFUSED" | "OAUTH_ERROR" | "PROXY_REFUSED" => {
             "Check the credential: that it has not expired, is for this host, and has the scopes that the operation needs."
         }
         "HTTP_STATUS" | "NOT_FOUND" | "INVALID_REQUEST" => {
-            "Read the answer of the service, which the result contains; `cargo toolgen call --dry-run` shows the request."
+            "Read the response of the service in the result; `cargo toolgen call --dry-run` shows the request."
         }
         "HTTP_ERROR" | "READ_ERROR" | "TIMEOUT" => {
-            "Try again later if the call may be repeated. Check the host and the network, and the `timeout` of the tool."
+            "Retry later if the call is safe to repeat. Check the host and the network, and the `timeout` of the tool."
         }
         "NO_BASE_URL" | "INVALID_SERVER" => {
-            "Say where requests go: `--base-url URL`, or `HttpEngineBuilder::base_url`."
+            "Set the base URL of requests: `--base-url URL`, or `HttpEngineBuilder::base_url`."
         }
         "MCP_LOST" => {
             "The server ended or closed the connection, so whether the call had an effect is unknown. Read its standard\nerror; the next call starts it again."
@@ -73,23 +72,23 @@ fn remedy(code: &str) -> &'static str {
             "Start the command of the server by hand, or call its URL, and compare its versions with the lock."
         }
         "TOOL_CHANGED" | "TOOL_UNVERIFIED" => {
-            "`cargo toolgen mcp verify` shows what changed; if it is fine, `cargo toolgen mcp lock` writes the lock again."
+            "`cargo toolgen mcp verify` shows what changed; if the change is acceptable, `cargo toolgen mcp lock` updates the lock."
         }
         "PERMISSION_DENIED" => {
             "Change the policy, the scopes of the principal, or the limits of the context."
         }
-        "RATE_LIMITED" => "Wait, or raise the limit: that of the program, or that of the service.",
+        "RATE_LIMITED" => "Wait, or raise the limit of your program or of the service.",
         "PROGRAM_MISSING" => {
             "Install the program where the tool runs: on this machine, or in the image of its container."
         }
         "APPROVAL_REQUIRED" => {
-            "Someone approves or refuses the call: `cargo toolgen approvals` shows those that wait."
+            "Approve or deny the call: `cargo toolgen approvals` lists the calls that wait."
         }
         "INVALID_PARAMS" | "INVALID_INPUT" | "MISSING_PARAMETER" | "MALFORMED_CALL" => {
-            "The caller corrects the call: the message says what is wrong with which argument."
+            "Correct the arguments of the call: the message names each invalid one."
         }
         "INVALID_OUTPUT" => "Correct the tool, or what it declares as its `output`.",
-        _ => "The message of the failure, and the operator's text in the audit log, say what to do.",
+        _ => "Read the message of the failure, and the operator's text in the audit log.",
     }
 }
 
@@ -102,7 +101,7 @@ fn list(json: bool, output: &mut Output) -> io::Result<()> {
     for code in catalogue::codes() {
         output.line(&format!("{code}  {:7}  {}", code.severity().as_str(), code.page().title))?;
     }
-    output.line("\nThe first letter says how bad a problem is: E, something is left out; W, something is compiled less\nfaithfully; N, something is worth knowing. `cargo toolgen explain CODE` says more,\nalso about the codes of failed calls, such as HTTP_STATUS: docs/codes.md lists those.")
+    output.line("\nThe first letter is the severity: E (error), something was skipped; W (warning), something was compiled with\na loss; N, a note. `cargo toolgen explain CODE` explains a code,\nalso one of a failed call, such as HTTP_STATUS: docs/codes.md lists those.")
 }
 
 fn describe(code: Code) -> serde_json::Value {

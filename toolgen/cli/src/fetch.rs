@@ -1,4 +1,4 @@
-//! Documents that are named by URL.
+//! Fetches documents that are given as URLs.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,28 +7,28 @@ use toolgen::Program;
 use toolgen_runtime::engine::http::{Fetch, FetchErrorKind, Fetched, HttpEngine, HttpEngineBuilder};
 use toolgen_runtime::spec::plan::{ExecutionPlan, Server};
 
-/// How long a document may take.
+/// Timeout for one document.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Returns the URL that a document is named by, if it is not a file.
+/// Returns the URL of a document, or `None` if it is a file.
 pub(super) fn url(document: &Path) -> Option<&str> {
     let text = document.to_str()?;
     let scheme = text.split_once("://")?.0;
     (scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http")).then_some(text)
 }
 
-/// Returns a client that may reach these private hosts, and says how to open another one.
+/// Returns an HTTP client that may reach these private hosts. Its errors name the option that allows another one.
 pub(super) fn client(private_hosts: &[String]) -> HttpEngineBuilder {
     let by_option = |host: &str| format!("Open it with `--private-host {host}`.");
     let client = HttpEngine::builder().private_host_help(by_option);
     private_hosts.iter().fold(client, HttpEngineBuilder::private_host)
 }
 
-/// Fetches a document, from private addresses only of hosts that are opened.
+/// Fetches a document. Of hosts at private addresses, only `private_hosts` are allowed.
 ///
 /// # Errors
 ///
-/// Why there is none, and what to do.
+/// Returns a message with the reason and the fix.
 pub(super) fn fetch(url: &str, private_hosts: &[String]) -> Result<Fetched, String> {
     let client = client(private_hosts).timeout(TIMEOUT).build().map_err(|error| error.to_string())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -37,20 +37,18 @@ pub(super) fn fetch(url: &str, private_hosts: &[String]) -> Result<Fetched, Stri
     let fetched = runtime.block_on(client.fetch(Fetch::new(url).max_bytes(limit)));
     let fetched = fetched.map_err(|error| match error.kind {
         FetchErrorKind::Status(401 | 403) => {
-            format!("{error}; what needs a login is given by `-`: curl … | cargo toolgen … -")
+            format!("{error}; pipe a document that needs a login: curl … | cargo toolgen … -")
         }
         _ => error.to_string(),
     })?;
     if fetched.bytes.trim_ascii_start().starts_with(b"<") {
         let url = &fetched.url;
-        return Err(format!(
-            "{url}: this is a page to be read, not a document; name the URL of its JSON or YAML"
-        ));
+        return Err(format!("{url}: this is an HTML page, not a document; pass the URL of the JSON or YAML"));
     }
     Ok(fetched)
 }
 
-/// Makes servers that are relative to a document absolute: tools may be written to files, which have no URL.
+/// Resolves server URLs relative to the document: generated files have no URL to resolve them later.
 pub(super) fn anchor(program: &mut Program, url: &str) {
     for tool in &mut program.tools {
         if let ExecutionPlan::Http(plan) = &mut tool.call
@@ -65,7 +63,7 @@ pub(super) fn anchor(program: &mut Program, url: &str) {
     }
 }
 
-/// Returns the URL of a server that is relative to its document. `None`: it is not. Braces of variables stay.
+/// Resolves a relative server URL. `None` if it is absolute. Braces of variables are kept.
 fn absolute(server: &str, document: &str) -> Option<String> {
     let (scheme, rest) = document.split_once("://")?;
     let host = rest.split('/').next().unwrap_or_default();
@@ -75,7 +73,7 @@ fn absolute(server: &str, document: &str) -> Option<String> {
     if server.starts_with('/') {
         return Some(format!("{scheme}://{host}{server}"));
     }
-    // `api.example.com/v1` and `{scheme}://…` are hosts, too.
+    // `api.example.com/v1` and `{scheme}://…` also start with a host.
     let first = server.split('/').next().unwrap_or_default();
     if !matches!(first, "" | "." | "..") && first.contains(['.', ':', '{']) {
         return None;

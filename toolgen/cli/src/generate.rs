@@ -1,4 +1,4 @@
-//! `gen`: writes tools as Rust.
+//! `gen`: generates Rust code of tools.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,9 +14,9 @@ use super::compile::{Compiled, compile_all};
 use super::init::check_checkout;
 use super::output::Output;
 
-/// What to say about a crate without the path of the runtime.
+/// The note for a crate without a path to the runtime.
 pub(super) const NO_REGISTRY: &str = "no registry has toolgen-runtime yet, so cargo will not find it; \
-                           `--toolgen-path DIR` names the folder of a checkout";
+                           `--toolgen-path DIR` sets the directory of a checkout";
 
 /// Writes one module per document, or one crate of all documents.
 pub(super) fn run(task: &Generate, output: &mut Output) -> io::Result<Outcome> {
@@ -64,7 +64,7 @@ fn files(task: &Generate, compiled: &[Compiled], output: &mut Output) -> Result<
     Ok(files)
 }
 
-/// Returns the names and texts of the modules, one for each document.
+/// Returns the names and contents of the modules, one per document.
 pub(super) fn modules(
     compiled: &[Compiled],
     options: &Options,
@@ -89,7 +89,7 @@ pub(super) fn modules(
     modules
 }
 
-/// Checks Cargo's rule for names, so that the crate builds.
+/// Checks that a crate name is valid for Cargo.
 pub(super) fn check_crate_name(name: &str) -> Result<(), String> {
     let first = name.chars().next();
     let good = first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
@@ -97,11 +97,11 @@ pub(super) fn check_crate_name(name: &str) -> Result<(), String> {
     if good {
         Ok(())
     } else {
-        Err(format!("`{name}` is not a name for a crate: use letters, digits, `_` and `-`"))
+        Err(format!("`{name}` is not a valid crate name: use letters, digits, `_` and `-`"))
     }
 }
 
-/// Returns where the crate in a folder finds the runtime: in this checkout, or in the registry.
+/// Returns the runtime dependency of a crate in a directory: a path to the checkout, or the registry.
 pub(super) fn runtime(path: Option<&Path>, out: &Path) -> Result<RuntimeDependency, String> {
     let Some(path) = path else { return Ok(RuntimeDependency::Version) };
     check_checkout(path)?;
@@ -128,8 +128,8 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// Returns the relative path from one folder to another, both absolute, so that both can be moved together. `None` if
-/// they share only the root, unless `anyhow`, and if they are on different drives.
+/// Returns the relative path from one absolute directory to another, so that both can be moved together. `None` if they
+/// are on different drives, or share only the root and `anyhow` is false.
 fn relative(from: &Path, to: &Path, anyhow: bool) -> Option<PathBuf> {
     let (left, right): (Vec<_>, Vec<_>) = (from.components().collect(), to.components().collect());
     let common = left.iter().zip(&right).take_while(|(left, right)| left == right).count();
@@ -142,7 +142,7 @@ fn relative(from: &Path, to: &Path, anyhow: bool) -> Option<PathBuf> {
     Some(up.chain(own.iter().copied()).collect())
 }
 
-/// Writes files unless they would replace hand-written ones, and says how many.
+/// Writes files unless they would overwrite handwritten ones, and prints their number.
 pub(super) fn write(
     out: &Path,
     force: bool,
@@ -153,7 +153,7 @@ pub(super) fn write(
     if !force && foreign(out, files, output) {
         return Ok(Outcome::Problems);
     }
-    // The module of a document that is not compiled this time is not of before.
+    // The module of a document that failed to compile is not stale.
     let complete = compiled.iter().all(|compiled| compiled.program.is_some());
     let left = if complete { files.stale(out) } else { Vec::new() };
     match files.write(out).and_then(|written| remove(&left).map(|()| written)) {
@@ -168,7 +168,7 @@ pub(super) fn write(
             let (tools, files) = (plural(tools, "tool"), plural(written.len(), "file"));
             let gone = match left.len() {
                 0 => String::new(),
-                count => format!(", {count} of before removed"),
+                count => format!(", {count} stale removed"),
             };
             output.line(&format!("{out}: {tools}; {files} written, {unchanged} unchanged{gone}"))?;
             Ok(Outcome::Fine)
@@ -180,7 +180,7 @@ pub(super) fn write(
     }
 }
 
-/// Whether files would replace hand-written ones, which is then reported.
+/// Whether files would overwrite handwritten ones; reports them.
 pub(super) fn foreign(out: &Path, files: &Files, output: &mut Output) -> bool {
     let paths: Vec<String> = files.not_generated(out).iter().map(|path| path.display().to_string()).collect();
     if !paths.is_empty() {
@@ -200,7 +200,7 @@ fn compare(task: &Generate, files: &Files, output: &mut Output) -> io::Result<Ou
     }
     let left = files.stale(&task.out);
     for path in &left {
-        output.line(&format!("{} is left of an earlier generation", path.display()))?;
+        output.line(&format!("{} is left over from an earlier run", path.display()))?;
     }
     Ok(if differing.is_empty() && left.is_empty() { Outcome::Fine } else { Outcome::Problems })
 }

@@ -1,4 +1,4 @@
-//! `graph`: draws which tools require which, and which call which.
+//! `graph`: prints a graph of the tools that require or call other tools.
 
 use std::io;
 
@@ -10,8 +10,8 @@ use super::args::{Graph, GraphFormat};
 use super::compile::{Compiled, compile_all};
 use super::output::Output;
 
-/// Prints the drawing of the tools of all documents together. "Problems found" means that a document could not be
-/// compiled, or that tools require something that does not exist.
+/// Prints one graph of the tools of all documents. Returns `Problems` if a document could not be compiled, or if a tool
+/// requires something that does not exist.
 pub(super) fn run(task: &Graph, output: &mut Output) -> io::Result<Outcome> {
     let (compiled, complete) = compile_all(&task.selection, &[], output);
     let tools: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
@@ -20,7 +20,7 @@ pub(super) fn run(task: &Graph, output: &mut Output) -> io::Result<Outcome> {
     });
     output.write(&if task.format == GraphFormat::Dot { drawn.dot() } else { drawn.mermaid() })?;
     if tools.iter().all(|tool| tool.spec.requires.is_empty() && tool.call.tools().is_empty()) {
-        output.note("no tool requires or calls another, so the drawing is empty");
+        output.note("no tool requires or calls another, so the graph is empty");
     }
     let problems = graph::problems(tools.iter().map(|tool| &tool.spec));
     for problem in &problems {

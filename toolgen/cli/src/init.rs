@@ -16,27 +16,27 @@ const BUILD: &str = include_str!("init/build.rs.txt");
 const MAIN: &str = include_str!("init/main.rs.txt");
 const LIB: &str = include_str!("init/lib.rs.txt");
 
-/// The program that cargo writes into a new crate, which nobody misses.
+/// The program that cargo writes into a new crate; it may be overwritten.
 const NEW: &str = "fn main() { println!(\"Hello, world!\"); }";
 
-/// What the program does not do.
-const AGENT: &str = "The program answers one call and ends, which takes neither tokio nor a model. For an agent, `cargo add tokio \
-    --features macros,rt-multi-thread`, make `main` async with `#[tokio::main]`, and give `provider()` to a loop: \
+/// The note about agents, which the generated program does not run.
+const AGENT: &str = "The program runs one call and exits, so it needs neither tokio nor a model. For an agent, `cargo add tokio \
+    --features macros,rt-multi-thread`, make `main` async with `#[tokio::main]`, and pass `toolbox()` to a loop: \
     https://github.com/toolgen/toolgen/blob/main/docs/conversation.md";
 
-/// Where editors find the schema of manifests, on every machine.
+/// The URL of the manifest schema, for editors on every machine.
 const SCHEMA: &str = "https://raw.githubusercontent.com/toolgen/toolgen/main/specs/manifest.schema.json";
 
 /// The statement that a build script needs.
 const STATEMENT: &str = "toolgen::Build::new(\"tools\").document(\"tools.yaml\").emit();";
 
-/// Writes what is missing and says what is left to do. "Problems found" means that the folder is not a crate, or that a
-/// file cannot be written.
+/// Writes missing files and prints the remaining steps. Returns `Problems` if the directory is not a crate, or a file
+/// cannot be written.
 pub(super) fn run(task: &Init, output: &mut Output) -> io::Result<Outcome> {
     let dir = &task.folder;
     let Ok(manifest) = fs::read_to_string(dir.join("Cargo.toml")) else {
         output.complain(&format!(
-            "{} is not the folder of a crate; `cargo new NAME` makes one, and `cargo toolgen init NAME` prepares it",
+            "{} is not the directory of a crate; `cargo new NAME` makes one, and `cargo toolgen init NAME` prepares it",
             dir.display()
         ));
         return Ok(Outcome::Problems);
@@ -83,7 +83,7 @@ pub(super) fn run(task: &Init, output: &mut Output) -> io::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// A step that is left to do: what, and the text for it.
+/// A remaining step: its description, and the code or commands.
 type Step = (String, String);
 
 /// Writes the files that do not exist, and returns their names.
@@ -102,16 +102,16 @@ fn files(task: &Init, output: &mut Output, steps: &mut Vec<Step>) -> Result<Vec<
             Ok(own) if name == "build.rs" && !own.contains("toolgen::Build") => {
                 steps.push((format!("Add to `main` in {}:", path.display()), STATEMENT.to_owned()));
             }
-            _ => output.note(&format!("{} exists and stays as it is", path.display())),
+            _ => output.note(&format!("{} exists and is unchanged", path.display())),
         }
     }
     Ok(written)
 }
 
-/// Says what is wrong with what should be the folder of a checkout.
+/// Checks that a directory is a checkout of toolgen.
 pub(super) fn check_checkout(path: &Path) -> Result<(), String> {
     if !path.exists() {
-        return Err(format!("`--toolgen-path {}`: there is no such folder", path.display()));
+        return Err(format!("`--toolgen-path {}`: no such directory", path.display()));
     }
     if path.join("runtime/Cargo.toml").is_file() && path.join("toolgen/Cargo.toml").is_file() {
         Ok(())
@@ -120,7 +120,7 @@ pub(super) fn check_checkout(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Adds the dependencies that are missing, as `cargo add` does; where it cannot, the lines are a step.
+/// Adds missing dependencies with `cargo add`. If that fails, their lines become a step.
 fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Vec<Step>) -> io::Result<()> {
     let location = |name: &str| match &task.checkout.toolgen_path {
         Some(path) => format!("path = {}", serde_json::Value::from(path.join(name).display().to_string())),
@@ -136,9 +136,9 @@ fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Ve
             let features = if name == "toolgen" {
                 ""
             } else {
-                "; see that it has the features one-shot, process and typed"
+                "; make sure that it has the features one-shot, process and typed"
             };
-            output.note(&format!("Cargo.toml names {name} and stays as it is{features}"));
+            output.note(&format!("Cargo.toml already has {name} and is unchanged{features}"));
             continue;
         }
         let added = task.checkout.toolgen_path.as_ref().is_some_and(|path| {
@@ -157,14 +157,14 @@ fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Ve
         let hint = if task.checkout.toolgen_path.is_some() {
             ""
         } else {
-            " (no registry has the crates yet: write `path = \"…\"` to a checkout, or let `--toolgen-path DIR` do it)"
+            " (no registry has the crates yet: write `path = \"…\"` with a checkout, or use `--toolgen-path DIR`)"
         };
         steps.push((format!("Add to Cargo.toml{hint}:"), lines));
     }
     Ok(())
 }
 
-/// Whether a manifest of cargo names a dependency.
+/// Whether a `Cargo.toml` has a dependency.
 pub(super) fn has_dependency(manifest: &str, name: &str) -> bool {
     manifest.lines().map(str::trim_start).any(|line| {
         let key = line.split(['=', '.']).next().unwrap_or_default().trim().trim_matches('"');
@@ -173,9 +173,9 @@ pub(super) fn has_dependency(manifest: &str, name: &str) -> bool {
     })
 }
 
-/// Lets cargo add a dependency, which keeps the formatting of the manifest. Returns whether it did.
+/// Adds a dependency with `cargo add`, which keeps the formatting of `Cargo.toml`. Returns whether it succeeded.
 fn cargo_add(dir: &Path, name: &str, path: &Path, words: &[&str]) -> bool {
-    // Not resolved: where a link leads is the business of this machine.
+    // Links are not resolved: their targets are specific to this machine.
     let (Ok(full), Ok(manifest)) = (std::path::absolute(path), std::path::absolute(dir.join("Cargo.toml")))
     else {
         return false;
@@ -186,7 +186,7 @@ fn cargo_add(dir: &Path, name: &str, path: &Path, words: &[&str]) -> bool {
     quiet(&mut command) && (path.is_relative() || keep_path(&manifest, name, path))
 }
 
-/// Restores a path as it was given, which cargo rewrote as one from the folder of the manifest. Returns whether it did.
+/// Restores the given path, which cargo rewrote relative to the directory of `Cargo.toml`. Returns whether it changed.
 fn keep_path(manifest: &Path, name: &str, path: &Path) -> bool {
     let Ok(text) = fs::read_to_string(manifest) else { return false };
     let given = format!("path = {}", serde_json::Value::from(path.display().to_string()));

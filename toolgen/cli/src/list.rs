@@ -14,7 +14,7 @@ use super::compile::{Compiled, compile_all};
 use super::discovery;
 use super::output::Output;
 
-/// Lists the tools of all documents together, in the order of the documents.
+/// Lists the tools of all documents, in the order of the documents.
 pub(super) fn run(task: &List, output: &mut Output) -> io::Result<Outcome> {
     let (compiled, complete) = compile_all(&task.selection, &[], output);
     if task.shown.discovery {
@@ -27,7 +27,7 @@ pub(super) fn run(task: &List, output: &mut Output) -> io::Result<Outcome> {
     Ok(if complete { Outcome::Fine } else { Outcome::Problems })
 }
 
-/// Lists the tools of a discovery, which are not in any document.
+/// Lists the three discovery tools, which are in no document.
 fn three(json: bool, output: &mut Output) -> io::Result<()> {
     let specs = discovery::visible_specs(true, &[]);
     if json {
@@ -60,7 +60,7 @@ fn describe(tool: &Tool) -> Value {
 }
 
 fn described(spec: &ToolSpec) -> Value {
-    // Plain JSON Schema refuses nothing.
+    // Plain JSON Schema rejects nothing.
     let schema = render::render_input(spec.input.shape(), &spec.defs, &dialect::JSON_SCHEMA);
     json!({
         "name": spec.name.as_str(),
@@ -76,7 +76,7 @@ fn as_table(compiled: &[Compiled], output: &mut Output) -> io::Result<()> {
     let verb_width = width(|tool| tool.origin.verb_and_subject().0.map_or(0, |verb| verb.len() + 1));
     for tool in &tools {
         let (name, (verb, subject)) = (tool.spec.name.as_str(), tool.origin.verb_and_subject());
-        // The title of an operation tells it from others; that of another tool is its name.
+        // The title of an operation is informative; the title of another tool is its name.
         let row = match verb {
             Some(verb) => format!("{name:name_width$}  {verb:verb_width$}{subject}"),
             None => {

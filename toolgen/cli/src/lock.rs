@@ -1,4 +1,4 @@
-//! `lock`: writes the contract of tools; and how `check` compares tools with it.
+//! `lock`: writes the contract lock of tools. Also compares tools with it, for `check`.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -17,12 +17,12 @@ use super::compile::{Compiled, compile_all};
 use super::fetch;
 use super::output::Output;
 
-/// Writes the lock, and reports what changed since it was last written. Nothing is written if a document could not be
-/// compiled: its tools would be missing.
+/// Writes the lock, and reports the changes since the previous one. Nothing is written if a document could not be
+/// compiled, because its tools would be missing.
 pub(super) fn run(task: &WriteLock, output: &mut Output) -> io::Result<Outcome> {
     let (compiled, complete) = compile_all(&task.selection, &[], output);
     if !complete {
-        output.complain("the lock is not written, because tools would be missing in it");
+        output.complain("the lock was not written, because it would lack tools");
         return Ok(Outcome::Problems);
     }
     let to_stdout = task.out == Path::new("-");
@@ -35,7 +35,7 @@ pub(super) fn run(task: &WriteLock, output: &mut Output) -> io::Result<Outcome> 
         output.write(&now.text())?;
         return Ok(Outcome::Fine);
     }
-    // A lock that cannot be read is replaced, and nobody can say what changed since.
+    // A lock that cannot be read is replaced without a report of the changes.
     let before = if task.out.exists() { load(&task.out, &mut Problems::new()) } else { None };
     let changes = before.map(|before| before.drift(&now));
     if !written(&task.out, &now, output) {
@@ -50,21 +50,21 @@ pub(super) fn run(task: &WriteLock, output: &mut Output) -> io::Result<Outcome> 
     Ok(Outcome::Fine)
 }
 
-/// Compares compiled documents with their lock, if they have one, and writes it again if that is wanted.
+/// Compares compiled documents with their lock, if they have one, and rewrites it with `--update`.
 pub(super) fn compare(task: &Check, compiled: &[Compiled], output: &mut Output) -> io::Result<Outcome> {
     let selection = &task.selection;
     let programs: Vec<&Program> = compiled.iter().filter_map(|one| one.program.as_ref()).collect();
     let Some(path) = lock_of(selection, &programs, output) else {
         if task.update {
             output.complain(
-                "there is no lock to update; name it by `--lock`, or write one by `cargo toolgen lock`",
+                "there is no lock to update; pass it as `--lock`, or write one with `cargo toolgen lock`",
             );
             return Ok(Outcome::Problems);
         }
         return Ok(Outcome::Fine);
     };
     if programs.len() < compiled.len() {
-        output.complain(&format!("{} is not compared, because tools are missing", path.display()));
+        output.complain(&format!("{} was not compared, because tools are missing", path.display()));
         return Ok(Outcome::Problems);
     }
     let Some(now) = surface_for(&programs, selection, folder_of(&path), output) else {
@@ -88,12 +88,12 @@ pub(super) fn compare(task: &Check, compiled: &[Compiled], output: &mut Output) 
     }
     let denied = changes.iter().flatten().any(|change| change.class >= selection.options.deny_changes);
     if denied && !task.format.json {
-        output.note("if the changes are meant, `--update` writes the lock again; read it and commit it");
+        output.note("if the changes are intended, `--update` rewrites the lock; review and commit it");
     }
     Ok(if denied { Outcome::Problems } else { Outcome::Fine })
 }
 
-/// Returns the lock that is given, or named by the only manifest, or that is next to the first document and is for the
+/// Returns the lock of `--lock`, the lock that the only manifest names, or a lock next to the first document for the
 /// same documents and options.
 fn lock_of(selection: &Selection, programs: &[&Program], output: &mut Output) -> Option<PathBuf> {
     if let Some(path) = &selection.options.lock {
@@ -110,12 +110,14 @@ fn lock_of(selection: &Selection, programs: &[&Program], output: &mut Output) ->
     }
     let locked = load(&beside, &mut Problems::new());
     let Some(locked) = locked else {
-        output.note(&format!("{} cannot be read; `--lock` says why", beside.display()));
+        output.note(&format!("{} cannot be read; `--lock` shows the reason", beside.display()));
         return None;
     };
     if locked.documents != documents(selection, folder_of(&beside)) || locked.options != options(selection) {
         let (path, of, with) = (beside.display(), locked.documents.join(" "), &locked.options);
-        output.note(&format!("{path} is of `{of}{with}`, and not compared; `--lock {path}` compares it"));
+        output.note(&format!(
+            "{path} is the lock of `{of}{with}`, and was not compared; `--lock {path}` compares it"
+        ));
         return None;
     }
     Some(beside)
@@ -144,7 +146,7 @@ fn options(selection: &Selection) -> String {
     selection.options.command_line()
 }
 
-/// Returns the documents as paths from a folder, and the words that name programs.
+/// Returns the documents as paths relative to a directory, and the arguments that select programs.
 fn documents(selection: &Selection, dir: &Path) -> Vec<String> {
     let files = selection.documents().iter().map(|path| from_folder(path, dir));
     files.chain(selection.exported.iter().map(|program| program.join(" "))).collect()
@@ -154,7 +156,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
-/// Returns a path from a folder, with `/` on every system; a URL as it is.
+/// Returns a path relative to a directory, with `/` on every system. A URL is unchanged.
 fn from_folder(path: &Path, dir: &Path) -> String {
     if let Some(url) = fetch::url(path) {
         return url.to_owned();
@@ -172,7 +174,7 @@ fn from_folder(path: &Path, dir: &Path) -> String {
     up.chain(path.into_iter().skip(same)).collect::<Vec<_>>().join("/")
 }
 
-/// Writes a lock. If that is not possible, says why.
+/// Writes a lock. Reports an error, and returns whether it succeeded.
 fn written(path: &Path, surface: &Surface, output: &mut Output) -> bool {
     let result = write_if_changed(path, &surface.text());
     result.map_err(|error| output.complain(&error.to_string())).is_ok()

@@ -1,7 +1,7 @@
 //! `cargo toolgen`: tools for LLM agents from the command line, the only part of the compiler that prints.
 //!
-//! [`args`] parses words into an [`args::Invocation`], one file per command runs it, and [`output`] writes. Results go
-//! to the standard output, everything about them to the standard error, so that a result can be piped.
+//! [`args`] parses the arguments into an [`args::Invocation`], one module per command runs it, and [`output`] prints.
+//! Results go to standard output, diagnostics to standard error, so that results can be piped.
 
 mod approvals;
 mod args;
@@ -46,18 +46,18 @@ use output::Output;
 enum Outcome {
     /// Success.
     Fine,
-    /// Problems were found; they have been shown.
+    /// Errors were reported, and have been printed.
     Problems,
-    /// The command cannot be run as given; the reason has been shown.
+    /// Usage error; the reason has been printed.
     Usage,
 }
 
-/// Runs the command line and returns the exit code: 0 success, 1 problems found, 2 wrong usage.
+/// Runs the command line and returns the exit code: 0 success, 1 errors, 2 usage error.
 fn main() -> ExitCode {
     let invocation = match args::parse(std::env::args_os().collect()) {
         Ok(invocation) => invocation,
         Err(error) => {
-            // The parser treats help and version as errors of code 0. A closed output does not matter.
+            // clap treats help and version as errors with exit code 0. A closed output is ignored.
             let _ = error.print();
             return exit(if error.exit_code() == 0 { Outcome::Fine } else { Outcome::Usage });
         }
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
     let result = run(&invocation, &mut output).and_then(|outcome| output.finish().map(|()| outcome));
     match result {
         Ok(outcome) => exit(outcome),
-        // The reader, such as `head`, has enough.
+        // The reader, such as `head`, closed the pipe.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => exit(Outcome::Fine),
         Err(error) => {
             output.complain(&format!("the result cannot be written: {error}"));
@@ -111,7 +111,7 @@ fn exit(outcome: Outcome) -> ExitCode {
     })
 }
 
-/// Returns the cargo that runs this command, or the one on the search path.
+/// Returns the cargo that runs this command, or the one in `PATH`.
 fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }

@@ -1,4 +1,4 @@
-//! `mcp lock` and `mcp verify`: locks of MCP servers, made and compared.
+//! `mcp lock` and `mcp verify`: write locks of MCP servers, and compare servers with them.
 
 mod package;
 
@@ -23,10 +23,10 @@ use super::args::{Asking, LockServers, Mcp, McpTask, Reached, Server, Verify};
 use super::engines::mcp_options;
 use super::output::Output;
 
-/// After how long it is told which server is waited for, unless it may take no more than twice that.
+/// Delay before the command prints which server it waits for. Not printed if the timeout is less than twice that.
 const QUIET: Duration = Duration::from_secs(3);
 
-/// Runs the command. "Problems found" means that a server could not be asked, or differs from its lock.
+/// Runs the command. Returns `Problems` if a server could not be reached, or differs from its lock.
 pub(super) fn run(task: &Mcp, output: &mut Output) -> io::Result<Outcome> {
     match &task.task {
         McpTask::Lock(task) => lock(task, output),
@@ -34,22 +34,22 @@ pub(super) fn run(task: &Mcp, output: &mut Output) -> io::Result<Outcome> {
     }
 }
 
-/// A server to ask, and what its lock says so far.
+/// A server to list, with its existing lock.
 struct Target {
     server: McpServer,
     path: PathBuf,
     locked: Option<Lock>,
 }
 
-/// What was found about a server.
+/// The result for one server.
 struct Report {
     path: PathBuf,
     alias: String,
-    /// The lock as it would be now.
+    /// The new lock.
     now: Lock,
-    /// What changed since the lock was made. `None` if there was none.
+    /// Changes since the existing lock. `None` if there was none.
     changes: Option<Vec<Change>>,
-    /// The texts to look at: the tool, the place, and what is wrong.
+    /// Suspicious descriptions: tool, JSON pointer, and finding.
     suspicious: Vec<(String, String, String)>,
 }
 
@@ -64,7 +64,7 @@ fn lock(task: &LockServers, output: &mut Output) -> io::Result<Outcome> {
         let server = server_of(given);
         if let McpTransport::Stdio { inherit, .. } = &server.transport {
             for variable in inherit.iter().filter(|variable| std::env::var_os(variable.as_str()).is_none()) {
-                output.note(&format!("{variable} is not set, so the program starts without it"));
+                output.note(&format!("{variable} is not set, so the server starts without it"));
             }
         }
         targets.push(Target { server, path: given.out.clone(), locked: read(&given.out) });
@@ -88,7 +88,7 @@ fn lock(task: &LockServers, output: &mut Output) -> io::Result<Outcome> {
         if let Some(package) = report.now.package.as_ref().filter(|package| package.version.is_empty()) {
             let (alias, name) = (&report.alias, &package.name);
             output.note(&format!(
-                "the command of `{alias}` starts `{name}` in whatever version there is; name one, as in `{name}{}`",
+                "the command of `{alias}` starts any version of `{name}`; pin one, as in `{name}{}`",
                 if package.registry == "npm" { "@1.2.3" } else { "==1.2.3" }
             ));
         }
@@ -98,7 +98,7 @@ fn lock(task: &LockServers, output: &mut Output) -> io::Result<Outcome> {
     Ok(if fine { Outcome::Fine } else { Outcome::Problems })
 }
 
-/// Writes a lock, in a folder that is made for it.
+/// Writes a lock, and creates its directory.
 fn write(report: &Report) -> io::Result<()> {
     if let Some(dir) = report.path.parent() {
         std::fs::create_dir_all(dir)?;
@@ -111,7 +111,7 @@ fn verify(task: &Verify, output: &mut Output) -> io::Result<Outcome> {
     let mut fine = complete;
     for target in targets.iter().filter(|target| target.locked.is_none()) {
         let (alias, path) = (&target.server.alias, target.path.display());
-        output.complain(&format!("the lock of `{alias}`, {path}, is not there or cannot be read; write it by `cargo toolgen mcp lock`"));
+        output.complain(&format!("the lock of `{alias}`, {path}, is missing or cannot be read; write it with `cargo toolgen mcp lock`"));
         fine = false;
     }
     let (locked, _): (Vec<_>, Vec<_>) = targets.into_iter().partition(|target| target.locked.is_some());
@@ -121,8 +121,8 @@ fn verify(task: &Verify, output: &mut Output) -> io::Result<Outcome> {
     Ok(if fine && answered && same { Outcome::Fine } else { Outcome::Problems })
 }
 
-/// Returns the servers that documents name, and whether all documents could be read. Other problems of a document are
-/// for `check`: a missing lock is not an error here, nor is an edited one if it is made `anew`.
+/// Returns the servers of documents, and whether all documents could be read. Other errors of a document are left to
+/// `check`: a missing lock is not an error here, nor is an edited lock that will be rewritten.
 fn targets(documents: &[PathBuf], anew: bool, output: &mut Output) -> (Vec<Target>, bool) {
     let mut targets = Vec::new();
     let mut complete = true;
@@ -137,9 +137,7 @@ fn targets(documents: &[PathBuf], anew: bool, output: &mut Output) -> (Vec<Targe
         let edited = document.filter(|_| anew && program.is_none());
         if let Some(server) = edited.and_then(|document| Lock::read_server(&document.root)) {
             let path = path.display();
-            output.note(&format!(
-                "{path} was edited, so what changed since is unknown: read all of the new one"
-            ));
+            output.note(&format!("{path} was edited, so the changes are unknown; review the whole new lock"));
             targets.push(Target { server, path: path.to_string().into(), locked: None });
             continue;
         }
@@ -161,7 +159,7 @@ fn targets(documents: &[PathBuf], anew: bool, output: &mut Output) -> (Vec<Targe
     (targets, complete)
 }
 
-/// Reads a file as a lock, if it is one.
+/// Parses a file as a lock. `None` if it is not a lock.
 fn read(path: &Path) -> Option<Lock> {
     Lock::read(&Document::load(path, &mut Problems::new())?.root).ok()
 }
@@ -187,7 +185,7 @@ fn server_of(given: &Server) -> McpServer {
     McpServer { alias: Text::copy_of(&given.alias), transport, ..McpServer::EMPTY }
 }
 
-/// Asks all servers, and reports which do not answer.
+/// Lists the tools of all servers, and reports those that fail.
 fn ask_all(targets: &[Target], asking: &Asking, output: &mut Output) -> (Vec<Report>, bool) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -217,10 +215,10 @@ fn ask_all(targets: &[Target], asking: &Asking, output: &mut Output) -> (Vec<Rep
                 for mcp::RejectedDescriptor { tool, message, help, .. } in left_out {
                     let alias = &target.server.alias;
                     let tool = match &*visible(&tool) {
-                        "" => "a tool without a name".to_owned(),
+                        "" => "an unnamed tool".to_owned(),
                         name => format!("the tool `{name}`"),
                     };
-                    output.note(&format!("{tool} of `{alias}` is left out: {message}; {help}"));
+                    output.note(&format!("skipped {tool} of `{alias}`: {message}; {help}"));
                 }
                 found.push((target, lock));
             }
@@ -244,7 +242,7 @@ fn ask_all(targets: &[Target], asking: &Asking, output: &mut Output) -> (Vec<Rep
     (reports.collect(), answered)
 }
 
-/// Says what is waited for.
+/// Returns the message for a slow server.
 fn waiting(server: &McpServer, timeout: u64) -> String {
     let reached = match &server.transport {
         McpTransport::Stdio { argv, .. } => argv.iter().map(Text::as_str).collect::<Vec<_>>().join(" "),
@@ -252,22 +250,22 @@ fn waiting(server: &McpServer, timeout: u64) -> String {
     };
     let (alias, reached) = (&server.alias, visible(&reached));
     format!(
-        "still waiting for `{alias}` ({reached}): it may take {timeout} s to start, and as long to list its tools; \
+        "still waiting for `{alias}` ({reached}): it has {timeout} s to start, and the same to list its tools; \
          `--timeout SECONDS` sets another limit"
     )
 }
 
-/// What a server has answered.
+/// The listing of a server.
 struct Asked {
-    /// Its lock as it would be now.
+    /// The new lock.
     lock: Lock,
-    /// The tools that are not in it because they could never be called.
+    /// The tools that are not in the lock because they could never be called.
     left_out: Vec<mcp::RejectedDescriptor>,
-    /// What is odd about its list.
+    /// Oddities of the list.
     remarks: Vec<String>,
 }
 
-/// Asks a server for its tools.
+/// Lists the tools of a server.
 async fn ask(server: &McpServer, options: &McpOptions) -> Result<Asked, ToolError> {
     let client = McpClient::connect(server.clone(), options.clone()).await?;
     let tools = client.list_tools().await;
@@ -292,7 +290,7 @@ async fn ask(server: &McpServer, options: &McpOptions) -> Result<Asked, ToolErro
     Ok(Asked { lock, left_out: left_out?, remarks: remarks? })
 }
 
-/// Returns the names of the tools of a lock, for the server and for a model.
+/// Returns the names of the tools of a lock: those of the server, and those for a model.
 fn names_of(lock: &Lock) -> Vec<String> {
     let raw: Vec<&str> =
         lock.tools.iter().map(|tool| tool.get("name").and_then(Value::as_str).unwrap_or_default()).collect();
@@ -337,7 +335,7 @@ fn show(reports: &[Report], verb: &str, json: bool, output: &mut Output) -> io::
         }
         for (tool, pointer, message) in suspicious {
             output.line(&format!(
-                "  look at `{}`{}: the text {}",
+                "  review `{}`{}: the text {}",
                 visible(tool),
                 visible(pointer),
                 visible(message)

@@ -1,4 +1,4 @@
-//! `new`: adds a tool to a manifest, to be filled in.
+//! `new`: adds a tool template to a manifest.
 
 mod insert;
 mod needs;
@@ -22,14 +22,13 @@ const NAME: &str = "TOOL";
 /// A manifest without tools.
 const EMPTY: &str = "toolgen: 1\ntools:\n";
 
-/// What is left to do where the file cannot be changed; the text of the tool follows.
+/// The help if the file cannot be changed; the text of the tool follows.
 const BY_HAND: &str = "add the tool below to `tools` by hand";
 
-/// Adds the tool. "Problems found" means that there is such a tool already, or that the file cannot be changed; the
-/// text of the tool is then the output.
+/// Adds the tool. If the tool exists or the file cannot be changed, prints the text of the tool and returns `Problems`.
 pub(super) fn run(task: &New, output: &mut Output) -> io::Result<Outcome> {
     if let Err(error) = ToolName::parse(task.tool.clone()) {
-        output.complain(&format!("`{}` is not a name for a tool: {error}", task.tool));
+        output.complain(&format!("`{}` is not a valid tool name: {error}", task.tool));
         return Ok(Outcome::Usage);
     }
     if task.kind == "rust" {
@@ -62,11 +61,11 @@ pub(super) fn run(task: &New, output: &mut Output) -> io::Result<Outcome> {
     let line = changed.lines().position(|line| line.trim_start().starts_with(&format!("{}:", task.tool)));
     output.line(&format!("{file}:{}: added {} (fill it in)", line.unwrap_or(0) + 1, task.tool))?;
     needs::enable_feature(&task.kind, &task.manifest, output)?;
-    output.note(&format!("`cargo toolgen check {file}` checks it once its examples are replaced by yours"));
+    output.note(&format!("replace its examples, then run `cargo toolgen check {file}`"));
     Ok(Outcome::Fine)
 }
 
-/// Returns the text of a manifest with another tool. An error says why it stays unchanged.
+/// Returns the text of a manifest with the new tool. `Err` is the reason why it cannot be changed.
 fn changed(path: &Path, text: &str, name: &str, tool: &str) -> Result<String, String> {
     let read = |text: &str| {
         let document = Document::parse(path, text, &mut Problems::new());
@@ -84,7 +83,7 @@ fn changed(path: &Path, text: &str, name: &str, tool: &str) -> Result<String, St
     let mut after = read(&changed).unwrap_or_default();
     let added =
         after.get_mut("tools").and_then(Value::as_object_mut).and_then(|tools| tools.shift_remove(name));
-    // No tools and an empty list of them are the same.
+    // A missing `tools` and an empty one are equal.
     for document in [&mut before, &mut after] {
         if document["tools"].as_object().is_none_or(serde_json::Map::is_empty) {
             document["tools"] = Value::Null;
@@ -109,7 +108,7 @@ fn skeleton(kind: &str) -> &'static str {
     }
 }
 
-/// Writes a function with `#[tool]` and its test, or prints them where there is no crate or the file exists.
+/// Writes a function with `#[tool]` and its test, or prints them if there is no crate or the file exists.
 fn rust(tool: &str, output: &mut Output) -> io::Result<Outcome> {
     let name = tool.replace('-', "_").to_lowercase();
     let text = include_str!("new/rust.rs.txt").replace("my_tool", &name);
@@ -119,10 +118,7 @@ fn rust(tool: &str, output: &mut Output) -> io::Result<Outcome> {
         return Ok(Outcome::Fine);
     }
     if path.exists() {
-        output.complain(&format!(
-            "{} exists already and stays as it is; the function would be:",
-            path.display()
-        ));
+        output.complain(&format!("{} exists and is unchanged; the function would be:", path.display()));
         output.write(&text)?;
         return Ok(Outcome::Problems);
     }
@@ -131,7 +127,7 @@ fn rust(tool: &str, output: &mut Output) -> io::Result<Outcome> {
         return Ok(Outcome::Problems);
     }
     output.line(&format!("wrote {}", path.display()))?;
-    // A name of its own: `tools` is the module that `init` says to write, which has the tools of the manifest.
+    // Not `tools`: that module contains the tools of the manifest, as `init` suggests.
     let file = if Path::new("src/main.rs").is_file() { "src/main.rs" } else { "src/lib.rs" };
     let own = fs::read_to_string(file).unwrap_or_default();
     let others = match own.contains("include_tools!") || Path::new("tools.yaml").is_file() {
@@ -139,8 +135,8 @@ fn rust(tool: &str, output: &mut Output) -> io::Result<Outcome> {
         false => "",
     };
     output.line(&format!(
-        "\nAdd to {file}, beside its other modules:\n\n    #[path = \"tools/{name}.rs\"]\n    mod {name};\n\n\
-         and the tool to the registry, beside others:\n\n    \
+        "\nAdd to {file}, next to its other modules:\n\n    #[path = \"tools/{name}.rs\"]\n    mod {name};\n\n\
+         and the tool to the registry, next to others:\n\n    \
          Registry::new(toolgen_runtime::toolset![{name}::{name}{others}])?\n\nThe test needs \
          `cargo add --dev serde_json` and `cargo add --dev tokio --features macros,rt`."
     ))?;

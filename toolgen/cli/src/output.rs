@@ -1,4 +1,4 @@
-//! The output of a command.
+//! The output of a command: results, diagnostics and progress.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -11,29 +11,29 @@ use toolgen::problem::{GroupedProblem, HumanRenderer, Problems, grouped};
 use toolgen::{Code, Problem, Severity};
 use toolgen_runtime::printable;
 
-/// Writes results to the standard output, remarks and progress to the standard error.
+/// Writes results to standard output, and diagnostics and progress to standard error.
 pub(super) struct Output {
     results: BufWriter<Stdout>,
     /// Whether results go to a terminal.
     on_screen: bool,
-    /// Whether remarks go to a terminal that can replace a line, so that progress is shown.
+    /// Whether standard error is a terminal that can rewrite a line, so that progress can be shown.
     terminal: bool,
-    /// Whether problems among the results are colored.
+    /// Whether diagnostics in results are colored.
     colored_results: bool,
-    /// Whether remarks are colored.
+    /// Whether diagnostics on standard error are colored.
     color: bool,
-    /// Whether the terminal shows a line of progress.
+    /// Whether the terminal currently shows a line of progress.
     pending: bool,
-    /// Which of how many documents is worked on, if there are several.
+    /// Number of the current document and their total, if there are several.
     pub(super) of: Option<(usize, usize)>,
 }
 
-/// What the environment says about colors and the terminal (<https://no-color.org>, <https://bixense.com/clicolors>).
+/// Environment variables about colors and the terminal (<https://no-color.org>, <https://bixense.com/clicolors>).
 #[derive(Clone, Copy, Debug, Default)]
 struct ColorEnvironment {
     never: bool,
     always: bool,
-    /// Whether the terminal does not understand escapes.
+    /// Whether the terminal does not support escape sequences.
     dumb: bool,
 }
 
@@ -47,13 +47,13 @@ impl ColorEnvironment {
         }
     }
 
-    /// Whether text is colored, depending on whether it goes to a terminal.
+    /// Whether output is colored, given whether it goes to a terminal.
     fn colors(self, terminal: bool) -> bool {
         self.always || (terminal && !self.never && !self.dumb)
     }
 }
 
-/// Reports what happens while a command goes on, such as calls that are served.
+/// Reports an event while a command runs, such as a failed call of `serve`.
 pub(super) fn complain_beside(message: &str) {
     let _ = writeln!(io::stderr(), "{}: {}", Severity::Error.as_str(), printable(message));
 }
@@ -74,12 +74,12 @@ impl Output {
         }
     }
 
-    /// Whether there is a person to ask.
+    /// Whether the user can be asked at a terminal.
     pub(super) fn can_ask(&self) -> bool {
         self.terminal && io::stdin().is_terminal()
     }
 
-    /// Writes a part of the result: unchanged to a file, and to a terminal without control sequences.
+    /// Writes a part of the result: unchanged to a file, without control sequences to a terminal.
     pub(super) fn write(&mut self, text: &str) -> io::Result<()> {
         self.clear();
         let text = if self.on_screen { printable(text) } else { Cow::Borrowed(text) };
@@ -108,7 +108,7 @@ impl Output {
         self.results.flush()
     }
 
-    /// Shows on a terminal what is taking time.
+    /// Shows the current step on a terminal.
     pub(super) fn progress(&mut self, what: &str) {
         if self.terminal {
             self.clear();
@@ -124,12 +124,12 @@ impl Output {
         }
     }
 
-    /// Reports that something cannot be done.
+    /// Reports an error.
     pub(super) fn complain(&mut self, message: &str) {
         self.remark(Severity::Error, message);
     }
 
-    /// Reports something worth knowing.
+    /// Reports a note.
     pub(super) fn note(&mut self, message: &str) {
         self.remark(Severity::Note, message);
     }
@@ -144,7 +144,7 @@ impl Output {
         let _ = writeln!(io::stderr(), "{head}: {}", printable(message));
     }
 
-    /// Shows the wanted problems to a person.
+    /// Prints the wanted diagnostics for people.
     pub(super) fn problems(&mut self, problems: &Problems, wanted: impl Fn(&Problem) -> bool) {
         self.clear();
         let mut stderr = io::stderr().lock();
@@ -154,9 +154,9 @@ impl Output {
         }
     }
 
-    /// Shows problems to a person as a result, if at least as severe as `least`. If a file has more than `most`
-    /// warnings or notes of one code, only their number and the places of the worst are shown: some documents have
-    /// thousands, which hide what matters.
+    /// Prints diagnostics for people as a result, if at least as severe as `least`. If a file has more than `most`
+    /// warnings or notes of one code, only their number and some locations are printed: some documents have thousands,
+    /// which would hide the important ones.
     pub(super) fn problem_results(
         &mut self,
         problems: &Problems,
@@ -186,7 +186,7 @@ impl Output {
             writeln!(self.results, "{}", human.count(path, *code, group))?;
         }
         if !counted.is_empty() {
-            self.line("`--all` shows each of them, `cargo toolgen explain CODE` says what they mean\n")?;
+            self.line("`--all` shows all of them, `cargo toolgen explain CODE` explains a code\n")?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The file, or the standard output, that takes the body of an answer.
+//! Writes a response body to a file or to standard output.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use toolgen_runtime::engine::http::{Files, NewFile, SavedFile};
 
-/// Takes one answer, whatever the service calls it. A file that exists is not replaced.
+/// A sink for one response body, regardless of its file name. An existing file is not overwritten.
 #[derive(Debug)]
 pub(super) struct OutputFile {
     path: PathBuf,
@@ -19,7 +19,7 @@ impl OutputFile {
     }
 }
 
-/// Whether a path stands for the standard output.
+/// Whether a path means standard output (`-`).
 pub(super) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -39,32 +39,33 @@ impl Files for OutputFile {
     }
 }
 
-/// Makes a file in the folder of another, under a name that is not in use.
+/// Creates a temporary file with an unused name in the directory of another file.
 fn beside(path: &Path) -> io::Result<(File, PathBuf)> {
     let mut number = 0;
     loop {
         let temporary = path.with_file_name(format!(".tmp-{}-{number}", std::process::id()));
         match OpenOptions::new().write(true).create_new(true).open(&temporary) {
             Ok(file) => return Ok((file, temporary)),
-            // Left by a process that was killed.
+            // A killed process left this file.
             Err(error) if error.kind() == ErrorKind::AlreadyExists && number < 100 => number += 1,
             Err(error) => return Err(error),
         }
     }
 }
 
-/// Gives a file its name, unless another has it. Whenever the program ends, the name refers to the whole file or to
-/// nothing.
+/// Renames a file, unless the new name exists. If the process is killed at any time, the name refers to the complete
+/// file or to nothing.
 fn name_if_free(temporary: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(temporary, path) {
-        // The file has both names, and is whole; a name that cannot be removed is no reason to fail.
+        // The file is complete under both names; failing to remove the temporary name is not an error.
         Ok(()) => drop(fs::remove_file(temporary)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(error),
-        // Not every file system has links. Whoever makes the name owns it, so what is renamed replaces no other file.
+        // Not every file system has hard links. Creating the name first reserves it, so that the rename overwrites no
+        // other file.
         Err(_) => {
             OpenOptions::new().write(true).create_new(true).open(path)?;
             if let Err(error) = fs::rename(temporary, path) {
-                // The reason why it has no name matters more.
+                // The error of the rename matters more.
                 let _ = fs::remove_file(path);
                 return Err(error);
             }
@@ -73,8 +74,8 @@ fn name_if_free(temporary: &Path, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What is being written. `file` is `None` for the standard output, and once the file is whole: until then it has
-/// another name.
+/// A body being written. `file` is `None` for standard output, and when the file is complete; before that, the file has
+/// a temporary name.
 #[derive(Debug)]
 struct Writing {
     file: Option<(File, PathBuf)>,
@@ -92,7 +93,7 @@ impl NewFile for Writing {
         self.remaining_bytes -= size;
         let written = match &mut self.file {
             Some((file, _)) => file.write_all(bytes),
-            // Whoever reads it need not wait for more.
+            // Let a reader get each part immediately.
             None => io::stdout().lock().write_all(bytes).and_then(|()| io::stdout().lock().flush()),
         };
         written.map_err(|error| error.to_string())
@@ -100,7 +101,7 @@ impl NewFile for Writing {
 
     fn commit(mut self: Box<Self>) -> Result<SavedFile, String> {
         if let Some((file, temporary)) = self.file.take() {
-            // Some systems rename no file that is open.
+            // Some systems cannot rename an open file.
             drop(file);
             if let Err(error) = name_if_free(&temporary, &self.path) {
                 let _ = fs::remove_file(&temporary);
@@ -114,7 +115,7 @@ impl NewFile for Writing {
 impl Drop for Writing {
     fn drop(&mut self) {
         if let Some((_, temporary)) = self.file.take() {
-            // Nobody takes a part for the whole.
+            // A partial file must not look complete.
             let _ = fs::remove_file(temporary);
         }
     }

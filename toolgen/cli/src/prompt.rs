@@ -1,4 +1,4 @@
-//! Lets a person at a terminal choose a tool, and give its arguments.
+//! Prompts at a terminal for a tool and its arguments.
 
 use std::io::{self, BufRead, Write};
 
@@ -7,10 +7,10 @@ use toolgen_core::internal::object_in;
 use toolgen_runtime::printable;
 use toolgen_runtime::schema::shape::Field;
 
-/// How many tools are shown at once.
+/// Maximum number of tools to list.
 const MAX_TOOLS_SHOWN: usize = 20;
 
-/// Asks for a tool: by its number, its name, or words that it or its description has. `None` if no tool is wanted.
+/// Prompts for a tool by number, name, or a word of its name or description. `None` if the user enters nothing.
 pub(super) fn tool<'t>(
     tools: &[&'t Tool],
     input: &mut impl BufRead,
@@ -19,7 +19,7 @@ pub(super) fn tool<'t>(
     let mut visible: Vec<&Tool> = tools.to_vec();
     loop {
         show(&visible, screen)?;
-        let Some(output) = ask("tool (a number, a name or a part of one; nothing to leave)", input, screen)?
+        let Some(output) = ask("tool (a number, a name or part of a name; empty to quit)", input, screen)?
         else {
             return Ok(None);
         };
@@ -54,11 +54,11 @@ fn show(tools: &[&Tool], screen: &mut impl Write) -> io::Result<()> {
     }
     match tools.len() - few.len() {
         0 => Ok(()),
-        more => writeln!(screen, "     and {more} more; a word finds them"),
+        more => writeln!(screen, "     and {more} more; type a word to find them"),
     }
 }
 
-/// Asks for the arguments that a tool needs. Each answer is a pair as it is typed in a shell.
+/// Prompts for the required arguments of a tool. Returns pairs as they are written in a shell.
 pub(super) fn arguments(
     tool: &Tool,
     input: &mut impl BufRead,
@@ -74,7 +74,7 @@ pub(super) fn arguments(
     Ok(pairs)
 }
 
-/// Returns a typed line; `None` for an empty one, and at the end of the input.
+/// Returns a line of input; `None` if it is empty, and at the end of the input.
 fn ask(what: &str, input: &mut impl BufRead, screen: &mut impl Write) -> io::Result<Option<String>> {
     write!(screen, "{}: ", printable(what).trim_end_matches(" ()"))?;
     screen.flush()?;
@@ -99,14 +99,14 @@ mod tests {
     const MANIFEST: &str = "toolgen: 1
 tools:
   greet:
-    description: Greets somebody.
+    description: Greets a person.
     parameters: {name: string - Who is greeted., loud: boolean? - How.}
     command: {argv: [printf, '{name}']}
   leave: {description: Says goodbye., command: {argv: [printf, bye]}}
-  wave: {description: Waves at somebody., command: {argv: [printf, wave]}}
+  wave: {description: Waves at a person., command: {argv: [printf, wave]}}
 ";
 
-    /// What is chosen by these lines, and what the screen shows.
+    /// Returns the choice for these lines of input, and the content of the screen.
     fn chosen(lines: &str) -> (Option<String>, String) {
         let mut problems = Problems::new();
         let document = Document::parse(Path::new("tools.yaml"), MANIFEST, &mut problems).unwrap();
@@ -126,11 +126,11 @@ tools:
         assert_eq!(chosen("1\nAda\n").0.as_deref(), Some("greet name=Ada"));
         assert_eq!(chosen("leave\n").0.as_deref(), Some("leave"));
         assert_eq!(chosen("GOODBYE\n").0.as_deref(), Some("leave"));
-        // The number is that of the shorter list.
-        assert_eq!(chosen("somebody\n2\n").0.as_deref(), Some("wave"));
+        // The number refers to the filtered list.
+        assert_eq!(chosen("person\n2\n").0.as_deref(), Some("wave"));
         let (none, screen) = chosen("fly\n9\n\n");
         assert_eq!(none, None);
-        assert!(screen.starts_with("  1  greet  Greets somebody.\n  2  leave"), "{screen}");
+        assert!(screen.starts_with("  1  greet  Greets a person.\n  2  leave"), "{screen}");
         assert!(screen.contains("no tool has `fly` in its name or description"), "{screen}");
         assert_eq!(chosen("").0, None);
         assert!(chosen("greet\nAda\n").1.ends_with("name (Who is greeted.): "));

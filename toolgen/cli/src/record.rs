@@ -1,4 +1,4 @@
-//! `record`: extracts a run from an audit log, as the file that a test replays.
+//! `record`: extracts a run from an audit log, as a file that a test replays.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use super::output::Output;
 use super::output_file::is_standard;
 use super::store_location::StoreLocation;
 
-/// Writes the run, or prints it. "Problems found" means that the log does not have it, or the file cannot be written.
+/// Writes or prints the run. Returns `Problems` if the log does not contain it, or if the file cannot be written.
 pub(super) fn run(task: &Record, output: &mut Output) -> io::Result<Outcome> {
     match select_run(task) {
         Ok(run) => {
@@ -24,7 +24,7 @@ pub(super) fn run(task: &Record, output: &mut Output) -> io::Result<Outcome> {
                 return Ok(Outcome::Problems);
             }
             let calls = run.calls().len();
-            output.note(&format!("{} has {calls} calls: read it before you commit it", out.display()));
+            output.note(&format!("{} has {calls} calls: review it before you commit it", out.display()));
             Ok(Outcome::Fine)
         }
         Err(error) => {
@@ -36,7 +36,7 @@ pub(super) fn run(task: &Record, output: &mut Output) -> io::Result<Outcome> {
 
 fn select_run(task: &Record) -> Result<RecordedRun, String> {
     if let Some(out) = task.out.as_ref().filter(|out| !is_standard(out) && out.exists() && !task.force) {
-        return Err(format!("{} is there already; `--force` replaces it", out.display()));
+        return Err(format!("{} exists; `--force` overwrites it", out.display()));
     }
     let mut selection = RunSelection::new();
     if let Some(run) = &task.run {

@@ -1,5 +1,5 @@
-//! `schema`: prints the arguments of tools in the dialect of an LLM provider, the tools as they go into a request, or
-//! how each of them is shown there.
+//! `schema`: prints tool schemas in the dialect of an LLM vendor, the tools as in a request to the vendor, or the plan
+//! of that request.
 
 use std::io;
 
@@ -16,14 +16,14 @@ use super::compile::{chosen, compile_all};
 use super::discovery;
 use super::output::Output;
 
-/// Prints every tool with its schema and what the dialect cannot express, or its envelope. "Problems found" means that
-/// the dialect refuses a tool.
+/// Prints every tool with its schema and the rules that the dialect cannot express, or its envelope. Returns `Problems`
+/// if the dialect rejects a tool.
 pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
     let by_default = || task.wire.map_or(&JSON_SCHEMA, WireFormat::dialect);
     let Some(dialect) = task.dialect.as_deref().map_or_else(|| Some(by_default()), Dialect::by_name) else {
         let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name).collect();
         let wanted = task.dialect.as_deref().unwrap_or_default();
-        output.complain(&format!("there is no dialect `{wanted}`; there are {}", known.join(", ")));
+        output.complain(&format!("unknown dialect `{wanted}`; dialects: {}", known.join(", ")));
         return Ok(Outcome::Usage);
     };
     let (compiled, complete) = compile_all(&task.selection, &task.only.tools, output);
@@ -52,7 +52,7 @@ pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
     Ok(outcome)
 }
 
-/// Prints the tools as they go into a request to the provider of a dialect.
+/// Prints the tools as in a request to the vendor of a dialect.
 fn envelope(
     format: WireFormat,
     dialect: &Dialect,
@@ -72,15 +72,14 @@ fn envelope(
     }
 }
 
-/// Returns the format of the requests in which a dialect is used: that of the dialect itself, or of its lax
-/// counterpart.
+/// Returns the request format of a dialect: its own, or that of its lax counterpart.
 fn format_of(dialect: &Dialect) -> WireFormat {
     let of = |name: &str| WireFormat::ALL.into_iter().find(|format| format.dialect().name == name);
     of(dialect.name).or_else(|| of(dialect.fallback?.name)).unwrap_or(WireFormat::OpenAiChat)
 }
 
-/// Prints how each tool is shown in one request to the provider of a dialect, and why; as JSON, the tools of the
-/// request, too.
+/// Prints how one request to the vendor of a dialect represents each tool, and why. The JSON output also contains the
+/// tools of the request.
 fn plan(
     task: &Schema,
     format: WireFormat,
@@ -93,8 +92,8 @@ fn plan(
         Ok(plan) => plan,
         Err(PlanError::TooMany { provider, count: given, max: limit }) => {
             output.complain(&format!(
-                "{given} tools are too many for a request to {provider}, which allows {limit}: choose some (`--tag`, \
-                 `--operation`), show those of a discovery (`--discovery`), or leave out the last ones (`--cut`)"
+                "{given} tools are too many for a request to {provider}, which allows {limit}: select some (`--tag`, \
+                 `--operation`), show the discovery tools (`--discovery`), or drop the last ones (`--cut`)"
             ));
             return Ok(Outcome::Problems);
         }

@@ -1,4 +1,4 @@
-//! `serve`: serves the tools of documents to clients of the Model Context Protocol.
+//! `serve`: serves the tools of documents over the Model Context Protocol (MCP).
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,15 +33,15 @@ use super::engines::{counted, engines, http, unset_schemes};
 use super::output::{Output, complain_beside};
 use super::store_location::StoreLocation;
 
-/// Serves until the client goes away or the program is told to stop. Problems with some of the documents are reported,
-/// and the rest is served.
+/// Serves until the client disconnects or the process is interrupted. Errors in documents are reported; the other tools
+/// are served.
 pub(super) fn run(task: &Serve, output: &mut Output) -> io::Result<Outcome> {
     let (mut compiled, _) = compile_all(&task.selection, &[], output);
     let is_missing = |one: &Compiled| {
         one.program.is_none()
             && one.problems.as_slice().iter().any(|problem| problem.code == codes::UNREADABLE_FILE)
     };
-    // A word that is not a document was meant as something else.
+    // An argument that is not a document was probably meant as something else.
     if compiled.iter().any(is_missing) {
         output.complain("nothing is served, because a document is missing");
         return Ok(Outcome::Problems);
@@ -60,7 +60,7 @@ pub(super) fn run(task: &Serve, output: &mut Output) -> io::Result<Outcome> {
         let (toolbox, offered) = toolbox(task, &engines, &tools, &auditor)?;
         if offered.names.is_empty() {
             return Err(
-                "no tool is left to serve: `--allow`, `--deny` and `--read-only` leave out all".to_owned()
+                "no tool is left to serve: `--allow`, `--deny` and `--read-only` exclude all".to_owned()
             );
         }
         let missing = lacking(task, &tools, &offered)?;
@@ -77,7 +77,7 @@ fn report_failure(message: &str, output: &mut Output) -> Outcome {
     Outcome::Problems
 }
 
-/// Tells which values of the context tools require that no client may give, and which no tool requires.
+/// Reports context values that tools require without `--client-value`, and client values that no tool requires.
 fn tell_values(task: &Serve, compiled: &[Compiled], output: &mut Output) {
     let tools = compiled.iter().flat_map(Compiled::tools).filter(|tool| needs_program(&tool.call).is_none());
     let needed = tools.flat_map(|tool| tool.spec.requires.iter());
@@ -89,18 +89,17 @@ fn tell_values(task: &Serve, compiled: &[Compiled], output: &mut Output) {
     let given = |name: &str| task.client_values.iter().any(|given| given == name);
     for (name, _) in needed.iter().filter(|(name, demanded)| **demanded && !given(name)) {
         output.note(&format!(
-            "tools require `{name}` of the context: `--client-value {name}` lets clients give it, if they may choose it"
+            "tools require the context value `{name}`; with `--client-value {name}`, clients may set it"
         ));
     }
     for name in task.client_values.iter().filter(|name| !needed.contains_key(name.as_str())) {
         output.note(&format!(
-            "no tool requires `{name}`: clients give it only in `io.toolgen/context` of `_meta`"
+            "no tool requires `{name}`; clients can pass it only in `io.toolgen/context` of `_meta`"
         ));
     }
 }
 
-/// Whether a server meets a requirement: it has sessions, the values that clients give, and the tools that are not left
-/// out.
+/// Whether a server meets a requirement: it has sessions, the values that clients pass, and the remaining tools.
 fn meets(needed: &Requirement, out: &BTreeSet<String>, client_values: &[String]) -> bool {
     let name = needed.name.as_str();
     match needed.kind {
@@ -117,15 +116,15 @@ fn auditor(task: &Serve) -> Result<Auditor, String> {
     }
 }
 
-/// What a client may call.
+/// The tools that a client may call.
 struct Offered {
     names: BTreeSet<String>,
-    /// Whether it discovers them.
+    /// Whether the client discovers them.
     discovers: bool,
 }
 
-/// Returns why tools that a client may call will fail, and what to do: hosts that are not opened, schemes without
-/// credentials, values that a client does not know how to give.
+/// Returns warnings about tools that will fail, with fixes: blocked hosts, security schemes without credentials,
+/// context values that a client cannot see.
 fn lacking(task: &Serve, tools: &[&Tool], offered: &Offered) -> Result<Vec<String>, String> {
     let engine = http(&task.requests, &task.selection.options)?;
     let called = tools.iter().filter(|tool| offered.names.contains(tool.spec.name.as_str()));
@@ -134,12 +133,12 @@ fn lacking(task: &Serve, tools: &[&Tool], offered: &Offered) -> Result<Vec<Strin
         format!("there is no credential for `{scheme}`, of {}: {help}", counted(tools))
     });
     let closed = engine.blocked_hosts(&called).into_iter();
-    // A tool that is found shows no argument for such a value.
+    // Discovered tools show no argument for such a value.
     let values: Vec<String> = task.client_values.iter().map(|name| format!("`{name}`")).collect();
     let hidden = (offered.discovers && !values.is_empty()).then(|| {
         format!(
-            "clients give {} in `io.toolgen/context` of `_meta` alone, since tools that are found show no argument for \
-             it (`--discovery=off` does)",
+            "clients can pass {} only in `io.toolgen/context` of `_meta`, because discovered tools show no argument \
+             for it (they do with `--discovery=off`)",
             values.join(" and ")
         )
     });
@@ -150,7 +149,7 @@ fn lacking(task: &Serve, tools: &[&Tool], offered: &Offered) -> Result<Vec<Strin
         .collect())
 }
 
-/// Tells the operator why calls fail: a client reads only what a model may know.
+/// Prints the reasons of failed calls for the operator. Clients get only the message for the model.
 struct FailureLog;
 
 impl Hooks for FailureLog {
@@ -160,7 +159,7 @@ impl Hooks for FailureLog {
         _ctx: &'a ToolContext,
     ) -> BoxFuture<'a, ()> {
         let text = match &response.outcome {
-            // Mistakes of the model are told to the model.
+            // Invalid arguments are reported to the model.
             Err(ToolError::InvalidArgs { .. }) => None,
             Err(error) => Some(error.operator_text()),
             Ok(result) => result.operator_text().map(Cow::Borrowed),
@@ -168,14 +167,14 @@ impl Hooks for FailureLog {
         if let Some(text) = text {
             let text = text.strip_prefix("Error: ").unwrap_or(&text);
             let failed = response.outcome.as_ref().map_or(true, ToolResult::is_error);
-            let what = if failed { "failed" } else { "gave another result" };
+            let what = if failed { "failed" } else { "returned another result" };
             complain_beside(&format!("a call of `{}` {what}: {text}", response.name));
         }
         Box::pin(ready(()))
     }
 }
 
-/// Returns the tools behind their limits and records, and those that a client may call.
+/// Returns the toolbox with its limits and audit log, and the tools that a client may call.
 fn toolbox(
     task: &Serve,
     engines: &Engines,
@@ -208,7 +207,7 @@ fn toolbox(
             .default_timeout(Duration::from_secs(task.requests.timeout))
             .layer(auditor.clone())
             .hooks(FailureLog);
-        // Without a rule, all tools would be meant.
+        // An empty list of rules would match all tools.
         if task.ask.is_empty() { builder } else { builder.middleware(Ask(asked.clone())) }
     };
     let toolbox = builder().build().map_err(|error| error.to_string())?;
@@ -225,14 +224,16 @@ fn toolbox(
     toolbox.map(|toolbox| (toolbox, offered)).map_err(|error| error.to_string())
 }
 
-/// Has the calls of some tools approved.
+/// Middleware that requests approval for calls of tools that match the rules.
 struct Ask(PolicyRules);
 
 impl Middleware for Ask {
     fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
         let asks = self.0.allows(request.spec) && !request.approved();
         let decision = if asks {
-            MiddlewareDecision::NeedApproval("Whoever serves the tool wants to be asked.".to_owned())
+            MiddlewareDecision::NeedApproval(
+                "The operator of this server requires approval of this tool.".to_owned(),
+            )
         } else {
             MiddlewareDecision::Allow
         };
@@ -245,7 +246,7 @@ type SetLimit = fn(Server, usize) -> Server;
 
 fn server(task: &Serve, compiled: &[Compiled], toolbox: Toolbox) -> Result<Server, String> {
     let mut server = Server::new(toolbox).client_values(task.client_values.iter().cloned());
-    // Of several, none speaks for all.
+    // With several documents, none has the title for all.
     if let [Compiled { path, program: Some(program), .. }] = compiled {
         if let Some(name) = path.file_stem() {
             server = server.name(name.to_string_lossy());
@@ -263,8 +264,8 @@ fn server(task: &Serve, compiled: &[Compiled], toolbox: Toolbox) -> Result<Serve
     }
     if let Some(variable) = &task.token {
         let token = env::var(variable).ok().filter(|token| !token.trim().is_empty());
-        server =
-            server.bearer(token.ok_or_else(|| format!("set {variable} to the token that clients need"))?);
+        server = server
+            .bearer(token.ok_or_else(|| format!("set {variable} to the token that clients must send"))?);
     }
     let limits: [(Option<u32>, SetLimit); 4] = [
         (task.max_calls, Server::max_calls),
@@ -281,7 +282,7 @@ fn server(task: &Serve, compiled: &[Compiled], toolbox: Toolbox) -> Result<Serve
     Ok(task.origins.iter().fold(server, Server::allow_origin))
 }
 
-/// Serves, and then ends the servers that were called and writes the last records.
+/// Serves, then stops the MCP servers that were called and flushes the audit log.
 fn serve(
     task: &Serve,
     server: Server,
@@ -299,7 +300,7 @@ fn serve(
         }
         let until_the_end = async {
             let Some(address) = &task.http else {
-                output.note(&format!("{tools} served on the standard input and output"));
+                output.note(&format!("{tools} served on standard input and output"));
                 missing.iter().for_each(|missing| output.note(missing));
                 return server.stdio().await.map_err(|error| error.to_string());
             };
@@ -310,7 +311,7 @@ fn serve(
             let address = listener.local_addr().map_err(|error| error.to_string())?;
             if task.token.is_none() && !address.ip().is_loopback() {
                 return Err(format!(
-                    "anyone who can reach {address} could call the tools: set a bearer token with `--token VARIABLE`, or \
+                    "anyone who can reach {address} could call the tools: set a bearer token with `--token ENV_VAR`, or \
                      listen at 127.0.0.1"
                 ));
             }
@@ -320,7 +321,7 @@ fn serve(
         };
         let served = tokio::select! {
             served = until_the_end => served,
-            // Calls that still run are dropped, and so are their programs.
+            // Running calls are dropped, with their processes.
             () = one_shot::interrupted() => Ok(()),
         };
         servers.close().await;

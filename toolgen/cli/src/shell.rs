@@ -1,4 +1,4 @@
-//! `completions` and `man`: what a shell and a manual say about the words of this program.
+//! `completions` and `man`: shell completion scripts and manual pages.
 
 use std::fs;
 use std::io;
@@ -10,22 +10,22 @@ use super::Outcome;
 use super::args;
 use super::output::Output;
 
-/// The name of the program: cargo starts it by the words `cargo toolgen`.
+/// The name of the program, which cargo runs as `cargo toolgen`.
 const PROGRAM: &str = "cargo-toolgen";
 
-/// Prints the completions of a shell.
+/// Prints the completion script of a shell.
 pub(super) fn completions(shell: Shell, output: &mut Output) -> io::Result<Outcome> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut args::command(), PROGRAM, &mut text);
-    // The generator calls what is below a program with a hyphen in its name by two names, in bash.
+    // For bash, the generator uses two spellings of subcommands if the program name has a hyphen.
     let text = String::from_utf8_lossy(&text).replace("cargo__subcmd__toolgen", "cargo__toolgen");
     output.write(&text)?;
     output.write(behind_cargo(shell))?;
     Ok(Outcome::Fine)
 }
 
-/// Returns what completes `cargo toolgen` like `cargo-toolgen`. That of cargo itself is kept for everything else. In zsh,
-/// cargo's own completions do so.
+/// Returns the script that completes `cargo toolgen` like `cargo-toolgen`, and keeps cargo's completions for the rest.
+/// Empty for zsh, where cargo's completions do this.
 fn behind_cargo(shell: Shell) -> &'static str {
     match shell {
         Shell::Bash => include_str!("shell/cargo.bash"),
@@ -42,7 +42,7 @@ pub(super) fn man(dir: &Path, output: &mut Output) -> io::Result<Outcome> {
         Ok(()) => {
             let dir = dir.display();
             output.line(&format!(
-                "{dir}: written; `man -l {dir}/{PROGRAM}.1` shows the first page, `cargo help toolgen` if `man` looks there"
+                "{dir}: written; `man -l {dir}/{PROGRAM}.1` shows the first page (also `cargo help toolgen`, in MANPATH)"
             ))?;
             Ok(Outcome::Fine)
         }

@@ -1,4 +1,4 @@
-//! Where a log of calls or a queue of approvals is kept.
+//! Locations of audit logs and approval queues: files, PostgreSQL and Redis URLs.
 
 use std::env;
 use std::fmt;
@@ -9,7 +9,7 @@ use toolgen_runtime::layers::audit::{AuditReader, Auditor, JsonLinesSink};
 use toolgen_runtime::store::audit::{self, PostgresSink, SqliteSink};
 use toolgen_runtime::store::{PostgresStore, RedisStore, SqliteStore};
 
-/// A file or a server, as an argument of the command line names it. Printed without passwords.
+/// A file or a database URL from the command line. `Display` omits passwords.
 #[derive(Clone, Debug)]
 pub(super) enum StoreLocation {
     File(PathBuf),
@@ -17,12 +17,12 @@ pub(super) enum StoreLocation {
     Redis { url: String, namespace: String },
 }
 
-/// The beginning of an argument that names an environment variable, so that no other user of the machine sees the
-/// password in the list of processes.
+/// The prefix of an argument that names an environment variable, so that the password is not visible in the list of
+/// processes.
 const VARIABLE: &str = "env:";
 
 impl StoreLocation {
-    /// Reads an argument: a path, a URL, or `env:NAME` for the value of the variable. `Err` says what is wrong.
+    /// Parses an argument: a path, a URL, or `env:NAME` for the value of a variable.
     pub(super) fn of(given: &Path) -> Result<StoreLocation, String> {
         let Some(text) = given.to_str() else { return Ok(StoreLocation::File(given.to_owned())) };
         let Some(name) = text.strip_prefix(VARIABLE) else { return StoreLocation::of_text(text) };
@@ -36,7 +36,7 @@ impl StoreLocation {
         let Some((scheme, rest)) = given.split_once("://") else {
             return Ok(StoreLocation::File(PathBuf::from(given)));
         };
-        // The scheme of a URL is the same in any case.
+        // URL schemes are case-insensitive.
         let scheme = scheme.to_ascii_lowercase();
         let text = format!("{scheme}://{rest}");
         match scheme.as_str() {
@@ -46,22 +46,22 @@ impl StoreLocation {
                     Ok(StoreLocation::Redis { url: url.to_owned(), namespace: namespace.to_owned() })
                 }
                 _ => Err(format!(
-                    "{}: it lacks the namespace of the deployment; write it behind `#`, as in \
+                    "{}: it lacks the namespace of the deployment; append it after `#`, as in \
                      redis://127.0.0.1:6379/0#shop-production",
                     without_password(&text)
                 )),
             },
-            // It would be shown as a path, with its password.
+            // As a path, it would be printed with its password.
             _ if rest.contains(['@', '?']) => Err(format!(
-                "{scheme}://…: records and approvals are not kept there; name a file, or a database by its URL, which \
-                 begins with postgres:// or redis://"
+                "{scheme}://…: records and approvals cannot be stored there; pass a file, or a URL that begins with \
+                 postgres:// or redis://"
             )),
-            // A path may have anything in it.
+            // A path may contain any character.
             _ => Ok(StoreLocation::File(PathBuf::from(given))),
         }
     }
 
-    /// Opens the log at this place. `Err` says what is wrong.
+    /// Opens the audit log at this location.
     pub(super) fn reader(&self) -> Result<AuditReader, String> {
         match self {
             StoreLocation::File(path) => audit::open(path).map_err(|error| error.to_string()),
@@ -70,8 +70,8 @@ impl StoreLocation {
         }
     }
 
-    /// Starts to write records here: to an SQLite database if the file is named like one, or lines of JSON. `Err` says
-    /// what is wrong.
+    /// Opens an auditor that appends here: to an SQLite database if the file extension is one of SQLite, otherwise JSON
+    /// Lines.
     pub(super) fn auditor(&self) -> Result<Auditor, String> {
         if let StoreLocation::File(path) = self
             && let Some(dir) = path.parent()
@@ -79,7 +79,7 @@ impl StoreLocation {
             std::fs::create_dir_all(dir).map_err(|error| format!("{self} cannot be written: {error}"))?;
         }
         let started = match self {
-            // What a program was doing when it was killed is unknown, and is said to be.
+            // Calls that a killed program was running are recorded with an unknown outcome.
             StoreLocation::File(path) if is_database(path) => SqliteSink::open(path).and_then(|mut sink| {
                 sink.recover()?;
                 Auditor::builder(sink).start()
@@ -98,8 +98,7 @@ impl StoreLocation {
         started.map_err(|error| format!("{self} cannot be written: {error}"))
     }
 
-    /// Opens the queue at this place, to decide or only to look. `None`: no calls wait or have waited here. `Err` says
-    /// what is wrong.
+    /// Opens the approval queue at this location: for decisions, or only for reading. `None` if there is no queue.
     pub(super) async fn queue(&self, decides: bool) -> Result<Option<Approvals>, String> {
         match self {
             StoreLocation::File(path) => {
@@ -110,7 +109,7 @@ impl StoreLocation {
                 match opened {
                     Ok(store) => Ok(store.map(Approvals::on)),
                     Err(error) => Err(format!(
-                        "{self}: the database cannot be opened: {error}; name the one that the program writes"
+                        "{self}: the database cannot be opened: {error}; pass the database that your program writes"
                     )),
                 }
             }
@@ -128,7 +127,7 @@ impl StoreLocation {
     }
 }
 
-/// Whether records go to an SQLite database: the file is named like one.
+/// Whether a file has an extension of SQLite databases.
 fn is_database(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ["sqlite", "sqlite3", "db"].iter().any(|known| ending == *known))
 }
@@ -185,7 +184,7 @@ mod tests {
             ("REDIS://:s3cret@cache", "redis://cache: it lacks the namespace"),
             (
                 "mysql://me:s3cret@db/audit",
-                "mysql://…: records and approvals are not kept there; name a file",
+                "mysql://…: records and approvals cannot be stored there; pass a file",
             ),
             ("Postgres+tls://db/audit?password=s3cret", "postgres+tls://…: records"),
             ("env:TOOLGEN_NOBODY_SETS_THIS", "the variable TOOLGEN_NOBODY_SETS_THIS is not set"),

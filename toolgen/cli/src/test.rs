@@ -1,4 +1,4 @@
-//! `test`: calls each tool as its description says, and as it forbids.
+//! `test`: calls each tool with valid and invalid arguments, and reports failures.
 
 mod checks;
 mod emit_tests;
@@ -19,7 +19,7 @@ use super::compile::{Compiled, chosen, compile_all};
 use super::output::Output;
 use checks::{CHECKS, Subject, Verdict};
 
-/// Prints a row for each tool, and below it what does not hold. "Problems found" means that something does not.
+/// Prints a row for each tool, and below it the failed checks. Returns `Problems` if a check failed.
 pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
     let (compiled, complete) = compile_all(&task.selection, &task.only.tools, output);
     let Some(chosen) = chosen(&compiled, &task.only.tools, output) else { return Ok(Outcome::Problems) };
@@ -31,13 +31,13 @@ pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
         return emit_tests::run(task, file, &chosen, &all, output);
     }
     if let Some(dir) = &task.place.work_dir {
-        // All documents are read: what follows runs there.
+        // All documents are read, so the working directory can change.
         std::env::set_current_dir(dir)?;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let cancel = CancellationToken::new();
     let interrupt = cancel.clone();
-    // Programs that were started do not hear the terminal.
+    // Child processes do not receive Ctrl-C from the terminal.
     runtime.spawn(async move {
         one_shot::interrupted().await;
         interrupt.cancel();
@@ -65,7 +65,7 @@ pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
                 }
                 Verdict::Unknown(reason) => {
                     unknown += 1;
-                    output.line(&format!("  {check}: not known: {}", indented(reason)))?;
+                    output.line(&format!("  {check}: unknown: {}", indented(reason)))?;
                 }
                 Verdict::Holds(_) | Verdict::Nothing => {}
             }
@@ -73,7 +73,7 @@ pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
     }
     let plural = |count: usize, noun| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
     let (tools, failures_told) = (plural(chosen.len(), "tool"), plural(failures, "failure"));
-    output.line(&format!("\n{tools}, {failures_told}, {unknown} not known"))?;
+    output.line(&format!("\n{tools}, {failures_told}, {unknown} unknown"))?;
     let left_out = compiled.iter().any(|compiled| compiled.problems.has_errors());
     Ok(if complete && !left_out && failures == 0 { Outcome::Fine } else { Outcome::Problems })
 }

@@ -1,4 +1,4 @@
-//! `timeline`: shows what an audit log says, as a page in a browser.
+//! `timeline`: shows an audit log as a page in a browser.
 
 mod data;
 mod page;
@@ -22,8 +22,8 @@ use data::Log;
 use queue::Queue;
 use server::Server;
 
-/// Serves the page until it is interrupted, or writes it to a file. "Problems found" means that the log cannot be read,
-/// or the page not written or served.
+/// Serves the page until interrupted, or writes it to a file. Returns `Problems` if the log cannot be read, or the page
+/// cannot be written or served.
 pub(super) fn run(task: &Timeline, output: &mut Output) -> io::Result<Outcome> {
     Ok(match serve_timeline(task, output) {
         Ok(()) => Outcome::Fine,
@@ -45,7 +45,7 @@ fn serve_timeline(task: &Timeline, output: &mut Output) -> Result<(), String> {
         Some(out) => write(log, runtime.block_on(queue.changed(""))?, (out, task.force), output),
         None => runtime.block_on(serve((log, location), queue, &task.listen, output)),
     };
-    // Who ends it does not wait for a database that is being read.
+    // Do not wait for a running database query.
     runtime.shutdown_background();
     done
 }
@@ -60,7 +60,7 @@ fn write(
         return output.write(&page::embedded(&mut log, approvals)?).map_err(|error| error.to_string());
     }
     if out.exists() && !force {
-        return Err(format!("{} is there already; `--force` replaces it", out.display()));
+        return Err(format!("{} exists; `--force` overwrites it", out.display()));
     }
     let page = page::embedded(&mut log, approvals)?;
     write_if_changed(out, &page).map_err(|error| error.to_string())?;
@@ -85,7 +85,7 @@ async fn serve(
     }
     let server = Server::new(log, queue, address)?;
     output.note(&format!("the timeline is at {}", server.url()));
-    output.note("whoever has this address can read the log; Ctrl-C ends it");
+    output.note("anyone with this address can read the log; press Ctrl-C to stop");
     tokio::select! {
         served = server.listen(listener) => served.map_err(|error| error.to_string()),
         () = one_shot::interrupted() => Ok(()),

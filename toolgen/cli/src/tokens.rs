@@ -1,4 +1,4 @@
-//! `tokens`: counts the tokens of tools, and says where they go.
+//! `tokens`: counts the tokens of tools, by part.
 
 use std::io;
 
@@ -11,15 +11,15 @@ use super::args::{TokenFormat, Tokens};
 use super::compile::{chosen, compile_all};
 use super::output::Output;
 
-/// Prints or writes the report. "Problems found" means that a budget is exceeded, or that the dialect refuses a tool.
+/// Prints or writes the report. Returns `Problems` if a budget is exceeded, or if the dialect rejects a tool.
 pub(super) fn run(task: &Tokens, output: &mut Output) -> io::Result<Outcome> {
     let Some(dialect) = Dialect::by_name(&task.dialect) else {
         let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name).collect();
-        output.complain(&format!("there is no dialect `{}`; there are {}", task.dialect, known.join(", ")));
+        output.complain(&format!("unknown dialect `{}`; dialects: {}", task.dialect, known.join(", ")));
         return Ok(Outcome::Usage);
     };
     if let Some(path) = task.out.as_ref().filter(|path| path.exists() && !task.force) {
-        output.complain(&format!("{} is there already; `--force` replaces it", path.display()));
+        output.complain(&format!("{} exists; `--force` overwrites it", path.display()));
         return Ok(Outcome::Problems);
     }
     let (compiled, complete) = compile_all(&task.selection, &task.only.tools, output);

@@ -1,4 +1,4 @@
-//! A `match` over structs that `serde` reads.
+//! A `match` over structs that `serde` deserializes.
 
 use serde::Deserialize;
 

@@ -1,5 +1,6 @@
-//! From JSON text to the result of a tool as text: the same five functions as a hand-written `match`, with
-//! `toolgen-runtime`, with rmcp's router and with rig's handlers; then what the layers of a toolbox add.
+//! Measures the time from the JSON text of a call to the text of its result, for the same five functions: as a
+//! handwritten `match`, with `toolgen-runtime`, rmcp's router and rig's handlers. Then measures the cost of the
+//! layers of a toolbox.
 
 mod by_hand;
 mod mcp;
@@ -24,11 +25,11 @@ const CALLS: [(&str, &str); 5] = [
     ("search", r#"{"query": "tools", "limit": 5, "exact": true, "kinds": ["a", "b"]}"#),
 ];
 
-// Short runs, so that the best of them was not interrupted.
+// Short runs, so that the best one was not interrupted.
 const ROUNDS: u32 = 100;
 const RUNS: usize = 1_000;
 
-/// Nanoseconds a call of one run.
+/// Returns the nanoseconds per call of one run.
 fn run(call: &mut dyn FnMut(&str, &str) -> String) -> f64 {
     let start = Instant::now();
     for _ in 0..ROUNDS {
@@ -39,7 +40,7 @@ fn run(call: &mut dyn FnMut(&str, &str) -> String) -> f64 {
     start.elapsed().as_nanos() as f64 / f64::from(ROUNDS) / CALLS.len() as f64
 }
 
-/// The result of a future that needs no executor: none of these waits for anything, so no executor is measured.
+/// Returns the result of a future that never waits, so that no executor is measured.
 fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(result) => result,
@@ -49,7 +50,7 @@ fn now<T>(future: impl Future<Output = T>) -> T {
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    // Some of the peers ask for it; it runs nothing while a call is measured.
+    // Some contenders require a runtime; it runs nothing while a call is measured.
     let _inside = runtime.enter();
     let (registry, server, handlers) = (ours::registry(), mcp::server(), rig::handlers());
     let turn = ToolContext::new("turn", "");
@@ -67,7 +68,7 @@ fn main() {
             assert_eq!(call(name, arguments), expected, "{who}");
         }
     }
-    // In turns, so that what else the machine does meets all of them; the best of all turns is told.
+    // In turns, so that other load of the machine affects all contenders; the best turn is reported.
     let mut best = [f64::INFINITY; 5];
     for _ in 0..RUNS {
         for (best, (_, call)) in best.iter_mut().zip(&mut contenders) {

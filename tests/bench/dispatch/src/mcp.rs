@@ -1,5 +1,5 @@
-//! rmcp's `#[tool]` and its `ToolRouter`, called without a transport in between: the router is made once, its peer is
-//! that of a service that runs in this process, and each call gets a context of its own as the service makes it.
+//! rmcp's `#[tool]` and its `ToolRouter`, called without a transport: the router is created once, its peer belongs to a
+//! service in this process, and each call gets a new context, like in the service.
 
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::tool::ToolCallContext;

@@ -1,4 +1,4 @@
-//! What each layer of a toolbox adds to a call.
+//! Measures the cost of each layer of a toolbox.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -107,7 +107,7 @@ fn cases(auditor: &Auditor) -> Vec<Case> {
         ("hooks", build(builder().hooks(Idle)), turn(), "noop"),
         ("events", build(builder().on_event(|event| drop(black_box(event)))), turn(), "noop"),
         ("records", build(builder().layer(auditor.clone())), turn(), "noop"),
-        // The interface of OpenTelemetry alone: no library is there that would make spans of it.
+        // Only the OpenTelemetry API: there is no SDK that would create spans.
         ("telemetry, no library", build(builder().layer(Otel::new())), turn(), "noop"),
         ("all of these", build(all), turn().with_principal(principal()).with_session(Session::new("s")), "needs"),
     ]
@@ -116,7 +116,7 @@ fn cases(auditor: &Auditor) -> Vec<Case> {
 const ROUNDS: u32 = 200;
 const RUNS: usize = 400;
 
-/// Nanoseconds of one thing, the best of many runs.
+/// Returns the nanoseconds of a function, the best of many runs.
 fn best(mut one: impl FnMut()) -> f64 {
     let run = |one: &mut dyn FnMut()| {
         let start = Instant::now();
@@ -128,9 +128,9 @@ fn best(mut one: impl FnMut()) -> f64 {
     (0..RUNS).map(|_| run(&mut one)).fold(f64::INFINITY, f64::min)
 }
 
-/// What a call of a tool that does nothing costs.
+/// Measures calls of a tool that does nothing.
 pub fn calls() {
-    // What does not fit is dropped, which costs less than a record; so there is room for all.
+    // The queue holds all records: dropping one would cost less than recording it.
     let auditor = Auditor::builder(Idle).capacity(usize::MAX).start().unwrap();
     println!("\n{:<28} {:>8}", "a call that does nothing", "ns/call");
     let mut bare = 0.0;

@@ -1,5 +1,5 @@
-//! `#[rig_tool]`, dispatched as a driver of `rig-core` 0.46 does: the handler of the name, erased, answers an effect.
-//! (Its `ToolSet` of earlier versions is gone.)
+//! `#[rig_tool]`, dispatched like in a driver of `rig-core` 0.46: the type-erased handler of the name handles an
+//! effect. (Its `ToolSet` of earlier versions is gone.)
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! One process under load. `load-bench service` answers requests at a port of this machine, which it prints;
-//! `load-bench worker SETTINGS` calls its operations as tools and prints what that cost, as JSON. `run.py` runs several.
+//! One process under load. `load-bench service` serves requests at a local port, which it prints.
+//! `load-bench worker SETTINGS` calls its operations as tools and prints the cost as JSON. `run.py` runs several.
 
 mod service;
 mod worker;

@@ -1,4 +1,4 @@
-//! A service that answers each request with the same small object, on connections that are kept.
+//! A service that responds to each request with the same small object, on keep-alive connections.
 
 use std::error::Error;
 
@@ -16,7 +16,7 @@ pub async fn run() -> Result<(), Box<dyn Error + Send + Sync>> {
     }
 }
 
-/// Answers requests without a body until the client ends.
+/// Serves requests without a body until the client disconnects.
 async fn serve(mut stream: TcpStream) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let (read, mut write) = stream.split();

@@ -1,4 +1,4 @@
-//! A process with agents that call tools, and what it cost.
+//! A process with agents that call tools, and its cost.
 
 use std::error::Error;
 use std::fs;
@@ -18,13 +18,13 @@ use toolgen_runtime::{Toolbox, ToolboxContext, Registry, ToolCall, ToolContext, 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// The port of the service. None: the tools are functions that return at once.
+    /// The port of the service. `None`: the tools are functions that return immediately.
     port: Option<u16>,
-    /// How many tools there are.
+    /// Number of tools.
     tools: usize,
-    /// How many agents, each with its own toolbox.
+    /// Number of agents, each with its own toolbox.
     agents: usize,
-    /// How many calls an agent makes at a time.
+    /// Number of concurrent calls per agent.
     beside: usize,
     seconds: f64,
     records: Records,
@@ -37,7 +37,7 @@ enum Records {
     Memory,
     Jsonl(PathBuf),
     Sqlite(PathBuf),
-    /// As `Sqlite`, and each call waits until its intent is on disk.
+    /// Like `Sqlite`, and each call waits until its intent is on disk.
     Durable(PathBuf),
 }
 
@@ -79,7 +79,7 @@ pub async fn run(settings: &Settings) -> Result<(), Anything> {
     auditor.flush().await?;
     let written = began.elapsed();
 
-    // Without `durable` a call whose record does not fit into the queue is counted, and not slowed down.
+    // Without `durable`, a record that does not fit into the queue is counted and dropped, and the call does not wait.
     let lost = auditor.dropped() + auditor.errors();
     let recorded = (took.len() as u64).saturating_sub(lost);
     took.sort_unstable();
@@ -102,7 +102,7 @@ pub async fn run(settings: &Settings) -> Result<(), Anything> {
     Ok(())
 }
 
-/// Calls one tool after the other, and returns how long each call took, in microseconds.
+/// Calls tools sequentially, and returns the duration of each call, in microseconds.
 async fn calls(
     toolbox: Toolbox,
     names: Arc<[String]>,
@@ -161,7 +161,7 @@ fn auditor(records: &Records) -> Result<Auditor, Anything> {
     })
 }
 
-/// Returns a figure of this process's memory in KiB, as Linux counts it.
+/// Returns a memory statistic of this process in KiB, from Linux.
 fn memory(what: &str) -> Result<u64, Anything> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix(what)?.strip_prefix(':'));

@@ -1,4 +1,4 @@
-//! How long it takes to index all tools of a document, to search them, and to read their schemas, which are text in
+//! Measures the time to index all tools of a document, to search them, and to parse their schemas, which are text in
 //! generated code. The argument is the document.
 
 use std::fs;
@@ -12,7 +12,7 @@ use toolgen_runtime::schema::shape::read::read_canonical;
 use toolgen_runtime::schema::shape::render::canonical;
 use toolgen_runtime::spec::search::SearchIndex;
 
-/// How long each is repeated: the system counts the time of the processor in steps of milliseconds.
+/// Minimum duration of each measurement: the system counts CPU time in steps of milliseconds.
 const LASTS: Duration = Duration::from_secs(1);
 const BOOKSHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../specs/bookshop.yaml");
 
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Prints the time that one of the rounds takes.
+/// Prints the time of one round.
 fn told<T>(what: &str, mut run: impl FnMut() -> T) {
     black_box(run());
     let (start, before) = (Instant::now(), used());
@@ -51,7 +51,7 @@ fn told<T>(what: &str, mut run: impl FnMut() -> T) {
     println!("{what:20} {:8.3}", spent.as_secs_f64() * 1e3);
 }
 
-/// The time of the processor that this program has used, where the system tells it: a machine may have other work.
+/// Returns the CPU time of this process, if the system reports it: it does not depend on other load of the machine.
 fn used() -> Option<Duration> {
     let told = fs::read_to_string("/proc/self/schedstat").ok()?;
     told.split(' ').next()?.parse().ok().map(Duration::from_nanos)

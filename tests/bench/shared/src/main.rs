@@ -1,5 +1,5 @@
-//! What shared state costs a call, beside the state of one process. `cargo run --release` starts a `redis-server` on a
-//! free port of the loopback; `cargo run --release -- URL` takes another one.
+//! Measures the cost of shared state per call, compared with the state of one process. `cargo run --release` starts a
+//! `redis-server` on a free loopback port; `cargo run --release -- URL` uses another server.
 
 use std::error::Error;
 use std::net::{TcpListener, TcpStream};
@@ -13,10 +13,10 @@ use toolgen_runtime::{CircuitBreaker, Principal, ToolName, ToolSpec};
 
 const CALLS: usize = 20_000;
 const WARM: usize = 1_000;
-/// How many calls are on their way at once, in the second column.
+/// Number of concurrent calls in the second column.
 const TASKS: usize = 16;
 
-/// A server that ends with the bench.
+/// A server that is stopped at the end of the benchmark.
 struct Server(Child);
 
 impl Drop for Server {
@@ -43,7 +43,7 @@ fn start() -> Result<(Server, String), Box<dyn Error>> {
     Err("redis-server did not start within 5 seconds".into())
 }
 
-/// Prints the median and the 99th percentile of a step, one after the other and several at once.
+/// Prints the median and the 99th percentile of a step, run sequentially and concurrently.
 async fn measure<S, F>(what: &str, step: S)
 where
     S: Fn(usize) -> F + Clone + Send + 'static,

@@ -1,4 +1,4 @@
-//! Names that could collide with what is generated, `cfg` on arguments, tools made by `macro_rules!`.
+//! Names that could collide with generated items, `cfg` on arguments, tools from `macro_rules!`.
 #![deny(warnings)]
 
 use toolgen_runtime::{ToolContext, ToolInput, tool, toolset};

@@ -6,12 +6,12 @@ use toolgen_runtime::function::inventory;
 use toolgen_runtime::tool;
 
 mod far {
-    /// Nobody names it.
+    /// No code names it.
     #[toolgen_runtime::tool]
     fn b() {}
 }
 
-/// Nobody names it either.
+/// No code names it either.
 #[tool]
 fn a() {}
 

@@ -1,4 +1,4 @@
-//! The runtime has another name, there is no prelude and no `serde`, and no lint is forgiven.
+//! A renamed runtime, no prelude, no `serde`, and all lints are errors.
 #![no_implicit_prelude]
 #![deny(warnings, missing_docs, missing_debug_implementations, unused_qualifications, unreachable_pub)]
 #![deny(clippy::all, clippy::pedantic)]

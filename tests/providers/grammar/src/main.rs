@@ -1,15 +1,16 @@
-//! What the checks of providers need of the product: the tools of documents as every provider gets them, and arguments
-//! drawn from the grammars that a provider compiles of the schemas.
+//! The part of the vendor checks that uses the product: renders the tools of documents for every vendor, and samples
+//! arguments from the grammars that a vendor compiles from the schemas.
 //!
 //! ```text
 //! toolgen-provider-grammar render DOCUMENT…                         one JSON line for each tool and dialect
 //! toolgen-provider-grammar sample COUNT SEED I/N RESULTS DOCUMENT…  adds a JSON line for each tool to the file RESULTS
 //! ```
 //!
-//! Of N parts of the tools, the I-th is sampled; tools that have a line in RESULTS are done, so a run that was ended goes on.
+//! Of N shards of the tools, the I-th is sampled. Tools with a line in RESULTS are skipped, so that an interrupted
+//! run can continue.
 //!
-//! A document is what `cargo toolgen` compiles, or a list of tools of an MCP server. `--macros` stands for the tools that
-//! the tests of the macros declare.
+//! A document is anything that `cargo toolgen` compiles, or a tool list of an MCP server. `--macros` means the tools
+//! that the tests of the macros declare.
 
 #[allow(
     dead_code,
@@ -74,7 +75,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Reads `2/8`, the second of eight parts.
+/// Parses `2/8`, the second of eight shards.
 fn part(text: &str) -> Option<(usize, usize)> {
     let (part, of) = text.split_once('/')?;
     let (part, of) = (part.parse().ok()?, of.parse().ok()?);

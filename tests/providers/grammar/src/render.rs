@@ -1,4 +1,4 @@
-//! The tools in each dialect, and planned into requests, as lines of JSON.
+//! Prints the tools in each dialect, and the plans of requests, as JSON Lines.
 
 use std::io::{self, BufWriter, Write, stdout};
 
@@ -9,10 +9,10 @@ use toolgen_runtime::wire::{PlanOptions, WireFormat};
 
 use crate::sources::Source;
 
-/// Prints a line for each tool and dialect, with the schema or why there is none, and a line for each request.
+/// Prints a line for each tool and dialect, with the schema or the error, and a line for each request.
 pub fn run(sources: &[Source]) {
     let mut out = BufWriter::new(stdout().lock());
-    // Nobody reads on: there is nothing left to do.
+    // The reader closed the pipe.
     let _ = sources.iter().try_for_each(|source| lines(source, &mut out)).and_then(|()| out.flush());
 }
 
@@ -30,7 +30,7 @@ fn lines(source: &Source, out: &mut impl Write) -> io::Result<()> {
     for dialect in Dialect::ALL {
         let own = |format: &WireFormat| [Some(dialect), dialect.lax].contains(&Some(format.dialect()));
         for format in WireFormat::ALL.into_iter().filter(own) {
-            // What neither dialect takes is told by the lines of its tools.
+            // If neither dialect accepts the tools, their lines contain the reason.
             let Ok(plan) = format.plan_with(dialect, &source.specs, PlanOptions::default().cut()) else {
                 continue;
             };

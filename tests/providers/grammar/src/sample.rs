@@ -1,7 +1,7 @@
-//! Arguments drawn from the grammar of a schema, and what decoding makes of them.
+//! Samples arguments from the grammar of a schema, and decodes them.
 //!
-//! A provider that decodes with a grammar can only write what the grammar allows. So everything the grammar allows must
-//! decode, or break a rule that the dialect could not express, which rendering told as a loss.
+//! A vendor with constrained decoding can only generate what the grammar allows. So everything that the grammar
+//! allows must decode, or violate a rule that the dialect could not express, which rendering reported as a loss.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, OpenOptions};
@@ -18,14 +18,14 @@ use toolgen_runtime::spec::ToolSpec;
 
 use crate::sources::Source;
 
-/// A sample is brought to its end from here on, in bytes.
+/// Length in bytes from which a sample is completed as soon as possible.
 const SOFT: usize = 400;
-/// A sample that is not done here is given up.
+/// Maximum length of a sample in bytes; a longer one is abandoned.
 const HARD: usize = 6_000;
-/// Masks one schema may take: a schema whose samples are all long gets fewer of them.
+/// Maximum number of masks per schema: a schema with long samples gets fewer samples.
 const MASKS: usize = 200_000;
 
-/// What happened in one dialect.
+/// The counts of one dialect.
 #[derive(Default)]
 struct Counts {
     refused: u64,
@@ -46,23 +46,24 @@ impl Counts {
     }
 }
 
-/// How much is drawn, and of which tools.
+/// The number of samples, and the tools to sample.
 pub struct Plan<'a> {
-    /// How many arguments are drawn of each tool in each dialect.
+    /// Number of samples per tool and dialect.
     pub count: usize,
-    /// What the generator starts with.
+    /// The seed of the generator.
     pub seed: u64,
-    /// This part of the tools, from 1, of so many.
+    /// The shard of the tools, from 1, and the number of shards.
     pub shard: (usize, usize),
-    /// Where a line for each tool is added. Tools that have one are done.
+    /// The output file, with one line per tool. Tools with a line are skipped.
     pub results: &'a Path,
 }
 
-/// Draws arguments of each tool in each dialect, and adds a line with the counts and the findings of each tool to the results.
+/// Samples arguments of each tool in each dialect, and appends a line with the counts and findings of each tool to the
+/// results.
 ///
 /// # Errors
 ///
-/// That the results cannot be read or written, or that the engine does not start.
+/// Returns an error if the results cannot be read or written, or if the engine does not start.
 pub fn run(sources: &[Source], plan: &Plan<'_>) -> Result<(), Box<dyn std::error::Error>> {
     let env: TokEnv = ApproximateTokEnv::single_byte_env();
     let mut factory = ParserFactory::new_simple(&env)?;
@@ -87,7 +88,7 @@ pub fn run(sources: &[Source], plan: &Plan<'_>) -> Result<(), Box<dyn std::error
     Ok(())
 }
 
-/// The tools that have a line among the results. A line that was cut short is removed.
+/// Returns the tools with a line in the results. An incomplete line is removed.
 fn done(results: &Path) -> std::io::Result<HashSet<(String, String)>> {
     let before = if results.exists() { fs::read_to_string(results)? } else { String::new() };
     let (mut whole, mut done) = (String::new(), HashSet::new());
@@ -103,15 +104,15 @@ fn done(results: &Path) -> std::io::Result<HashSet<(String, String)>> {
     Ok(done)
 }
 
-/// The dialects in which a tool has the same schema, so that one grammar stands for all of them.
+/// The dialects in which a tool has the same schema, so that they share one grammar.
 struct Alike<'s> {
     schema: Value,
-    /// Each dialect, and the places of what rendering told as lost.
+    /// Each dialect, with the locations of the losses that rendering reported.
     dialects: Vec<(&'static Dialect, Vec<String>)>,
     spec: &'s ToolSpec,
 }
 
-/// Judges a tool in each dialect, and returns the counts, and the first thing that is wrong in each.
+/// Checks a tool in each dialect, and returns the counts, and the first error of each.
 fn judge(
     spec: &ToolSpec,
     factory: &ParserFactory,
@@ -138,7 +139,7 @@ fn judge(
         let losses = told.losses.into_iter().filter(|loss| loss.keyword != "description");
         let places: Vec<String> = losses
             .map(|loss| loss.pointer)
-            // What is too large to be shown whole is decoded by the whole schema.
+            // Trimmed parts are decoded by the full schema.
             .chain(told.trims.into_iter().map(|trim| trim.pointer).filter(|pointer| !pointer.is_empty()))
             .collect();
         match groups.iter_mut().find(|group| group.schema == schema) {
@@ -152,7 +153,7 @@ fn judge(
 }
 
 impl Alike<'_> {
-    /// Draws arguments, and lets each dialect decode them.
+    /// Samples arguments, and decodes them in each dialect.
     fn judge(
         self,
         factory: &ParserFactory,
@@ -199,7 +200,7 @@ impl Alike<'_> {
     }
 }
 
-/// Closes every object, as providers do whose schemas cannot say whether there are other keys.
+/// Closes every object, like vendors whose schemas cannot allow additional keys.
 fn close(schema: &mut Value) {
     match schema {
         Value::Array(schemas) => schemas.iter_mut().for_each(close),
@@ -215,7 +216,7 @@ fn close(schema: &mut Value) {
 
 enum Verdict {
     Good,
-    /// Refused for a rule that rendering told as not expressed or trimmed.
+    /// Rejected by a rule that rendering reported as not expressed or trimmed.
     Told,
     Wrong(String),
 }
@@ -223,7 +224,7 @@ enum Verdict {
 fn decoded(text: &str, spec: &ToolSpec, dialect: &'static Dialect, places: &[String]) -> Verdict {
     let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,
-        // A number such as `1e999` fits the grammar of numbers, and no number.
+        // A number such as `1e999` matches the grammar, but is out of range.
         Err(error) if error.to_string().contains("out of range") => return Verdict::Good,
         Err(error) => return Verdict::Wrong(format!("the grammar allows what is not JSON: {error}")),
     };
@@ -250,7 +251,8 @@ fn all(problems: &[toolgen_runtime::schema::shape::decode::ArgumentProblem]) -> 
     problems.iter().map(|one| format!("{}: {}", one.pointer, one.message)).collect::<Vec<_>>().join("; ")
 }
 
-/// Whether a number is beyond what its type holds, such as 65535: such bounds are checked and deliberately not told.
+/// Whether a number exceeds the range of its type, such as 65535: such bounds are enforced but deliberately not
+/// rendered.
 fn is_bound_of_type(message: &str) -> bool {
     if message.starts_with("the integer is outside the 64-bit range") {
         return true;
@@ -270,13 +272,13 @@ fn is_bound_of_type(message: &str) -> bool {
         .is_some_and(is_end)
 }
 
-/// Whether a map came as pairs of which two have one key, which no schema of a list forbids.
+/// Whether a map in the form of pairs has a duplicate key, which no array schema forbids.
 fn is_key_again(message: &str) -> bool {
     message.starts_with("the key ") && message.contains(" is given twice")
 }
 
-/// Whether a loss or a trim was told at this place of the arguments, or at one that contains it. One inside a named schema
-/// may be anywhere.
+/// Whether a loss or a trim was reported at this location of the arguments, or at one that contains it. A loss inside a
+/// named schema may be anywhere.
 fn is_told(problem: &str, places: &[String]) -> bool {
     let names: Vec<&str> =
         problem.split('/').filter(|part| !part.is_empty() && part.parse::<u64>().is_err()).collect();
@@ -286,7 +288,7 @@ fn is_told(problem: &str, places: &[String]) -> bool {
         }
         let mut parts = pointer.split('/');
         let mut at = names.iter();
-        // The names of the fields on the way to the loss are those on the way to the problem.
+        // The field names on the path to the loss are those on the path to the problem.
         while let Some(part) = parts.next() {
             if part == "properties" {
                 let Some(name) = parts.next() else { return true };
@@ -301,7 +303,7 @@ fn is_told(problem: &str, places: &[String]) -> bool {
     })
 }
 
-/// Draws one text of a grammar, or none if it does not end in time.
+/// Samples one string of a grammar, or `None` if it does not end in time.
 fn draw(mut matcher: Matcher, random: &mut Random, masks: &mut usize) -> Option<String> {
     let mut text: Vec<u8> = Vec::new();
     let mut allowed: Vec<(u32, u32)> = Vec::new();
@@ -366,7 +368,7 @@ fn group(token: u32) -> Group {
     }
 }
 
-/// A small generator (xorshift), so that a finding can be drawn again.
+/// A small generator (xorshift), so that findings are reproducible.
 struct Random(u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! Where the tools come from: documents, lists of MCP servers, and functions with `#[tool]`.
+//! Sources of tools: documents, tool lists of MCP servers, and functions with `#[tool]`.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,8 @@ pub struct Source {
     pub specs: Vec<ToolSpec>,
 }
 
-/// Reads all documents. What cannot be compiled is told and left out: that it compiles is for other tests.
+/// Reads all documents. Documents that cannot be compiled are reported and skipped; other tests check that they
+/// compile.
 pub fn all(documents: &[&str]) -> Vec<Source> {
     documents.iter().map(|&name| Source { name: name.to_owned(), specs: specs(name) }).collect()
 }
@@ -30,7 +31,7 @@ fn specs(name: &str) -> Vec<ToolSpec> {
     listed(name).unwrap_or_else(|| compiled(name))
 }
 
-/// The tools of a server's answer to `tools/list`, or of its list alone.
+/// Returns the tools of a `tools/list` response, or of its array alone.
 fn listed(name: &str) -> Option<Vec<ToolSpec>> {
     let value: Value = serde_json::from_str(&fs::read_to_string(name).ok()?).ok()?;
     let tools = value

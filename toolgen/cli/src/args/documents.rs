@@ -1,4 +1,4 @@
-//! The words of the commands that look at documents, and of those that keep contracts.
+//! Arguments of the commands that inspect documents (`check`, `docs`, `schema`, …), and of `lock` and `diff`.
 
 use std::path::PathBuf;
 
@@ -12,61 +12,61 @@ use toolgen_runtime::wire::WireFormat;
 
 use super::{Format, Selection, Tools, named};
 
-/// The name of a lock that is looked for next to documents.
+/// File name of the contract lock that `check` looks for next to documents.
 pub(crate) const LOCK: &str = "toolgen.lock";
 
-/// Report what is wrong with documents, how many tools they give, and what changed
+/// Check documents: problems, number of tools, contract changes
 #[derive(Debug, Args)]
 #[command(after_help = format!(
     "Without `--lock`, the tools are compared with the lock that a manifest names, or with `{LOCK}` next to the first \
-     document if it is for the same documents and options."
+     document if its documents and options are the same."
 ))]
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) selection: Selection,
     #[command(flatten)]
     pub(crate) format: Format,
-    /// Show every problem, not just a count where there are many
+    /// Print every warning and note, not only their number
     #[arg(long, short = 'v', visible_alias = "verbose", alias = "notes")]
     pub(crate) all: bool,
-    /// Report as errors what this dialect cannot express of the tools
+    /// Dialect that must express all rules of the schemas; losses are errors
     #[arg(long, value_name = "DIALECT")]
     pub(super) deny_losses: Vec<String>,
     #[command(flatten)]
     pub(super) budget: Budget,
-    /// Compare the tools with this contract lock
+    /// Contract lock to compare the tools with
     #[arg(long, value_name = "FILE")]
     pub(super) lock: Option<PathBuf>,
     #[command(flatten)]
     pub(super) fail_on: FailOn,
-    /// Write the lock again, and report what changed
+    /// Rewrite the lock, and report the changes
     #[arg(long)]
     pub(crate) update: bool,
 }
 
-/// The budget of tokens
+/// The token budget
 #[derive(Debug, Args)]
 pub(crate) struct Budget {
-    /// Exit with 1 if all tools together take more tokens
+    /// Maximum number of tokens of all tools; exit with 1 if exceeded
     #[arg(long, value_name = "TOKENS")]
     budget: Option<usize>,
-    /// Exit with 1 if one tool takes more tokens
+    /// Maximum number of tokens of one tool; exit with 1 if exceeded
     #[arg(long, value_name = "TOKENS")]
     tool_budget: Option<usize>,
 }
 
 impl Budget {
-    /// Returns the budget, if one is given.
+    /// Returns the budget, or `None` if no option sets one.
     pub(super) fn parse(&self, dialect: &str) -> Option<TokenBudget> {
         let (total, tool) = (self.budget, self.tool_budget);
         (total.is_some() || tool.is_some()).then(|| TokenBudget { total, tool, dialect: dialect.to_owned() })
     }
 }
 
-/// The least change that is an error
+/// The least severe class of change that is an error
 #[derive(Debug, Args)]
 pub(crate) struct FailOn {
-    /// The least change that is an error: security, breaking, model, added, text, compatible
+    /// Least severe class of change that fails: security, breaking, model, added, text, compatible
     #[arg(long, value_name = "CLASS", hide_possible_values = true, default_value = "breaking",
         value_parser = named(ChangeClass::ALL.map(ChangeClass::name), ChangeClass::by_name))]
     pub(super) fail_on: ChangeClass,
@@ -83,15 +83,15 @@ pub(crate) struct List {
     pub(crate) shown: Discovered,
 }
 
-/// Whether the tools of a discovery are shown
+/// Whether the discovery tools are shown
 #[derive(Debug, Args)]
 pub(crate) struct Discovered {
-    /// The three tools that find, describe and call the others, instead of all of them
+    /// The three discovery tools (find, describe, call) instead of all tools
     #[arg(long)]
     pub(crate) discovery: bool,
 }
 
-/// Print the documentation of tools for a prompt
+/// Print tool documentation for a system prompt
 #[derive(Debug, Args)]
 pub(crate) struct Docs {
     #[command(flatten)]
@@ -100,68 +100,68 @@ pub(crate) struct Docs {
     pub(crate) only: Tools,
     #[command(flatten)]
     pub(crate) shown: Discovered,
-    /// How much to say; without it, the list of tools, then each in full
+    /// Level of detail; by default, the list of tools, then each in full
     #[arg(long, value_name = "LEVEL", conflicts_with = "summary",
         value_parser = named(Level::ALL.map(Level::name), Level::by_name))]
     pub(crate) level: Option<Level>,
     /// Only the tools of this toolset
     #[arg(long = "toolset", value_name = "NAME")]
     pub(crate) toolsets: Vec<String>,
-    /// A heading for each category (an operation's first tag) or toolset
+    /// Group tools by category (an operation's first tag) or by toolset
     #[arg(long = "group", value_name = "BY")]
     pub(crate) groups: Option<Groups>,
-    /// Also say what the schemas in this dialect do not
+    /// Also describe the rules that schemas in this dialect cannot express
     #[arg(long, value_name = "DIALECT",
         value_parser = named(Dialect::ALL.iter().map(|dialect| dialect.name), Dialect::by_name))]
     pub(crate) dialect: Option<&'static Dialect>,
-    /// Show the types of results in signatures, too
+    /// Include result types in signatures
     #[arg(long)]
     pub(crate) results: bool,
     /// Only the list of tools, one line each
     #[arg(long)]
     pub(crate) summary: bool,
-    /// Markdown for a prompt, or JSON for programs
+    /// Output format: Markdown for a prompt, or JSON for programs
     #[arg(long, value_name = "FORMAT", default_value = "md")]
     pub(crate) format: DocsFormat,
-    /// Print nothing; exit with 1 if this file does not hold the documentation, and show the lines
+    /// Print nothing; exit with 1 and show the difference if this file is out of date
     #[arg(long, value_name = "FILE")]
     pub(crate) check: Option<PathBuf>,
 }
 
-/// What makes the headings.
+/// The property that tools are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Groups {
     Category,
     Toolset,
 }
 
-/// The forms of documentation.
+/// The output formats of `docs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DocsFormat {
     Md,
     Json,
 }
 
-/// Print the schemas of tools in the dialect of an LLM vendor (JSON)
+/// Print tool schemas in the dialect of an LLM vendor (JSON)
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// Such as openai-strict, anthropic or gemini; an unknown one lists them all; by default that of `--wire`, or
-    /// `json-schema`
+    /// Dialect, such as openai-strict, anthropic or gemini; an unknown name lists all [default: that of `--wire`, or
+    /// json-schema]
     #[arg(long, value_name = "DIALECT")]
     pub(crate) dialect: Option<String>,
-    /// Print the tools as they go into a request to the vendor; json-schema is MCP's `tools/list`
+    /// Print the tools as in a request to the vendor; json-schema is MCP's `tools/list`
     #[arg(long, group = "request")]
     pub(crate) envelope: bool,
-    /// The format of the request; by default that of the dialect
+    /// Request format [default: that of the dialect]
     #[arg(long, value_name = "FORMAT", requires = "request",
         value_parser = named(WireFormat::ALL.map(WireFormat::name), WireFormat::by_name))]
     pub(crate) wire: Option<WireFormat>,
-    /// Print how each tool is shown in one request to the vendor, and why
+    /// Print how one request to the vendor represents each tool, and why
     #[arg(long, group = "request", conflicts_with = "envelope")]
     pub(crate) plan: bool,
-    /// Leave the last tools out of the plan, if there are more than a request takes
+    /// Drop the last tools if a request cannot hold all
     #[arg(long, requires = "plan")]
     pub(crate) cut: bool,
     #[command(flatten)]
@@ -172,29 +172,29 @@ pub(crate) struct Schema {
     pub(crate) shown: Discovered,
 }
 
-/// Count the tokens of tools, and show where they go and what to cut
+/// Count the tokens of tools by part, and suggest reductions
 #[derive(Debug, Args)]
 pub(crate) struct Tokens {
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// The dialect of the LLM vendor
+    /// Dialect of the LLM vendor
     #[arg(long, value_name = "DIALECT", default_value = "openai")]
     pub(crate) dialect: String,
-    /// o200k is that of GPT-4o and later, cl100k that of GPT-4
+    /// Tokenizer: o200k (GPT-4o and later) or cl100k (GPT-4)
     #[arg(long, value_name = "NAME", default_value = "o200k",
         value_parser = named(["o200k", "cl100k"], Tokenizer::by_name))]
     pub(crate) tokenizer: Tokenizer,
-    /// A request (full, compact) or a prompt (the others)
+    /// Rendering to count: a request (full, compact) or a prompt (the others)
     #[arg(long, value_name = "FORM", default_value = "full",
         value_parser = named(Rendering::ALL.map(Rendering::name), Rendering::by_name))]
     pub(crate) rendering: Rendering,
-    /// human, json, or html: one page with a map of the tokens
+    /// Output format: human, json, or html (one page with a map of the tokens)
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) format: TokenFormat,
-    /// Write the report to this file
+    /// Output file of the report
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Replace the file if it exists
+    /// Overwrite the file if it exists
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
     #[command(flatten)]
@@ -203,7 +203,7 @@ pub(crate) struct Tokens {
     pub(super) budget: Budget,
 }
 
-/// The forms of the report.
+/// The output formats of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TokenFormat {
     Human,
@@ -211,33 +211,33 @@ pub(crate) enum TokenFormat {
     Html,
 }
 
-/// Draw which tools require which, and which call which
+/// Print a graph of which tools require or call which
 #[derive(Debug, Args)]
 pub(crate) struct Graph {
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// For Mermaid or for Graphviz
+    /// Graph language: Mermaid or Graphviz (dot)
     #[arg(long, value_name = "FORMAT", default_value = "mermaid")]
     pub(crate) format: GraphFormat,
 }
 
-/// The forms of a graph.
+/// The languages of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GraphFormat {
     Mermaid,
     Dot,
 }
 
-/// Explain the code of a problem; without one, list them all
+/// Explain a diagnostic code, or list all codes
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// The code, as `check` prints it, such as E0106
+    /// Code as printed by `check`, such as E0106
     pub(crate) code: Option<String>,
     #[command(flatten)]
     pub(crate) format: Format,
 }
 
-/// Write the contract of tools to a file that is reviewed and committed
+/// Write the contract of tools to a lock file, for review and commit
 #[derive(Debug, Args)]
 #[command(
     after_help = "An existing lock is replaced, and each change is reported with its class: security, breaking, \
@@ -246,7 +246,7 @@ pub(crate) struct Explain {
 pub(crate) struct WriteLock {
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// The lock; `-` for the standard output
+    /// Lock file, or `-` for standard output
     #[arg(long, value_name = "FILE", default_value = LOCK)]
     pub(crate) out: PathBuf,
     #[command(flatten)]
@@ -255,9 +255,11 @@ pub(crate) struct WriteLock {
 
 /// Compare the tools of two documents, locks, or programs of a crate
 #[derive(Debug, Args)]
-#[command(after_help = "The older one comes first; programs come after documents. For a version in git: \
-    `git show REV:api.yaml | cargo toolgen diff - api.yaml`.\n\nThe exit code is 1 if a change is of the class of \
-    `--fail-on` or worse.")]
+#[command(
+    after_help = "The older version comes first; programs come after documents. For a version in git: \
+    `git show REV:api.yaml | cargo toolgen diff - api.yaml`.\n\nThe exit code is 1 if a change is in the class of \
+    `--fail-on` or a more severe one."
+)]
 pub(crate) struct Diff {
     #[command(flatten)]
     pub(crate) selection: Selection,

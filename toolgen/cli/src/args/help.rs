@@ -1,32 +1,32 @@
-//! What `--help` says beyond the words themselves: groups of commands, examples, exit codes.
+//! Parts of `--help` that do not belong to an argument: groups of commands, examples, exit codes.
 
 use clap::Command;
 
-/// The commands, grouped by what a user wants to do.
+/// The commands, grouped by task.
 pub(super) const GROUPS: [(&str, &[&str]); 5] = [
-    ("Look at documents", &["check", "list", "docs", "schema", "tokens", "graph", "explain"]),
+    ("Inspect documents", &["check", "list", "docs", "schema", "tokens", "graph", "explain"]),
     ("Run tools", &["call", "test", "serve", "approvals", "timeline", "record"]),
-    ("Write programs", &["init", "new", "gen", "bin"]),
-    ("Keep contracts", &["lock", "diff", "mcp"]),
-    ("This program", &["doctor", "completions", "man", "help"]),
+    ("Generate code", &["init", "new", "gen", "bin"]),
+    ("Check contracts", &["lock", "diff", "mcp"]),
+    ("Set up", &["doctor", "completions", "man", "help"]),
 ];
 
 /// The exit codes of all commands.
 pub(super) const EXIT_CODES: &str = "Exit codes:
-  0  fine; warnings may have been reported
-  1  problems: a document or an operation cannot be compiled, a name or all filters match nothing, something
-     denied was found, or a call failed
-  2  wrong usage: a word is not understood, or is missing";
+  0  success; warnings may have been reported
+  1  errors: a document or an operation cannot be compiled, a name or all filters match nothing, a denied
+     diagnostic was reported, or a call failed
+  2  usage error: an argument is unknown or missing";
 
 const FIRST: &str = "Examples:
-  cargo toolgen list api.yaml                            which tools an OpenAPI document gives
-  cargo toolgen call api.yaml get_pet id=7 --dry-run     the request that a call would send
-  cargo toolgen serve api.yaml --read-only               an MCP server of those that change nothing
-  cargo toolgen doctor                                   what is here, what is missing, and how to get it
+  cargo toolgen list api.yaml                            list the tools of an OpenAPI document
+  cargo toolgen call api.yaml get_pet id=7 --dry-run     print the request of a call
+  cargo toolgen serve api.yaml --read-only               serve the read-only tools over MCP
+  cargo toolgen doctor                                   diagnose this project
 
-A document is a file, a URL, or `-` for the standard input. `cargo toolgen help COMMAND` has examples for each command.";
+A document is a file, a URL, or `-` for standard input. `cargo toolgen help COMMAND` has examples for each command.";
 
-/// Examples, by their commands.
+/// Examples of each command.
 pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "check",
@@ -153,7 +153,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("man", &["cargo toolgen man ~/.local/share/man/man1"]),
 ];
 
-/// Adds the groups to the help of the program, and examples and exit codes to that of each command.
+/// Adds the groups to the help of the program, and examples and exit codes to the help of each command.
 pub(super) fn with_help(mut command: Command) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     for name in names {
@@ -171,7 +171,7 @@ pub(super) fn with_help(mut command: Command) -> Command {
     command.help_template(template).after_help(format!("{FIRST}\n\n{EXIT_CODES}"))
 }
 
-/// The commands with what they do, below the headings of their groups.
+/// Returns the commands with their descriptions, below the headings of their groups.
 fn grouped(command: &Command) -> String {
     let about = |name: &str| match command.find_subcommand(name).and_then(Command::get_about) {
         Some(about) => about.to_string(),

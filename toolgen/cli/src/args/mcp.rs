@@ -1,4 +1,4 @@
-//! The words of the commands about MCP servers.
+//! Arguments of the `mcp` commands.
 
 use std::path::PathBuf;
 
@@ -15,63 +15,63 @@ pub(crate) struct Mcp {
     pub(crate) task: McpTask,
 }
 
-/// What is to be done with servers.
+/// The subcommands of `mcp`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpTask {
     Lock(Box<Lock>),
     Verify(Verify),
 }
 
-/// Ask servers for their tools, and write locks to be read and committed
+/// List the tools of servers, and write locks for review and commit
 #[derive(Debug, Args)]
 #[command(
     after_help = "An existing lock is replaced, and each change is reported with its class: compatible, text, added, \
     breaking or security."
 )]
 pub(crate) struct Lock {
-    /// Manifests that import MCP servers, and locks to be written again
+    /// Manifests that import MCP servers, and locks to rewrite
     #[arg(value_name = "FILE")]
     pub(crate) documents: Vec<PathBuf>,
-    /// The name of a server that no file names: its tools are `NAME__…`
+    /// Name of a server that is in no file; its tools are `NAME__…`
     #[arg(long, value_name = "NAME")]
     alias: Option<String>,
-    /// The lock of that server; NAME.lock.json by default
+    /// Lock file of that server [default: NAME.lock.json]
     #[arg(long, value_name = "FILE", requires = "alias")]
     out: Option<PathBuf>,
-    /// A variable of this environment that its program gets
-    #[arg(long, value_name = "VARIABLE", requires = "alias")]
+    /// Environment variable to pass to its process
+    #[arg(long, value_name = "ENV_VAR", requires = "alias")]
     env: Vec<String>,
-    /// The folder that its program starts in
+    /// Working directory of its process
     #[arg(long, value_name = "DIR", requires = "alias")]
     cwd: Option<String>,
-    /// Where it is, if it is not a program
+    /// URL of the server, instead of a command
     #[arg(long, value_name = "URL", requires = "alias")]
     url: Option<String>,
-    /// A header, by the variable that holds it
-    #[arg(long, value_name = "NAME=VARIABLE", requires = "url")]
+    /// Header whose value is in an environment variable
+    #[arg(long, value_name = "NAME=ENV_VAR", requires = "url")]
     header: Vec<String>,
-    /// The variable that holds the bearer token
-    #[arg(long, value_name = "VARIABLE", requires = "url")]
+    /// Environment variable with the bearer token
+    #[arg(long, value_name = "ENV_VAR", requires = "url")]
     bearer: Option<String>,
-    /// Tell servers that they may ask for this, or answer with tasks
+    /// Client capability to declare to servers
     #[arg(long = "capability", value_name = "NAME", value_parser = ["elicitation", "roots", "sampling", "tasks"])]
     pub(crate) capabilities: Vec<String>,
-    /// Who is asking, if the list depends on it: kept in the lock
+    /// Identity that the list of tools depends on, recorded in the lock
     #[arg(long = "auth-scope", value_name = "TEXT")]
     pub(crate) scope: Option<String>,
     #[command(flatten)]
     pub(crate) asking: Asking,
     #[command(flatten)]
     pub(crate) format: Format,
-    /// The program that is started, and its arguments
+    /// Command that starts the server, with its arguments
     #[arg(value_name = "COMMAND", last = true, requires = "alias", conflicts_with = "url")]
     command: Vec<String>,
-    /// A server that no file names.
+    /// The server of `--alias`, which is in no file.
     #[arg(skip)]
     pub(crate) server: Option<Server>,
 }
 
-/// A server as it is given on the command line.
+/// A server given on the command line.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) alias: String,
@@ -86,7 +86,7 @@ pub(crate) enum Reached {
     Url { url: String, headers: Vec<(String, String)>, bearer: String },
 }
 
-/// Compare what servers offer with their locks; exit with 1 if anything differs
+/// Compare servers with their locks; exit with 1 if anything differs
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
     /// Manifests that import MCP servers, and locks
@@ -98,11 +98,11 @@ pub(crate) struct Verify {
     pub(crate) format: Format,
 }
 
-/// How servers are asked
+/// How tools are listed
 #[derive(Debug, Args)]
 pub(crate) struct Asking {
-    /// How long a server may take to start, and then to list its tools
-    // A package may have to be installed first.
+    /// Timeout in seconds to start a server, and then to list its tools
+    // The server's package may have to be installed first.
     #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = value_parser!(u64).range(1..))]
     pub(crate) timeout: u64,
     #[command(flatten)]
@@ -110,7 +110,7 @@ pub(crate) struct Asking {
 }
 
 impl McpTask {
-    /// Reads the words. An error says which one is wrong.
+    /// Validates the arguments. `Err` names the invalid argument.
     pub(super) fn read(&mut self) -> Result<(), String> {
         match self {
             McpTask::Lock(lock) => {
@@ -124,19 +124,19 @@ impl McpTask {
 }
 
 impl Lock {
-    /// Returns the server that no file names.
+    /// Returns the server that `--alias` declares.
     fn read(&self) -> Result<Option<Server>, String> {
         for (name, given) in self
             .env
             .iter()
-            .map(|given| ("`--env VARIABLE`", given))
-            .chain(self.bearer.iter().map(|given| ("`--bearer VARIABLE`", given)))
+            .map(|given| ("`--env ENV_VAR`", given))
+            .chain(self.bearer.iter().map(|given| ("`--bearer ENV_VAR`", given)))
         {
             check_variable(name, given)?;
         }
         let Some(alias) = self.alias.clone() else {
             return if self.documents.is_empty() {
-                Err("name a manifest or a lock, or a server by `--alias NAME -- COMMAND`".to_owned())
+                Err("pass a manifest or a lock, or a server as `--alias NAME -- COMMAND`".to_owned())
             } else {
                 Ok(None)
             };
@@ -148,7 +148,9 @@ impl Lock {
                 bearer: self.bearer.clone().unwrap_or_default(),
             },
             None if self.command.is_empty() => {
-                return Err("say how the server is reached: `-- COMMAND` or `--url URL`".to_owned());
+                return Err(
+                    "the server has no command and no URL; add `-- COMMAND` or `--url URL`".to_owned()
+                );
             }
             None => Reached::Program {
                 argv: self.command.clone(),

@@ -1,4 +1,4 @@
-//! The words of how calls are made.
+//! Arguments about the requests of calls, shared by `call` and `serve`.
 
 use std::path::PathBuf;
 
@@ -9,81 +9,80 @@ use super::selection::{pairs, variables};
 /// How calls are made
 #[derive(Debug, Args)]
 pub(crate) struct Requests {
-    /// Send requests here, whatever servers the document names
+    /// Base URL of all requests, instead of the document's servers
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
-    /// The value of a variable of the server's URL
+    /// Value of a variable in the server's URL
     #[arg(long, value_name = "NAME=VALUE")]
     server_variable: Vec<String>,
-    /// A header of every request, by the variable that holds its value
-    #[arg(long, value_name = "NAME=VARIABLE")]
+    /// Header of every request, whose value is in an environment variable
+    #[arg(long, value_name = "NAME=ENV_VAR")]
     header: Vec<String>,
-    /// Get the tokens of a scheme by OAuth, with the client in SCHEME_CLIENT_ID and SCHEME_CLIENT_SECRET, and the
-    /// refresh token in SCHEME_REFRESH_TOKEN if there is one
+    /// OAuth token URL of a security scheme; the client is in SCHEME_CLIENT_ID and SCHEME_CLIENT_SECRET, an optional
+    /// refresh token in SCHEME_REFRESH_TOKEN
     #[arg(long = "oauth", value_name = "SCHEME=TOKEN_URL")]
     token_url: Vec<String>,
-    /// The client's certificate, as PEM
+    /// Client certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "client_key")]
     client_cert: Option<PathBuf>,
-    /// The key of the client's certificate, as PEM
+    /// Private key of the client certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "client_cert")]
     client_key: Option<PathBuf>,
     #[command(flatten)]
     place: WorkDir,
-    /// Read the files that arguments name below this folder, which counts from the current one; without it, none are
-    /// read
-    #[arg(long, value_name = "FOLDER")]
+    /// Directory of the files that arguments name; without it, no files are read
+    #[arg(long, value_name = "DIR")]
     pub(crate) files: Option<PathBuf>,
-    /// Write binary answers, and texts that are too long, to this folder, and show their names, sizes and digests
-    #[arg(long, value_name = "FOLDER")]
+    /// Directory for binary and very long responses; the result names the file, its size and digest
+    #[arg(long, value_name = "DIR")]
     pub(crate) save: Option<PathBuf>,
-    /// The most bytes of a file that is sent or written
+    /// Maximum size of a file that is sent or written, in bytes
     #[arg(long, value_name = "BYTES", default_value = "67108864", value_parser = value_parser!(u64).range(1..))]
     pub(crate) max_file: u64,
-    /// How often to repeat a request that may be repeated
-    #[arg(long, value_name = "NUMBER", default_value = "2", value_parser = value_parser!(u32).range(0..=20))]
+    /// Maximum number of retries of a request that is safe to retry
+    #[arg(long, value_name = "N", default_value = "2", value_parser = value_parser!(u32).range(0..=20))]
     pub(crate) retries: u32,
-    /// How long a call may take
+    /// Timeout of a call, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = value_parser!(u64).range(1..=86_400))]
     pub(crate) timeout: u64,
-    // The rest is read of these words and of others.
+    // Parsed from the arguments above and from others.
     #[arg(skip)]
     pub(crate) private_hosts: Vec<String>,
     #[arg(skip)]
     pub(crate) server_variables: Vec<(String, String)>,
-    /// With the variables that hold their values.
+    /// Header names, each with the environment variable that holds its value.
     #[arg(skip)]
     pub(crate) headers: Vec<(String, String)>,
-    /// The schemes whose tokens come by OAuth, with their token URLs.
+    /// Security schemes that use OAuth, with their token URLs.
     #[arg(skip)]
     pub(crate) oauth: Vec<(String, String)>,
-    /// The file that the one answer is written to, or `-`; `None`: it is shown.
+    /// File for the response body, or `-` for standard output. `None`: the response is printed.
     #[arg(skip)]
     pub(crate) output: Option<PathBuf>,
 }
 
-/// The folder that programs work in
+/// The working directory of commands
 #[derive(Clone, Debug, Args)]
 pub(crate) struct WorkDir {
-    /// The folder that programs work in, and that their paths count from; without it, the current one
-    #[arg(long, value_name = "FOLDER", value_parser = folder)]
+    /// Working directory of commands, and base of their relative paths [default: the current directory]
+    #[arg(long, value_name = "DIR", value_parser = folder)]
     pub(crate) work_dir: Option<PathBuf>,
 }
 
-/// Reads a folder as an absolute path.
+/// Parses a directory as an absolute path.
 fn folder(given: &str) -> Result<PathBuf, String> {
     let dir = PathBuf::from(given);
     if !dir.is_dir() {
-        return Err("there is no such folder".to_owned());
+        return Err("no such directory".to_owned());
     }
     Ok(std::path::absolute(&dir).unwrap_or(dir))
 }
 
 impl Requests {
-    /// Reads the words. An error says which one is wrong.
+    /// Validates the arguments and sets the fields that clap skips. `Err` names the invalid argument.
     pub(super) fn read(&mut self, private_hosts: &[String]) -> Result<(), String> {
         if let Some(given) = self.base_url.as_deref().filter(|given| !given.contains("://")) {
-            // What stands before an `@` may be a password.
+            // The part before `@` may be a password.
             let given = given.rsplit_once('@').map_or(given, |(_, host)| host);
             return Err(format!(
                 "`--base-url {given}` is not a URL: it must begin with `http://` or `https://`, as in `--base-url http://{given}`"
@@ -96,17 +95,17 @@ impl Requests {
         Ok(())
     }
 
-    /// The files of the client's certificate and its key.
+    /// Returns the files of the client certificate and of its key.
     pub(crate) fn identity(&self) -> Option<(&PathBuf, &PathBuf)> {
         self.client_cert.as_ref().zip(self.client_key.as_ref())
     }
 
-    /// The folder that programs work in, as an absolute path, if it is given.
+    /// Returns the working directory of commands as an absolute path, if the user set one.
     pub(crate) fn given_work_dir(&self) -> Option<&PathBuf> {
         self.place.work_dir.as_ref()
     }
 
-    /// The folder that programs work in.
+    /// Returns the working directory of commands.
     pub(crate) fn work_dir(&self) -> PathBuf {
         let here = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
         self.given_work_dir().cloned().unwrap_or_else(here)

@@ -1,4 +1,5 @@
-//! The words of the commands that run tools, and of those that show what became of calls.
+//! Arguments of the commands that run tools (`call`, `test`, `serve`), and of those that show their calls (`approvals`,
+//! `timeline`, `record`).
 
 use std::path::PathBuf;
 
@@ -9,24 +10,23 @@ use super::selection::{ServerArgument, Words};
 use super::{Format, Selection, Tools};
 
 const ARGUMENTS: &str = "Arguments by name, typed by the schema of the tool:
-  name=Ada limit=10 dry=true     a text, a number, a boolean; a text stays one, whatever it looks like
-  tags=a,b or tags=a tags=b      a list; texts with commas are given as JSON: tags='[\"a,b\"]'
-  owner.name=Ada owner.age=36    an object, by its parts; or as JSON: owner='{\"name\": \"Ada\"}'
-  text=@notes.md, text=@-        the content of a file, or the standard input; text=@@ada is the text `@ada`
-  photo=@cat.png                 a file to send, under its name, and as photo.content_type=image/png if that is given; a
-                                 list of files: files=@a.png files=@b.png";
+  name=Ada limit=10 dry=true     a string, a number, a boolean; the schema decides, not the value
+  tags=a,b or tags=a tags=b      an array; write items with commas as JSON: tags='[\"a,b\"]'
+  owner.name=Ada owner.age=36    an object, by property; or as JSON: owner='{\"name\": \"Ada\"}'
+  text=@notes.md, text=@-        the content of a file, or of standard input; text=@@ada is the string `@ada`
+  photo=@cat.png                 a file to upload under its name; photo.content_type=image/png sets its media type;
+                                 several files: files=@a.png files=@b.png";
 
-/// Call a tool of a document, or show the request it would send
+/// Call a tool of a document, or print its request
 #[derive(Debug, Args)]
-// Who calls is who names the files.
+// The user of the command line names the files, so they may be anywhere below the current directory.
 #[command(after_help = ARGUMENTS, mut_arg("files", |files| files.default_value(".")))]
 pub(crate) struct Call {
-    /// The document that has the tool: a file, a URL, or `-` for the standard input
+    /// Document with the tool: a file, a URL, or `-` for standard input
     pub(super) document: PathBuf,
-    /// The name of the tool; without one you choose from a list, at a terminal
+    /// Name of the tool; at a terminal, you can choose from a list instead
     pub(crate) tool: Option<String>,
-    /// The arguments: NAME=VALUE each, or all as one JSON object; `@FILE` reads one from a file, `-` from the standard
-    /// input
+    /// Arguments: NAME=VALUE each, or one JSON object; `@FILE` reads it from a file, `-` from standard input
     #[arg(value_name = "ARGUMENT")]
     pub(crate) arguments: Vec<String>,
     #[command(flatten)]
@@ -34,10 +34,10 @@ pub(crate) struct Call {
     /// Print the request or the command, and run nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Write the body of the answer to this file, which must not exist, or to the standard output: `-`
+    /// File for the response body, which must not exist; `-` is standard output
     #[arg(long, value_name = "FILE", conflicts_with_all = ["save", "dry_run"])]
     pub(super) output: Option<PathBuf>,
-    /// Do not replace secrets with `****` in a dry run
+    /// Show secrets in a dry run, instead of `****`
     #[arg(long)]
     pub(crate) show_secrets: bool,
     #[command(flatten)]
@@ -48,16 +48,16 @@ pub(crate) struct Call {
     pub(crate) selection: Selection,
 }
 
-/// Call each tool as its description says, and as it forbids, and show what happens
+/// Call each tool with valid and invalid arguments, and report failures
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Requests go to a server of this command, which records them; commands are recorded, not run, without \
-        `--run`. For each tool:\n  \
-        accepts   its examples, or arguments made from its schema, run\n  \
-        refuses   arguments that break the schema are refused before anything runs\n  \
-        reports   a failure of the service or the program is an error\n  \
-        requires  a call whose requirements are not met is refused, and says which\n\n\
-        The exit code is 1 if any of these does not hold.",
+    after_help = "Requests go to a local server that records them; commands are recorded, and run only with `--run`. \
+        Checks of each tool:\n  \
+        accepts   its examples, or arguments generated from its schema, run\n  \
+        refuses   invalid arguments are rejected before anything runs\n  \
+        reports   a failure of the service or the command is an error\n  \
+        requires  a call with unmet requirements is rejected, and names them\n\n\
+        The exit code is 1 if a check fails.",
     mut_arg("work_dir", |work_dir| work_dir.requires("run"))
 )]
 pub(crate) struct Test {
@@ -65,24 +65,24 @@ pub(crate) struct Test {
     pub(crate) selection: Selection,
     #[command(flatten)]
     pub(crate) only: Tools,
-    /// Really run the commands of tools that are `read_only`, with made-up arguments
+    /// Run the commands of `read_only` tools, with generated arguments
     #[arg(long)]
     pub(crate) run: bool,
     #[command(flatten)]
     pub(crate) place: WorkDir,
-    /// Write these tests as Rust to this file, and run nothing
+    /// Output file for these tests in Rust; nothing is run
     #[arg(long, value_name = "FILE")]
     pub(crate) emit: Option<PathBuf>,
-    /// Replace a file that was not generated, too
+    /// Overwrite files that toolgen did not generate
     #[arg(long)]
     pub(crate) force: bool,
 }
 
-/// Serve the tools of documents to clients of the Model Context Protocol
+/// Serve the tools of documents over the Model Context Protocol (MCP)
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Nothing but the protocol goes to the standard output. Tools that are functions, effects or agents \
-    cannot run here and are left out. Without a token, HTTP is served at a loopback address only."
+    after_help = "Standard output carries only the protocol. Functions, effects and agents cannot run here and are \
+    skipped. Without a token, HTTP is served at a loopback address only."
 )]
 pub(crate) struct Serve {
     #[command(flatten)]
@@ -91,64 +91,64 @@ pub(crate) struct Serve {
     pub(super) words: Words,
     #[arg(skip)]
     pub(crate) selection: Selection,
-    /// Serve one client on the standard input and output: the default
+    /// Serve one client on standard input and output (the default)
     #[arg(long)]
     stdio: bool,
-    /// Serve clients over HTTP, at http://ADDRESS/mcp, such as 127.0.0.1:8080
+    /// Address to serve over HTTP, such as 127.0.0.1:8080; the URL is http://ADDRESS/mcp
     #[arg(long, value_name = "ADDRESS", conflicts_with = "stdio")]
     pub(crate) http: Option<String>,
-    /// The environment variable with the bearer token that clients need
-    #[arg(long, value_name = "VARIABLE", requires = "http")]
+    /// Environment variable with the bearer token that clients must send
+    #[arg(long, value_name = "ENV_VAR", requires = "http")]
     pub(crate) token: Option<String>,
-    /// Answer HTTP requests to this host, too, not only to this machine
+    /// Additional host name that HTTP requests may use, besides this machine
     #[arg(long = "host", value_name = "NAME", requires = "http")]
     pub(crate) hosts: Vec<String>,
-    /// Answer HTTP requests of web pages from this origin, too
+    /// Additional origin of web pages that may send HTTP requests
     #[arg(long = "origin", value_name = "URL", requires = "http")]
     pub(crate) origins: Vec<String>,
-    /// The most calls that run at the same time; a further one is answered with an error [default: 1024]
-    #[arg(long, value_name = "NUMBER", value_parser = value_parser!(u32).range(1..))]
+    /// Maximum number of concurrent calls; others are rejected [default: 1024]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub(crate) max_calls: Option<u32>,
-    /// The most HTTP connections at a time; a further client gets status 503 [default: 1024]
-    #[arg(long, value_name = "NUMBER", value_parser = value_parser!(u32).range(1..), requires = "http")]
+    /// Maximum number of HTTP connections; others get status 503 [default: 1024]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), requires = "http")]
     pub(crate) max_connections: Option<u32>,
-    /// The most HTTP sessions at a time; for a further one, the one idle longest ends [default: 512]
-    #[arg(long, value_name = "NUMBER", value_parser = value_parser!(u32).range(1..), requires = "http")]
+    /// Maximum number of HTTP sessions; a new one ends the longest idle [default: 512]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), requires = "http")]
     pub(crate) max_sessions: Option<u32>,
-    /// The most bytes in the body of an HTTP request; a longer one gets status 413 [default: 4194304]
+    /// Maximum size of an HTTP request body; a larger one gets status 413 [default: 4194304]
     #[arg(long, value_name = "BYTES", value_parser = value_parser!(u32).range(1..), requires = "http")]
     pub(crate) max_request: Option<u32>,
     /// Only tools that match this rule: a name with `*`, `category:NAME` or `effect:KIND`
     #[arg(long, value_name = "RULE")]
     pub(crate) allow: Vec<String>,
-    /// No tools that match this rule, even if another one allows them
+    /// Tools to exclude by this rule, even if another rule allows them
     #[arg(long, value_name = "RULE")]
     pub(crate) deny: Vec<String>,
-    /// Ask the person at the client before each call of a tool that matches this rule
+    /// Tools whose calls a person at the client must approve, by this rule
     #[arg(long, value_name = "RULE")]
     pub(crate) ask: Vec<String>,
-    /// Only tools that declare that they change nothing
+    /// Only tools that are declared read-only
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// List three tools that find, describe and call the others; auto: with more than 128 tools
+    /// List three discovery tools instead of all tools; auto: if there are more than 128
     #[arg(long, value_name = "WHEN", value_parser = ["auto", "on", "off"], num_args = 0..=1, require_equals = true,
         default_missing_value = "on", default_value = "auto")]
     pub(crate) discovery: String,
-    /// Keep this tool in the list despite `--discovery`
+    /// Tool to list despite `--discovery`
     #[arg(long = "pin", value_name = "NAME")]
     pub(crate) pinned: Vec<String>,
-    /// Let clients give this value of the context, such as `session_id`, as an earlier call returned it
+    /// Context value that clients may pass, such as `session_id` from an earlier result
     #[arg(long = "client-value", value_name = "NAME")]
     pub(crate) client_values: Vec<String>,
-    /// Append a record of each call to this file: an SQLite database if it ends in .sqlite, .sqlite3 or .db, lines of
-    /// JSON otherwise; or to the PostgreSQL database at a URL, which env:NAME takes from a variable
+    /// Audit log to append to: a file (SQLite if it ends in .sqlite, .sqlite3 or .db, otherwise JSON Lines), a
+    /// PostgreSQL URL, or env:NAME for a variable with the URL
     #[arg(long, value_name = "FILE")]
     pub(crate) audit: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) requests: Requests,
 }
 
-/// Show the calls that wait for an approval, and grant or deny them
+/// Show, grant or deny calls that wait for an approval
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct Approvals {
@@ -156,54 +156,54 @@ pub(crate) struct Approvals {
     pub(crate) task: ApprovalTask,
 }
 
-const STATES: &str = "States: waiting (nobody has decided), granted and denied (no worker has it yet), claimed (a worker \
-    is about to start it), started (it runs; or its worker is gone, and it may have had its effect), finished, expired.";
-const DECIDED: &str = "The first decision counts; a second one is refused and says who decided.";
+const STATES: &str = "States: waiting (undecided), granted and denied (not claimed by a worker yet), claimed (a worker \
+    is about to start it), started (running; or its worker is gone, and it may have taken effect), finished, expired.";
+const DECIDED: &str = "The first decision counts; a second one is rejected with the name of who decided.";
 
-/// What is to be done with the calls of a queue.
+/// The subcommands of `approvals`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ApprovalTask {
-    /// List the calls that wait, and those that were decided but are not over
+    /// List calls that wait, and decided calls that are not finished
     #[command(after_help = STATES)]
     List {
         #[command(flatten)]
         queue: Queue,
-        /// Only those in this state; may be given several times
+        /// Only calls in this state; repeatable
         #[arg(long = "state", value_name = "STATE",
             value_parser = ["waiting", "granted", "denied", "claimed", "started", "finished", "expired"])]
         states: Vec<String>,
-        /// Also those that are over
+        /// Include finished and expired calls
         #[arg(long, conflicts_with = "states")]
         all: bool,
         #[command(flatten)]
         format: Format,
     },
-    /// Show all that is known about a call
+    /// Show all details of a call
     Show {
         #[command(flatten)]
         queue: Queue,
-        /// The ID of the call, or its beginning
+        /// ID of the call, or the beginning of it
         id: String,
         #[command(flatten)]
         format: Format,
     },
-    /// Let a call run: a worker of the program carries it out
+    /// Grant a call; a worker of your program runs it
     #[command(after_help = DECIDED)]
     Grant {
         #[command(flatten)]
         decision: Decision,
-        /// Why, for the record
+        /// Reason, for the record
         #[arg(long, value_name = "TEXT", default_value = "")]
         note: String,
         #[command(flatten)]
         format: Format,
     },
-    /// Refuse a call: a worker of the program tells the model
+    /// Deny a call; a worker of your program reports it to the model
     #[command(after_help = DECIDED)]
     Deny {
         #[command(flatten)]
         decision: Decision,
-        /// Why, for the model
+        /// Reason, for the model
         #[arg(long, value_name = "TEXT", default_value = "")]
         note: String,
         #[command(flatten)]
@@ -211,11 +211,11 @@ pub(crate) enum ApprovalTask {
     },
 }
 
-/// Where the calls wait
+/// The approval queue
 #[derive(Debug, Args)]
 pub(crate) struct Queue {
-    /// Where the program keeps them: an SQLite database, the URL of a PostgreSQL database, that of a Redis server with the
-    /// namespace after `#`, or env:NAME for the variable that holds it
+    /// Approval queue: an SQLite database, a PostgreSQL URL, a Redis URL with the namespace after `#`, or env:NAME for
+    /// a variable with the URL
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
 }
@@ -225,15 +225,15 @@ pub(crate) struct Queue {
 pub(crate) struct Decision {
     #[command(flatten)]
     pub(crate) queue: Queue,
-    /// The ID of the call, or its beginning
+    /// ID of the call, or the beginning of it
     pub(crate) id: String,
-    /// Who decides, for the record
+    /// Person who decides, for the record
     #[arg(long, value_name = "WHO")]
     pub(crate) by: String,
 }
 
 impl ApprovalTask {
-    /// The database with the queue, and whether the answer is JSON.
+    /// Returns the database with the queue, and whether to print JSON.
     pub(crate) fn place(&self) -> (&PathBuf, bool) {
         match self {
             ApprovalTask::List { queue, format, .. } | ApprovalTask::Show { queue, format, .. } => {
@@ -246,24 +246,24 @@ impl ApprovalTask {
     }
 }
 
-/// Show an audit log in a browser: runs, calls, their arguments and their outcomes
+/// Show an audit log in a browser: runs, calls, arguments, outcomes
 #[derive(Debug, Args)]
 pub(crate) struct Timeline {
     #[command(flatten)]
     pub(crate) log: Log,
-    /// The documents of the tools, for the commands that call them again
+    /// Documents of the tools, for commands that repeat calls
     #[arg(value_name = "DOCUMENT")]
     pub(crate) documents: Vec<PathBuf>,
-    /// The database in which calls wait for an approval; the log itself by default, if it has them
+    /// Approval queue to show [default: the log, if it has one]
     #[arg(long, value_name = "DB")]
     pub(crate) approvals: Option<PathBuf>,
-    /// Write one HTML page to this file, or to the standard output: `-`, instead of serving it
+    /// Output file of one HTML page, instead of serving it; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Replace the file if it exists
+    /// Overwrite the file if it exists
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
-    /// Where to serve: an address of this machine only; port 0 picks a free one
+    /// Loopback address to serve at; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", conflicts_with = "out")]
     pub(crate) listen: String,
 }
@@ -271,36 +271,35 @@ pub(crate) struct Timeline {
 /// An audit log
 #[derive(Debug, Args)]
 pub(crate) struct Log {
-    /// The log: lines of JSON, an SQLite database, the URL of a PostgreSQL database, or env:NAME for the variable that
-    /// holds it
+    /// Audit log: JSON Lines, an SQLite database, a PostgreSQL URL, or env:NAME for a variable with the URL
     pub(crate) audit: PathBuf,
 }
 
-/// Extract the calls of a run from an audit log, as the file that a test replays
+/// Extract a run from an audit log, as a file that a test replays
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Matching calls are taken with all calls that they made. Secrets are masked in the log, and so in \
-    the file."
+    after_help = "Matching calls are extracted with all nested calls. Secrets are masked in the log, and so in the \
+    file."
 )]
 pub(crate) struct Record {
     #[command(flatten)]
     pub(crate) log: Log,
-    /// Only the calls of this run of the program; `last` is the one that began last
+    /// Only calls of this run of the program; `last` is the latest run
     #[arg(long, value_name = "RUN")]
     pub(crate) run: Option<String>,
-    /// Only the calls of this session
+    /// Only calls of this session
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
-    /// Only the calls of this agent
+    /// Only calls of this agent
     #[arg(long, value_name = "ID")]
     pub(crate) agent: Option<String>,
-    /// Only the calls for this principal
+    /// Only calls for this principal
     #[arg(long, value_name = "ID")]
     pub(crate) principal: Option<String>,
-    /// Write to this file, instead of the standard output (`-`)
+    /// Output file; `-` is standard output, the default
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Replace the file if it exists
+    /// Overwrite the file if it exists
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
 }

@@ -1,4 +1,4 @@
-//! The words of all commands that compile documents: which documents, and how.
+//! Arguments of all commands that compile documents: the documents, and the compiler options.
 
 use std::path::{Path, PathBuf};
 
@@ -17,13 +17,13 @@ pub(crate) struct Selection {
     pub(super) words: Words,
     #[command(flatten)]
     levels: Levels,
-    /// What the words say.
+    /// The compiler options that the arguments set.
     #[arg(skip)]
     pub(crate) options: Options,
-    /// The programs of the crate whose own tools are used, too: the words of cargo that name each.
+    /// Programs of the crate whose tools are also used: the cargo arguments that select each.
     #[arg(skip)]
     pub(crate) exported: Vec<Vec<String>>,
-    /// Whether texts are checked, too.
+    /// Whether descriptions are also linted.
     #[arg(skip)]
     pub(crate) lints: bool,
 }
@@ -33,16 +33,16 @@ pub(crate) struct Selection {
 pub(crate) struct ServerArgument {
     #[arg(value_name = "DOCUMENT", required_unless_present_any = ["bin", "example"], num_args = 1.., help = kinds())]
     pub(super) documents: Vec<PathBuf>,
-    /// The tools that this program of the crate exports, with `export!`: the program is run
+    /// Program of the crate whose tools are used (`export!`); it is run
     #[arg(long, value_name = "NAME", help_heading = "Tools of a crate")]
     bin: Vec<String>,
-    /// The tools that this example of the crate exports: it is run
+    /// Example of the crate whose tools are used (`export!`); it is run
     #[arg(long, value_name = "NAME", help_heading = "Tools of a crate")]
     example: Vec<String>,
-    /// The package of the program
+    /// Package of the program
     #[arg(long, value_name = "NAME", help_heading = "Tools of a crate")]
     package: Option<String>,
-    /// The features that the program is built with
+    /// Features to build the program with
     #[arg(long, value_name = "NAMES", help_heading = "Tools of a crate")]
     features: Option<String>,
 }
@@ -50,79 +50,79 @@ pub(crate) struct ServerArgument {
 /// How documents are compiled
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Words {
-    /// Show no notes, and do not count the warnings that `check` shows
+    /// Hide notes, and the number of warnings that `check` would show
     #[arg(long, short)]
     quiet: bool,
     /// Only operations with this tag
-    #[arg(long, value_name = "TAG", help_heading = "Which operations")]
+    #[arg(long, value_name = "TAG", help_heading = "Operations")]
     tag: Vec<String>,
-    /// Only this operation, by its id or its tool; `*` stands for any characters
-    #[arg(long, value_name = "ID", help_heading = "Which operations")]
+    /// Only this operation, by its ID or tool name; `*` matches any characters
+    #[arg(long, value_name = "ID", help_heading = "Operations")]
     operation: Vec<String>,
-    /// Only operations such as 'GET /pets/**'; the method may be left out
-    #[arg(long, value_name = "PATTERN", help_heading = "Which operations")]
+    /// Only operations such as 'GET /pets/**'; the method is optional
+    #[arg(long, value_name = "PATTERN", help_heading = "Operations")]
     path: Vec<String>,
-    /// Not these operations: `tag:TAG`, `ID`, or 'METHOD /path'
-    #[arg(long, value_name = "SELECTOR", help_heading = "Which operations")]
+    /// Operations to exclude: `tag:TAG`, `ID`, or 'METHOD /path'
+    #[arg(long, value_name = "SELECTOR", help_heading = "Operations")]
     exclude: Vec<String>,
-    /// No deprecated operations
-    #[arg(long, help_heading = "Which operations")]
+    /// Exclude deprecated operations
+    #[arg(long, help_heading = "Operations")]
     no_deprecated: bool,
-    /// Put `NAME__` before every tool name
+    /// Prefix of every tool name: `NAME__`
     #[arg(long, value_name = "NAME", help_heading = "Names and credentials")]
     namespace: Option<String>,
-    /// Name the tool of an operation (its id, 'METHOD /path', or tool)
+    /// New tool name of an operation (its ID, 'METHOD /path', or tool name)
     #[arg(long, value_name = "OLD=NEW", help_heading = "Names and credentials")]
     rename: Vec<String>,
-    /// The environment variable with the credential of a scheme
-    #[arg(long, value_name = "SCHEME=VARIABLE", help_heading = "Names and credentials")]
+    /// Environment variable with the credential of a security scheme
+    #[arg(long, value_name = "SCHEME=ENV_VAR", help_heading = "Names and credentials")]
     auth: Vec<String>,
-    /// Send this value in each request; no model sees the argument. 'GET /pets/** limit=9' is for some operations
+    /// Fixed argument, hidden from the model; a selector limits it to some operations: 'GET /pets/** limit=9'
     #[arg(long, value_name = "ARGUMENT=VALUE", help_heading = "Arguments")]
     fix: Vec<String>,
-    /// Leave this optional argument out; `*` stands for any characters
+    /// Optional argument to omit; `*` matches any characters
     #[arg(long, value_name = "ARGUMENT", help_heading = "Arguments")]
     omit: Vec<String>,
-    /// How the lists of these operations come in pages; see `explain W0337`
-    #[arg(long, value_name = "SELECTOR=WAY", help_heading = "Lists in pages")]
+    /// Pagination of these operations; see `explain W0337`
+    #[arg(long, value_name = "SELECTOR=WAY", help_heading = "Pagination")]
     pagination: Vec<String>,
-    /// Let a model ask for several pages at once, by an argument of tools that return lists
-    #[arg(long, help_heading = "Lists in pages")]
+    /// Let a model request several pages per call, by an argument of paginated tools
+    #[arg(long, help_heading = "Pagination")]
     max_items: bool,
-    /// Documents may refer to files below this folder, too
-    #[arg(long, value_name = "FOLDER", help_heading = "Files and hosts")]
+    /// Also allow references to files in this directory
+    #[arg(long, value_name = "DIR", help_heading = "Files and hosts")]
     root: Vec<String>,
-    /// Change the documents by this overlay first; several apply in order
+    /// Overlay to apply to the documents first; repeatable, applied in order
     #[arg(long, value_name = "FILE", help_heading = "Files and hosts")]
     overlay: Vec<String>,
     #[command(flatten, next_help_heading = "Files and hosts")]
     hosts: PrivateHosts,
-    /// Trim what a model reads, such as 'compact' or 'nested=sentence, depth=3'
+    /// Shorten what a model reads, such as 'compact' or 'nested=sentence, depth=3'
     #[arg(long, value_name = "LEVERS", help_heading = "Size")]
     slim: Option<String>,
-    /// Refuse dialects that cannot express all rules of these operations
+    /// Reject dialects that cannot express all rules of these operations
     #[arg(long, value_name = "SELECTOR", help_heading = "Size")]
     exact: Vec<String>,
 }
 
-/// The levels of problems, the strictest last: it wins if a code has several
+/// The levels of diagnostics, the strictest last: it takes precedence if a code has several
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Levels {
-    /// Do not report these problems: a code such as N0706, or `warnings`
-    #[arg(long, value_name = "CODE", help_heading = "Problems")]
+    /// Diagnostics to suppress: a code such as N0706, or `warnings`
+    #[arg(long, value_name = "CODE", help_heading = "Diagnostics")]
     allow: Vec<String>,
-    /// Report these problems as warnings
-    #[arg(long, value_name = "CODE", help_heading = "Problems")]
+    /// Diagnostics to report as warnings
+    #[arg(long, value_name = "CODE", help_heading = "Diagnostics")]
     warn: Vec<String>,
-    /// Report these problems as errors: a code, or `warnings`
-    #[arg(long, value_name = "CODE", help_heading = "Problems")]
+    /// Diagnostics to report as errors: a code, or `warnings`
+    #[arg(long, value_name = "CODE", help_heading = "Diagnostics")]
     deny: Vec<String>,
 }
 
 /// The hosts that documents and requests may reach at private addresses
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PrivateHosts {
-    /// Let documents and requests reach this host, even at a private address; `*.` stands for subdomains
+    /// Host that may be reached at a private address; `*.` matches subdomains
     #[arg(long, value_name = "HOST")]
     private_host: Vec<String>,
 }
@@ -130,11 +130,11 @@ pub(crate) struct PrivateHosts {
 /// Returns the help of the argument for documents.
 fn kinds() -> String {
     let kinds: Vec<&str> = frontend::all().iter().map(|front_end| front_end.title()).collect();
-    format!("Files, URLs, or `-` for the standard input, JSON or YAML: {}", kinds.join(", "))
+    format!("Files, URLs, or `-` for standard input, JSON or YAML: {}", kinds.join(", "))
 }
 
 impl Selection {
-    /// Returns the selection of a command that takes documents and options in its own way.
+    /// Returns the selection of a command that declares its documents and options separately.
     pub(super) fn of(given: &ServerArgument, words: &Words) -> Selection {
         Selection { given: given.clone(), words: words.clone(), ..Selection::default() }
     }
@@ -157,7 +157,7 @@ impl Selection {
         self.words.quiet
     }
 
-    /// Reads the words. An error says which one is wrong.
+    /// Validates the arguments and sets the fields that clap skips. `Err` names the invalid argument.
     pub(super) fn read(&mut self) -> Result<(), String> {
         self.exported = self.given.programs();
         self.words.hosts.check()?;
@@ -167,7 +167,7 @@ impl Selection {
 }
 
 impl ServerArgument {
-    /// The words of cargo that name each program: `--bin NAME`, with the package and the features.
+    /// Returns the cargo arguments that select each program: `--bin NAME`, with the package and the features.
     fn programs(&self) -> Vec<Vec<String>> {
         let shared = [("--package", &self.package), ("--features", &self.features)];
         let shared = shared.into_iter().filter_map(|(word, value)| Some([word.to_owned(), value.clone()?]));
@@ -208,7 +208,7 @@ impl Words {
 }
 
 impl Levels {
-    /// Sets the levels that the words say. An error names a word that is not a code.
+    /// Sets the levels of the given codes. `Err` names an unknown code.
     fn read(&self, levels: &mut Chosen) -> Result<(), String> {
         for (level, codes) in
             [(Level::Allow, &self.allow), (Level::Warn, &self.warn), (Level::Deny, &self.deny)]
@@ -217,7 +217,7 @@ impl Levels {
                 if catalogue::find(code).is_none() && !code.eq_ignore_ascii_case("warnings") {
                     let near = catalogue::closest_code(code).map(|near| format!("did you mean `{near}`?"));
                     let near = near.unwrap_or_else(|| "`cargo toolgen explain` lists the codes".to_owned());
-                    return Err(format!("`--{} {code}`: there is no such code; {near}", level.as_str()));
+                    return Err(format!("`--{} {code}`: unknown code; {near}", level.as_str()));
                 }
                 levels.set(code, level);
             }
@@ -231,13 +231,13 @@ impl PrivateHosts {
         &self.private_host
     }
 
-    /// An error names a URL given in place of a host: it would open nothing.
+    /// Rejects a URL given instead of a host, because it would never match.
     pub(super) fn check(&self) -> Result<(), String> {
         for given in &self.private_host {
             let rest = given.split_once("://").map_or(given.as_str(), |(_, rest)| rest);
             let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
             let location = authority.rsplit_once('@').map_or(authority, |(_, location)| location);
-            // An address of version 6 has colons of its own.
+            // An IPv6 address contains colons.
             let host = match location.split_once(':') {
                 Some((host, port)) if !port.contains(':') => host,
                 _ => location.rsplit_once("]:").map_or(location, |(host, _)| host).trim_matches(['[', ']']),
@@ -252,7 +252,7 @@ impl PrivateHosts {
     }
 }
 
-/// Returns what is said of an argument, which may have a selector of operations before it.
+/// Parses the rule of an argument, which may have a selector of operations before its name.
 fn argument_rule(given: &str, value: Option<Value>) -> ArgumentRule {
     let given = given.trim();
     let (operations, argument) = match given.rsplit_once(char::is_whitespace) {
@@ -262,7 +262,7 @@ fn argument_rule(given: &str, value: Option<Value>) -> ArgumentRule {
     ArgumentRule { operations, argument: argument.to_owned(), value }
 }
 
-/// Returns options of the form `LEFT=RIGHT`, as the option calls the two sides.
+/// Parses values of the form `LEFT=RIGHT`; `form` holds the names of both sides for errors.
 pub(super) fn pairs(
     given: &[String],
     name: &str,
@@ -273,18 +273,18 @@ pub(super) fn pairs(
             Ok((left.to_owned(), right.to_owned()))
         }
         _ => {
-            // A credential may stand there by mistake.
+            // The value could be a credential that was given instead of its variable.
             let given = if form.1 == VARIABLE { String::new() } else { format!(" {value}") };
-            Err(format!("`--{name}{given}` is not of the form {}={}", form.0, form.1))
+            Err(format!("`--{name}{given}` does not have the form {}={}", form.0, form.1))
         }
     };
     given.iter().map(pair).collect()
 }
 
-/// What options call the name of an environment variable.
-const VARIABLE: &str = "VARIABLE";
+/// The metavariable for the name of an environment variable.
+const VARIABLE: &str = "ENV_VAR";
 
-/// Returns options of the form `NAME=VARIABLE`, `left` being what the option calls the name.
+/// Parses values of the form `NAME=ENV_VAR`; `left` is the metavariable of the name.
 pub(super) fn variables(given: &[String], name: &str, left: &str) -> Result<Vec<(String, String)>, String> {
     let pairs = pairs(given, name, (left, VARIABLE))?;
     for (_, variable) in &pairs {
@@ -293,15 +293,15 @@ pub(super) fn variables(given: &[String], name: &str, left: &str) -> Result<Vec<
     Ok(pairs)
 }
 
-/// An error says that the name of an environment variable that is given to an option is not written like one, and that
-/// no variable has it, so it may be a secret. The error does not repeat it.
+/// Rejects a value that neither looks like the name of an environment variable nor is the name of one that is set: it
+/// could be a secret. The error does not repeat it.
 pub(super) fn check_variable(option: &str, name: &str) -> Result<(), String> {
     let is_like_one = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     if name.chars().all(is_like_one) || std::env::var_os(name).is_some() {
         return Ok(());
     }
     Err(format!(
-        "{option} takes the name of an environment variable, not a secret, and no variable is set that is called what is \
-         given here: set one, and give its name"
+        "{option} takes the name of an environment variable, not a secret, and no variable of the given name is set; \
+         set one, and pass its name"
     ))
 }

@@ -1,4 +1,4 @@
-//! The words of the command line, compared with what is written about them.
+//! Tests of the command-line arguments, and of the pages that document them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -41,7 +41,7 @@ fn invalid_value_error_shows_the_usage_of_its_command() {
     }
 }
 
-/// Takes a line of a shell apart; texts between `'` are one word.
+/// Splits a shell command into words; a part in single quotes is one word.
 fn words(line: &str) -> Vec<OsString> {
     let mut words: Vec<OsString> = Vec::new();
     for (index, part) in line.split('\'').enumerate() {
@@ -66,8 +66,8 @@ fn likeliest_suggestion_comes_first() {
     );
 }
 
-/// Between these lines, the page is written by this test (`TOOLGEN_UPDATE=1`).
-const MARKS: (&str, &str) = ("<!-- written from the words of the program -->\n", "<!-- end -->\n");
+/// The lines around the generated part of the page; `TOOLGEN_UPDATE=1` rewrites it.
+const MARKS: (&str, &str) = ("<!-- generated from the help texts -->\n", "<!-- end -->\n");
 
 #[test]
 fn cli_page_is_up_to_date() {
@@ -79,27 +79,27 @@ fn cli_page_is_up_to_date() {
     if std::env::var_os("TOOLGEN_UPDATE").is_some_and(|value| value != "0") {
         std::fs::write(&page, &written).unwrap();
     } else {
-        assert!(text == written, "docs/cli.md is not as the program; TOOLGEN_UPDATE=1 writes it anew");
+        assert!(text == written, "docs/cli.md is out of date; set TOOLGEN_UPDATE=1 to rewrite it");
     }
     for (code, _) in exit_codes() {
-        assert!(before.contains(&format!("| {code} |")), "no row says what the exit code {code} means");
+        assert!(before.contains(&format!("| {code} |")), "the exit code {code} has no row");
     }
 }
 
-/// Returns the exit codes that `--help` lists, with their texts.
+/// Returns the exit codes that `--help` lists, with their descriptions.
 fn exit_codes() -> Vec<(&'static str, &'static str)> {
     let lines = help::EXIT_CODES.lines().filter_map(|line| line.strip_prefix("  "));
     lines.filter(|line| !line.starts_with(' ')).filter_map(|line| line.split_once("  ")).collect()
 }
 
-/// Returns the commands with their words, in Markdown.
+/// Returns the commands with their arguments, in Markdown.
 fn reference() -> String {
     let mut program = command();
     program.build();
     let find = |name: &str| program.find_subcommand(name).filter(|_| name != "help");
     let mut text = String::new();
     for (heading, names) in help::GROUPS {
-        text.push_str(&format!("**{heading}**\n\n| command | what it does |\n|---|---|\n"));
+        text.push_str(&format!("**{heading}**\n\n| command | description |\n|---|---|\n"));
         for sub in names.iter().filter_map(|name| find(name)) {
             text.push_str(&format!(
                 "| `{}` | {} |\n",
@@ -112,7 +112,7 @@ fn reference() -> String {
     let graph = find("graph").unwrap();
     let shared: Vec<&Arg> =
         graph.get_arguments().filter(|arg| arg.get_id() != "format" && is_option(arg)).collect();
-    text.push_str("### What every command that compiles documents takes\n\n");
+    text.push_str("### Options of all commands that compile documents\n\n");
     text.push_str(&table(&shared));
     let is_shared = |arg: &Arg| {
         shared.iter().any(|known| {
@@ -131,7 +131,7 @@ fn reference() -> String {
             let own: Vec<&Arg> = one.get_arguments().filter(|arg| !compiles || !is_shared(arg)).collect();
             text.push_str(&table(&own));
             if compiles {
-                text.push_str("…and what every command that compiles documents takes.\n\n");
+                text.push_str("Also accepts the options of all commands that compile documents.\n\n");
             }
         }
     }
@@ -142,13 +142,13 @@ fn is_option(arg: &Arg) -> bool {
     arg.get_long().is_some() && arg.get_id() != "help"
 }
 
-/// Returns a row for each argument and option.
+/// Returns a table with a row for each argument and option.
 fn table(args: &[&Arg]) -> String {
     let args: Vec<&&Arg> = args.iter().filter(|arg| arg.get_id() != "help").collect();
     if args.is_empty() {
         return String::new();
     }
-    let mut text = String::from("| word | meaning |\n|---|---|\n");
+    let mut text = String::from("| argument | description |\n|---|---|\n");
     for arg in args {
         let values = arg.get_value_names().unwrap_or_default().iter().map(ToString::to_string);
         let values = if arg.get_action().takes_values() {
@@ -175,7 +175,7 @@ fn table(args: &[&Arg]) -> String {
                 .map(|value| format!("`{}`", value.to_string_lossy()))
                 .collect();
             if !defaults.is_empty() {
-                message.push_str(&format!("; by default {}", defaults.join(" ")));
+                message.push_str(&format!(" [default: {}]", defaults.join(" ")));
             }
         }
         text.push_str(&format!("| `{}` | {} |\n", cell(word.trim()), cell(&message)));

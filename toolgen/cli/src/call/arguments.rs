@@ -1,4 +1,4 @@
-//! The arguments of a call, as given on the command line.
+//! Parses the arguments of a call on the command line.
 
 use std::fs;
 use std::io::{self, Read};
@@ -15,22 +15,22 @@ use toolgen_runtime::spec::plan::{BodySource, Codec, Part};
 
 use super::value::{Takes, field};
 
-/// The arguments as they are given.
+/// The arguments before they are typed by the schema.
 #[derive(Debug)]
 pub(super) enum ArgumentInput {
-    /// All of them as one JSON text.
+    /// All arguments, as JSON text.
     Json(String),
-    /// A word that is neither JSON nor `NAME=VALUE`, or JSON that is not an object.
+    /// One argument that is neither JSON nor `NAME=VALUE`, or JSON that is not an object.
     Word(String),
     /// Names and values.
     Pairs(Vec<(String, String)>),
 }
 
-/// Reads the words of the command line.
+/// Parses the arguments of the command line.
 ///
 /// # Errors
 ///
-/// A word that is neither JSON nor `NAME=VALUE`, or a file that cannot be read.
+/// Returns a message if an argument is neither JSON nor `NAME=VALUE`, or if a file cannot be read.
 pub(super) fn read(words: &[String]) -> Result<ArgumentInput, String> {
     if let [one] = words {
         if one == "-" || one.starts_with('@') {
@@ -51,18 +51,17 @@ pub(super) fn read(words: &[String]) -> Result<ArgumentInput, String> {
     let pairs = words.iter().map(|word| match pair(word) {
         Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
         None if word.trim_start().starts_with('{') => Err(format!(
-            "`{word}` is all arguments as one JSON object, so nothing stands beside it: write them in the object, or each as \
-             NAME=VALUE"
+            "`{word}` holds all arguments as one JSON object; add the others to it, or write each as NAME=VALUE"
         )),
         None if word == "-" || word.starts_with('@') => {
-            Err(format!("`{word}` holds all arguments, so nothing may follow it; NAME={word} is one of them"))
+            Err(format!("`{word}` holds all arguments, so no other may follow; for one argument, write NAME={word}"))
         }
         None => Err(format!("`{word}` is neither a JSON object nor of the form NAME=VALUE")),
     });
     Ok(ArgumentInput::Pairs(pairs.collect::<Result<_, _>>()?))
 }
 
-/// Takes `NAME=VALUE` apart.
+/// Splits `NAME=VALUE`.
 pub(super) fn pair(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once('=')?;
     let is_name =
@@ -70,7 +69,7 @@ pub(super) fn pair(word: &str) -> Option<(&str, &str)> {
     is_name.then_some((name, value))
 }
 
-/// Reads a file of at most this many bytes; `-` is the standard input.
+/// Reads a file of at most `limit` bytes; `-` is standard input.
 pub(super) fn bytes(path: &str, limit: u64) -> Result<Vec<u8>, String> {
     let (mut bytes, wanted) = (Vec::new(), limit.saturating_add(1));
     let read = match path {
@@ -90,16 +89,16 @@ pub(super) fn bytes(path: &str, limit: u64) -> Result<Vec<u8>, String> {
 }
 
 fn no_text(path: &str) -> String {
-    format!("{path}: this is not text in UTF-8")
+    format!("{path}: not valid UTF-8")
 }
 
 impl ArgumentInput {
-    /// Returns the arguments for a tool as JSON text, with numbers as they were given. Values are read by the schema;
-    /// what does not fit it is left to the check of the arguments, which says so in the words of the schema.
+    /// Returns the arguments for a tool as JSON text, with numbers verbatim. Values are typed by the schema; invalid
+    /// values are left to the validation of arguments, whose messages use the terms of the schema.
     ///
     /// # Errors
     ///
-    /// A word that is not an argument, a name that is given twice and is not a list, or a file that cannot be read.
+    /// Returns a message about an invalid argument, a repeated name that is not an array, or an unreadable file.
     pub(super) fn for_tool(self, tool: &Tool, max: u64) -> Result<Value, String> {
         let pairs = match self {
             ArgumentInput::Json(text) => return Ok(Value::String(text)),
@@ -122,7 +121,7 @@ impl ArgumentInput {
     }
 }
 
-/// Whether an argument of a tool is a file that is sent, or a list of them.
+/// Whether an argument of a tool is an uploaded file or an array of them.
 pub(super) fn is_file(tool: &Tool, path: &[&str]) -> bool {
     let Some(body) = tool.call.http().and_then(|plan| plan.body.as_ref()) else { return false };
     match (&body.codec, &body.source, path) {
@@ -130,7 +129,7 @@ pub(super) fn is_file(tool: &Tool, path: &[&str]) -> bool {
         (Codec::Multipart(parts), source, path) => {
             let part = match (source, path) {
                 (BodySource::Fields(fields), [name]) => {
-                    // The document may call it otherwise.
+                    // The document may use a different name.
                     let of_name = fields.iter().find(|field| field.argument == *name || field.name == *name);
                     of_name.map(|field| field.name.as_str())
                 }
@@ -143,18 +142,18 @@ pub(super) fn is_file(tool: &Tool, path: &[&str]) -> bool {
     }
 }
 
-/// Returns the fields of a file that a word names, or `None` if the word is JSON, or a text that is also allowed there.
+/// Returns the members of a file argument, or `None` if the value is JSON, or a string that is also allowed there.
 ///
 /// # Errors
 ///
-/// What is wrong with the word or the file.
+/// Returns a message if the value or the file is invalid.
 fn file_of(name: &str, word: &str, is_text: bool, max: u64) -> Result<Option<Members>, String> {
     let Some(path) = word.strip_prefix('@').filter(|path| !path.starts_with('@')) else {
         let is_json =
             serde_json::from_str::<Value>(word).is_ok_and(|value| !value.is_string() && !value.is_number());
         return match is_json || is_text {
             true => Ok(None),
-            false => Err(format!("`{name}` is a file, which is given by its path: {name}=@{word}")),
+            false => Err(format!("`{name}` is a file; pass its path: {name}=@{word}")),
         };
     };
     let bytes = bytes(path, max).map_err(|error| format!("`{name}`: {error}"))?;
@@ -167,7 +166,7 @@ fn file_of(name: &str, word: &str, is_text: bool, max: u64) -> Result<Option<Mem
     Ok(Some(Members(fields)))
 }
 
-/// Says what is wrong with a word that is not an argument, and what was probably meant.
+/// Returns the error for an invalid argument, with a suggestion.
 fn wrong(word: &str, tool: &Tool) -> String {
     let suggestion = if Path::new(word).is_file() {
         format!("; `@{word}` reads the file")
@@ -179,8 +178,8 @@ fn wrong(word: &str, tool: &Tool) -> String {
     format!("`{word}` is neither a JSON object nor of the form NAME=VALUE{suggestion}")
 }
 
-/// Returns the path to a field that is named by `a.b.c`, and its shape. Names of fields may contain dots, too: the
-/// longest one that exists is meant.
+/// Returns the path to the field `a.b.c`, and its shape. Names of fields may also contain dots: the longest existing
+/// name is used.
 fn place<'n, 's>(root: &'s Shape, name: &'n str, defs: &'s List<Def>) -> (Vec<&'n str>, Option<&'s Shape>) {
     let (mut path, mut rest, mut here) = (Vec::new(), name, root);
     loop {
@@ -201,7 +200,7 @@ fn place<'n, 's>(root: &'s Shape, name: &'n str, defs: &'s List<Def>) -> (Vec<&'
     }
 }
 
-/// An object whose members are JSON texts, lists that grow, or objects.
+/// An object whose members are JSON texts, growing arrays, or objects.
 #[derive(Debug, Default)]
 pub(super) struct Members(pub(super) Vec<(String, Member)>);
 
@@ -226,7 +225,7 @@ impl Members {
         if !rest.is_empty() {
             return match known {
                 Some(Member::Object(members)) => members.put(rest, name, word, shape, defs),
-                Some(_) => Err(format!("`{first}` is given as a whole, and again by `{name}`")),
+                Some(_) => Err(format!("`{first}` is set as a whole, and again by `{name}`")),
                 None => {
                     let mut members = Members::default();
                     members.put(rest, name, word, shape, defs)?;
@@ -240,7 +239,7 @@ impl Members {
         match known {
             Some(Member::List(items)) => items.extend(takes.items(word, defs)),
             Some(_) => {
-                return Err(format!("`{name}` is given twice; a list is {name}='[\"a\", \"b\"]'"));
+                return Err(format!("`{name}` is given twice; write an array as {name}='[\"a\", \"b\"]'"));
             }
             None => {
                 let null = takes.lists_alone() && takes.json(word, defs) == "null";
@@ -254,7 +253,7 @@ impl Members {
         Ok(())
     }
 
-    /// Adds the fields of a file, next to those that are given separately, or as one more item of a list.
+    /// Adds the members of a file, next to members that were set separately, or as another item of an array.
     fn put_file(&mut self, path: &[&str], name: &str, file: Members, is_list: bool) -> Result<(), String> {
         let Some((first, rest)) = path.split_first() else { return Ok(()) };
         let at = self.0.iter().position(|(known, _)| known == first).unwrap_or(self.0.len());
@@ -294,14 +293,14 @@ impl Members {
     }
 }
 
-/// Returns the value that a word stands for: `@FILE` is the content of the file, and `@@` begins a text with `@`.
+/// Returns the value of an argument: `@FILE` is the content of the file, and `@@` starts a string with `@`.
 fn content(name: &str, word: &str, takes: &Takes<'_>) -> Result<String, String> {
     let Some(path) = word.strip_prefix('@') else { return Ok(word.to_owned()) };
     if path.starts_with('@') {
         return Ok(path.to_owned());
     }
     let message =
-        |reason| format!("`{name}`: {reason}; a text that begins with `@` is written {name}=@{word}");
+        |reason| format!("`{name}`: {reason}; write a string that begins with `@` as {name}=@{word}");
     let bytes = bytes(path, u64::MAX).map_err(message)?;
     if takes.base64 {
         return Ok(if takes.of_urls { URL_SAFE_NO_PAD.encode(bytes) } else { STANDARD.encode(bytes) });

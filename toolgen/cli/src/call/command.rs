@@ -1,4 +1,4 @@
-//! Shows the command of a dry run.
+//! Describes the command of a dry run.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,10 +11,10 @@ use toolgen_runtime::{BoxFuture, CancellationToken, ToolContext, ToolError};
 
 use super::super::args::Call;
 
-/// A command, as an executor gets it.
+/// A command as passed to an executor.
 type RecordedCommand = (Vec<String>, ExecOptions);
 
-/// Remembers the command.
+/// An executor that records the command instead of running it.
 #[derive(Clone, Default)]
 struct Recorder(Arc<Mutex<Option<RecordedCommand>>>);
 
@@ -39,8 +39,8 @@ impl Executor for Recorder {
     }
 }
 
-/// Returns the command that a call would run, as `{"argv", "env", "stdin", "work_dir", "read_only", "network"}`. Values
-/// that the program inherits may be secret.
+/// Returns the command of a call, as `{"argv", "env", "stdin", "work_dir", "read_only", "network"}`. Inherited
+/// variables may be secret.
 pub(super) fn describe(
     tool: Tool,
     plan: &CommandPlan,
@@ -59,7 +59,7 @@ pub(super) fn describe(
     };
     let asked = recorder.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some((argv, options)) = asked else {
-        // Arguments that no command can be made of.
+        // The arguments cannot be turned into a command.
         return Err(outcome.err().unwrap_or_else(|| ToolError::failed("the tool runs no program")));
     };
     let displayed = |name: &str, value: &str| match plan.inherit.iter().any(|inherited| *inherited == *name) {

@@ -13,13 +13,13 @@ use super::super::args::Call;
 use super::super::engines::{DryRunCredentials, credentials, headers};
 use super::super::output::Output;
 
-/// The server of a dry run if neither the document nor the user names one.
+/// The server of a dry run if neither the document nor the user sets one.
 const PLACEHOLDER_SERVER: &str = "http://localhost";
 
-/// Returns a message about a given variable that the server does not have.
+/// Returns a message about an unknown server variable.
 pub(super) fn unknown_variable(task: &Call, plan: &RequestPlan) -> Option<String> {
     let variables = || plan.servers.iter().flat_map(|server| &server.variables);
-    // One that is not declared has no value until it is given.
+    // An undeclared variable has no value until the user sets one.
     let is_place = |name: &str| plan.servers.iter().any(|server| server.url.contains(&format!("{{{name}}}")));
     let unknown = |name: &&String| !is_place(name);
     let name = task.requests.server_variables.iter().map(|(name, _)| name).find(unknown)?;
@@ -30,7 +30,7 @@ pub(super) fn unknown_variable(task: &Call, plan: &RequestPlan) -> Option<String
     Some(format!("the server has no variable `{name}`; it has {known}{near}"))
 }
 
-/// Builds the request. An error is what a model would read.
+/// Builds the request. `Err` is the message for a model.
 pub(super) fn build(
     task: &Call,
     plan: &RequestPlan,
@@ -49,13 +49,13 @@ pub(super) fn build(
     }
     let no_url = |problems: &[RequestProblem]| problems.iter().all(|p| p.kind == RequestProblemKind::BaseUrl);
     let mut built = http::build(plan, arguments, &options);
-    // A relative server is relative to the document's URL, which a file does not have.
+    // A relative server is relative to the URL of the document, which a file does not have.
     for (base_url, document_url) in [(None, Some(PLACEHOLDER_SERVER)), (Some(PLACEHOLDER_SERVER), None)] {
         if options.base_url.is_none() && built.as_ref().is_err_and(|problems| no_url(problems)) {
             built = http::build(plan, arguments, &BuildOptions { base_url, document_url, ..options });
             if built.is_ok() {
                 let message = format!(
-                    "the document names no absolute server; {PLACEHOLDER_SERVER} stands for it (`--base-url`)"
+                    "the document has no absolute server URL; {PLACEHOLDER_SERVER} is used instead (see `--base-url`)"
                 );
                 output.note(&message);
             }
@@ -67,8 +67,8 @@ pub(super) fn build(
     })
 }
 
-/// Adds the available credentials. Reports the missing ones, and what to do: set the variables of the schemes that have
-/// some, or name variables.
+/// Adds the available credentials. Reports missing ones with a fix: set the variables of the schemes, or choose
+/// variables.
 pub(super) fn authorize(task: &Call, plan: &RequestPlan, request: &mut HttpRequest, output: &mut Output) {
     let known =
         DryRunCredentials { env_credentials: credentials(&task.selection.options), requests: &task.requests };
@@ -87,7 +87,7 @@ pub(super) fn authorize(task: &Call, plan: &RequestPlan, request: &mut HttpReque
     output.note(&format!("there is no credential for {}", alternatives.join(", or ")));
 }
 
-/// Adds the headers of the command line that the request does not have. Values are treated as secrets.
+/// Adds the headers of the command line that the request lacks. Values are treated as secrets.
 pub(super) fn add_headers(task: &Call, request: &mut HttpRequest, output: &mut Output) {
     match headers(&task.requests) {
         Ok(headers) => {
@@ -100,8 +100,8 @@ pub(super) fn add_headers(task: &Call, request: &mut HttpRequest, output: &mut O
     }
 }
 
-/// Whether no alternative has environment variables for all of its schemes, so that none can be satisfied by setting
-/// one.
+/// Whether no security alternative has environment variables for all its schemes, so that setting variables cannot
+/// satisfy any.
 pub(super) fn lacks_variables(plan: &RequestPlan) -> bool {
     let has = |scheme: &SecurityScheme| !scheme.env.as_str().is_empty();
     !plan.security.iter().any(|alternative| alternative.schemes.iter().all(has))

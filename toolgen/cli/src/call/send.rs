@@ -21,7 +21,7 @@ use super::super::output::Output;
 use super::super::output_file::is_standard;
 use super::{request, usage};
 
-/// Calls the tool and prints its result. A response that reports an error is a problem, too.
+/// Calls the tool and prints its result. Also returns `Problems` if the response is an error.
 pub(super) fn run(
     task: &Call,
     tool: &Tool,
@@ -53,7 +53,7 @@ pub(super) fn run(
         }
         Err(error) => {
             let text = error.operator_text();
-            // The line begins with `error: ` already.
+            // The printed line already starts with `error: `.
             output.complain(text.strip_prefix("Error: ").unwrap_or(&text));
             if matches!(error, ToolError::InvalidArgs { .. }) {
                 output.note(&usage(tool));
@@ -63,15 +63,15 @@ pub(super) fn run(
             }
             if error.code() == "MISSING_CREDENTIAL" && tool.call.http().is_some_and(request::lacks_variables)
             {
-                output.note("`--auth SCHEME=VARIABLE` names the environment variable of a scheme");
+                output.note("`--auth SCHEME=ENV_VAR` names the environment variable of a scheme");
             }
             Ok(Outcome::Problems)
         }
     }
 }
 
-/// Calls the tool through a toolbox that has it, and the tools it calls itself. Whoever calls it from here decides
-/// what comes first, so its requirements do not count.
+/// Calls the tool through a toolbox with it and the tools that it calls. The user decides the order of calls, so the
+/// requirements of the tool are ignored.
 fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<ToolResult, ToolError> {
     let failed = |error: &dyn fmt::Display| ToolError::failed(error.to_string());
     let timeout = Duration::from_secs(task.requests.timeout);
@@ -95,7 +95,7 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
         let name = tool.spec.name.as_str();
         let context =
             ToolContext::new("cargo-toolgen", name).with_timeout(timeout).with_cancel(cancel.clone());
-        // A program that was started does not hear the terminal.
+        // Child processes do not receive Ctrl-C from the terminal.
         tokio::spawn(async move {
             one_shot::interrupted().await;
             cancel.cancel();
@@ -107,23 +107,23 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
     })
 }
 
-/// Says why the answer of a tool cannot be written where it should be.
+/// Returns why the response of a tool cannot be written to `--output`.
 fn no_output(task: &Call, tool: &Tool) -> Option<String> {
     let path = task.requests.output.as_deref()?;
     if tool.call.http().is_none() {
         let name = tool.spec.name.as_str();
-        return Some(format!("`--output` takes the body of an answer, and `{name}` is not a request"));
+        return Some(format!("`--output` writes a response body, and `{name}` sends no request"));
     }
     if is_standard(path) {
-        let both = "the standard output takes the body of the answer (`--output -`), so `--format json` has no place";
+        let both = "`--output -` writes the response body to standard output; it cannot be used with `--format json`";
         return task.format.json.then(|| both.to_owned());
     }
-    // The call may change something, and is not made in vain.
+    // The call may have an effect, so it is not sent if its result cannot be written.
     if path.symlink_metadata().is_ok() {
-        return Some(format!("{}: there is such a file already, and it is not replaced", path.display()));
+        return Some(format!("{}: the file exists, and is not overwritten", path.display()));
     }
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty() && !dir.is_dir())?;
-    Some(format!("{}: there is no folder {}", path.display(), dir.display()))
+    Some(format!("{}: there is no directory {}", path.display(), dir.display()))
 }
 
 fn show(task: &Call, result: &ToolResult, output: &mut Output) -> io::Result<Outcome> {
@@ -143,7 +143,7 @@ fn show(task: &Call, result: &ToolResult, output: &mut Output) -> io::Result<Out
             return Ok(outcome);
         }
         if is_standard(path) {
-            // What is not a body of a success is not taken for one.
+            // Do not present other texts as a successful body.
             output.complain(&texts.join("\n"));
             return Ok(outcome);
         }

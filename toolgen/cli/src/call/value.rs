@@ -1,37 +1,37 @@
-//! Values as they are typed in a shell, read by the schema of the argument they are for.
+//! Parses values from a shell by the schema of their argument.
 
 use serde_json::Value;
 use toolgen_runtime::List;
 use toolgen_runtime::schema::shape::{Access, Def, Extra, Field, Kind, Literal, Shape, find_def};
 
-/// How many references and variants are followed; a schema may refer to itself.
+/// Maximum depth of references and variants to follow; a schema may be recursive.
 const MAX_DEPTH: usize = 16;
 
-/// The most arguments of a usage line.
+/// Maximum number of arguments in a usage line.
 const MAX_USAGE_ARGUMENTS: usize = 12;
 
-/// The most values of an enumeration in a usage line.
+/// Maximum number of enumerated values in a usage line.
 const MAX_USAGE_VALUES: usize = 4;
 
-/// Which values a shape takes.
+/// The JSON types that a shape accepts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Takes<'a> {
     pub(super) text: bool,
-    /// Whether its texts are bytes, as Base64.
+    /// Whether its strings are Base64.
     pub(super) base64: bool,
-    /// Whether their alphabet is that of URLs.
+    /// Whether the Base64 alphabet is the URL-safe one.
     pub(super) of_urls: bool,
     null: bool,
     boolean: bool,
     number: bool,
     object: bool,
     anything: bool,
-    /// The shape of its items, if it takes a list; `None` inside if any item fits.
+    /// The shape of its items, if it accepts an array; the inner `None` accepts any item.
     list: Option<Option<&'a Shape>>,
 }
 
 impl<'a> Takes<'a> {
-    /// Returns what a shape takes; everything if there is none.
+    /// Returns the types that a shape accepts; all types if there is no shape.
     pub(super) fn of(shape: Option<&'a Shape>, defs: &'a List<Def>) -> Takes<'a> {
         let mut takes = Takes::default();
         match shape {
@@ -77,12 +77,12 @@ impl<'a> Takes<'a> {
         }
     }
 
-    /// Whether it takes lists but not texts, so that commas separate items and a repeated name adds more of them.
+    /// Whether it accepts arrays but not strings, so that commas separate items and a repeated name adds items.
     pub(super) fn lists_alone(&self) -> bool {
         self.list.is_some() && !self.text && !self.anything
     }
 
-    /// Whether a JSON value is of a type that it takes.
+    /// Whether a JSON value has an accepted type.
     fn fits(&self, value: &Value) -> bool {
         self.anything
             || match value {
@@ -95,7 +95,7 @@ impl<'a> Takes<'a> {
             }
     }
 
-    /// Returns a word as JSON text, with numbers as they were typed.
+    /// Returns a value as JSON text, with numbers verbatim.
     pub(super) fn json(&self, word: &str, defs: &'a List<Def>) -> String {
         let read = serde_json::from_str::<Value>(word);
         if read.as_ref().is_ok_and(|value| self.fits(value)) {
@@ -105,14 +105,14 @@ impl<'a> Takes<'a> {
             return format!("[{}]", self.items(word, defs).join(","));
         }
         match read {
-            // What does not fit is told as what it is.
+            // Keep the type of an invalid value, so that its error message is correct.
             Ok(_) if !self.text => word.trim().to_owned(),
             _ => Value::String(word.to_owned()).to_string(),
         }
     }
 
-    /// Returns the items that a word stands for, as JSON texts to be joined by commas: the items of a JSON list, or
-    /// what is between commas.
+    /// Returns the items of an array value, as JSON texts to join with commas: the items of a JSON array, or the parts
+    /// between commas.
     pub(super) fn items(&self, word: &str, defs: &'a List<Def>) -> Vec<String> {
         if serde_json::from_str::<Vec<Value>>(word).is_ok() {
             let inner = word
@@ -127,7 +127,7 @@ impl<'a> Takes<'a> {
             return Vec::new();
         }
         let item = Takes::of(self.list.flatten(), defs);
-        // Objects have commas of their own.
+        // Objects contain commas themselves.
         if item.object && word.trim_start().starts_with('{') {
             return vec![item.json(word, defs)];
         }
@@ -135,7 +135,7 @@ impl<'a> Takes<'a> {
     }
 }
 
-/// Returns the shape of a field of a shape, including those of variants and maps; `None` if there is no such field.
+/// Returns the shape of a field, also in variants and maps; `None` if the field does not exist.
 pub(super) fn field<'a>(shape: &'a Shape, name: &str, defs: &'a List<Def>) -> Option<Option<&'a Shape>> {
     find(shape, name, defs, 0)
 }
@@ -163,7 +163,7 @@ fn find<'a>(shape: &'a Shape, name: &str, defs: &'a List<Def>, depth: usize) -> 
     }
 }
 
-/// Returns the first field of an object, which is typed as `object.field=…`.
+/// Returns the first field of an object, for the usage `object.field=…`.
 fn first_field<'a>(shape: &'a Shape, defs: &'a List<Def>, depth: usize) -> Option<&'a str> {
     match &shape.kind {
         Kind::Object(rules) => {
@@ -177,7 +177,7 @@ fn first_field<'a>(shape: &'a Shape, defs: &'a List<Def>, depth: usize) -> Optio
     }
 }
 
-/// Returns what is typed for a value of a shape: `TEXT`, `NUMBER`, `true|false`, …
+/// Returns the placeholder for a value of a shape: `TEXT`, `NUMBER`, `true|false`, …
 pub(super) fn word(shape: &Shape, defs: &List<Def>) -> String {
     if let Kind::Enum(literals) = &shape.kind
         && literals.len() <= MAX_USAGE_VALUES
@@ -202,12 +202,12 @@ pub(super) fn word(shape: &Shape, defs: &List<Def>) -> String {
     }
 }
 
-/// Whether items are typed between commas, rather than as JSON.
+/// Whether items are written between commas, rather than as JSON.
 fn is_short(item: &Takes<'_>) -> bool {
     item.text || !(item.object || item.list.is_some())
 }
 
-/// Returns the arguments of a tool as they are typed: `id=NUMBER [limit=NUMBER]`.
+/// Returns the usage of the arguments of a tool: `id=NUMBER [limit=NUMBER]`.
 pub(super) fn usage(shape: &Shape, defs: &List<Def>, is_file: &dyn Fn(&str) -> bool) -> String {
     let Kind::Object(rules) = &shape.kind else { return "one JSON object".to_owned() };
     let (required, optional): (Vec<_>, Vec<_>) = rules.fields.iter().partition(|field| field.required);

@@ -1,4 +1,4 @@
-//! The documents and locks below a folder.
+//! Checks of the documents and locks in a directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,18 +10,18 @@ use toolgen::{Document, Options, Problems, Program, Severity, compile};
 use super::super::output::Output;
 use super::Finding;
 
-/// How far below the folder documents are looked for.
+/// Maximum depth of subdirectories that are searched for documents.
 const MAX_DEPTH: usize = 3;
-/// How many files are looked at.
+/// Maximum number of files to examine.
 const MAX_FILES: usize = 2_000;
-/// How many documents are compiled.
+/// Maximum number of documents to compile.
 const MAX_DOCUMENTS: usize = 30;
-/// Folders that hold what others wrote.
+/// Directories of third-party files.
 const FOREIGN: [&str; 3] = ["target", "node_modules", "vendor"];
-/// What a document contains and other JSON seldom does.
+/// Keys that documents contain, and other JSON files rarely do.
 const MARKS: [&str; 3] = ["openapi", "swagger", "toolgen"];
 
-/// Compiles the documents below a folder. Returns what was found about them, and the compiled ones by their paths.
+/// Compiles the documents in a directory. Returns the findings, and the compiled documents by path.
 pub(super) fn documents(dir: &Path, output: &mut Output) -> (Vec<Finding>, Vec<(PathBuf, Program)>) {
     let (mut files, mut remaining) = (Vec::new(), MAX_FILES);
     find(dir, 0, &mut remaining, &mut files);
@@ -42,7 +42,7 @@ pub(super) fn documents(dir: &Path, output: &mut Output) -> (Vec<Finding>, Vec<(
         programs.extend(program.map(|program| (path, program)));
     }
     if more > 0 {
-        findings.push(Finding::note(format!("{more} more files are not looked at"), "name a folder below"));
+        findings.push(Finding::note(format!("{more} more files were not examined"), "pass a subdirectory"));
     }
     if findings.is_empty() {
         findings.push(Finding::note(
@@ -53,7 +53,7 @@ pub(super) fn documents(dir: &Path, output: &mut Output) -> (Vec<Finding>, Vec<(
     (findings, programs)
 }
 
-/// Adds the files that may be documents, in the order of their names.
+/// Adds the files that may be documents, sorted by name.
 fn find(dir: &Path, depth: usize, remaining: &mut usize, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(dir) else { return };
     let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
@@ -62,9 +62,9 @@ fn find(dir: &Path, depth: usize, remaining: &mut usize, files: &mut Vec<PathBuf
         let Some(rest) = remaining.checked_sub(1) else { return };
         *remaining = rest;
         let name = entry.file_name().to_string_lossy().into_owned();
-        // Links may lead in circles.
+        // Links may form cycles.
         let Ok(kind) = entry.file_type() else { continue };
-        // `./api.yaml` is `api.yaml` for people.
+        // Show `api.yaml` instead of `./api.yaml`.
         let path = if dir == Path::new(".") { PathBuf::from(&name) } else { entry.path() };
         if kind.is_dir() && depth < MAX_DEPTH && !name.starts_with('.') && !FOREIGN.contains(&name.as_str()) {
             find(&path, depth + 1, remaining, files);
@@ -82,7 +82,7 @@ fn is_document(path: &Path) -> bool {
     let small = fs::metadata(path).is_ok_and(|data| data.len() <= toolgen::source::MAX_BYTES as u64);
     let Some(text) = small.then(|| fs::read(path).ok()).flatten() else { return false };
     let text = String::from_utf8_lossy(&text);
-    // A mark is a key: of an object in JSON, or at the start of a line in YAML.
+    // Marks are keys: in JSON of any object, in YAML at the start of a line.
     MARKS
         .iter()
         .any(|mark| text.contains(&format!("\"{mark}")) || text.lines().any(|line| line.starts_with(mark)))
@@ -114,11 +114,8 @@ fn locked(path: &Path, what: String) -> Finding {
     let compare =
         format!("cargo toolgen check {}{} --lock {}", words.join(" "), locked.options, path.display());
     if let Some(gone) = documents.iter().find(|document| !document.is_file()) {
-        let what = format!("{what}, of {}, which is not there", gone.display());
-        return Finding::note(
-            what,
-            "name the document to `cargo toolgen check --lock`, or lock what is there",
-        );
+        let what = format!("{what}, of {}, which does not exist", gone.display());
+        return Finding::note(what, "pass the document to `cargo toolgen check --lock`, or write a new lock");
     }
     if documents.is_empty() {
         return Finding::note(
@@ -137,11 +134,11 @@ fn locked(path: &Path, what: String) -> Finding {
     let now = surface(&programs.iter().collect::<Vec<_>>()).ok();
     let now = now.filter(|_| programs.len() == documents.len());
     match now.map(|now| locked.drift(&now).len()) {
-        Some(0) => Finding::fine(format!("{what}, as its documents are")),
+        Some(0) => Finding::fine(format!("{what}, up to date")),
         Some(changes) => Finding::problem(
-            format!("{what}; the tools are not as they were locked ({changes} changes)"),
-            format!("`{compare}` tells them, `--update` writes the lock again"),
+            format!("{what}; the tools differ from the lock ({changes} changes)"),
+            format!("`{compare}` shows them, `--update` rewrites the lock"),
         ),
-        None => Finding::note(format!("{what}, not compared"), format!("`{compare}` says why")),
+        None => Finding::note(format!("{what}, not compared"), format!("`{compare}` shows the reason")),
     }
 }

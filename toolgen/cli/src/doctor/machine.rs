@@ -1,22 +1,22 @@
-//! The toolchain, and what this program was built with.
+//! Checks of the toolchain, and the features of this program.
 
 use std::process::{Command, Stdio};
 
 use super::Finding;
 
-/// The oldest Rust that builds the crates: `rust-version` of their manifests.
+/// Minimum supported Rust version: `rust-version` of the crates.
 const RUST: &str = env!("CARGO_PKG_RUST_VERSION");
 
-/// What the command line is built with.
-const FEATURES: &str = "HTTP requests, programs, MCP clients and servers, audits in lines of JSON, SQLite and PostgreSQL, approvals \
-                        in SQLite, PostgreSQL and Redis, documents in archives, a tokenizer";
+/// The features of this command-line program.
+const FEATURES: &str = "HTTP requests, commands, MCP clients and servers, audit logs (JSON Lines, SQLite, PostgreSQL), approval \
+                        queues (SQLite, PostgreSQL, Redis), documents in archives, a tokenizer";
 
-const RUSTUP: &str = "install it by https://rustup.rs";
+const RUSTUP: &str = "install it from https://rustup.rs";
 
-/// Looks for cargo and rustc, which build what `gen`, `init` and `bin` write.
+/// Checks cargo and rustc, which build the output of `gen`, `init` and `bin`.
 pub(super) fn toolchain(offline: bool) -> Vec<Finding> {
     if offline {
-        return vec![Finding::note("not looked at", "leave `--offline` away")];
+        return vec![Finding::note("not checked", "run without `--offline`")];
     }
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let cargo = version(super::super::cargo());
@@ -24,7 +24,7 @@ pub(super) fn toolchain(offline: bool) -> Vec<Finding> {
     vec![version_finding("cargo", cargo, false), version_finding("rustc", rustc, true)]
 }
 
-/// Returns what a program says about its version; an error says why it does not.
+/// Returns the output of `--version` of a program.
 fn version(mut program: Command) -> Result<String, String> {
     let text = program.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
     let text = text.map_err(|error| error.to_string())?;
@@ -48,7 +48,7 @@ fn version_finding(name: &str, version: Result<String, String>, must_be_new: boo
     }
 }
 
-/// Whether `rustc 1.70.0 (…)` is older than the oldest that will do.
+/// Whether `rustc 1.70.0 (…)` is older than the minimum supported version.
 fn is_older(version: &str) -> bool {
     let numbers = |text: &str| -> Vec<u32> {
         let text = text.split(['-', '+']).next().unwrap_or_default();
@@ -58,7 +58,7 @@ fn is_older(version: &str) -> bool {
     !given.is_empty() && given < numbers(RUST)
 }
 
-/// Says what this program is.
+/// Reports the version and the features of this program.
 pub(super) fn program() -> Vec<Finding> {
     let build = if cfg!(debug_assertions) { ", built without optimization" } else { "" };
     let sandbox =

@@ -1,4 +1,4 @@
-//! What tools need on this machine: programs, variables, credentials.
+//! Checks of what tools need on this machine: programs, environment variables, credentials.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use super::Finding;
 
 type Programs = [(PathBuf, Program)];
 
-/// The name of a program or a variable, and who needs it.
+/// Names of programs or variables, each with the tools and servers that need it.
 type Needed = BTreeMap<String, Vec<String>>;
 
-/// Looks for the programs of command tools and MCP servers.
+/// Checks that the programs of command tools and MCP servers exist.
 pub(super) fn programs(compiled: &Programs) -> Vec<Finding> {
     let mut needed = Needed::new();
     for (_, program) in compiled {
@@ -44,8 +44,8 @@ pub(super) fn programs(compiled: &Programs) -> Vec<Finding> {
         .iter()
         .map(|(name, by)| {
             if missing.contains(name) {
-                let help = "install it, or add its folder to PATH; a path with `/` starts at the folder this runs in";
-                Finding::problem(format!("{name} is not found, which is needed by {}", few(by)), help)
+                let help = "install it, or add its directory to PATH; a path with `/` is relative to the current directory";
+                Finding::problem(format!("{name} is not found; needed by {}", few(by)), help)
             } else {
                 Finding::fine(format!("{name}, for {}", few(by)))
             }
@@ -53,7 +53,7 @@ pub(super) fn programs(compiled: &Programs) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns the programs of a command whose names do not depend on arguments.
+/// Returns the programs of a command that do not depend on arguments.
 fn started(plan: &CommandPlan) -> Vec<String> {
     let none = Map::new();
     let first = match plan.argv.first() {
@@ -92,7 +92,7 @@ fn servers(compiled: &Programs) -> Vec<&McpServer> {
     servers
 }
 
-/// Looks at the variables that programs and servers get, and at the credentials of requests.
+/// Checks the variables that programs and servers inherit, and the credentials of requests.
 pub(super) fn variables(compiled: &Programs) -> Vec<Finding> {
     let mut needed = Needed::new();
     for server in servers(compiled) {
@@ -142,7 +142,7 @@ fn unset_credentials((path, program): &(PathBuf, Program)) -> Vec<Finding> {
     closed.chain(unset_schemes(&engine, &tools).into_iter().map(describe)).collect()
 }
 
-/// Names the first of many.
+/// Lists the first few names, and the number of the others.
 fn few(all: &[String]) -> String {
     let mut all: Vec<&str> = all.iter().map(String::as_str).collect();
     all.dedup();

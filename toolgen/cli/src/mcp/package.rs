@@ -1,4 +1,4 @@
-//! The package that a command starts, as far as the command names it.
+//! Detects the npm or PyPI package that the command of an MCP server starts.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use toolgen_runtime::spec::mcp::Package;
 
-/// Returns the package that `npx`, `uvx` and the like start. `None` for any other command.
+/// Returns the package that `npx`, `uvx` and similar commands start. `None` for any other command.
 pub(super) fn of(argv: &[&str]) -> Option<Package> {
     let [program, rest @ ..] = argv else { return None };
     let program = program.rsplit(['/', '\\']).next().unwrap_or(program);
@@ -32,11 +32,11 @@ pub(super) fn of(argv: &[&str]) -> Option<Package> {
     })
 }
 
-/// The options of a command that starts packages.
+/// The options of a package runner.
 struct Options {
-    /// Those that name the package.
+    /// Options whose value is the package.
     package: &'static [&'static str],
-    /// Those whose next word is something else.
+    /// Options with another value.
     other: &'static [&'static str],
 }
 
@@ -71,7 +71,7 @@ const PYPI: Options = Options {
     ],
 };
 
-/// Returns the package that the words name: by an option, or as the first word that is not one.
+/// Returns the package argument: the value of a package option, or the first argument that is not an option.
 fn package_argument<'w>(words: &[&'w str], options: &Options) -> Option<&'w str> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -91,7 +91,7 @@ fn package_argument<'w>(words: &[&'w str], options: &Options) -> Option<&'w str>
     None
 }
 
-/// Splits `@scope/name@1.2.3`. Only an exact version counts as one: a tag or a range may mean another one tomorrow.
+/// Splits `@scope/name@1.2.3`. Only an exact version is returned: a tag or a range may select another one later.
 fn npm_name(text: &str) -> (&str, &str) {
     let at = text.char_indices().skip(1).find(|(_, char)| *char == '@').map(|(at, _)| at);
     match at.and_then(|at| Some((text.get(..at)?, text.get(at + 1..)?))) {
@@ -116,7 +116,7 @@ fn is_exact(version: &str) -> bool {
         && !version.split('.').any(|part| part == "x" || part.is_empty())
 }
 
-/// Returns the hash of a package that `npx` has installed, from npm's own record of it.
+/// Returns the integrity hash of a package that `npx` has installed, from npm's lock file.
 fn npm_integrity(name: &str, version: &str) -> Option<String> {
     let home = || std::env::home_dir().map(|home| home.join(".npm"));
     let cache = std::env::var_os("npm_config_cache").map(PathBuf::from).or_else(home)?;

@@ -1,7 +1,7 @@
-//! Adds a tool to the text of a manifest, without touching the rest of it.
+//! Inserts a tool into the text of a manifest, without changes to the rest.
 
-/// Returns the text with a tool at the end of `tools`, or `None` if that is not a block of lines. `tool` is indented by
-/// two spaces a level, from its name on.
+/// Returns the text with a tool at the end of `tools`, or `None` if `tools` is not a YAML block. `tool` starts with its
+/// name, and is indented by two spaces per level.
 pub(super) fn with_tool(text: &str, tool: &str) -> Option<String> {
     if text.trim_start().starts_with('{') {
         return None;
@@ -28,7 +28,7 @@ pub(super) fn with_tool(text: &str, tool: &str) -> Option<String> {
     let block = &below[..length];
     let has_text = |line: &&String| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let indent = block.iter().find(has_text).map_or(2, |line| line.len() - line.trim_start().len());
-    // What follows the last tool belongs to the next key.
+    // Comments after the last tool belong to the next key.
     let end = block
         .iter()
         .rposition(|line| !line.trim().is_empty() && line.starts_with(' '))

@@ -1,4 +1,4 @@
-//! Gives a crate what the tools of a kind need to run, and says what is left to write.
+//! Enables the feature that a kind of tool needs in a crate, and prints the code that is left to write.
 
 use std::fs;
 use std::io;
@@ -11,11 +11,11 @@ use super::super::output::Output;
 
 const RUNTIME: &str = "toolgen-runtime";
 
-/// What a program needs for the tools of a kind.
+/// What a program needs to run tools of one kind.
 struct Needs {
-    /// The feature of `toolgen-runtime`; empty if there is none.
+    /// Feature of `toolgen-runtime`; empty if none is needed.
     feature: &'static str,
-    /// What to write, and where; empty if there is nothing to write.
+    /// Where to add the code of `line`; empty if no code is needed.
     place: &'static str,
     line: &'static str,
 }
@@ -46,8 +46,8 @@ fn of_kind(kind: &str) -> Needs {
     Needs { feature, place: location, line }
 }
 
-/// Adds the feature to the crate whose folder has the manifest of the tools, and says what to write. Without a crate
-/// there, nothing is said: the command line runs the tools.
+/// Adds the feature to the crate in the directory of the manifest, and prints the code to write. Without a crate,
+/// prints nothing, because then the command line runs the tools.
 pub(super) fn enable_feature(kind: &str, manifest: &Path, output: &mut Output) -> io::Result<()> {
     let cargo = manifest.with_file_name("Cargo.toml");
     let before = fs::read_to_string(&cargo).unwrap_or_default();
@@ -62,7 +62,9 @@ pub(super) fn enable_feature(kind: &str, manifest: &Path, output: &mut Output) -
             Some(after) if write_if_changed(&cargo, &after).is_ok() => {
                 output.line(&format!("added the feature `{feature}` of {RUNTIME} to {file}"))?;
             }
-            _ => output.line(&format!("\nSee that {file} names the feature `{feature}` of {RUNTIME}."))?,
+            _ => {
+                output.line(&format!("\nMake sure that {file} has the feature `{feature}` of {RUNTIME}."))?
+            }
         }
     }
     if !line.is_empty() {
@@ -71,8 +73,8 @@ pub(super) fn enable_feature(kind: &str, manifest: &Path, output: &mut Output) -
     Ok(())
 }
 
-/// Returns the text of a manifest of cargo in which a dependency has a feature; everything else stays as it is,
-/// including its path. `None` if the dependency is not written in one line.
+/// Returns the text of a `Cargo.toml` with a feature added to a dependency; everything else is unchanged. `None` if the
+/// dependency is not written in one line.
 fn with_feature(text: &str, name: &str, feature: &str) -> Option<String> {
     let mut table = "";
     let mut start = 0;

@@ -1,4 +1,4 @@
-//! What is checked about a tool.
+//! The checks of a tool: accepts, refuses, reports, requires.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ use super::sample;
 use super::server::with_http;
 use super::simulation::{Requirements, Simulation, call};
 
-/// What came of a check.
+/// The outcome of a check.
 #[derive(Debug, PartialEq)]
 pub(super) enum Verdict {
-    /// It holds; for so many calls.
+    /// The check passed, with the number of calls.
     Holds(usize),
-    /// It does not, because of this.
+    /// The check failed, with the reason.
     Fails(String),
-    /// It is unknown, because of this.
+    /// The outcome is unknown, with the reason.
     Unknown(String),
     /// There is nothing to check.
     Nothing,
@@ -34,24 +34,24 @@ pub(super) enum Verdict {
 /// The checks, in the order of [`Subject::verdicts`].
 pub(super) const CHECKS: [&str; 4] = ["accepts", "refuses", "reports", "requires"];
 
-/// A tool, and what is made from its schemas.
+/// A tool under test, with arguments generated from its schemas.
 pub(super) struct Subject<'a> {
     tool: &'a Tool,
     all: &'a [Tool],
-    /// Arguments that fit, and whether the author gave them.
+    /// Valid arguments, and whether they are examples of the author.
     pub(super) accepted: Vec<(Value, bool)>,
-    /// Arguments that do not fit, and why.
+    /// Invalid arguments, each with a description of the defect.
     pub(super) refused: Vec<(String, Value)>,
     result: Value,
-    /// Stops the calls.
+    /// Cancels the calls.
     cancel: CancellationToken,
 }
 
-/// Codes of calls whose arguments were refused.
+/// Error codes of calls with rejected arguments.
 const REFUSALS: [&str; 3] = ["INVALID_INPUT", "MISSING_PARAMETER", "INVALID_PARAMS"];
 
 impl<'a> Subject<'a> {
-    /// Makes arguments for a tool. `all` are the tools it may name.
+    /// Generates arguments for a tool. `all` are the tools that it may call.
     pub(super) fn new(tool: &'a Tool, all: &'a [Tool], cancel: &CancellationToken) -> Subject<'a> {
         let spec = &tool.spec;
         let schema = render_input(spec.input.shape(), &spec.defs, &JSON_SCHEMA);
@@ -76,7 +76,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Replaces the arguments.
-    #[allow(dead_code, reason = "only written tests have arguments of their own")]
+    #[allow(dead_code, reason = "only emitted tests set their own arguments")]
     pub(super) fn with(mut self, accepted: &[&str], refused: &[(&str, &str)]) -> Subject<'a> {
         let read = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| json!(text));
         self.accepted = accepted.iter().map(|arguments| (read(arguments), true)).collect();
@@ -85,23 +85,23 @@ impl<'a> Subject<'a> {
         self
     }
 
-    /// Returns what came of each of the [`CHECKS`].
+    /// Returns the outcome of each of the [`CHECKS`].
     pub(super) async fn verdicts(&self, really: bool) -> [Verdict; 4] {
         [self.accepts(really).await, self.refuses().await, self.reports().await, self.requires().await]
     }
 
     async fn accepts(&self, really: bool) -> Verdict {
         if let Some(reason) = Never::new(&self.tool.spec.defs).why(&self.tool.spec.input) {
-            return Verdict::Fails(format!("no arguments fit its schema: {reason}"));
+            return Verdict::Fails(format!("no arguments can match its schema: {reason}"));
         }
         let may_run = self.tool.spec.effects.read_only;
         let really = really && matches!(self.tool.call, ExecutionPlan::Command(_)) && may_run;
         for (arguments, is_given) in &self.accepted {
             let failed = |reason: String| match is_given {
                 true => Verdict::Fails(format!("its example {arguments}: {reason}")),
-                false => {
-                    Verdict::Unknown(format!("{arguments}, made of its schema: {reason}; give it `examples`"))
-                }
+                false => Verdict::Unknown(format!(
+                    "{arguments}, generated from its schema: {reason}; add `examples`"
+                )),
             };
             if let Err(error) = fits(&self.tool.spec, arguments) {
                 return failed(error);
@@ -113,7 +113,7 @@ impl<'a> Subject<'a> {
             if response.status() != 0 {
                 return match self.stands_on_guesses() {
                     true => Verdict::Unknown(format!(
-                        "{}; the tools it calls declare no `output`, so what they give is a guess",
+                        "{}; the tools it calls declare no `output`, so their results are guesses",
                         error_text(&response)
                     )),
                     false => failed(error_text(&response)),
@@ -137,10 +137,10 @@ impl<'a> Subject<'a> {
             };
             let code = response.json()["code"].as_str().unwrap_or("success");
             if !REFUSALS.contains(&code) {
-                return Verdict::Fails(format!("{arguments} ({what}) is not refused: {code}"));
+                return Verdict::Fails(format!("{arguments} ({what}) is not rejected: {code}"));
             }
             if asked > 0 {
-                return Verdict::Fails(format!("{arguments} ({what}) is refused after something ran"));
+                return Verdict::Fails(format!("{arguments} ({what}) is rejected after something ran"));
             }
         }
         if self.refused.is_empty() { Verdict::Nothing } else { Verdict::Holds(self.refused.len()) }
@@ -149,7 +149,7 @@ impl<'a> Subject<'a> {
     async fn reports(&self) -> Verdict {
         let can_fail = match &self.tool.call {
             ExecutionPlan::Http(_) | ExecutionPlan::Effect(_) => true,
-            // A code of exit may be a result that the model reads.
+            // An exit code may be declared as a result for the model.
             ExecutionPlan::Command(plan) => {
                 !plan.exit_codes.iter().any(|meaning| meaning.code == ExitCode::OTHER && meaning.success)
             }
@@ -165,7 +165,7 @@ impl<'a> Subject<'a> {
             Ok((response, _)) if response.status() == 0 => {
                 Verdict::Fails(format!("a failure looks like a success: {}", response.json()))
             }
-            // The arguments are refused, which the first check tells.
+            // The arguments are rejected, which the first check reports.
             Ok((_, 0)) => Verdict::Nothing,
             Ok(_) => Verdict::Holds(1),
             Err(error) => Verdict::Fails(error),
@@ -179,7 +179,7 @@ impl<'a> Subject<'a> {
         let Some((arguments, _)) = good.filter(|_| needed().next().is_some()) else {
             return Verdict::Nothing;
         };
-        // Without its services a tool is not built, and what else it requires is not asked for.
+        // Without its services, a tool is not built, and its other requirements are not checked.
         let (services, others): (Vec<_>, Vec<_>) =
             needed().partition(|requirement| requirement.kind == RequirementKind::Service);
         let first = services.first().map(|it| it.told_by(spec.name.as_str()).into_owned());
@@ -195,13 +195,16 @@ impl<'a> Subject<'a> {
                 return Verdict::Fails("it runs although its requirements are not met".to_owned());
             }
             if let Some(silent) = wanted.iter().find(|wanted| !text.contains(wanted.as_str())) {
-                return Verdict::Fails(format!("nothing says \"{silent}\": {}", response.json()));
+                return Verdict::Fails(format!(
+                    "the result does not contain \"{silent}\": {}",
+                    response.json()
+                ));
             }
         }
         Verdict::Holds(needed().count())
     }
 
-    /// Calls the tool in a world of its own. Also returns how much arrived there.
+    /// Calls the tool in a new simulation. Also returns the number of requests that arrived.
     async fn call(
         &self,
         arguments: &Value,
@@ -241,7 +244,7 @@ fn fits(spec: &ToolSpec, arguments: &Value) -> Result<(), String> {
     tool::arguments(spec, arguments.clone(), &JSON_SCHEMA).map(drop).map_err(|error| error.to_string())
 }
 
-/// A result as the tool declares it, or any.
+/// Returns a result that matches the declaration of the tool, or any result.
 fn result_of(spec: &ToolSpec) -> Value {
     let rendered =
         spec.output.as_ref().and_then(|output| render_output(output.shape(), &spec.defs, &JSON_SCHEMA).ok());

@@ -15,17 +15,17 @@ use super::super::generate::foreign;
 use super::super::output::Output;
 use super::checks::Subject;
 
-/// What the file begins with, after its name.
+/// The start of the file, after the line with its name.
 const HEAD: &str = include_str!("emit_tests/head.rs.txt");
 
-/// What runs the tests, each in a module of its own: that of this command.
+/// The modules of this command that run the tests; each becomes a module of the file.
 const MODULES: [(&str, &str); 3] = [
     ("simulation", include_str!("simulation.rs")),
     ("checks", include_str!("checks.rs")),
     ("sample", include_str!("sample.rs")),
 ];
 
-/// Writes the file. "Problems found" means that it cannot be written, or that somebody else wrote it.
+/// Writes the file. Returns `Problems` if it cannot be written, or if toolgen did not generate the existing one.
 pub(super) fn run(
     task: &Test,
     file: &Path,
@@ -34,7 +34,7 @@ pub(super) fn run(
     output: &mut Output,
 ) -> io::Result<Outcome> {
     let [document] = task.selection.documents() else {
-        output.complain("`--emit` takes one document: a file of tests has the tools of one module");
+        output.complain("`--emit` takes one document: a test file covers the tools of one module");
         return Ok(Outcome::Usage);
     };
     let (Some(dir), Some(name)) = (file.parent(), file.file_name()) else {
@@ -59,7 +59,7 @@ pub(super) fn run(
 fn text(document: &str, tools: &[&Tool], all: &[Tool]) -> String {
     let module = emit::module_name(document, &mut Vec::new());
     let out = HEAD.replace("MODULE", &module).replace("MARK", &emit::mark());
-    // Last: the name of a file may be any text.
+    // Replaced last, because a file name may contain any text.
     let mut out = out.replace("DOCUMENT", &emit::visible(document));
     let mut taken = vec!["check".to_owned()];
     for tool in tools {
@@ -85,10 +85,10 @@ fn text(document: &str, tools: &[&Tool], all: &[Tool]) -> String {
         module_of(name, text, &mut out);
     }
     let has = |wanted: fn(&ExecutionPlan) -> bool| all.iter().any(|tool| wanted(&tool.call));
-    // Without such tools, the project may lack the features of the runtime.
+    // Without such tools, the project may lack the runtime features for them.
     let none = |name, result, value| {
         format!(
-            "//! Nothing needs this.\n\nuse std::sync::Arc;\n\nuse toolgen_runtime::engine::Engines;\n\n\
+            "//! A placeholder: no test needs this.\n\nuse std::sync::Arc;\n\nuse toolgen_runtime::engine::Engines;\n\n\
              use super::simulation::Simulation;\n\npub(super) fn {name}(engines: Engines, _: &Arc<Simulation>) -> {result} {{\n    \
              {value}\n}}\n"
         )
@@ -106,7 +106,7 @@ fn text(document: &str, tools: &[&Tool], all: &[Tool]) -> String {
     out
 }
 
-/// Adds a module without its own tests.
+/// Adds a module without its `#[cfg(test)]` part.
 fn module_of(name: &str, text: &str, out: &mut String) {
     let text = text.split("\n#[cfg(test)]").next().unwrap_or_default().trim_end();
     let _ = writeln!(out, "\nmod {name} {{\n{text}\n}}");
@@ -134,7 +134,7 @@ mod tests {
         assert!(!written.contains(['\r', '\u{202e}']), "{written}");
     }
 
-    /// What a project has that runs tests: the runtime, and what `run` says.
+    /// The written tests depend only on the runtime and on the crates that `run` reports.
     #[test]
     fn written_test_file_uses_available_crates_only() {
         let others = [include_str!("fake_executor.rs"), include_str!("server.rs"), HEAD];

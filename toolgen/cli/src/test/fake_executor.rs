@@ -1,4 +1,4 @@
-//! Programs that are not started.
+//! Simulates commands, without running them.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use toolgen_runtime::{BoxFuture, CancellationToken};
 
 use super::simulation::Simulation;
 
-/// Adds an engine whose programs are those of the world.
+/// Adds a command engine that uses the simulation.
 pub(super) fn with_commands(engines: Engines, world: &Arc<Simulation>) -> Engines {
     engines.with(CommandEngine::new().executor(Pretended(Arc::clone(world))))
 }
 
-/// Starts no programs.
+/// An executor that runs nothing.
 struct Pretended(Arc<Simulation>);
 
 impl Executor for Pretended {

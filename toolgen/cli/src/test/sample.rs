@@ -1,24 +1,24 @@
-//! Values that fit a schema, and values that do not.
+//! Generates valid and invalid values of a schema.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-/// How many levels of a value are made; deeper ones are left out where possible.
+/// Maximum depth of a generated value; deeper members are omitted if they are optional.
 const MAX_DEPTH: usize = 12;
-/// How many values are made; a schema of a few lines may require millions.
+/// Maximum number of generated values; a schema of a few lines may require millions.
 const MAX_VALUES: usize = 10_000;
 
-/// Returns a value for a JSON Schema, as small as possible. It fits, except for rules that only a guess could follow,
-/// such as a pattern: the caller checks it.
+/// Returns a minimal value of a JSON Schema. Some rules, such as patterns, are ignored, so the caller must validate the
+/// value.
 pub(super) fn fitting(schema: &Value) -> Value {
     Maker { root: schema, remaining_values: Cell::new(MAX_VALUES) }.value(schema, 0)
 }
 
 struct Maker<'a> {
     root: &'a Value,
-    /// How many more values are made.
+    /// Number of values that may still be generated.
     remaining_values: Cell<usize>,
 }
 
@@ -64,7 +64,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Returns an object of the required members.
+    /// Returns an object with the required members.
     fn object(&self, schema: &Value, depth: usize) -> Value {
         let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let mut members: Map<String, Value> = required
@@ -107,7 +107,7 @@ fn without(schema: &Value, key: &str) -> Value {
     rest
 }
 
-/// Returns a schema with the rules of another: their members, and otherwise those of the other.
+/// Merges two schemas: the members of both; for other keywords, `more` takes precedence.
 fn with(mut schema: Value, more: &Value) -> Value {
     for (key, value) in more.as_object().into_iter().flatten() {
         match (&mut schema[key], value) {
@@ -183,7 +183,7 @@ fn text(schema: &Value) -> String {
     text.chars().take(to_usize(&schema["maxLength"]).unwrap_or(usize::MAX)).collect()
 }
 
-/// Returns arguments that break a schema, each in one way, and what is wrong with them. `good` fits the schema.
+/// Returns arguments with one defect each, and a description of the defect. `good` is valid.
 pub(super) fn broken(schema: &Value, good: &Value) -> Vec<(String, Value)> {
     let Some(good) = good.as_object() else { return Vec::new() };
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! A server on this machine that records requests.
+//! A local server that records requests.
 
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,17 +12,17 @@ use super::simulation::Simulation;
 
 /// A server and the engine that sends everything to it.
 struct Server {
-    /// The world that is asked.
+    /// The current simulation.
     world: Arc<Mutex<Arc<Simulation>>>,
     engine: HttpEngine,
 }
 
 thread_local! {
-    /// One server for all calls of a thread, which are made one after the other.
+    /// One server for all calls of a thread, which run sequentially.
     static SERVER: RefCell<Option<Server>> = const { RefCell::new(None) };
 }
 
-/// Adds an engine whose requests reach the world, whatever their host.
+/// Adds an HTTP engine that sends all requests to the simulation, regardless of their host.
 pub(super) fn with_http(engines: Engines, world: &Arc<Simulation>) -> Result<Engines, String> {
     SERVER.with_borrow_mut(|server| {
         let server = match server {
@@ -34,7 +34,7 @@ pub(super) fn with_http(engines: Engines, world: &Arc<Simulation>) -> Result<Eng
     })
 }
 
-/// Has a credential for everything; it goes to the server of this world only.
+/// Credentials for every scheme. They are only sent to the local server.
 #[derive(Debug)]
 struct Any;
 
@@ -44,7 +44,7 @@ impl Credentials for Any {
     }
 }
 
-/// Starts a server, which ends with this program.
+/// Starts a server that runs until the process exits.
 fn start(world: Arc<Simulation>) -> Result<Server, String> {
     let cannot = |error: std::io::Error| format!("no server can be started: {error}");
     let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(cannot)?;
@@ -54,7 +54,7 @@ fn start(world: Arc<Simulation>) -> Result<Server, String> {
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let world = Arc::clone(&asked.lock().unwrap_or_else(PoisonError::into_inner));
-            // A request that breaks off is not an answer, and the tool says so.
+            // If the connection closes early, the tool reports it.
             let _ = answer(stream, &world);
         }
     });

@@ -1,5 +1,5 @@
-//! Runs single tools in a simulated world: every request reaches a server that records it, every program is
-//! recorded instead of started, and every other tool is a stand-in.
+//! Runs single tools in a simulation: requests go to a local server that records them, commands are recorded instead of
+//! run, and other tools are stubs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,21 +15,21 @@ use toolgen_runtime::{
     ToolboxContext,
 };
 
-/// What the world answers, and what it was asked.
+/// The simulated services and commands: their responses, and a count of requests.
 #[derive(Debug, Default)]
 pub(super) struct Simulation {
-    /// How many requests, commands and calls arrived.
+    /// Number of requests, commands and calls that arrived.
     pub(super) requests: AtomicUsize,
-    /// Whether services and programs fail.
+    /// Whether services and commands fail.
     pub(super) fails: bool,
-    /// What a service answers, or a program prints.
+    /// The response of a service, or the output of a command.
     pub(super) says: String,
-    /// The exit code of programs.
+    /// The exit code of commands.
     pub(super) exit_code: i32,
 }
 
 impl Simulation {
-    /// Creates a world for a tool. `result` is what a success returns.
+    /// Creates a simulation for a tool. `result` is the result of a success.
     pub(super) fn of(tool: &Tool, result: &Value, fails: bool) -> Simulation {
         let mut world = Simulation { fails, says: result.to_string(), ..Simulation::default() };
         if let ExecutionPlan::Command(plan) = &tool.call {
@@ -56,7 +56,7 @@ impl Simulation {
     }
 }
 
-/// Returns what a program prints to give this result.
+/// Returns the output of a command that yields this result.
 fn printed(plan: &CommandPlan, result: &Value, fails: bool) -> String {
     match (plan.output, result) {
         (CommandOutput::Envelope, _) if fails => {
@@ -72,17 +72,17 @@ fn printed(plan: &CommandPlan, result: &Value, fails: bool) -> String {
     }
 }
 
-/// How the tool under test is made: with its requirements, or without.
+/// Which requirements of the tool under test are checked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Requirements {
-    /// None is met.
+    /// All are checked, and none is met.
     Checked,
-    /// None is met but the services.
+    /// All are checked, and only the services are met.
     Served,
     Waived,
 }
 
-/// Calls a tool through a toolbox that has only it and stand-ins for the tools it names.
+/// Calls a tool through a toolbox with only this tool and stubs of the tools it names.
 pub(super) async fn call(
     tool: &Tool,
     others: &dyn Fn(&str) -> (ToolSpec, Value),
@@ -113,7 +113,7 @@ pub(super) async fn call(
         tools.push(stand_in(ToolSpec { requires: List::EMPTY, ..spec }, &result, world));
     }
     match &tool.call {
-        // What they do is up to the program.
+        // Their behavior is defined by the program.
         ExecutionPlan::Function | ExecutionPlan::Agent(_) | ExecutionPlan::Mcp(_) => {
             tools.push(stand_in(spec.clone(), &json!(world.says), world));
         }
@@ -137,7 +137,7 @@ pub(super) async fn call(
     Ok(one_shot::run_call(&toolbox, spec.name.as_str(), input.as_bytes(), &turn).await)
 }
 
-/// A tool that only says that it was called.
+/// Returns a stub that counts its calls.
 fn stand_in(spec: ToolSpec, result: &Value, world: &Arc<Simulation>) -> Arc<dyn AgentTool> {
     let (world, result) = (Arc::clone(world), result.clone());
     Arc::new(DynamicTool::new(spec, move |_: Value, _: ToolContext| {

@@ -1,4 +1,4 @@
-//! What the page needs from a log: a row for each call, and everything about one call.
+//! The data of the page from an audit log: a row for each call, and the details of one call.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,16 @@ use toolgen_runtime::layers::audit::{AuditOutcome, AuditReader, AuditRecord};
 
 use super::super::store_location::StoreLocation;
 
-/// The most characters of the arguments in a row.
+/// Maximum number of characters of the arguments in a row.
 const MAX_ARGUMENTS_SHOWN: usize = 160;
 
-/// A log as far as it was read.
+/// The records of a log that were read so far.
 pub(super) struct Log {
     reader: AuditReader,
     rows: Vec<Row>,
-    /// The places of the rows, by the id of the call.
+    /// The positions of the rows, by call ID.
     places: BTreeMap<String, usize>,
-    /// Incremented with each change, so that a page can ask for what it has not seen.
+    /// Incremented with each change, so that a page can request only new rows.
     version: u64,
     documents: Vec<String>,
 }
@@ -25,7 +25,7 @@ pub(super) struct Log {
 /// A call in the list.
 struct Row {
     version: u64,
-    /// All texts that several calls have in common.
+    /// The fields from here on are stored once for all calls with the same value.
     owner: String,
     session: String,
     agent: String,
@@ -73,7 +73,7 @@ impl Log {
         Path::new(&name).file_name().map_or_else(|| name.clone(), |last| last.to_string_lossy().into_owned())
     }
 
-    /// Reads what is new.
+    /// Reads new records.
     fn read(&mut self) -> Result<(), String> {
         let Log { reader, rows, places, version, .. } = self;
         let before = *version;
@@ -88,13 +88,13 @@ impl Log {
                 }
             }
         });
-        // A database says itself which one it is.
+        // The reader knows the name of its database.
         let name = self.reader.name();
         read.map_err(|error| error.to_string())
             .map_err(|error| if error.starts_with(&name) { error } else { format!("{name}: {error}") })
     }
 
-    /// Returns the rows that have changed after a version, with the texts that they share.
+    /// Returns the rows that changed after a version, with their shared strings.
     pub(super) fn data(&mut self, after: u64) -> Result<Value, String> {
         self.read()?;
         let mut strings = Strings::default();
@@ -109,13 +109,13 @@ impl Log {
         }))
     }
 
-    /// Returns everything about a call; `None` if there is no such call.
+    /// Returns the details of a call; `None` if there is no such call.
     pub(super) fn call(&mut self, id: &str) -> Result<Option<Value>, String> {
         let record = self.reader.record(id).map_err(|error| error.to_string())?;
         Ok(record.map(|record| call_details(&record)))
     }
 
-    /// Hands over everything about each call.
+    /// Passes the details of each call to `each`.
     pub(super) fn each(&self, each: &mut dyn FnMut(&str, Value)) -> Result<(), String> {
         let mut reader = self.reader.reopen().map_err(|error| error.to_string())?;
         reader
@@ -124,7 +124,7 @@ impl Log {
     }
 }
 
-/// Returns the ids of the calls of a log whose arguments, result or error contain a text, whatever the case.
+/// Returns the IDs of calls whose arguments, result or error contain a text, ignoring case.
 pub(super) fn find(audit: &StoreLocation, text: &str) -> Result<Vec<String>, String> {
     let wanted = text.to_lowercase();
     let mut found = Vec::new();
@@ -136,7 +136,7 @@ pub(super) fn find(audit: &StoreLocation, text: &str) -> Result<Vec<String>, Str
     read.map(|()| found).map_err(|error| error.to_string())
 }
 
-/// What the details of a call show in addition to its row.
+/// The details of a call that are not in its row.
 fn call_details(record: &AuditRecord) -> Value {
     let outcome = record.outcome.as_ref();
     json!({
@@ -147,7 +147,7 @@ fn call_details(record: &AuditRecord) -> Value {
     })
 }
 
-/// The texts of an answer, each once.
+/// The strings of a response, each once.
 #[derive(Default)]
 struct Strings {
     all: Vec<String>,
@@ -201,7 +201,7 @@ impl Row {
         }
     }
 
-    /// The members in the order in which `model.js` takes them.
+    /// Returns the fields in the order that `model.js` expects.
     fn json(&self, strings: &mut Strings) -> Value {
         let mut text = |text: &str| strings.place(text);
         json!([
@@ -230,7 +230,7 @@ impl Row {
     }
 }
 
-/// The start of a text, in whole characters.
+/// Returns the start of a text, in whole characters.
 fn start(text: &str) -> String {
     match text.char_indices().nth(MAX_ARGUMENTS_SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -238,7 +238,7 @@ fn start(text: &str) -> String {
     }
 }
 
-/// A time as browsers read it: SQLite's own form of UTC has neither `T` nor `Z`.
+/// Returns a time that browsers can parse: SQLite's format of UTC has neither `T` nor `Z`.
 fn utc(text: String) -> String {
     match text.split_once(' ') {
         Some((day, time)) if !time.is_empty() => format!("{day}T{time}Z"),

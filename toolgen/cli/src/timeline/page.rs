@@ -1,4 +1,4 @@
-//! The page: one HTML file, with its style, its script and, if no server is behind it, its data.
+//! The page: one HTML file with its style and script, and with its data if it is not served.
 
 use serde_json::{Map, Value};
 use toolgen_runtime::InvisibleChar;
@@ -14,15 +14,15 @@ const SCRIPT: [&str; 4] = [
     include_str!("page/main.js"),
 ];
 
-/// The most bytes of an argument or a result in a page without a server.
+/// Maximum size of an argument or a result in a page without a server, in bytes.
 const MAX_INLINE_BYTES: usize = 64 * 1024;
 
-/// Returns the page that asks a server for its data.
+/// Returns the page that requests its data from a server.
 pub(super) fn served(title: &str) -> String {
     page(title, "null")
 }
 
-/// Returns the page with its data in it.
+/// Returns the page with embedded data.
 pub(super) fn embedded(log: &mut Log, approvals: Value) -> Result<String, String> {
     let mut data = log.data(0)?;
     data["approvals"] = approvals;
@@ -32,19 +32,19 @@ pub(super) fn embedded(log: &mut Log, approvals: Value) -> Result<String, String
     Ok(page(&log.title(), &data.to_string()))
 }
 
-/// Texts of the log come as JSON in an element that no browser runs, and the page shows them as text; `<` is escaped
-/// there, so that none of them ends the element.
+/// Returns the page. The data is JSON in an element that browsers do not run, and is shown as text; `<` is escaped
+/// there, so that no string ends the element.
 fn page(title: &str, data: &str) -> String {
     let title = title.replace('&', "&amp;").replace('<', "&lt;");
-    // The data is last: nothing in it is replaced.
+    // The data is inserted last, so that nothing in it is replaced.
     let script = SCRIPT.concat().replace("{{hidden}}", &hidden());
     let page = PAGE.replace("{{title}}", &title).replace("{{style}}", STYLE).replace("{{script}}", &script);
     let (head, tail) = page.split_once("{{data}}").unwrap_or((&page, ""));
     format!("{head}{}{tail}", data.replace('<', "\\u003c"))
 }
 
-/// Returns the invisible characters, as ranges in brackets of a JavaScript regular expression. Line ends and tabs are
-/// not among them: they shape what is shown.
+/// Returns the invisible characters, as ranges for a JavaScript character class. Line breaks and tabs are excluded,
+/// because they format the text.
 fn hidden() -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for char in
@@ -59,7 +59,7 @@ fn hidden() -> String {
     ranges.iter().map(|(first, last)| format!("\\u{{{first:x}}}-\\u{{{last:x}}}")).collect()
 }
 
-/// Replaces what is too long with its start.
+/// Truncates long arguments and results.
 fn cut(mut call: Value) -> Value {
     for name in ["parameters", "result"] {
         let text = call[name].to_string();

@@ -1,4 +1,4 @@
-//! What the page needs about the calls that wait, or have waited, for an approval.
+//! The data of the page about calls that wait, or have waited, for an approval.
 
 use std::ffi::OsString;
 use std::fs;
@@ -14,14 +14,14 @@ use toolgen_runtime::layers::approval::{ApprovalState, Approvals, QueuedApproval
 use super::super::approvals;
 use super::super::store_location::StoreLocation;
 
-/// The most calls that a page gets: those that wait first, then the newest of the rest.
+/// Maximum number of calls for a page: waiting calls first, then the newest of the others.
 const MAX_CALLS: usize = 1000;
 
-/// How long what was read counts without a look at the queue, if nothing says that it has changed.
+/// Maximum age of a snapshot if no file of the database has changed.
 const CACHE_TTL: Duration = Duration::from_secs(60);
 
-/// How long the queue is then left alone, as a multiple of the time that reading it took: a long one is not read all
-/// the time.
+/// Minimum time between two reads, as a multiple of the duration of the last one, so that a long queue is not read
+/// permanently.
 const REST_FACTOR: u32 = 10;
 
 /// The queue of calls, if there is one.
@@ -33,27 +33,27 @@ struct OpenQueue {
     seen: Mutex<Option<QueueSnapshot>>,
 }
 
-/// What was read of the queue.
+/// A snapshot of the queue.
 #[derive(Clone)]
 struct QueueSnapshot {
     stamp: Option<Stamp>,
     began: Instant,
     took: Duration,
-    /// When the next of the calls expires, which changes no file.
+    /// When the next call expires, which does not change a file.
     expires: Option<SystemTime>,
     mark: String,
     answer: Value,
 }
 
-/// When the files of a database were changed last, and how long they are.
+/// The modification times and sizes of the files of a database.
 type Stamp = Vec<Option<(SystemTime, u64)>>;
 
 impl Queue {
-    /// Opens the queue in the named database, or the one in the log if that is a database with a queue.
+    /// Opens the queue in the named database, or in the log if that is a database with a queue.
     pub(super) async fn open(named: Option<&StoreLocation>, log: &StoreLocation) -> Result<Queue, String> {
         let opened = match named {
             Some(location) => Some((approvals::open(location, false).await?, location)),
-            // A log of lines is not a database.
+            // A JSON Lines log has no queue.
             None => log.queue(false).await.ok().flatten().map(|queue| (queue, log)),
         };
         let open = opened.map(|(approvals, location)| OpenQueue {
@@ -64,11 +64,11 @@ impl Queue {
         Ok(Queue(open))
     }
 
-    /// Returns the calls, with the arguments that approvers see, and a mark of their current state; `null` if that has
-    /// not changed since another mark.
+    /// Returns the calls, with the arguments that approvers see, and a mark of their state; `null` if the state has not
+    /// changed since `mark`.
     pub(super) async fn changed(&self, mark: &str) -> Result<Value, String> {
         let Some(open) = &self.0 else { return Ok(Value::Null) };
-        // Before it is read: what changes meanwhile is seen the next time.
+        // Taken before the read, so that a concurrent change is seen the next time.
         let stamp = stamp(&open.place);
         let known = open.seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let seen = match known.filter(|seen| seen.counts(stamp.as_ref())) {
@@ -84,7 +84,7 @@ impl Queue {
 }
 
 impl OpenQueue {
-    /// Reads the queue, on a thread of its own: a long one takes seconds.
+    /// Reads the queue on a separate thread, because a long queue takes seconds.
     async fn read(&self, stamp: Option<Stamp>) -> Result<QueueSnapshot, String> {
         let (approvals, location, handle) =
             (self.approvals.clone(), self.place.to_string(), Handle::current());
@@ -108,7 +108,7 @@ impl OpenQueue {
 }
 
 impl QueueSnapshot {
-    /// Whether what was read need not be read again, given the current state of the files.
+    /// Whether the snapshot is still valid, given the current state of the files.
     fn counts(&self, stamp: Option<&Stamp>) -> bool {
         let passed = self.began.elapsed();
         if passed < self.took * REST_FACTOR {
@@ -119,7 +119,7 @@ impl QueueSnapshot {
     }
 }
 
-/// Returns the calls that a page gets, those that have waited longest first.
+/// Returns the calls for a page, the longest waiting first.
 fn sort_and_limit(mut all: Vec<QueuedApproval>) -> Vec<QueuedApproval> {
     if all.len() > MAX_CALLS {
         all.sort_by_key(|entry| {
@@ -131,7 +131,7 @@ fn sort_and_limit(mut all: Vec<QueuedApproval>) -> Vec<QueuedApproval> {
     all
 }
 
-/// Returns the state of the files of a database. `None`: it is behind a server.
+/// Returns the state of the files of a database. `None` for a database server.
 fn stamp(location: &StoreLocation) -> Option<Stamp> {
     let StoreLocation::File(path) = location else { return None };
     let mut log = OsString::from(path);
@@ -175,7 +175,7 @@ mod tests {
         let all = queue.changed("").await.unwrap();
         let rows = all["rows"].as_array().unwrap();
         assert_eq!((rows.len(), &all["left_out"]), (MAX_CALLS, &json!(5)));
-        // The one that waits is there, however old it is.
+        // The waiting call is included, although it is the oldest.
         assert_eq!((&rows[0]["state"], &rows[1]["shown"]), (&json!("waiting"), &json!({"n": 7})));
         let mark = all["mark"].as_str().unwrap();
         assert_eq!(queue.changed(mark).await.unwrap(), Value::Null);

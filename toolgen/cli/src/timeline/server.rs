@@ -1,4 +1,4 @@
-//! The server of the page: for this machine only, and only for users who have the address with its key.
+//! The server of the page, for this machine only, and only for users who know the URL with its key.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -18,35 +18,35 @@ use super::data::{self, Log};
 use super::page;
 use super::queue::Queue;
 
-/// The page and its data, over HTTP.
+/// Serves the page and its data over HTTP.
 #[derive(Clone)]
 pub(super) struct Server {
     log: Arc<Mutex<Log>>,
-    /// Where the log is.
+    /// The location of the log.
     place: Arc<StoreLocation>,
     title: Arc<str>,
     queue: Arc<Queue>,
     address: SocketAddr,
-    /// The secret part of the address.
+    /// The secret part of the URL.
     key: Arc<str>,
 }
 
-/// What the page may load: nothing but itself.
+/// The content security policy: the page may load only itself.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 impl Server {
-    /// Prepares a server for this address.
+    /// Creates a server for this address.
     pub(super) fn new(
         (log, location): (Log, StoreLocation),
         queue: Queue,
         address: SocketAddr,
     ) -> Result<Server, String> {
         let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(|error| format!("there is no randomness for a key: {error}"))?;
+        getrandom::fill(&mut bytes).map_err(|error| format!("no random key can be generated: {error}"))?;
         let mut key = String::new();
         for byte in bytes {
-            // Writing to a text cannot fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(key, "{byte:02x}");
         }
         let title = log.title().into();
@@ -54,12 +54,12 @@ impl Server {
         Ok(Server { log, place: location, title, queue, address, key: key.into() })
     }
 
-    /// Returns the address of the page.
+    /// Returns the URL of the page.
     pub(super) fn url(&self) -> String {
         format!("http://{}/?token={}", self.address, self.key)
     }
 
-    /// Answers requests forever.
+    /// Serves requests forever.
     pub(super) async fn listen(self, listener: TcpListener) -> std::io::Result<()> {
         let routes = Router::new()
             .route("/", get(the_page))
@@ -71,25 +71,24 @@ impl Server {
         axum::serve(listener, routes).await
     }
 
-    /// Reads the log where that holds up nothing else: a database may be slow to answer.
+    /// Reads the log on a separate thread, because a database may be slow.
     async fn log<T: Send + 'static>(
         &self,
         read: impl FnOnce(&mut Log) -> Result<T, String> + Send + 'static,
     ) -> Result<T, String> {
         let log = Arc::clone(&self.log);
-        // A panic while it was read leaves the log as it was: what is read is added whole.
+        // A panic during a read leaves the log unchanged: records are added only after they are complete.
         aside(move || read(&mut log.lock().unwrap_or_else(PoisonError::into_inner))).await
     }
 
-    /// Whether the request is for this address by one of its own names: a page elsewhere may have a name of its own
-    /// that leads here.
+    /// Whether `Host` is a name of this address. Other names may resolve to it, for example in a DNS rebinding attack.
     fn is_meant(&self, headers: &HeaderMap) -> bool {
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("");
         let port = self.address.port();
         [self.address.to_string(), format!("localhost:{port}")].iter().any(|own| own == host)
     }
 
-    /// Whether the request has the key: the page's in its address, those for data in a header.
+    /// Whether the request has the key: in the URL for the page, in a header for data.
     fn has_key(&self, request: &Request) -> bool {
         let bearer = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let bearer = bearer.and_then(|value| value.strip_prefix("Bearer "));
@@ -100,7 +99,7 @@ impl Server {
     }
 }
 
-/// Runs what takes time on a thread of its own.
+/// Runs a blocking function on a separate thread.
 async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {
@@ -110,14 +109,14 @@ async fn aside<T: Send + 'static>(
     }
 }
 
-/// Compares all bytes, even after one differs.
+/// Compares two strings in constant time.
 fn same(remaining: &[u8], right: &[u8]) -> bool {
     remaining.len() == right.len() && remaining.iter().zip(right).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
 
 async fn guard(State(server): State<Server>, request: Request, next: Next) -> Response {
     let mut response = if !server.is_meant(request.headers()) {
-        (StatusCode::FORBIDDEN, "this address is not meant for that host\n").into_response()
+        (StatusCode::FORBIDDEN, "this page is not served for that host\n").into_response()
     } else if !server.has_key(&request) {
         (StatusCode::UNAUTHORIZED, "open the whole address that `cargo toolgen timeline` printed\n")
             .into_response()
@@ -137,7 +136,7 @@ async fn guard(State(server): State<Server>, request: Request, next: Next) -> Re
     response
 }
 
-/// Returns a word of a query.
+/// Returns a parameter of a query string.
 fn word(query: RawQuery, name: &str) -> String {
     let query = query.0.unwrap_or_default();
     let mut words = form_urlencoded::parse(query.as_bytes());

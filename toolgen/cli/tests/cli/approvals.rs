@@ -1,4 +1,4 @@
-//! `cargo toolgen approvals`: who decides about calls of another process, and what they are shown.
+//! Tests of `cargo toolgen approvals`: decisions about calls of another process, and what approvers see.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -20,7 +20,7 @@ use toolgen_test_support::redis;
 
 use crate::support::{Folder, Ran, data};
 
-/// A folder of a test, for a database `db` that is not there yet.
+/// A directory of a test, for a database `db` that does not exist yet.
 fn folder(name: &str) -> Folder {
     Folder::new(&format!("approvals/{name}"))
 }
@@ -33,7 +33,7 @@ fn good(dir: &Folder, line: &str) -> String {
     run(dir, line).exits(0).stdout
 }
 
-/// The words of a refusal.
+/// Returns the error message of a failing command.
 fn bad(dir: &Folder, line: &str, code: i32) -> String {
     run(dir, line).exits(code).printed("").stderr
 }
@@ -41,7 +41,7 @@ fn bad(dir: &Folder, line: &str, code: i32) -> String {
 const FIRST: &str = "3f9a0000000000000000000000000000";
 const SECOND: &str = "3f9b0000000000000000000000000000";
 
-/// Stores a call that waits, as a toolbox does.
+/// Stores a waiting call, like a toolbox.
 async fn insert(store: &impl Store, id: &str, expires_at: SystemTime) {
     let millis =
         |time: SystemTime| u64::try_from(time.duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap();
@@ -132,7 +132,7 @@ async fn invalid_requests_are_rejected_with_help() {
     {
         bad(dir, words, 2);
     }
-    // Nothing of it decided anything.
+    // None of these commands decided a call.
     assert_eq!(good(dir, "list db --state waiting").lines().count(), 3);
     let store = SqliteStore::open(dir.join("late")).unwrap();
     insert(&store, FIRST, SystemTime::now() - Duration::from_secs(60)).await;
@@ -159,7 +159,7 @@ async fn externally_modified_row_cannot_be_granted() {
     good(dir, &format!("grant db {SECOND} --by Eve"));
 }
 
-/// Acts.
+/// A tool that needs an approval.
 struct Act;
 
 static ACT: ToolSpec =
@@ -194,7 +194,7 @@ async fn granted_call_appears_in_the_timeline() {
     let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it waits") };
     let waiting = timeline(dir, "db");
     assert_eq!(waiting["rows"][0]["state"], "waiting");
-    // The record of the call names its approval, which has the arguments that are sealed.
+    // The record of the call names its approval, which contains the sealed arguments.
     assert_eq!(page(dir, "db")["rows"][0][20], waiting["rows"][0]["id"]);
     assert_eq!(waiting["rows"][0]["shown"], json!({}));
     good(dir, &format!("grant db {} --by Eve", &request.queue_id()[..10]));
@@ -210,13 +210,13 @@ async fn granted_call_appears_in_the_timeline() {
         [&json!("act"), &json!("call_7"), &json!("finished"), &json!("Eve"), &json!("worker-1")]
     );
     assert_eq!(visible["file"], "db");
-    // A log of lines has its queue elsewhere.
+    // A JSON Lines log has its queue elsewhere.
     dir.write("lines.jsonl", "");
     assert_eq!(timeline(dir, "lines.jsonl"), Value::Null);
     assert_eq!(timeline(dir, "lines.jsonl --approvals db"), visible);
 }
 
-/// Shows and decides about what waits behind a URL, which only the environment knows.
+/// Lists and decides calls in a database whose URL is in an environment variable.
 fn decided_behind(dir: &Folder, url: &str, secret: &str) {
     let run = |line: &str| {
         let ran = dir.run_with(format!("approvals {line}"), &[("QUEUE_URL", url)]);
@@ -236,7 +236,10 @@ async fn approvals_in_postgresql_can_be_decided() {
     let Some(server) = postgres::shared() else { return };
     let url = server.database("decided");
     let dir = &folder("postgres");
-    run(dir, &format!("list {url}")).exits(1).tells("no calls wait in this database").tells_no("hunter2");
+    run(dir, &format!("list {url}"))
+        .exits(1)
+        .tells("this database has no approval queue")
+        .tells_no("hunter2");
     let store = PostgresStore::connect(&url).await.unwrap();
     insert(&store, FIRST, SystemTime::now() + Duration::from_secs(60)).await;
     decided_behind(dir, &url, "hunter2");
@@ -254,12 +257,12 @@ async fn approvals_in_redis_can_be_decided() {
     run(dir, &format!("list {}/0#other", server.url())).exits(0).prints_no("pay");
 }
 
-/// What the page of a log carries of approvals.
+/// Returns the data about approvals in the page of a log.
 fn timeline(dir: &Folder, line: &str) -> Value {
     page(dir, line)["approvals"].clone()
 }
 
-/// What the page of a log carries.
+/// Returns the data in the page of a log.
 fn page(dir: &Folder, line: &str) -> Value {
     dir.run(format!("timeline --force --out page.html {line}")).exits(0);
     data(&dir.read("page.html"))

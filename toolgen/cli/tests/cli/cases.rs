@@ -1,8 +1,8 @@
-//! Runs the real command line, one folder of `cases/` a test.
+//! Runs the real command line on each directory of `cases/`.
 //!
-//! A case has `args` (one a line; the command runs in the folder), `exit` (the code) and `stdout`; and, where they
-//! matter, `stdin`, `env` (`NAME=VALUE` a line) and `stderr` (lines that must occur in it, in order). Write `stdout`
-//! anew with `TOOLGEN_UPDATE=1 cargo test -p cargo-toolgen --test cli`, and read the difference.
+//! A case has `args` (one per line; the command runs in the directory), `exit` (the exit code) and `stdout`. Optional
+//! files are `stdin`, `env` (one `NAME=VALUE` per line) and `stderr` (lines that must occur, in order). To rewrite
+//! `stdout`, run `TOOLGEN_UPDATE=1 cargo test -p cargo-toolgen --test cli`, and review the difference.
 
 use std::fs;
 use std::path::Path;
@@ -48,7 +48,7 @@ fn run(dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The codes of the problems that `check` finds in a document, and its exit code.
+/// Returns the codes of the diagnostics that `check` reports for a document, and its exit code.
 fn codes_of(name: &str, document: &[u8]) -> (Vec<String>, Option<i32>) {
     let dir = Folder::new(&format!("cases/{name}")).with(name, document);
     let ran = dir.run(format!("check --format json {name}"));
@@ -142,7 +142,7 @@ fn unset_credential_variable_gets_a_note() {
     let note = "note: there is no credential for `token`: set TT_TOKEN\n";
     call("--dry-run --auth token=TT_TOKEN").told(note);
     call("--auth token=TT_TOKEN").tells("set the environment variable TT_TOKEN").tells_no("--auth");
-    call("").tells("`--auth SCHEME=VARIABLE` names");
+    call("").tells("`--auth SCHEME=ENV_VAR` names");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn foreign_files_are_not_overwritten() {
     assert!(!out.join("src").exists(), "nothing is written");
     let forced = gen_pets("--force").exits(0);
     forced.tells("no registry has toolgen-runtime yet").tells("`--toolgen-path DIR`");
-    // What was generated is replaced.
+    // Generated files are overwritten.
     gen_pets("--no-types").exits(0);
     let manifest = out.read("Cargo.toml");
     assert!(!manifest.contains("[workspace]"), "it can be a member of a workspace: {manifest}");
@@ -190,7 +190,7 @@ fn closed_output_pipe_is_not_an_error() {
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }
 
-/// Documents put anything into texts, and a terminal must not obey it.
+/// Documents may contain escape sequences, which a terminal must not interpret.
 #[test]
 fn terminal_escapes_of_a_document_are_escaped() {
     let evil = "\\u001b[2J\\u009b31m\\u0007red";

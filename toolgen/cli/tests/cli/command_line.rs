@@ -1,4 +1,4 @@
-//! What is convenient in a shell: documents by URL, typed arguments, completions, manual pages, colors, and `doctor`.
+//! Tests of documents from URLs, typed arguments, completions, manual pages, colors, and `doctor`.
 
 use std::fs;
 use std::process::Command;
@@ -27,7 +27,7 @@ fn document_is_fetched_from_its_url() {
         .tells(&format!("note: fetched {address}/docs/api.json, {} bytes", API.len()))
         .tells_no("s3cret");
 
-    // A server that is relative to the document is found where the document was.
+    // A relative server URL is resolved against the URL of the document.
     dir.run(format!("call {url} addThing name=x --dry-run --private-host 127.0.0.1"))
         .exits(0)
         .prints(&format!("POST {address}/v1/things\n"));
@@ -37,14 +37,16 @@ fn document_is_fetched_from_its_url() {
 #[test]
 fn invalid_document_url_is_reported() {
     let dir = folder("no-url");
-    // Loopback is private.
+    // Loopback addresses are private.
     dir.run("check http://127.0.0.1:1/api.json").exits(1).tells("Open it with `--private-host 127.0.0.1`");
 
     let moved = reply("302 Found", "Location: http://127.0.0.2:1/\r\n", "");
     let large = raw("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 99999999999\r\n\r\n{");
     let page = ok("application/json", "<!doctype html><p>Docs");
     let server = Server::in_turn([moved, reply("404 Not Found", "", ""), page, large]);
-    for message in ["`127.0.0.2` is blocked", "status 404", "this is a page to be read, not a document", ""] {
+    for message in
+        ["`127.0.0.2` may not be reached", "status 404", "this is an HTML page, not a document", ""]
+    {
         let url = format!("{}/api.json", server.url);
         let stderr = dir.run(format!("list {url} --private-host 127.0.0.1")).exits(1).stderr;
         assert!(stderr.starts_with("error: ") && stderr.contains(message), "{message}: {stderr}");
@@ -121,7 +123,7 @@ fn doctor_reports_missing_parts_with_help() {
     dir.write("keyed.json", keyed);
     let stdout = dir.run("doctor").exits(1).stdout;
     for message in [
-        "! no-such-program-anywhere is not found, which is needed by the tool `fly`\n      install it",
+        "! no-such-program-anywhere is not found; needed by the tool `fly`\n      install it",
         "+ printf, for the tool `say`",
         "- NO_SUCH_VARIABLE is not set, for the tool `fly`",
         "- keyed.json: no credential for `key`, of 1 tool",
@@ -134,19 +136,19 @@ fn doctor_reports_missing_parts_with_help() {
 
     let report = dir.run("doctor below --format json --offline").json();
     assert_eq!((&report["problems"], &report["areas"][0]["area"]), (&json!(1), &json!("toolchain")));
-    dir.run("doctor nowhere").exits(2).tells("nowhere is not a folder");
+    dir.run("doctor nowhere").exits(2).tells("nowhere is not a directory");
 }
 
 #[test]
 fn doctor_compares_locks_with_their_documents() {
     let dir = folder("locks");
     dir.run("lock api.json").exits(0);
-    dir.run("doctor --offline").exits(0).prints("+ toolgen.lock: lock 1, 1 tool, as its documents are");
+    dir.run("doctor --offline").exits(0).prints("+ toolgen.lock: lock 1, 1 tool, up to date");
     dir.write("api.json", API.replace("\"count\"", "\"number\""));
     dir.run("doctor --offline")
         .exits(1)
         .prints("! toolgen.lock")
-        .prints("`cargo toolgen check api.json --lock toolgen.lock` tells them");
+        .prints("`cargo toolgen check api.json --lock toolgen.lock` shows them");
 }
 
 #[test]
@@ -204,7 +206,7 @@ fn header_values_come_from_variables() {
             .tells("`--header X-Organisation=ORGANISATION` needs the environment variable ORGANISATION");
     }
     let Ran { code, stderr, .. } = dir.run_with(&call, &[("ORGANISATION", "a\nb")]);
-    assert!(code != Some(0) && stderr.contains("what ORGANISATION holds cannot be sent"), "{stderr}");
+    assert!(code != Some(0) && stderr.contains("the value of ORGANISATION cannot be sent"), "{stderr}");
     dir.run_with(&call, &set).exits(0);
     let request = server.only().head.to_ascii_lowercase();
     assert!(request.contains("\r\nx-organisation: red-7\r\n"), "{request}");

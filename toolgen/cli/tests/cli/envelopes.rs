@@ -1,13 +1,13 @@
-//! The tools as they go into a request, in the format of every vendor.
+//! Tests of `schema --envelope`: the tools as in a request, in the format of every vendor.
 
 use serde_json::{Value, json};
 use toolgen_runtime::wire::WireFormat;
 
 use crate::support::{Folder, documents};
 
-/// The first tool of a list in this format, and the name of its schema there.
+/// Returns the first tool of a list in this format, and the key of its schema.
 fn first(format: WireFormat, list: &Value) -> (&Value, &'static str) {
-    // Exhaustive: a new format does not pass before its row is here.
+    // Exhaustive: a new format fails until it has a row here.
     match format.name() {
         "openai-chat" => (&list[0]["function"], "parameters"),
         "openai-responses" => (&list[0], "parameters"),
@@ -43,7 +43,7 @@ fn tools_are_printed_in_every_wire_format() {
     dir.run("schema pets.yaml --envelope --wire openai").exits(2).tells("openai-responses");
 }
 
-/// The definition of a shell tool, as the program of another system writes it into a request.
+/// The definition of a shell tool, as another agent framework writes it into a request.
 const SHELL: &str = r#"{
   "name": "shell",
   "description": "Execute a shell command and return the output",

@@ -1,7 +1,7 @@
-//! The commands of the pages for readers: each is one, and what a page tells to type works, in an empty folder.
+//! Runs the commands of the guide: each exists, and the steps of a page work in an empty directory.
 //!
-//! A page is replayed as one script: a block that begins with the path of a file becomes that file, and the blocks of
-//! shell are run in their order, all of them in one shell. See CONTRIBUTING.md for the marks.
+//! A page is replayed as one script: a block that starts with a file path becomes that file, and the shell blocks run
+//! in order, in one shell. CONTRIBUTING.md describes the marks.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,15 +17,15 @@ use toolgen_test_support::pages::{self, Block, blocks, blocks_of, guide, root};
 
 use crate::support::{Client, Run as _, documents, offline};
 
-/// The folder of the replays: far from the repository, whose workspace cargo would find, and always the same, so that
-/// what was compiled is not compiled again.
+/// The directory of the replays: outside the repository, whose workspace cargo would find, and always the same, so that
+/// nothing is compiled twice.
 fn workspace() -> PathBuf {
     let mut hasher = DefaultHasher::new();
     root().hash(&mut hasher);
     std::env::temp_dir().join(format!("toolgen-guide-{:x}", hasher.finish()))
 }
 
-/// Writes programs that stand for those a page installs: what a checkout and an installation would give is there.
+/// Writes stubs of the programs that a page installs: the checkout and this build replace an installation.
 fn programs(path: &Path) -> PathBuf {
     let bin = path.join("bin");
     fs::create_dir_all(&bin).unwrap();
@@ -33,7 +33,7 @@ fn programs(path: &Path) -> PathBuf {
     let toolgen = env!("CARGO_BIN_EXE_cargo-toolgen");
     for (name, script) in [
         ("git", format!("[ \"$1\" = clone ] && ln -sfn '{}' toolgen", checkout.display())),
-        // With a lock, a new crate takes the versions that are here.
+        // With a lock file, a new crate uses the available versions.
         (
             "cargo",
             format!(
@@ -51,7 +51,7 @@ fn programs(path: &Path) -> PathBuf {
     bin
 }
 
-/// The script of a page.
+/// Returns the script of a page.
 fn script(found: &[Block]) -> String {
     let mut script = "set -eu\n".to_owned();
     for block in found {
@@ -79,21 +79,21 @@ fn script(found: &[Block]) -> String {
     script
 }
 
-/// Runs a script in this folder. Returns what was printed.
+/// Runs a script in a directory. Returns its output.
 fn run(dir: &Path, script: &str) -> Result<String, String> {
     let bin = programs(&workspace());
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
-    // A command that waits for somebody would wait for ever.
+    // A command that waits for input would wait forever.
     let mut command = Command::new("timeout");
     offline(command.args(["900", "bash", "-s"]).current_dir(dir)).env("PATH", path).env("NO_COLOR", "1");
-    // The script is read as a whole first, so that no command reads it.
+    // The shell reads the whole script first, so that no command consumes it as input.
     let whole = format!("main() {{\n{script}\n}}\nmain </dev/null\n");
     let Output { status, stdout, stderr } = command.output_of(whole.as_bytes());
     let (message, errors) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
     if status.success() { Ok(message.into_owned()) } else { Err(format!("{message}\n{errors}")) }
 }
 
-/// A folder of this name with nothing but the documents that the pages speak of.
+/// Creates a directory with only the documents that the pages mention.
 fn folder(name: &str) -> PathBuf {
     let dir = workspace().join(name);
     let _ = fs::remove_dir_all(&dir);
@@ -129,7 +129,7 @@ fn shell_blocks_of_the_guide_run() {
     assert!(failed.is_empty(), "{}", failed.join("\n\n"));
 }
 
-/// A service that knows one token. Returns its address.
+/// Starts a service that accepts one token. Returns its address.
 fn service() -> String {
     let server = Server::start(|request| {
         let known =
@@ -144,14 +144,14 @@ fn service() -> String {
     server.url
 }
 
-/// What is different from what a reader types: the service is on this machine, which has to be opened.
+/// Adapts commands of a page: the service is on this machine, which `--private-host` must allow.
 fn here(text: &str, service: &str) -> String {
     text.replace("https://api.github.com", service)
         .replace("cargo toolgen call", "cargo toolgen call --private-host 127.0.0.1")
         .replace("HttpEngine::builder()", "HttpEngine::builder().private_host(\"127.0.0.1\")")
 }
 
-/// Starts a server as the configuration of a client says, and calls one of its tools.
+/// Starts a server from the configuration of a client, and calls one of its tools.
 fn called_by_a_client(dir: &Path, server: &Value, tool: &str) -> Value {
     let words = server["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap());
     let variables: BTreeMap<String, String> =
@@ -167,7 +167,7 @@ fn called_by_a_client(dir: &Path, server: &Value, tool: &str) -> Value {
     response
 }
 
-/// The first page, word by word, from an empty folder: a function, an API with a credential, an MCP client.
+/// The first page, verbatim, in an empty directory: a function, an API with a credential, an MCP client.
 #[test]
 #[ignore = "heavy: cargo"]
 fn start_page_runs() {
@@ -196,7 +196,7 @@ fn start_page_runs() {
     fs::remove_dir_all(dir).unwrap();
 }
 
-/// Every command and every option that a page names is there.
+/// Every command and option that a page names exists.
 #[test]
 fn commands_in_the_guide_exist() {
     let mut helps: BTreeMap<Vec<String>, String> = BTreeMap::new();
@@ -212,7 +212,7 @@ fn commands_in_the_guide_exist() {
         for line in block.text.lines() {
             let Some((_, rest)) = line.split_once("cargo toolgen ") else { continue };
             let words = rest.split('#').next().unwrap().split_whitespace();
-            // What comes after `--` is for another program.
+            // Arguments after `--` are for another program.
             let words: Vec<&str> = words.take_while(|word| *word != "--" && *word != "|").collect();
             let mut text = help(&words[..1]);
             if text.contains("Commands:") && words.len() > 1 {

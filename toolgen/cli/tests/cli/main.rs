@@ -1,4 +1,4 @@
-//! The command line, as the program that it is.
+//! Tests that run the program `cargo-toolgen`.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test fails by panicking")]
 

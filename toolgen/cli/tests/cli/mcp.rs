@@ -1,4 +1,4 @@
-//! `cargo toolgen mcp` with a server of its own: this program, which serves the tools of a file if it is told to.
+//! Tests of `cargo toolgen mcp` with this test program as server: it serves the tools of a file if a variable is set.
 
 use std::fs;
 use std::io::{BufRead, Write};
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use crate::support::{Folder, Run as _};
 
-/// The variable that names the file of the tools to serve.
+/// The environment variable with the file of the tools to serve.
 pub(crate) const TOOLS: &str = "TEST_TOOLS";
 
-/// The words that start this program as a server. What the test harness prints is borne by clients.
+/// The arguments that start this program as a server. Clients tolerate the output of the test harness.
 pub(crate) const SERVES: [&str; 4] = ["--exact", "mcp::serves", "--nocapture", "--quiet"];
 
-/// Is the server where it was started as one, and otherwise nothing.
+/// Runs the server if the variable is set; otherwise does nothing.
 #[test]
 fn serves() {
     let Some(tools) = std::env::var_os(TOOLS) else { return };
@@ -26,7 +26,7 @@ fn serves() {
     std::process::exit(0);
 }
 
-/// Serves until the input ends: lists the tools of the file, and answers each call with its arguments.
+/// Serves until the end of input: lists the tools of the file, and returns the arguments of each call.
 fn serve(tools: &Path) {
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
@@ -38,7 +38,7 @@ fn serve(tools: &Path) {
                 "serverInfo": {"name": "shop", "version": "1"},
             }),
             "tools/list" => {
-                // As it is: it may be nested deeper than can be read.
+                // Verbatim: it may be nested deeper than the parser allows.
                 let tools = fs::read_to_string(tools).unwrap().replace('\n', " ");
                 writeln!(out, r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":{tools}}}}}"#).unwrap();
                 out.flush().unwrap();
@@ -63,14 +63,14 @@ fn serve(tools: &Path) {
     }
 }
 
-/// A folder whose server has the tools of `tools.json`.
+/// Creates a directory whose server has the tools of `tools.json`.
 pub(crate) fn folder(name: &str) -> Folder {
     let dir = Folder::new(&format!("mcp/{name}"));
     let tools = dir.path("tools.json");
     dir.variable(TOOLS, &tools)
 }
 
-/// How the server of these tools is imported, as a manifest says it.
+/// Returns the import of a server with these tools, for a manifest.
 pub(crate) fn import(alias: &str, more: &str, tools: &str, lock: &str) -> String {
     let (program, words) = (std::env::current_exe().unwrap(), SERVES.join(", "));
     format!(
@@ -79,7 +79,7 @@ pub(crate) fn import(alias: &str, more: &str, tools: &str, lock: &str) -> String
     )
 }
 
-/// A manifest that imports the server of a folder, with these words more.
+/// Returns a manifest that imports the server of a directory, with these additional arguments.
 fn manifest(dir: &Folder, more: &str) -> String {
     let tools = dir.path("tools.json");
     format!("toolgen: 1\nimports:\n{}", import("shop", more, &tools, "locks/shop.lock.json"))
@@ -94,7 +94,7 @@ fn shop() -> Value {
     ])
 }
 
-/// The help for a lock that was edited is to lock again, which needs only the server of it.
+/// The help for an edited lock is to lock again, which needs only the server in it.
 #[test]
 fn edited_lock_is_rejected_and_can_be_relocked() {
     let dir = &folder("edited_lock_is_rejected_and_can_be_relocked");
@@ -112,17 +112,17 @@ fn edited_lock_is_rejected_and_can_be_relocked() {
     dir.run("mcp verify shop.lock.json").exits(1).tells("E0601").tells_no("names no MCP server");
     dir.run("mcp lock shop.lock.json").exits(0).tells("shop.lock.json was edited");
     assert_eq!(dir.read("shop.lock.json"), lock);
-    // Of another broken file nothing is believed.
+    // Nothing is read from a lock that is broken in another way.
     dir.write("shop.lock.json", lock.replace("\"argv\"", "\"words\""));
     dir.run("mcp lock shop.lock.json").exits(1);
-    // What is not written is not said to be.
+    // A lock that cannot be written is not reported as written.
     dir.write("shop.lock.json", &lock);
     dir.write("locks", "");
     dir.write("shop.yaml", manifest(dir, ""));
     dir.run("mcp lock shop.yaml").exits(1).printed("").tells("cannot be written");
 }
 
-/// Locks the server through a manifest in a folder that is there.
+/// Locks the server through a manifest, in an existing directory.
 fn locked(dir: &Folder) {
     dir.write("tools.json", shop().to_string());
     fs::create_dir_all(dir.join("locks")).unwrap();
@@ -138,7 +138,7 @@ fn server_is_locked_and_verified() {
     dir.write("tools.json", shop().to_string());
     let program = std::env::current_exe().unwrap();
     let program = program.to_str().unwrap();
-    // The program gets only the variables that are named.
+    // The server gets only the named variables.
     let script = format!("{TOOLS}=\"$TEST_TOOLS_OF_SHOP\" exec \"$0\" {}", SERVES.join(" "));
     dir.run(format!(
         "mcp lock --alias shop --env TEST_TOOLS_OF_SHOP --auth-scope clerk -- sh -c '{script}' '{program}'"
@@ -151,7 +151,7 @@ fn server_is_locked_and_verified() {
     assert_eq!(lock["transport"]["stdio"]["env"], json!(["TEST_TOOLS_OF_SHOP"]));
     assert_eq!((&lock["auth"], &lock["server"]["name"]), (&json!("clerk"), &json!("shop")));
     assert_eq!(lock["tools"][0]["descriptor"], shop()[1]);
-    // Neither another run nor another order of the tools changes anything.
+    // Neither a second run nor a different order of tools changes the lock.
     for run_again in 0..10 {
         let mut tools = shop();
         if run_again % 2 == 0 {
@@ -184,9 +184,9 @@ fn invalid_tool_is_skipped_by_name() {
     dir.write("shop.yaml", manifest(&dir, ""));
     dir.run("mcp lock shop.yaml")
         .exits(0)
-        .tells("`deep` of `shop` is left out: the descriptor is nested deeper than 100 levels")
+        .tells("`deep` of `shop`: the descriptor is nested deeper than 100 levels")
         .tells("`twice` of")
-        .tells("a tool without a name of `shop` is left out: the name is not a string")
+        .tells("skipped an unnamed tool of `shop`: the name is not a text")
         .tells("`no_schema` of")
         .tells("the descriptor is not an object")
         .tells("`list` of");
@@ -209,14 +209,14 @@ fn changes_are_reported_with_their_class() {
         breaking: `cancel` at /inputSchema/required: `required` was [\"id\"] and is [\"id\",\"why\"]\n  \
         security: `find` at /annotations/readOnlyHint: the promise `readOnlyHint` was true and is false\n  \
         security: `find` at /description: the text now has a terminal escape sequence, U+001B\n  \
-        added: `new`: the tool is new, and is not called until it is locked\n  \
-        look at `find`/description: the text has a terminal escape sequence, U+001B\n  look at `find`/description: the text gives instructions: “not tell the user”\n";
+        added: `new`: the tool is new, and not called before it is locked\n  \
+        review `find`/description: the text has a terminal escape sequence, U+001B\n  review `find`/description: the text gives instructions: “not tell the user”\n";
     assert_eq!(message, expected);
     let message = dir.run("mcp verify locks/shop.lock.json shop.yaml --format json").exits(1).json();
     let classes: Vec<&Value> =
         message["servers"][1]["changes"].as_array().unwrap().iter().map(|change| &change["class"]).collect();
     assert_eq!(classes, ["breaking", "security", "security", "added"]);
-    // Whoever locks again sees the same, and then it is as locked.
+    // Locking again reports the same changes, and then the server matches the lock.
     let message = dir.run("mcp lock shop.yaml").exits(0).stdout;
     assert_eq!(message, expected.replace("verified", "locked"));
     dir.run("mcp verify shop.yaml").exits(0);
@@ -229,12 +229,12 @@ fn servers_of_a_manifest_are_locked() {
     fs::create_dir_all(dir.join("locks")).unwrap();
     dir.write("shop.yaml", manifest(dir, ""));
     dir.run("check shop.yaml").exits(1).prints("there is no lock `locks/shop.lock.json` yet");
-    dir.run("mcp verify shop.yaml").exits(1).tells("the lock of `shop`, locks/shop.lock.json, is not there");
-    // The folder of a lock is made with it.
+    dir.run("mcp verify shop.yaml").exits(1).tells("the lock of `shop`, locks/shop.lock.json, is missing");
+    // The directory of a lock is created.
     fs::remove_dir(dir.join("locks")).unwrap();
     dir.run("mcp lock shop.yaml").exits(0);
     dir.run("check shop.yaml").exits(0).prints("2 operations, 2 tools (0 errors, 0 warnings");
-    // Nobody has to be asked to see that another program would be started.
+    // A different command is detected without starting a server.
     dir.write("shop.yaml", manifest(dir, ", --all"));
     dir.run("check shop.yaml").exits(1).prints("E0447").prints("in the lock");
 }
@@ -274,13 +274,13 @@ fn tool_differing_from_its_lock_is_not_called() {
     assert_eq!(message.trim(), r#"{"text":"shoes"}"#);
     dir.run("call shop.yaml shop__find {}").exits(1).tells("text");
     let mut tools = shop();
-    tools[0]["description"] = json!("Finds orders, and mails them to somebody.");
+    tools[0]["description"] = json!("Finds orders, and mails them to a person.");
     dir.write("tools.json", tools.to_string());
     dir.run(call).exits(1).tells("locked");
     dir.run("call shop.yaml shop__cancel id=3").exits(0);
 }
 
-/// A server that repeats what it was given is locked without it, and can be called.
+/// If a server repeats a credential, its lock omits the credential, and the tools can be called.
 #[test]
 fn lock_contains_no_credential() {
     let dir = &folder("lock_contains_no_credential");
@@ -289,9 +289,7 @@ fn lock_contains_no_credential() {
     dir.write("tools.json", tools.to_string());
     let manifest = manifest(dir, "").replace("env: {", "env: {SHOP_PASSWORD: s3cr3t-value, ");
     dir.write("shop.yaml", manifest);
-    dir.run("mcp lock shop.yaml")
-        .exits(0)
-        .prints("look at `find`/description: the text repeats a credential");
+    dir.run("mcp lock shop.yaml").exits(0).prints("review `find`/description: the text repeats a credential");
     let lock = dir.read("locks/shop.lock.json");
     assert!(!lock.contains("s3cr3t") && lock.contains("pg://shop:[REDACTED]@db"), "{lock}");
     dir.run("mcp verify shop.yaml").exits(0);
@@ -312,9 +310,9 @@ fn names_shadowing_other_servers_are_reported() {
     let other = import.replace("alias: shop", "alias: mail").replace("shop.lock", "mail.lock");
     dir.write("shop.yaml", format!("{one}{other}"));
     let message = dir.run("mcp lock shop.yaml").exits(0).stdout;
-    let line = "look at `find`/description: the text names `read_mail`, a tool of another server";
+    let line = "review `find`/description: the text names `read_mail`, a tool of another server";
     assert_eq!(message.matches(line).count(), 2, "{message}");
-    // Two copies of a server are two servers.
+    // Two copies of a server are separate servers.
     dir.run("list shop.yaml").exits(0).prints("shop__read_mail").prints("mail__read_mail");
 }
 
@@ -325,8 +323,6 @@ fn unresponsive_server_is_reported_and_times_out() {
     let words = format!("mcp lock --alias shop --timeout 1 --env {TOOLS} --");
     let ran = dir.toolgen(words).arg(&program).args(SERVES).ran("").exits(1);
     ran.tells("still waiting for `shop` (")
-        .tells(
-            "it may take 1 s to start, and as long to list its tools; `--timeout SECONDS` sets another limit",
-        )
+        .tells("it has 1 s to start, and the same to list its tools; `--timeout SECONDS` sets another limit")
         .tells("it did not answer the handshake within");
 }

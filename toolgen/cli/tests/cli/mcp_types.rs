@@ -1,4 +1,4 @@
-//! A change of a lock shows where a program calls the tool: the program does not compile.
+//! Tests that a breaking change of a lock is a compile error where a program calls the tool.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ fn main() {
 }
 ";
 
-/// Writes the tools of a lock as a crate, and runs cargo in a crate that calls them.
+/// Generates a crate from the tools of a lock, and runs cargo in a crate that calls them.
 fn cargo(dir: &Path, lock: &Lock, command: &str) -> (bool, String) {
     let root = checkout();
     let file = dir.join("shop.lock.json");
@@ -80,7 +80,7 @@ fn changed_lock_breaks_compilation_of_its_users() {
         cargo(&dir, &lock, "check")
     };
     for (tool, pointer, value, part) in [
-        // Another type, a field that is needed now, a value that is gone, a result that may be missing.
+        // A different type, a new required field, a removed value, a result that became optional.
         (
             "find_orders",
             "/inputSchema/properties/customer",

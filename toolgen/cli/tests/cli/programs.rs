@@ -1,4 +1,4 @@
-//! Where programs work, and what is said if there is no tool or no such code.
+//! Tests of the working directory of commands, and of messages about missing tools and unknown codes.
 
 use serde_json::json;
 
@@ -11,32 +11,29 @@ tools:
     read_only: true
     command: {argv: [pwd]}
   below:
-    description: Says where it is, in a folder.
+    description: Says where it is, in a directory.
     read_only: true
-    parameters: {folder: string - The folder.}
-    command: {argv: [pwd], cwd: '{folder}'}
+    parameters: {dir: string - The directory.}
+    command: {argv: [pwd], cwd: '{dir}'}
 ";
 
 #[test]
 fn commands_run_in_the_named_directory() {
     let directory = Folder::new("command-line/work-dir").with("tools.yaml", PROGRAMS).with("place/sub/x", "");
     let full = |name: &str| format!("{}\n", directory.canonicalize().unwrap().join(name).display());
-    // The folder of this process, unless another is named.
-    directory.run("call tools.yaml below folder=place").exits(0).printed(&full("place"));
+    // By default, the working directory of this process.
+    directory.run("call tools.yaml below dir=place").exits(0).printed(&full("place"));
     directory.run("call tools.yaml here --work-dir place").exits(0).printed(&full("place"));
-    directory.run("call tools.yaml below folder=sub --work-dir place").exits(0).printed(&full("place/sub"));
+    directory.run("call tools.yaml below dir=sub --work-dir place").exits(0).printed(&full("place/sub"));
     directory
-        .run("call tools.yaml below folder=../sub --work-dir place")
+        .run("call tools.yaml below dir=../sub --work-dir place")
         .exits(1)
         .tells("path traversal not allowed");
-    directory
-        .run("call tools.yaml below folder=sub --work-dir place --dry-run")
-        .exits(0)
-        .prints("place/sub\"");
+    directory.run("call tools.yaml below dir=sub --work-dir place --dry-run").exits(0).prints("place/sub\"");
     directory
         .run("call tools.yaml here --work-dir nowhere")
         .exits(2)
-        .tells("'nowhere' for '--work-dir <FOLDER>': there is no such folder");
+        .tells("'nowhere' for '--work-dir <DIR>': no such directory");
     directory.run("test tools.yaml --tool below").exits(0);
 }
 
@@ -45,7 +42,7 @@ fn absence_of_tools_due_to_errors_is_reported() {
     let text = "toolgen: 1\ntool: {}\n";
     let dir = Folder::new("command-line/no-tools").with("tools.yaml", text);
     for command in ["list tools.yaml", "docs tools.yaml", "call tools.yaml here", "serve tools.yaml"] {
-        dir.run(command).exits(1).tells("note: there are no tools, because of the mistakes above");
+        dir.run(command).exits(1).tells("note: there are no tools, because of the errors above");
     }
     dir.run("call tools.yaml here").exits(1).tells_no("`cargo toolgen list` shows");
 }

@@ -1,4 +1,4 @@
-//! The commands about a whole project, with real crates where it matters.
+//! Tests of the commands for whole projects, with real crates where necessary.
 
 use std::fs;
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::support::{Folder, Ran, Run as _, checkout, documents, offline};
 
 const MANIFEST: &str = include_str!("../scripts/tools.yaml");
 
-/// An empty folder of the test of this name.
+/// Creates an empty directory for a test.
 fn folder(name: &str) -> Folder {
     Folder::new(&format!("project/{name}"))
 }
@@ -51,7 +51,7 @@ fn every_command_accepts_every_kind_of_document() {
     dir.run("check tools.yaml pets.yaml").exits(0).prints("manifest 1").prints("openapi 3");
 }
 
-/// From an empty crate to a called tool, and to tests of it.
+/// From an empty crate to a tool that is called and tested.
 #[test]
 #[ignore = "heavy: cargo"]
 fn fresh_crate_gets_a_working_tool_and_tests() {
@@ -74,7 +74,7 @@ fn fresh_crate_gets_a_working_tool_and_tests() {
         "{yaml}"
     );
 
-    // What it says is to be written.
+    // The code that `init` says to write.
     let main = stdout.split("Write in src/main.rs:").nth(1).unwrap();
     let main = main.split("\n2. ").next().unwrap();
     let main: String =
@@ -94,14 +94,14 @@ fn fresh_crate_gets_a_working_tool_and_tests() {
         .tells_no("couldn't read");
     dir.write("src/main.rs", main);
 
-    dir.run("init").exits(0).tells("tools.yaml exists and stays as it is").prints_no("wrote");
+    dir.run("init").exits(0).tells("tools.yaml exists and is unchanged").prints_no("wrote");
     dir.run("test tools.yaml --emit tests/tools.rs").exits(0);
     with_new_tools_of_every_kind(&dir);
 }
 
-/// Adds a tool of each kind, does what is said, and checks the crate.
+/// Adds a tool of each kind, follows the printed steps, and checks the crate.
 fn with_new_tools_of_every_kind(dir: &Folder) {
-    // The lines that are to be written, each after four spaces.
+    // The lines to write are indented by four spaces.
     let lines = |text: &str| -> Vec<String> {
         text.lines().filter_map(|line| line.strip_prefix("    ")).map(str::to_owned).collect()
     };
@@ -171,7 +171,7 @@ fn init_writes_main_rs_of_a_new_crate_only() {
     fs::create_dir_all(dir.join("src")).unwrap();
     dir.write("Cargo.toml", "[package]\nname = \"fresh\"\n\n[workspace]\n");
     dir.write("src/main.rs", "fn main() {\n    println!(\"Hello, world!\");\n}\n");
-    // What it did not do is told.
+    // `init` reports what it did not do.
     dir.run("init")
         .exits(0)
         .prints("wrote ./src/main.rs")
@@ -186,7 +186,7 @@ fn init_writes_main_rs_of_a_new_crate_only() {
 #[test]
 fn init_without_a_checkout_prints_the_lines_to_add() {
     let dir = folder("init");
-    dir.run("init").exits(1).tells("is not the folder of a crate");
+    dir.run("init").exits(1).tells("is not the directory of a crate");
     fs::create_dir_all(dir.join("src")).unwrap();
     dir.write("src/lib.rs", "");
     let manifest = "[package]\nname = \"fresh\"\n\n[workspace]\n";
@@ -228,8 +228,8 @@ fn built_program_answers_calls() {
         ))
         .exits(0);
     for note in [
-        "`look_up` is left out: its requirement \"Greet them first.\"",
-        "`research` is left out: it is an agent, which needs a model",
+        "skipped `look_up`: its requirement \"Greet them first.\"",
+        "skipped `research`: it is an agent, which needs a model",
     ] {
         assert!(stderr.contains(note), "{stderr}");
     }
@@ -258,11 +258,11 @@ fn pages_and_commands_mention_each_other() {
     assert!(commands.len() > 10, "{help}");
     for command in commands.iter().filter(|command| **command != "help") {
         let row = pages.lines().any(|line| line.starts_with("| ") && line.contains(&format!("`{command}`")));
-        assert!(row, "no row says what `{command}` does");
+        assert!(row, "`{command}` has no row");
     }
     for line in pages.lines().filter_map(|line| line.trim().strip_prefix("cargo toolgen ")) {
         let words = line.split('#').next().unwrap().split_whitespace();
-        // What comes after `--` is for another program.
+        // Arguments after `--` are for another program.
         let words: Vec<&str> = words.take_while(|word| *word != "--").collect();
         let mut ran = dir.run(format!("{} --help", words[0]));
         if ran.stdout.contains("Commands:") {

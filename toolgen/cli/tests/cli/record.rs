@@ -1,10 +1,10 @@
-//! `cargo toolgen record`: a run of an audit log, as a file that a test replays.
+//! Tests of `cargo toolgen record`: a run of an audit log, as a file that a test replays.
 
 use serde_json::{Value, json};
 
 use crate::support::Folder;
 
-/// The lines that a sink writes of a call of an agent.
+/// Returns the lines that a sink writes for a call of an agent.
 fn lines(run: &str, agent: &str, number: u32, result: &Value) -> String {
     let mut intent = json!({
         "event": "intent", "call": format!("{run}-{number}"), "timestamp": format!("2026-11-22T22:00:0{number}.250Z"),
@@ -23,7 +23,7 @@ fn lines(run: &str, agent: &str, number: u32, result: &Value) -> String {
     lines
 }
 
-/// A folder with the log of two runs.
+/// A directory with the log of two runs.
 fn folder(name: &str) -> Folder {
     let result = json!({"content": [{"type": "text", "text": "7, 9"}], "details": null});
     let all =
@@ -52,8 +52,8 @@ fn run_is_recorded_to_a_file() {
             "result": {"content": [{"type": "text", "text": "7, 9"}], "details": null},
         }]})
     );
-    // It is not replaced by accident, and printed without a file.
-    dir.run("record log.jsonl --run last --out record.json").exits(1).tells("`--force` replaces it");
+    // It is not overwritten by accident, and is printed without `--out`.
+    dir.run("record log.jsonl --run last --out record.json").exits(1).tells("`--force` overwrites it");
     let printed = dir.run("record log.jsonl --run b --session s-1 --principal alice").json();
     assert_eq!(printed["calls"].as_array().unwrap().len(), 2);
 }

@@ -1,8 +1,9 @@
-//! Lines of a shell and what they print and tell: the scripts of `tests/scripts`.
+//! Runs the scripts of `tests/scripts`: shell lines with their output.
 //!
-//! `file` writes a file, of the lines below or of the rest of its own, and `with` one that stands beside the scripts. `$` runs the command; behind what it prints, `!`
-//! begins what it tells, and `=` the code with which it fails. `sent` makes a call of `api.json` in a dry run and shows
-//! the arguments, `variable` sets one, and `shows` prints a file. `/here` stands for the folder.
+//! `file` writes a file, with the indented lines below or the rest of its line; `with` copies a file from the directory
+//! of the scripts. `$` runs the command; in its output, `!` marks standard error, and `=` the exit code of a failure.
+//! `sent` makes a call of `api.json` in a dry run and prints the arguments, `variable` sets an environment variable,
+//! and `shows` prints a file. `/here` means the directory.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +17,7 @@ fn folder_of_scripts() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scripts"))
 }
 
-/// What a run has printed and told.
+/// Returns the standard output and the standard error of a run.
 fn shown(dir: &Folder, ran: &Ran) -> Vec<String> {
     let here = dir.display().to_string();
     let lines = |text: &str| text.replace(&here, "/here").lines().map(str::to_owned).collect::<Vec<_>>();
@@ -31,7 +32,7 @@ fn shown(dir: &Folder, ran: &Ran) -> Vec<String> {
     lines(&ran.stdout).into_iter().chain(reported).chain(code).collect()
 }
 
-/// The arguments as they would be sent, or why they would not.
+/// Returns the arguments of a dry run, or the error.
 fn sent(dir: &Folder, words: &str) -> Vec<String> {
     let call = "call api.json addThing --dry-run --format json --base-url https://x.example";
     let ran = dir.run(format!("{call} {words}"));

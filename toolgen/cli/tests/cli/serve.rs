@@ -1,4 +1,4 @@
-//! `cargo toolgen serve`, as a client of the Model Context Protocol sees it.
+//! Tests of `cargo toolgen serve` with an MCP client.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -13,23 +13,23 @@ use toolgen_test_support::postgres;
 
 use crate::support::{Client, Folder, Run as _, hello, spec};
 
-/// The lines of a client that begins.
+/// Returns the first messages of a client.
 fn begin() -> String {
     hello(&json!({})).map(|message| format!("{message}\n")).concat()
 }
 
-/// Starts `serve` with these words, and a client of it that knows the key of the service.
+/// Starts `serve` with these arguments and the key of the service, and a client.
 fn client(dir: &Folder, line: &str) -> Client {
     Client::start(dir.toolgen(format!("serve {line}")).env("TASKS_TOKEN", "s3cret"), &json!({}))
 }
 
-/// What `serve` tells, which ends well, to a client that asks for nothing.
+/// Returns the standard error of `serve`, which must succeed, for a client that sends no requests.
 fn told(dir: &Folder, line: &str) -> String {
     let ran = dir.toolgen(format!("serve {line}")).env("TASKS_TOKEN", "s3cret").ran(&begin()).exits(0);
     ran.stderr
 }
 
-/// The text of a result, and whether it is an error.
+/// Returns the text of a result, and whether it is an error.
 fn text(result: &Value) -> (&str, bool) {
     (result["content"][0]["text"].as_str().unwrap(), result["isError"] == true)
 }
@@ -38,7 +38,7 @@ fn tasks() -> String {
     spec("tasks.yaml")
 }
 
-/// A service that answers each request with its first line. Returns its address.
+/// Starts a service that responds to each request with the request line. Returns its address.
 fn echo() -> String {
     let server = Server::start(|request| {
         let key = request.header("authorization").map(|key| format!("authorization: {key}"));
@@ -65,7 +65,7 @@ fn served_calls_are_limited_and_recorded() {
     let refused = client.call("createTask", &json!({"title": "x"}));
     assert_eq!(refused["isError"], true, "{refused}");
     let message = client.end();
-    assert!(message.contains("1 tool is served on the standard input and output"), "{message}");
+    assert!(message.contains("1 tool is served on standard input and output"), "{message}");
     let records = dir.read("audit.jsonl");
     assert!(records.lines().count() >= 3 && records.contains("listTasks"), "{records}");
     assert!(!records.contains("s3cret"), "{records}");
@@ -88,12 +88,12 @@ fn records_go_to_a_database_server() {
     two_servers_record(&dir, "env:SERVE_AUDIT", || toolgen_runtime::store::audit::connect(&url).unwrap());
 }
 
-/// Two servers, one after the other, write to one log.
+/// Checks that two servers, run sequentially, write to one log.
 fn two_servers_record(dir: &Folder, audit: &str, open: impl Fn() -> AuditReader) {
     let (tasks, url) = (tasks(), echo());
     for _ in 0..2 {
         let line = format!("'{tasks}' --base-url {url} --audit {audit} --auth=token=TASKS_TOKEN");
-        // Nothing waits for an answer: what is asked for before the end is done and answered.
+        // The client does not wait for responses: requests sent before the end of input still run and get responses.
         let calls = [("listTasks", json!({"status": "open"})), ("deleteTask", json!({}))];
         let calls =
             calls.map(|(name, arguments)| ("tools/call", json!({"name": name, "arguments": arguments})));
@@ -119,7 +119,7 @@ fn unrunnable_tools_are_skipped_with_a_message() {
     let mut client = client(&Folder::new("serve/left-out"), &format!("'{}'", spec("manifest-program.yaml")));
     assert!(!client.names().is_empty());
     let message = client.end();
-    assert!(message.contains("is left out: it is a function"), "{message}");
+    assert!(message.contains("`: it is a function"), "{message}");
 }
 
 #[test]
@@ -128,9 +128,9 @@ fn unservable_document_is_reported_on_stderr_only() {
     for (words, expected) in [
         ("TASKS --allow nothing*", "rule 'nothing*' matches no tool"),
         ("TASKS TASKS", "createTask"),
-        ("TASKS --allow createTask --read-only", "leave out all"),
+        ("TASKS --allow createTask --read-only", "exclude all"),
         ("TASKS --http 127.0.0.1:0 --token NO_SUCH_TOKEN", "set NO_SUCH_TOKEN"),
-        ("TASKS --http 0.0.0.0:0", "set a bearer token with `--token VARIABLE`"),
+        ("TASKS --http 0.0.0.0:0", "set a bearer token with `--token ENV_VAR`"),
         ("TASKS --http nonsense", "write it as 127.0.0.1:8080"),
         ("TASKS --http 127.0.0.1:0 --stdio", "cannot be used with"),
         ("no-such-file.yaml", "no-such-file.yaml"),
@@ -174,14 +174,14 @@ tools:
     assert_eq!((text(&result).0.trim(), text(&result).1), ("logged", false));
     let described = client.end();
     for note in [
-        "`--client-value workspace_id` lets clients give it",
-        "`orders` is left out: its requirement \"Context 'workspace_id' is required\"",
+        "with `--client-value workspace_id`, clients may set it",
+        "skipped `orders`: its requirement \"Context 'workspace_id' is required\"",
         "no tool requires `sesion_id`",
     ] {
         assert!(described.contains(note), "{note}: {described}");
     }
     assert!(!described.contains("--client-value session_id"), "{described}");
-    // A tool that is found shows no such argument: its values come with the call.
+    // A discovered tool shows no such argument: its values come with the call.
     let mut client = self::client(&dir, "tools.yaml --discovery=on --client-value session_id");
     let call = json!({"name": "session_log", "arguments": {}});
     let result = client.call("call_tool", &call);
@@ -191,7 +191,7 @@ tools:
     assert_eq!(text(&client.request("tools/call", &call)).0.trim(), "logged");
     let described = client.end();
     assert!(
-        described.contains("clients give `session_id` in `io.toolgen/context` of `_meta` alone"),
+        described.contains("clients can pass `session_id` only in `io.toolgen/context` of `_meta`"),
         "{described}"
     );
 }
@@ -253,7 +253,7 @@ fn blocked_host_is_reported_to_the_operator() {
     }
 }
 
-/// A server over HTTP, and the address that it tells.
+/// Starts a server over HTTP. Returns it, and the address that it prints.
 fn over_http(name: &str, line: &str) -> (Child, String) {
     let mut command = Folder::new(&format!("serve/{name}"))
         .toolgen(format!("serve '{}' --http 127.0.0.1:0 {line}", tasks()));
@@ -265,7 +265,7 @@ fn over_http(name: &str, line: &str) -> (Child, String) {
     (child, address)
 }
 
-/// Begins a session with these lines of the head more, and returns the stream.
+/// Starts a session with these additional header lines, and returns the stream.
 fn ask(address: &str, head: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).unwrap();
     let body = hello(&json!({}))[0].to_string();

@@ -1,5 +1,5 @@
-//! What is typed in a shell: arguments without JSON, mistakes in tools beside the wanted one, hosts that are
-//! private, functions beside manifests.
+//! Tests of shell usage: arguments without JSON, errors in other tools than the called one, private hosts, functions
+//! next to manifests.
 
 use std::fs;
 
@@ -10,24 +10,24 @@ use crate::support::Folder;
 const MANIFEST: &str = r#"toolgen: 1
 tools:
   greet:
-    description: Greets somebody.
+    description: Greets a person.
     parameters:
       name: string - Who is greeted.
-      times: integer? = 1 - How often.
+      times: integer? = 1 - How many times.
       loud: boolean? = false - Whether it is loud.
-      to: string[]? - Who hears it.
+      to: string[]? - Who is addressed.
     command:
       argv: [printf, "%s,", "{name}", "{times}", "{loud}", "{to*?}"]
   now:
     description: Says that it is now.
     command: {argv: [printf, now]}
   ask:
-    description: Asks somebody.
+    description: Asks a person.
     parameters: {text: string - What is asked.}
     effect: {name: ask}
   broken:
-    description: Greets nobody.
-    command: {argv: [printf, "{nobody}"]}
+    description: Greets no one.
+    command: {argv: [printf, "{no_one}"]}
 "#;
 
 fn folder(name: &str) -> Folder {
@@ -40,7 +40,7 @@ fn arguments_are_passed_by_name() {
     let call = |words: &str| dir.run(format!("call tools.yaml {words}"));
     for (words, message) in [
         ("greet name=Ada", "Ada,1,false,\n"),
-        // A text stays one, whatever it looks like; other values are JSON.
+        // Strings stay strings, regardless of their content; other values are JSON.
         (r#"greet name=7 times=3 loud=true to=["Bob"]"#, "7,3,true,Bob,\n"),
         (r#"greet 'name={"a=b": 1}'"#, "{\"a=b\": 1},1,false,\n"),
         ("greet name= --timeout 9", ",1,false,\n"),
@@ -54,7 +54,7 @@ fn arguments_are_passed_by_name() {
         ("greet nam=Ada", 1, "did you mean `name`?"),
         ("greet name=Ada loud", 2, "`loud` is neither a JSON object nor of the form NAME=VALUE"),
         ("greet name=Ada name=Bob", 2, "`name` is given twice"),
-        (r#"greet '{"name": "Ada"}' times=3"#, 2, "nothing stands beside it"),
+        (r#"greet '{"name": "Ada"}' times=3"#, 2, "add the others to it"),
     ] {
         call(words).exits(code).printed("").tells(message);
     }
@@ -71,14 +71,14 @@ fn errors_elsewhere_do_not_hide_the_requested_tool() {
     dir.run("call tools.yaml broken")
         .exits(1)
         .tells("[E0423]")
-        .tells_last("error: the tool `broken` has mistakes, see above\n");
+        .tells_last("error: the tool `broken` has errors, see above\n");
     dir.run("call tools.yaml borken")
         .tells_last("error: there is no tool `borken`; did you mean `broken`?\n");
 }
 
 #[test]
 fn list_command_shows_what_manifest_tools_do() {
-    let rows = "ask    Asks somebody.\ngreet  Greets somebody.\nnow    Says that it is now.\n";
+    let rows = "ask    Asks a person.\ngreet  Greets a person.\nnow    Says that it is now.\n";
     folder("list").run("list tools.yaml").printed(rows);
 }
 
@@ -103,9 +103,7 @@ fn private_hosts_are_allowed_one_by_one() {
 #[test]
 fn program_omits_tools_it_cannot_run() {
     let dir = folder("effect");
-    dir.run("bin tools.yaml --out program")
-        .tells("`ask` is left out: it asks the program for `ask`")
-        .prints("2 tools");
+    dir.run("bin tools.yaml --out program").tells("skipped `ask`: it is the effect `ask`").prints("2 tools");
 }
 
 #[test]
@@ -115,7 +113,7 @@ fn function_is_added_next_to_existing_tools() {
     dir.run("new one --kind rust").prints("#[path = \"tools/one.rs\"]\n    mod one;");
     dir.write("src/main.rs", "pub mod tools {\n    include_tools!(\"tools\");\n}\n");
     let stdout = dir.run("new two --kind rust").stdout;
-    // What `init` writes has a module of the manifest's tools, with which it must not collide.
+    // The code of `init` has a module for the tools of the manifest, whose name must not collide.
     assert!(
         stdout.contains("Add to src/main.rs") && stdout.contains("#[path = \"tools/two.rs\"]"),
         "{stdout}"

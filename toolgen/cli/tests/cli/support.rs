@@ -1,4 +1,4 @@
-//! What these tests share: folders of documents, runs of the command, and clients of what it serves.
+//! Shared helpers of these tests: directories of documents, runs of the command, and MCP clients.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -8,34 +8,34 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-/// The folder of the repository.
+/// Returns the root directory of the repository.
 pub(crate) fn checkout() -> PathBuf {
     toolgen_test_support::pages::root()
 }
 
-/// The path of an example of the repository.
+/// Returns the path of an example of the repository.
 pub(crate) fn spec(name: &str) -> String {
     checkout().join("specs").join(name).to_str().unwrap().to_owned()
 }
 
-/// The documents that tests read and do not change.
+/// Returns the directory of documents that tests only read.
 pub(crate) fn documents() -> Folder {
     Folder::at(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents"))
 }
 
-/// A folder in which the command runs.
+/// A directory in which the command runs.
 pub(crate) struct Folder {
     path: PathBuf,
     variables: Vec<(String, String)>,
 }
 
 impl Folder {
-    /// A folder that is there.
+    /// Uses an existing directory.
     pub(crate) fn at(path: &Path) -> Folder {
         Folder { path: path.to_path_buf(), variables: Vec::new() }
     }
 
-    /// An empty folder of this name, which no other test may have.
+    /// Creates an empty directory. The name must be unique among the tests.
     pub(crate) fn new(name: &str) -> Folder {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(name);
         let _ = fs::remove_dir_all(&path);
@@ -43,25 +43,25 @@ impl Folder {
         Folder::at(&path)
     }
 
-    /// The path of a file.
+    /// Returns the path of a file.
     pub(crate) fn path(&self, file: &str) -> String {
         self.join(file).to_str().unwrap().to_owned()
     }
 
-    /// Writes a file, and makes the folder it is in.
+    /// Writes a file, and creates its directory.
     pub(crate) fn write(&self, file: &str, text: impl AsRef<[u8]>) {
         let file = self.join(file);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
     }
 
-    /// The folder with another file.
+    /// Adds a file.
     pub(crate) fn with(self, file: &str, text: impl AsRef<[u8]>) -> Folder {
         self.write(file, text);
         self
     }
 
-    /// The folder with another variable of the environment for what runs in it.
+    /// Adds an environment variable for commands in the directory.
     pub(crate) fn variable(mut self, name: &str, value: &str) -> Folder {
         self.variables.push((name.to_owned(), value.to_owned()));
         self
@@ -71,17 +71,17 @@ impl Folder {
         fs::read_to_string(self.join(file)).unwrap()
     }
 
-    /// Runs the command with these [`words`].
+    /// Runs the command with the [`words`] of a line.
     pub(crate) fn run(&self, line: impl AsRef<str>) -> Ran {
         self.run_with(line, &[])
     }
 
-    /// [`Self::run`] with variables of the environment.
+    /// Like [`Self::run`], with environment variables.
     pub(crate) fn run_with(&self, line: impl AsRef<str>, variables: &[(&str, &str)]) -> Ran {
         self.toolgen(line).envs(variables.iter().copied()).ran("")
     }
 
-    /// The command with these [`words`], without colors of the environment's.
+    /// Returns the command with the [`words`] of a line, without color variables of the environment.
     pub(crate) fn toolgen(&self, line: impl AsRef<str>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
@@ -101,16 +101,16 @@ impl Deref for Folder {
     }
 }
 
-/// Makes builds of a command quick, and keeps them from the network and from the target of the workspace, which may be
-/// locked by the build that runs these tests. What projects of other tests build, too, is built once.
+/// Makes builds of a command fast and offline. They share a target directory, so that common dependencies are built
+/// once; it is not that of the workspace, which the build that runs these tests may lock.
 pub(crate) fn offline(command: &mut Command) -> &mut Command {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects-target");
     command.env("CARGO_TARGET_DIR", target).env("CARGO_NET_OFFLINE", "true").env_remove("RUSTFLAGS");
-    // A release is run once, too, and would take minutes to optimise.
+    // Release builds run only once, and optimization would take minutes.
     command.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
 }
 
-/// The words of a line, as of a shell that knows single quotes and nothing else.
+/// Splits a line into words, like a shell that supports only single quotes.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut quoted, mut started) = (vec![String::new()], false, false);
     for char in line.chars() {
@@ -132,7 +132,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// What a command has done.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
@@ -145,7 +145,7 @@ pub(crate) trait Run {
     /// Runs the command with this input.
     fn output_of(&mut self, input: &[u8]) -> Output;
 
-    /// [`Self::output_of`] a command that writes nothing but text.
+    /// Like [`Self::output_of`], for a command that prints only text.
     fn ran(&mut self, input: &str) -> Ran;
 }
 
@@ -153,7 +153,7 @@ impl Run for Command {
     fn output_of(&mut self, input: &[u8]) -> Output {
         let streams = self.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = streams.spawn().unwrap();
-        // A command that does not read its input may be gone already.
+        // A command that does not read its input may have exited already.
         let _ = child.stdin.take().unwrap().write_all(input);
         child.wait_with_output().unwrap()
     }
@@ -167,7 +167,7 @@ impl Run for Command {
 }
 
 impl Ran {
-    /// Claims something of the run, which is shown as a whole where it does not hold.
+    /// Asserts a condition, and prints the whole run if it is false.
     #[track_caller]
     fn claim(self, holds: impl Fn(&Ran) -> bool, what: &str) -> Ran {
         let holds = holds(&self);
@@ -176,13 +176,13 @@ impl Ran {
         self
     }
 
-    /// Claims an exit code.
+    /// Asserts the exit code.
     #[track_caller]
     pub(crate) fn exits(self, code: i32) -> Ran {
         self.claim(|ran| ran.code == Some(code), &format!("it does not exit with {code}"))
     }
 
-    /// Claims that this is a part of the standard output. `prints_no` claims that it is none.
+    /// Asserts that standard output contains a text; `prints_no` asserts that it does not.
     #[track_caller]
     pub(crate) fn prints(self, part: &str) -> Ran {
         self.claim(|ran| ran.stdout.contains(part), &format!("it does not print `{part}`"))
@@ -193,25 +193,25 @@ impl Ran {
         self.claim(|ran| !ran.stdout.contains(part), &format!("it prints `{part}`"))
     }
 
-    /// Claims with what the standard output starts.
+    /// Asserts the start of standard output.
     #[track_caller]
     pub(crate) fn starts(self, part: &str) -> Ran {
         self.claim(|ran| ran.stdout.starts_with(part), &format!("it does not print `{part}` first"))
     }
 
-    /// Claims with what the standard output ends.
+    /// Asserts the end of standard output.
     #[track_caller]
     pub(crate) fn ends(self, part: &str) -> Ran {
         self.claim(|ran| ran.stdout.ends_with(part), &format!("it does not print `{part}` last"))
     }
 
-    /// Claims the whole standard output.
+    /// Asserts the whole standard output.
     #[track_caller]
     pub(crate) fn printed(self, whole: &str) -> Ran {
         self.claim(|ran| ran.stdout == whole, &format!("it does not print exactly `{whole}`"))
     }
 
-    /// Claims that this is a part of the standard error. `tells_no` claims that it is none.
+    /// Asserts that standard error contains a text; `tells_no` asserts that it does not.
     #[track_caller]
     pub(crate) fn tells(self, part: &str) -> Ran {
         self.claim(|ran| ran.stderr.contains(part), &format!("it does not tell `{part}`"))
@@ -222,31 +222,31 @@ impl Ran {
         self.claim(|ran| !ran.stderr.contains(part), &format!("it tells `{part}`"))
     }
 
-    /// Claims with what the standard error ends.
+    /// Asserts the end of standard error.
     #[track_caller]
     pub(crate) fn tells_last(self, part: &str) -> Ran {
         self.claim(|ran| ran.stderr.ends_with(part), &format!("it does not tell `{part}` last"))
     }
 
-    /// Claims the whole standard error.
+    /// Asserts the whole standard error.
     #[track_caller]
     pub(crate) fn told(self, whole: &str) -> Ran {
         self.claim(|ran| ran.stderr == whole, &format!("it does not tell exactly `{whole}`"))
     }
 
-    /// The standard output as JSON.
+    /// Parses standard output as JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap()
     }
 }
 
-/// The data that a page of a timeline carries.
+/// Returns the embedded data of a timeline page.
 pub(crate) fn data(page: &str) -> Value {
     let (_, rest) = page.split_once(r#"<script type="application/json" id="data">"#).unwrap();
     serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
 }
 
-/// The lines with which a client of the Model Context Protocol begins.
+/// Returns the first messages of an MCP client.
 pub(crate) fn hello(capabilities: &Value) -> [Value; 2] {
     let client = json!({"name": "test", "version": "1"});
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": client});
@@ -256,17 +256,17 @@ pub(crate) fn hello(capabilities: &Value) -> [Value; 2] {
     ]
 }
 
-/// A client of the Model Context Protocol over the streams of a server. What it is asked it answers in the same way.
+/// An MCP client over the standard streams of a server. It answers all elicitations in the same way.
 pub(crate) struct Client {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     next: u64,
-    /// What the server said of itself.
+    /// The result of `initialize`.
     pub(crate) server: Value,
-    /// Whether it approves of calls that it is asked about.
+    /// Whether it approves calls.
     pub(crate) approves: bool,
-    /// What it was asked.
+    /// The questions of the server.
     pub(crate) asked: Vec<String>,
 }
 
@@ -289,7 +289,7 @@ impl Client {
         writeln!(self.input, "{message}").unwrap();
     }
 
-    /// The next message, which is one line; `None` at the end.
+    /// Reads the next message, which is one line; `None` at the end.
     fn heard(&mut self) -> Option<Value> {
         let mut line = String::new();
         if self.output.read_line(&mut line).unwrap() == 0 {
@@ -300,7 +300,7 @@ impl Client {
         Some(message)
     }
 
-    /// The answer to a request.
+    /// Returns the response to a request.
     fn answer(&mut self, id: u64) -> Value {
         loop {
             let Some(mut message) = self.heard() else {
@@ -321,7 +321,7 @@ impl Client {
         }
     }
 
-    /// The result of a request.
+    /// Sends a request and returns its result.
     pub(crate) fn request(&mut self, method: &str, params: &Value) -> Value {
         let id = self.next;
         self.next += 1;
@@ -329,20 +329,20 @@ impl Client {
         self.answer(id)
     }
 
-    /// The names of the tools that are listed.
+    /// Returns the names of the listed tools.
     pub(crate) fn names(&mut self) -> Vec<String> {
         let listed = self.request("tools/list", &json!({}));
         let tools = listed["tools"].as_array().unwrap().iter();
         tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// The result of a call.
+    /// Calls a tool and returns its result.
     pub(crate) fn call(&mut self, name: &str, arguments: &Value) -> Value {
         self.request("tools/call", &json!({"name": name, "arguments": arguments}))
     }
 
-    /// Sends these requests at once and ends the input, as a client does that leaves. Returns their results and what the
-    /// server told.
+    /// Sends these requests without waiting and closes the input, like a client that disconnects. Returns the results
+    /// and the standard error of the server.
     pub(crate) fn leave_with(mut self, requests: &[(&str, Value)]) -> (Vec<Value>, String) {
         let first = self.next;
         for (id, (method, params)) in (first..).zip(requests) {
@@ -363,11 +363,11 @@ impl Client {
         (results, described)
     }
 
-    /// Ends the server, which has to end well. Returns what it told.
+    /// Closes the input of the server, which must exit successfully. Returns its standard error.
     pub(crate) fn end(self) -> String {
         let Client { mut child, input, output, .. } = self;
         drop(input);
-        // Nothing but messages, one a line.
+        // Standard output contains only messages, one per line.
         for line in output.lines().map(Result::unwrap) {
             assert_eq!(serde_json::from_str::<Value>(&line).unwrap()["jsonrpc"], "2.0", "{line}");
         }

@@ -1,4 +1,4 @@
-//! `cargo toolgen timeline`: what the page is given, and who is given it.
+//! Tests of `cargo toolgen timeline`: the data of the page, and the access to it.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,7 +16,7 @@ fn folder(name: &str) -> Folder {
     Folder::new(&format!("timeline/{name}"))
 }
 
-/// The lines that a sink writes of a call.
+/// Returns the lines that a sink writes for a call.
 fn lines(number: u32, parent: Option<u32>, tool: &str, arguments: &Value, ended: bool) -> String {
     let mut intent = json!({
         "event": "intent", "call": format!("run-{number}"), "timestamp": "2026-11-22T22:00:00.250Z", "session_id": "s-1",
@@ -36,7 +36,7 @@ fn lines(number: u32, parent: Option<u32>, tool: &str, arguments: &Value, ended:
     if ended { format!("{intent}\n{outcome}\n") } else { format!("{intent}\n") }
 }
 
-/// A row, with its texts in place of their numbers.
+/// Returns a row, with shared strings instead of their indexes.
 fn row(data: &Value, index: usize) -> Vec<Value> {
     let row = data["rows"][index].as_array().unwrap();
     let text = |place: &Value| data["strings"][usize::try_from(place.as_u64().unwrap()).unwrap()].clone();
@@ -53,9 +53,9 @@ fn timeline_page_is_complete_and_escapes_the_log() {
     let line = "timeline log.jsonl api.yaml --out page.html";
     dir.run(line).exits(0).tells("shows 2 calls");
     let text = dir.read("page.html");
-    // The elements of the page itself, and none of the log's.
+    // Only the elements of the page itself, none from the log.
     assert_eq!((text.matches("<script").count(), text.matches("</script>").count()), (2, 2));
-    // What nobody sees is shown as what it is, by the one table of such characters.
+    // Invisible characters are shown as escapes, by the shared table of such characters.
     assert!(text.contains(r"\u{e0000}-\u{e0fff}") && text.contains(r"\u{3164}-\u{3164}"));
     assert!(
         !text.contains("<b>act")
@@ -94,7 +94,7 @@ fn timeline_page_is_complete_and_escapes_the_log() {
     assert!(cut.len() < 66_000 && cut.ends_with("bytes in all)"), "{}", cut.len());
     assert_eq!(data["documents"], json!(["api.yaml"]));
 
-    dir.run(line).exits(1).tells("`--force` replaces it");
+    dir.run(line).exits(1).tells("`--force` overwrites it");
 }
 
 #[test]
@@ -132,7 +132,7 @@ async fn database_is_read_by_url_without_showing_its_password() {
     let row = row(&data, 0);
     assert_eq!((&row[7], &row[11]), (&json!("find"), &json!("ok")));
 
-    // Served, it goes on with what is written.
+    // A served page shows new records.
     let served = Served::start(&dir, &url);
     let rows = |after: u64| served.json(&format!("/data?after={after}"))["rows"].as_array().unwrap().len();
     assert_eq!((rows(0), rows(1)), (3, 0));
@@ -172,7 +172,7 @@ async fn stalled_database_blocks_neither_page_nor_shutdown() {
     drop(stalled);
 }
 
-/// A server that is ended with the test.
+/// A server that is stopped at the end of the test.
 struct Served(Child, String, String);
 
 impl Drop for Served {
@@ -192,7 +192,7 @@ impl Served {
         Served(child, host.to_owned(), key.to_owned())
     }
 
-    /// Asks for a path, as this host and with this key. Returns the status and the rest of the answer.
+    /// Requests a path with this host and key. Returns the status and the rest of the response.
     fn ask(&self, path: &str, host: &str, key: Option<&str>) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.1).unwrap();
         let key = key.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
@@ -226,7 +226,7 @@ fn served_timeline_requires_its_address_and_follows_the_log() {
         ("/?token=", host, None, 401),
         ("/data", host, None, 401),
         ("/data", host, Some("0123456789abcdef0123456789abcdef"), 401),
-        // A key in the address of data could be read in the log of a proxy; the page sends it in a header.
+        // A key in the URL of data could appear in the log of a proxy; the page sends it in a header.
         (&format!("/data?token={key}"), host, None, 401),
         ("/data", "evil.example", Some(key), 403),
         (&format!("/?token={key}"), &host.replace("127.0.0.1", "evil.example"), None, 403),

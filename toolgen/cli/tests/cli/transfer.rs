@@ -1,4 +1,4 @@
-//! Files that calls send, and files that answers become.
+//! Tests of files that calls upload, and of responses that are written to files.
 
 use std::fs;
 use std::process::Output;
@@ -33,12 +33,12 @@ fn run(dir: &Folder, line: impl AsRef<str>, input: &[u8]) -> (Option<i32>, Vec<u
     (status.code(), stdout, String::from_utf8(stderr).unwrap())
 }
 
-/// A server that answers each request so.
+/// Starts a server that sends this response to each request.
 fn serve(response: &'static [u8]) -> String {
     Server::start(move |_| raw(response)).url
 }
 
-/// The body that would be sent, as it stands in a dry run.
+/// Returns the body in the output of a dry run.
 fn sent(dir: &Folder, words: &str, input: &[u8]) -> Result<(String, String), String> {
     let line = format!("call api.json {words} --dry-run --format json --base-url https://x.example");
     let (code, stdout, stderr) = run(dir, line, input);
@@ -81,7 +81,7 @@ fn file_is_passed_by_its_path() {
         assert!(body.contains(part), "{part}: {body}");
     }
     for (words, message) in [
-        ("putPhoto body=cat.png", "`body` is a file, which is given by its path: body=@cat.png"),
+        ("putPhoto body=cat.png", "`body` is a file; pass its path: body=@cat.png"),
         ("putPhoto body=@cat.png body=@cat.png", "`body` is given twice"),
         ("putPhoto body=@none.png", "none.png"),
         ("putPhoto body=@cat.png --max-file 3", "cat.png: the file is larger than 3 bytes"),
@@ -113,7 +113,7 @@ fn response_is_saved_to_a_file() {
         "{stderr}"
     );
     let (code, _, stderr) = call("--output more/mine.pdf");
-    assert!(code == Some(2) && stderr.contains("there is such a file already"), "{stderr}");
+    assert!(code == Some(2) && stderr.contains("the file exists"), "{stderr}");
     let (code, _, stderr) = call("--output small.pdf --max-file 5");
     assert!(
         code == Some(1) && stderr.contains("it is larger than 5 bytes") || !stderr.contains("saved"),
@@ -121,7 +121,7 @@ fn response_is_saved_to_a_file() {
     );
     assert!(!dir.join("small.pdf").exists());
     let (code, _, stderr) = call("--output - --format json");
-    assert!(code == Some(2) && stderr.contains("`--format json` has no place"), "{stderr}");
+    assert!(code == Some(2) && stderr.contains("cannot be used with `--format json`"), "{stderr}");
 
     let (code, stdout, stderr) = call("--save more");
     let stdout = String::from_utf8(stdout).unwrap();
@@ -142,7 +142,7 @@ fn killed_command_leaves_no_file_under_the_final_name() {
     let line =
         |address: &str, file: &str| format!("call api.json getReport --base-url {address} --output {file}");
     let mut child = dir.toolgen(line(&server.url, "more/it.pdf")).spawn().unwrap();
-    // Until some of it is written.
+    // Wait until a part of it is written.
     let written =
         || fs::read_dir(dir.join("more")).unwrap().any(|entry| entry.unwrap().metadata().unwrap().len() > 1);
     for _ in 0..500 {
@@ -155,12 +155,12 @@ fn killed_command_leaves_no_file_under_the_final_name() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(!dir.join("more/it.pdf").exists());
-    // What is left is in nobody's way.
+    // A leftover temporary file does not disturb the next call.
     let address = serve(PDF);
     let (code, _, stderr) = run(&dir, line(&address, "more/it.pdf"), b"");
     assert!(code == Some(0) && dir.join("more/it.pdf").exists(), "{stderr}");
     let (code, _, stderr) = run(&dir, line(&address, "gone/it.pdf"), b"");
-    assert!(code == Some(2) && stderr.contains("there is no folder gone"), "{stderr}");
+    assert!(code == Some(2) && stderr.contains("there is no directory gone"), "{stderr}");
 }
 
 #[test]

@@ -104,7 +104,7 @@ An operation asks for a scheme that is not declared under `components/securitySc
 `securityDefinitions`), or is declared in a way that does not say where the credential goes. That alternative of
 authentication is left out, so a call may be refused by the server. The same goes for a parameter `Authorization` that
 no scheme stands for: a model must not give credentials. If the service needs one all the same, send it as a header of
-every request: `HttpEngineBuilder::header`, or `--header NAME=VARIABLE`. Two schemes of one alternative that take the
+every request: `HttpEngineBuilder::header`, or `--header NAME=ENV_VAR`. Two schemes of one alternative that take the
 same place, such as basic and bearer, cannot both be sent; each is read as an alternative. Nor is a credential sent by
 a scheme of HTTP other than basic and bearer, such as digest, which needs more than a header, or as a header that
 belongs to the client, such as `Host`.

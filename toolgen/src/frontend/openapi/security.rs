@@ -110,7 +110,7 @@ impl<'a> Context<'a> {
             _ => return Some(placement),
         };
         let help = "declare what the service takes: basic, bearer, or an apiKey in a header; or give the whole header \
-            with each request: `--header Authorization=VARIABLE`";
+            with each request: `--header Authorization=ENV_VAR`";
         self.report(codes::SECURITY, &node.pointer, reason, help);
         Some(placement)
     }

@@ -1,4 +1,4 @@
-// What the calls that pass the filters amount to: how many, how long, how large.
+// Statistics of the calls that pass the filters: number, duration, size.
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
 
@@ -36,7 +36,7 @@ function overTime(element, shown) {
     context.fillStyle = colour(status);
     for (let bin = 0; bin < bins; bin += 1) {
       if (!each[bin]) continue;
-      // One failure among thousands is still seen.
+      // A single failure among thousands is still visible.
       const tall = Math.max(2, (each[bin] / most) * (height - 6));
       context.fillRect((bin * width) / bins, height - base[bin] - tall, Math.max(1, width / bins - 1), tall);
       base[bin] += tall;
@@ -126,13 +126,13 @@ function drawFigures() {
     axes.append(canvas, most);
     axis.append(...below.map((text) => make("span", "", text)));
     figure.append(make("figcaption", "", caption), axes, axis);
-    // Only what is in the page has a size.
+    // Only calls in the page have a size.
     figure.draw = () => (most.textContent = shown.length ? counted(draw(canvas)) : "");
     return figure;
   };
   const ends = shown.length ? view.whole.map((end) => clock(end, 1000)) : [];
-  const begun = plot("How many calls began when, by status", (canvas) => overTime(canvas, shown), ...ends);
-  const spread = plot("How many calls took how long, on a logarithmic scale", (canvas) => durations(canvas, times, true));
+  const begun = plot("Calls over time, by status", (canvas) => overTime(canvas, shown), ...ends);
+  const spread = plot("Durations of calls, on a logarithmic scale", (canvas) => durations(canvas, times, true));
   const hint = make("p", "", "Tokens are estimated: four bytes of JSON are about one.");
   const wide = make("div", "wide");
   wide.append(table(tools));

@@ -1,4 +1,4 @@
-// The list of calls on their time axis. Only the rows in sight are elements, so that a hundred thousand scroll.
+// The list of calls on their time axis. Only visible rows are elements, so that lists of a hundred thousand rows scroll.
 
 const ROW = 24;
 const $ = (id) => document.getElementById(id);
@@ -32,7 +32,7 @@ function rebuild() {
     to = Math.max(to, run.end);
   }
   view.whole = from <= to ? [from, Math.max(to, from + 1)] : [0, 1];
-  // Runs that are seconds of a night would be specks on one clock.
+  // Runs of a few seconds would be invisible on a common clock of hours.
   const busy = view.runs.reduce((sum, run) => sum + run.end - run.start, 0);
   if (view.byRun === null && view.runs.length) setAxis(view.runs.length > 1 && busy * 4 < to - from);
   refilter();
@@ -60,7 +60,7 @@ function ticks() {
   const wanted = ((to - from) / width) * 110;
   const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 10e3, 15e3, 30e3, 60e3, 120e3, 300e3, 600e3, 1800e3, 3600e3, 7200e3, 21600e3, 43200e3, 86400e3];
   const step = steps.find((it) => it >= wanted) ?? Math.ceil(wanted / 86400e3) * 86400e3;
-  // The clock of the reader, also for where the marks are.
+  // Marks are at local times.
   const zone = view.byRun ? 0 : new Date(from).getTimezoneOffset() * 60e3;
   const marks = [];
   for (let at = Math.ceil((from - zone) / step) * step + zone; at < to; at += step) {
@@ -76,7 +76,7 @@ function clock(at, step) {
   const two = (number) => String(number).padStart(2, "0");
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   if (step >= 86400e3) return day;
-  // A mark at midnight says the day that begins.
+  // A mark at midnight shows the new day.
   if (step >= 60e3 && date.getHours() + date.getMinutes() === 0) return day;
   let text = `${two(date.getHours())}:${two(date.getMinutes())}`;
   if (step < 60e3) text += `:${two(date.getSeconds())}`;
@@ -190,7 +190,7 @@ function trackOf(row, from, to) {
     bar.style.width = `${Math.max(end - start, 0)}%`;
     track.append(bar);
     const took = make("span", "took", row.run ? "" : span(row.took));
-    // Beside the bar, on the side with room, there is also room for why it failed.
+    // Next to the bar, on the side with room, the reason of a failure also fits.
     if (!row.run && row.why && row.status !== "ok" && (end < 60 || left > 40)) took.append(make("span", "why", ` ${row.why.slice(0, 300)}`));
     if (end < 85) took.style.left = `calc(${Math.max(end, 0)}% + 3px)`;
     else took.style.right = `calc(${100 - Math.min(Math.max(start, 8), 100)}% + 3px)`;

@@ -63,8 +63,8 @@ async function show(id) {
   status.append(dot, document.createTextNode(` ${plain(outcome(call))}`));
   fact("Status", status);
   fact("Began", `${new Date(call.start).toLocaleString()} (${call.at})`);
-  fact("Took", call.took === null ? "not over yet" : span(call.took));
-  fact("Approved", call.approved ? (call.by ? `by ${call.by}` : "yes; by whom is not recorded") : "");
+  fact("Took", call.took === null ? "running" : span(call.took));
+  fact("Approved", call.approved ? (call.by ? `by ${call.by}` : "yes; the approver is not recorded") : "");
   fact("Attempt", call.attempt > 1 ? call.attempt : "");
   fact("Session", call.session);
   fact("Turn", call.turn ? `${call.of?.turns.get(call.turn) ?? call.turn} of this run` : "");
@@ -83,12 +83,12 @@ async function show(id) {
   if (all.problem) parts.push(make("p", "why", `The rest cannot be shown: ${all.problem}`));
   if (all.error) parts.push(section("Error", all.error));
   const asked = approvalsOf(call);
-  if (asked.length > 0 && !asked[0].sure) parts.push(make("p", "why", "The record does not say which approval is its own: these have its tool, caller, ID of the model and time."));
+  if (asked.length > 0 && !asked[0].sure) parts.push(make("p", "why", "The record does not name its approval: these have the same tool, caller, model call ID and time."));
   for (const { approval, sure } of asked) parts.push(...approvalParts(approval, sure, all));
   parts.push(section("Arguments", text(all.parameters)));
   if (all.result !== undefined && all.result !== null) {
     const [read, unfolded] = unfold(all.result);
-    parts.push(section(unfolded ? "Result, with the JSON in its texts" : "Result", text(read)));
+    parts.push(section(unfolded ? "Result, with JSON strings expanded" : "Result", text(read)));
   }
   if (call.below.length) {
     const list = make("dl");
@@ -98,11 +98,11 @@ async function show(id) {
       list.append(make("dt", "", `${child.status} · ${span(child.took)}`), cell);
     }
     const below = make("div");
-    below.append(make("h3", "", `Calls that it made (${call.below.length})`), list);
+    below.append(make("h3", "", `Nested calls (${call.below.length})`), list);
     parts.push(below);
   }
   const command = callAgain(about.documents, call.tool, argumentsOf(all.parameters));
-  if (command) parts.push(section("Call it again", command));
+  if (command) parts.push(section("Repeat this call", command));
   const hadFocus = panel.contains(document.activeElement);
   panel.replaceChildren(...parts);
   panel.hidden = false;
@@ -120,27 +120,27 @@ function approvalParts(approval, sure, record) {
   const fact = (name, value) => {
     if (value) facts.append(make("dt", "", name), make("dd", "", value));
   };
-  fact("State", `${approval.state}${approval.state === "started" ? ": if its worker is gone, it may have had its effect" : ""}`);
+  fact("State", `${approval.state}${approval.state === "started" ? ": if its worker is gone, it may have taken effect" : ""}`);
   fact("Damage", approval.damage);
   fact("Reasons", approval.reasons.join(" "));
-  fact("Waits since", `${at(approval.asked_at)}, until ${at(approval.expires_at)}`);
+  fact("Waiting since", `${at(approval.asked_at)}, until ${at(approval.expires_at)}`);
   const { decision, claim, outcome: end } = approval;
-  if (decision) fact(decision.granted ? "Granted" : "Denied", `by ${decision.by || "somebody"}, ${at(decision.at)}`);
+  if (decision) fact(decision.granted ? "Granted" : "Denied", `by ${decision.by || "unknown"}, ${at(decision.at)}`);
   fact("Note", decision?.note);
   fact("May call", (approval.calls ?? []).map((it) => it.name).join(", "));
-  if (claim) fact("Worker", `${claim.worker || "without a name"}, ${at(claim.at)}${claim.refused ? `, refused it: ${claim.refused}` : ""}`);
+  if (claim) fact("Worker", `${claim.worker || "unnamed"}, ${at(claim.at)}${claim.refused ? `, refused it: ${claim.refused}` : ""}`);
   if (end) fact("Outcome", `${end.error_code ?? "it ran"}, ${at(end.at)}`);
   made.append(make("h3", "", "Approval"), facts);
   const parts = [made];
-  // What is sealed is what would run: middleware may have changed what the record has.
+  // The sealed arguments would run: middleware may have changed those in the record.
   if (approval.shown !== undefined) {
     parts.push(section("Arguments of the approval", text(approval.shown)));
-    if (record.parameters !== undefined && !same(approval.shown, argumentsOf(record.parameters))) parts.push(make("p", "why", "These are not the arguments of the record: what is approved is what stands here."));
+    if (record.parameters !== undefined && !same(approval.shown, argumentsOf(record.parameters))) parts.push(make("p", "why", "These are not the arguments of the record: the approval applies to the ones below."));
   }
   if (approval.state !== "waiting" || approval.damage) return parts;
   const offers = sure
     ? [["Grant it", decideCommand("grant", approval, "--by", "NAME")], ["Deny it", decideCommand("deny", approval, "--by", "NAME", "--note", "WHY")]]
-    : [["Look at it", decideCommand("show", approval)]];
+    : [["Show it", decideCommand("show", approval)]];
   for (const [title, command] of offers) if (command) parts.push(section(title, command));
   return parts;
 }
@@ -337,7 +337,7 @@ function move(event) {
     event.preventDefault();
     const folds = row.run || row.below.length > 0;
     if (folds && !view.folded.has(row.id)) return fold(row, true);
-    // To the row above it.
+    // Select the row above.
     for (let at = index - 1; at >= 0; at -= 1) {
       if (view.rows[at].run || view.rows[at].depth < row.depth) return choose(at);
     }
@@ -364,7 +364,7 @@ async function follow() {
       $("live").textContent = "live";
       $("live").className = "on";
       const started = performance.now();
-      // A running call grows, too.
+      // The bar of a running call also grows.
       const running = !$("calls").hidden && [...calls.values()].some((call) => call.took === null);
       if (take(data) || delay === 0) {
         choices();
@@ -372,7 +372,7 @@ async function follow() {
       } else if (running) {
         rebuild();
       }
-      // What takes long is done less often, so that the page stays quick.
+      // Slow updates run less often, so that the page stays responsive.
       delay = Math.max(1000, (performance.now() - started) * 20);
     } catch (why) {
       $("live").textContent = `not live: ${plain(why.message ?? why)}`;

@@ -1,5 +1,5 @@
 "use strict";
-// The calls, and what follows from them: runs, which call made which, and what passes the filters.
+// The calls, and derived data: runs, nested calls, and the calls that pass the filters.
 
 /** The statuses, in the order in which they are stacked and offered. */
 const STATUSES = ["ok", "error", "refused", "timeout", "cancelled", "unknown", "started"];
@@ -92,7 +92,7 @@ function stateOf(approval) {
   const by = approval.decision?.by ? ` by ${approval.decision.by}` : "";
   if (approval.damage) return "approval that cannot be read";
   if (approval.state === "waiting") return "waits for an approval";
-  if (approval.state === "expired") return "nobody approved in time";
+  if (approval.state === "expired") return "no decision in time";
   if (approval.decision) return `${approval.decision.granted ? "granted" : "denied"}${by}`;
   return approval.state;
 }
@@ -134,7 +134,7 @@ function runsOf(now) {
   const early = (a, b) => a.start - b.start;
   for (const run of runs.values()) {
     run.calls.sort(early);
-    // Without recursion: how deep calls are nested is not for this page to limit.
+    // Without recursion, so that the page does not limit the depth of nested calls.
     const open = run.calls.map((call) => [call, 1]).reverse();
     while (open.length) {
       const [call, depth] = open.pop();
@@ -175,7 +175,7 @@ function rowsOf(runs, folded) {
     const at = rows.push(run) - 1;
     const open = run.calls.slice().reverse();
     let any = false;
-    // The rows that wait for one below them that passes.
+    // Rows that are shown only if a row below them passes.
     const waiting = [];
     while (open.length) {
       const call = open.pop();
