@@ -144,7 +144,7 @@ pub(super) async fn result(
             None => structured(&result, &head, (!has_body).then_some(status)),
         };
     }
-    let mut details = json!({
+    result.details = json!({
         "status": status.as_u16(),
         "method": request.method,
         "url": url,
@@ -153,16 +153,12 @@ pub(super) async fn result(
         "truncated": truncated,
         "content_type": content_type,
     });
-    if let Some(url) = final_url {
-        details["final_url"] = request.credentials.redact_url(url.as_str()).into();
+    let final_url = final_url.map(|url| request.credentials.redact_url(url.as_str()));
+    let unusual =
+        [("final_url", final_url), ("redirect_refused", refused.map(str::to_owned)), ("unread", unread)];
+    for (key, value) in unusual.into_iter().filter_map(|(key, value)| Some((key, value?))) {
+        result.details[key] = value.into();
     }
-    if let Some(reason) = refused {
-        details["redirect_refused"] = reason.into();
-    }
-    if let Some(reason) = unread {
-        details["unread"] = reason.into();
-    }
-    result.details = details;
     if let Some(saved) = saved {
         save::report_saved_file(&mut result, &head, is_text, saved);
     }
