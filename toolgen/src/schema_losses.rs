@@ -1,4 +1,4 @@
-//! Denied losses: what dialects cannot express of tools.
+//! Denied losses: parts of tools that a dialect cannot express although the options or a manifest require it.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::problem::{Problems, codes};
 use crate::selection::{Entry, matched};
 use crate::tool::{Program, Tool};
 
-/// Checks that programs built together lose nothing in the dialects in which the options or the programs deny losses.
+/// Checks that programs built together lose nothing in the dialects where the options or the programs deny losses.
 /// Each loss is reported at its tool.
 pub fn check(programs: &[Program], options: &Options, problems: &mut Problems) -> bool {
     let mut kept = true;
@@ -67,7 +67,7 @@ fn check_tool(tool: &Tool, dialect: &Dialect, problems: &mut Problems) -> bool {
     wrong.is_empty()
 }
 
-/// Says how to avoid a loss.
+/// Returns how to avoid a loss.
 fn remedy(loss: &Loss) -> &'static str {
     match loss.keyword {
         "additionalProperties" => "name the keys as properties, or say what the values of all other keys are",

@@ -1,4 +1,4 @@
-//! Selects and names the entries of a document that become tools, by the options, for every front end.
+//! Selects and names the entries of a document that become tools, by the options. All front ends use it.
 
 use toolgen_core::ToolName;
 
@@ -18,7 +18,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) title: String,
     /// The name of its tool if it has no name of its own.
     pub(crate) fallback: String,
-    /// The groups it is in.
+    /// The groups that it belongs to.
     pub(crate) groups: Vec<&'a str>,
     /// Whether the document advises against it.
     pub(crate) deprecated: bool,
@@ -46,8 +46,8 @@ pub(crate) struct SelectedEntry {
     pub(crate) name: String,
 }
 
-/// Returns the entries that become tools, in their order. Filters and renamings that match no entry are reported, with
-/// what was probably meant.
+/// Returns the entries that become tools, in their order. Filters and renames that match no entry are reported with a
+/// suggestion.
 ///
 /// Names depend on the whole document, so a filter changes no name.
 pub(crate) fn select_entries(
@@ -106,7 +106,7 @@ fn rename(entries: &[Entry<'_>], names: &mut [String], from: &str, to: &str, pro
     problems.report(codes::RENAME, &Pointer::ROOT, problem, help);
 }
 
-/// Returns whether each entry is selected. Filters that select none are reported.
+/// Returns whether each entry is selected. Filters that match nothing are reported.
 pub(crate) fn selected(
     entries: &[Entry<'_>],
     names: &[String],
@@ -123,7 +123,7 @@ pub(crate) fn selected(
     let selected: Vec<bool> = entries.iter().zip(&subjects).map(is_selected).collect();
     let none_left = !entries.is_empty() && !selected.contains(&true);
     let of_include = if none_left { codes::NO_TOOLS } else { codes::SELECTOR };
-    // A document without operations has none that could become a tool by mistake.
+    // In a document without operations, none could become a tool by accident.
     let of_exclude = if entries.is_empty() { codes::SELECTOR } else { codes::EXCLUSION };
     let filters = include.iter().map(|selector| (selector, of_include, ""));
     let filters = filters.chain(exclude.iter().map(|selector| (selector, of_exclude, "the exclusion ")));
@@ -133,8 +133,8 @@ pub(crate) fn selected(
     selected
 }
 
-/// Returns whether each entry is selected by one of these selectors. Those that select none are reported, with what
-/// they are for.
+/// Returns whether each entry is matched by one of these selectors. Selectors that match nothing are reported with
+/// their purpose.
 pub(crate) fn matched(
     entries: &[Entry<'_>],
     names: &[String],
@@ -149,7 +149,7 @@ pub(crate) fn matched(
     subjects.iter().map(|subject| selectors.iter().any(|selector| selector.selects(subject))).collect()
 }
 
-/// Whether a selector selects a tool that was compiled.
+/// Whether a selector matches a tool that was compiled.
 pub(crate) fn selects(selector: &Selector, tool: &Tool, options: &Options) -> bool {
     let name = tool.spec.name.as_str();
     let prefix = options.namespace.as_ref().map(|namespace| format!("{namespace}__"));
@@ -166,7 +166,7 @@ fn subjects<'a>(entries: &'a [Entry<'_>], names: &'a [String]) -> Vec<Subject<'a
         .collect()
 }
 
-/// Reports a selector that selects nothing, with what was probably meant.
+/// Reports a selector that matches nothing, with a suggestion.
 fn report_idle(
     selector: &Selector,
     subjects: &[Subject<'_>],
@@ -186,7 +186,7 @@ fn report_idle(
     problems.report(code, &Pointer::ROOT, format!("{what}`{selector}` selects no operation"), help);
 }
 
-/// Reports the credentials that match no scheme of the document, and those that may be given themselves.
+/// Reports the credentials that match no scheme of the document, and those that may be secrets themselves.
 pub(crate) fn check_credentials(options: &Options, schemes: &[String], problems: &mut Problems) {
     for (id, variable) in &options.credentials {
         if !schemes.contains(id) {
@@ -200,7 +200,7 @@ pub(crate) fn check_credentials(options: &Options, schemes: &[String], problems:
             problems.report(codes::CREDENTIAL, &Pointer::ROOT, message, help);
         }
         if !is_variable(variable) {
-            // It is not repeated.
+            // The value is not repeated.
             let message = format!(
                 "the value given for the credential `{id}` is not the name of an environment variable"
             );
@@ -210,7 +210,7 @@ pub(crate) fn check_credentials(options: &Options, schemes: &[String], problems:
     }
 }
 
-/// Whether a text is written like the name of an environment variable.
+/// Whether a string is written like the name of an environment variable.
 pub(crate) fn is_variable(name: &str) -> bool {
     name.starts_with(|char: char| char.is_ascii_alphabetic() || char == '_')
         && name.chars().all(|char| char.is_ascii_alphanumeric() || char == '_')
