@@ -222,7 +222,7 @@ fn build_output_lists_the_available_modules() {
         Build::new(name).document(&path).run_in(&dir, &mut script).unwrap();
         script.lines
     };
-    // Another test may write modules, too: there is one list for a build script.
+    // Other tests may also write modules: a build script has one list.
     messages("told_first");
     let lines = messages("told_second");
     let location =
