@@ -1,4 +1,5 @@
-//! The overlays of a document: those that the options name, and one that is compiled itself, which names its document.
+//! The overlays of a document: those that the options name, and an overlay that is itself compiled, which names its
+//! document.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,8 +19,8 @@ pub(crate) struct Overlaid {
     pub(crate) sources: Vec<PathBuf>,
 }
 
-/// Returns what is compiled in place of a document. `None` if an overlay cannot be applied: what it removes must not
-/// become a tool.
+/// Returns the document to compile, after its overlays. `None` if an overlay cannot be applied: what it removes must
+/// not become a tool.
 pub(crate) fn overlaid(
     document: &Arc<Document>,
     options: &Options,
@@ -70,14 +71,14 @@ impl Overlaid {
     }
 }
 
-/// Whether a document is an overlay, and nothing else.
+/// Whether a document is only an overlay.
 fn is_overlay(document: &Document) -> bool {
     let has = |key| document.root.get(key).is_some();
     has("overlay") && !["openapi", "swagger", "toolgen"].into_iter().any(has)
 }
 
-/// Returns the file that an overlay extends. As for the files a document refers to, it must be in the folder of the
-/// overlay or below it, or in one that the options name.
+/// Returns the file that an overlay extends. As for references of a document, the file must be in or below the
+/// directory of the overlay, or a directory that the options name.
 fn extended(overlay: &Document, options: &Options) -> Result<PathBuf, (String, &'static str)> {
     const GIVE: &str = "give the document, and name the overlay by `--overlay` or `Options::overlay`";
     let Some(text) = overlay.root.get("extends").and_then(Value::as_str) else {
@@ -100,7 +101,7 @@ fn extended(overlay: &Document, options: &Options) -> Result<PathBuf, (String, &
     Ok(path)
 }
 
-/// Whether an overlay is for a document: it names none, or this one, or one by a URL, about which nothing is known.
+/// Whether an overlay applies to a document: it names none, or this one, or one by a URL, which cannot be compared.
 fn is_meant(overlay: &Document, document: &Document) -> bool {
     let Some(text) = overlay.root.get("extends").and_then(Value::as_str) else { return true };
     if document.root.get("$self").and_then(Value::as_str) == Some(text) {
@@ -115,7 +116,7 @@ fn is_meant(overlay: &Document, document: &Document) -> bool {
     }
 }
 
-/// Returns the path that a reference in an overlay names, if it is one to a file.
+/// Returns the path in a reference of an overlay, if the reference is to a file.
 fn local(text: &str, overlay: &Document) -> Option<PathBuf> {
     let text = text.split('#').next().unwrap_or_default();
     let has_scheme = text.split_once(':').is_some_and(|(scheme, _)| {

@@ -8,7 +8,7 @@ fn document(text: &str) -> Arc<Document> {
     Document::parse(Path::new("fix.overlay.yaml"), text, &mut Problems::new()).unwrap()
 }
 
-/// Applies actions to a tree, and returns what is left of it and the problems.
+/// Applies actions to a tree, and returns the result and the problems.
 fn applied(root: Value, actions: &str) -> (Value, String) {
     let mut root = root;
     let mut problems = Problems::new();
@@ -95,7 +95,7 @@ fix.overlay.yaml:19:4: `target` has no value [E0502]; write a JSONPath, such as 
 #[test]
 fn overlay_growth_is_limited() {
     let root = |length| json!({"a": {}, "b": [1, 2, 3], "c": "x".repeat(length)});
-    // Each action doubles the document: first in its size, then in its depth.
+    // Each action doubles the document: first its size, then its depth.
     let wide: String = (0..8).map(|_| "- {target: $.a, copy: $}\n- {target: $.b, copy: $}\n").collect();
     let deep: String =
         (0..14).map(|n| format!("- {{target: \"$.a{}\", copy: $}}\n", ".a".repeat((1 << n) - 1))).collect();

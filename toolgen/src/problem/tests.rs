@@ -57,7 +57,7 @@ fn text_output_shows_the_line_with_a_marker() {
     assert!(HumanRenderer::new(true).show(at, problem).contains("\u{1b}[1;33mwarning[W0115]\u{1b}[0m"));
 }
 
-/// A text that changes the direction of what follows would hide what is wrong.
+/// A character that changes the text direction would hide the error.
 #[test]
 fn control_characters_of_a_document_are_escaped() {
     let mut problems = problems("{\n\"a\u{202e}b\": \"\u{2066}\u{200b}c\"}");

@@ -1,4 +1,4 @@
-//! Reads queries.
+//! Parses queries.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use serde_json::Value;
 use super::filter::{Comparison, Operand, Query, Test};
 use super::{Segment, Selector};
 
-/// How deeply filters may nest.
+/// Maximum nesting depth of filters.
 const MAX_NESTING: usize = 32;
 
-/// Why a text is not a query.
+/// The reason why a string is not a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::overlay) struct PathError {
-    /// The number of characters before the mistake.
+    /// The number of characters before the error.
     at: usize,
     message: &'static str,
 }
@@ -24,7 +24,7 @@ impl fmt::Display for PathError {
     }
 }
 
-/// Reads a whole query.
+/// Parses a complete query.
 pub(super) fn path(text: &str) -> Result<Vec<Segment>, PathError> {
     let mut parser = Parser { chars: text.trim().chars().collect(), at: 0, nesting: 0 };
     if !parser.eat("$") {
@@ -60,7 +60,7 @@ impl Parser {
         }
     }
 
-    /// Passes over a text, if it is next.
+    /// Skips a string if it comes next.
     fn eat(&mut self, text: &str) -> bool {
         let end = self.at + text.chars().count();
         let is_next = self.chars.get(self.at..end).is_some_and(|next| next.iter().copied().eq(text.chars()));

@@ -1,4 +1,4 @@
-//! Problems of choosing: a front end for a document, and tools of it by the options (03xx).
+//! Problems of selection: of a front end for a document, and of its tools by the options (03xx).
 
 super::table! {
     UNKNOWN_KIND = "E0301", "This is not a document of a known kind", "

@@ -1,4 +1,4 @@
-//! Problems of reading a text (01xx).
+//! Problems of parsing a document (01xx).
 
 super::table! {
     UNREADABLE_FILE = "E0101", "The file cannot be read", "

@@ -1,4 +1,4 @@
-//! Findings of the lints on texts (07xx). See `toolgen_runtime::spec::lint`.
+//! Findings of the lints on descriptions (07xx). See `toolgen_runtime::spec::lint`.
 
 super::table! {
     NO_DESCRIPTION = "W0701", "A tool has no description", "

@@ -1,11 +1,11 @@
-//! What to do about a text that is not YAML.
+//! Help for texts that are not YAML.
 //!
-//! The parser says what it expected where it gave up, which is not what was written wrong: a text with a colon, a tab,
-//! a quote that is not closed.
+//! The parser reports what it expected where it stopped, which is not the actual error: a string with a colon, a tab,
+//! a missing closing quote.
 
 use super::super::Position;
 
-/// A part of the parser's message, and what was probably written.
+/// A part of the parser's message, and the likely error.
 const REMEDIES: [(&str, &str); 14] = [
     (
         "mapping values are not allowed",
@@ -32,9 +32,9 @@ const REMEDIES: [(&str, &str); 14] = [
     ("unknown escape character", "double each `\\` of the text, or put it in single quotes"),
 ];
 
-/// Returns the place of a mistake, what it is, and what to do, from the place and the message of the parser.
+/// Returns the position of an error, its description and its help, from the position and the message of the parser.
 pub(super) fn remedy(text: &str, at: Position, info: &str) -> (Position, String, &'static str) {
-    // The parser gives up at the end of what came before the tab.
+    // The parser stops at the end of the text before the tab.
     let near = text.lines().enumerate().skip(at.line.saturating_sub(2)).take(3);
     for (index, line) in near {
         let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
@@ -47,7 +47,7 @@ pub(super) fn remedy(text: &str, at: Position, info: &str) -> (Position, String,
             );
         }
     }
-    // The parser takes a text in braces for an object, and what follows for the next key.
+    // The parser treats a string in braces as an object, and the rest as the next key.
     let is_key = |part: &str| info.contains(part);
     let line = text.lines().nth(at.line.saturating_sub(1)).unwrap_or_default();
     let value = line.split_once(": ").map_or(line, |(_, value)| value).trim_start_matches(['-', ' ']);
