@@ -1,8 +1,8 @@
 //! Compiles OpenAPI 3 and Swagger 2.0 documents to tools.
 //!
-//! The document is walked as plain JSON values. A mistake costs the smallest part that contains it – a constraint, a
-//! parameter, at most an operation – and is reported with its place and what to do. Swagger 2.0, OpenAPI 3.0
-//! and 3.1 are read by their own rules; later versions as 3.1.
+//! The document is traversed as plain JSON values. An error costs the smallest part that contains it – a constraint,
+//! a parameter, at most an operation – and is reported with its location and help. Swagger 2.0, OpenAPI 3.0 and 3.1
+//! are read by their own rules; later versions as 3.1.
 
 mod arguments;
 mod body;
@@ -95,7 +95,7 @@ impl Frontend for OpenApi {
         let mut tools = cx.tools(&operations);
         let defs = cx.reached_defs(&tools);
         let defs = cx.fitting(&defs);
-        // What only failures hold is not a part of a tool.
+        // Shapes that only failures use are not a part of a tool.
         if let Some(tool) = tools.first_mut() {
             tool.spec.defs = defs.clone();
         }
@@ -137,7 +137,7 @@ pub(crate) fn parts_of(root: &serde_json::Value, url: &str) -> Vec<String> {
     found.references.iter().map(|text| files::uri::joined(url, text)).collect()
 }
 
-/// Leaves out defaults and examples of arguments that do not fit what their references lead to, and reports them.
+/// Drops defaults and examples of arguments that do not match their resolved schema, and reports them.
 fn drop_misfits(tool: &mut Tool, problems: &mut Problems) {
     let Tool { spec, origin, .. } = tool;
     let Some((input, misfits)) = with_valid_values(spec.input.shape(), &spec.defs) else { return };
@@ -154,8 +154,8 @@ fn drop_misfits(tool: &mut Tool, problems: &mut Problems) {
     spec.input = input.into();
 }
 
-/// Leaves out the example calls that the tool would not accept, and reports them. Published examples often do not fit, also
-/// because they are written as texts (`"439"` for a number in a path), which are read.
+/// Drops the example calls that the tool would not accept, and reports them. Published examples often do not match,
+/// also because they are written as strings (`"439"` for a number in a path), which are converted.
 fn keep_fitting_examples(tool: &mut Tool, problems: &mut Problems) {
     let Tool { spec, origin, .. } = tool;
     let mut kept = Vec::new();
@@ -172,8 +172,8 @@ fn keep_fitting_examples(tool: &mut Tool, problems: &mut Problems) {
     spec.examples = kept.into();
 }
 
-/// Returns an example that the tool accepts: as it stands, or with its texts read as what they stand for. The error says
-/// what does not fit even so.
+/// Returns an example that the tool accepts: unchanged, or with its strings converted to what they represent. The
+/// error says what still does not match.
 fn fitting(example: &Example, spec: &ToolSpec) -> Result<Example, String> {
     let Err(error) = spec.check_example(example) else { return Ok(example.clone()) };
     let Ok(arguments) = serde_json::from_str(&example.arguments) else { return Err(error) };
@@ -207,7 +207,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the version the document claims, if it is supported.
+    /// Returns the version that the document declares, if it is supported.
     fn claim_version(&mut self) -> Option<String> {
         let top = self.top();
         let version = document::claimed_version(&top)?;
@@ -229,7 +229,7 @@ impl<'a> Context<'a> {
         Some(version)
     }
 
-    /// Returns the tools of the chosen operations, without named shapes.
+    /// Returns the tools of the selected operations, without named shapes.
     fn tools(&mut self, operations: &[Operation<'a>]) -> Vec<Tool> {
         let entries: Vec<Entry<'_>> = operations.iter().map(Operation::entry).collect();
         let mut tools = Vec::new();

@@ -1,4 +1,4 @@
-//! Which front end gets a document, tried with front ends made for the purpose.
+//! Which front end claims a document, tested with toy front ends.
 
 use std::path::Path;
 
@@ -46,7 +46,7 @@ impl Frontend for Toy {
             groups: Vec::new(),
             deprecated: false,
         };
-        // What the filters of the options leave, by valid names, renamed and with their namespace.
+        // The entries that the filters of the options select, by valid names, renamed and with their namespace.
         let chosen = select_entries(&[entry], options, problems);
         let tools = chosen.into_iter().filter_map(|SelectedEntry { name, .. }| {
             let origin = Origin {
@@ -109,7 +109,7 @@ fn unclaimed_document_error_lists_the_expected_markers() {
             )
         )
     );
-    // A near relative is answered first.
+    // A near match of a kind is reported first.
     let (_, message) = compiled("bucket: null", &Options::default());
     assert!(message.ends_with("[E0301]; give it a value"), "{message}");
 }

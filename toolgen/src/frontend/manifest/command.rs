@@ -24,7 +24,7 @@ use super::tools::Draft;
 use crate::source::Pointer;
 
 impl<'a> Context<'a> {
-    /// A call that starts a program.
+    /// Compiles a plan that starts a program.
     pub(super) fn command(&mut self, draft: &Draft<'a>, scope: &mut Scope) -> Lowered {
         let call = self.command_plan(draft, scope).map(ExecutionPlan::Command);
         let takes_all = matches!(&call, Some(ExecutionPlan::Command(plan)) if plan.stdin == Stdin::Arguments);
@@ -133,7 +133,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Compiles a text with placeholders, or a number or a boolean as text.
+    /// Compiles a string with placeholders, or a number or a boolean as a string.
     pub(super) fn scalar_template(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Template> {
         match node.value {
             Value::String(text) => self.text_template(text, &node.pointer, PlaceholderTarget::Text, scope),
@@ -193,7 +193,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns the texts in a value, with their places.
+/// Returns the strings in a value, with their locations.
 fn texts_within(node: Node<'_>) -> Vec<(&str, Pointer)> {
     match node.value {
         Value::String(text) => vec![(text.as_str(), node.pointer)],

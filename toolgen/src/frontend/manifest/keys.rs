@@ -5,7 +5,7 @@
 /// The keys of one kind of object.
 #[derive(Debug)]
 pub(super) struct Keys {
-    /// What such an object is called in a message: `a tool`.
+    /// The noun for such an object in a message: `a tool`.
     pub(super) what: &'static str,
     /// The keys, in groups.
     pub(super) groups: &'static [&'static [&'static str]],
@@ -17,7 +17,7 @@ impl Keys {
         self.groups.concat()
     }
 
-    /// Returns what to do about a key that a tool does not have, but that one would expect there.
+    /// Returns the help for a key that a tool does not have, but that a user would expect there.
     pub(super) fn hint(&self, key: &str) -> Option<String> {
         if self.what != TOOL.what {
             return None;
@@ -32,7 +32,7 @@ impl Keys {
     }
 }
 
-/// The keys that say what kind of tool it is.
+/// The keys that determine the kind of a tool.
 pub(super) const KINDS: &[&str] = &["command", "http", "function", "compose", "complete", "effect", "agent"];
 
 /// The attributes of a tool that a file may set for all its tools.
@@ -59,14 +59,14 @@ const SHARED: &[&str] = &[
     "deprecated",
 ];
 
-/// The keys about what is checked of a tool.
+/// The keys about checks of a tool.
 const CHECKS: &[&str] = &["undocumented", "dialects"];
 
 /// The attributes of one tool.
 const OWN: &[&str] =
     &["label", "returns", "use_for", "doc_override", "examples", "exactly_one", "at_most_one"];
 
-/// The attributes that a reader expects first.
+/// The attributes that a reader looks for first.
 const FIRST: &[&str] = &["description", "parameters", "input", "output"];
 
 const REQUEST: &[&str] = &["method", "url", "query", "headers", "body", "form", "text", "auth"];

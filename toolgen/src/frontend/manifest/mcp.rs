@@ -72,7 +72,7 @@ impl<'a> Context<'a> {
         self.imported_file(text, at)
     }
 
-    /// Reads how a server is reached.
+    /// Reads the connection to a server.
     fn mcp_server(&mut self, node: &Node<'a>) -> Option<McpServer> {
         let errors = self.errors;
         let alias = self.required(node, "alias", "an MCP server", "write `alias: shop`");
@@ -165,7 +165,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether a lock was made from this server, as the manifest says it is reached. Differences are reported.
+    /// Whether a lock was made from this server with this connection. Differences are reported.
     fn is_lock_of(&mut self, lock: &Lock, server: &McpServer, at: &Pointer) -> bool {
         let mut differences = Vec::new();
         if lock.server.alias != server.alias {

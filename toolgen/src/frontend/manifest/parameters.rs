@@ -31,7 +31,7 @@ impl<'a> Context<'a> {
     /// Reads `input`: the schema of an object.
     fn whole_input(&mut self, node: &Node<'a>) -> Shape {
         let mut shape = self.shape(node.value, &SchemaPlace::of(&node.pointer));
-        // The root is always an object of its own, so what is referred to is copied.
+        // The root is always a separate object, so the target of a reference is copied.
         for _ in 0..16 {
             let Kind::Ref(name) = &shape.kind else { break };
             let name = name.clone();
@@ -75,7 +75,7 @@ impl<'a> Context<'a> {
         match node.value {
             Value::String(text) => {
                 let Some((schema, optional)) = self.short(text, &place) else {
-                    // The tool is left out; whatever else is wrong with it is told as if this were right.
+                    // The tool is omitted; other errors are reported as if this were correct.
                     field.shape.description = Text::from(name.to_owned());
                     return field;
                 };
@@ -144,7 +144,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Whether this is the schema of an object, and not arguments that are called `type` and `properties`.
+/// Whether this is the schema of an object, and not arguments that are named `type` and `properties`.
 fn is_whole_schema(node: &Node<'_>) -> bool {
     let properties = node.value.get("properties").and_then(Value::as_object);
     node.value.get("type").and_then(Value::as_str) == Some("object")

@@ -1,4 +1,4 @@
-//! What must hold before a tool is called: `requires`.
+//! Requirements of a tool call: `requires`.
 
 use serde_json::Value;
 use toolgen_core::schema::shape::{Relation, RelationKind};
@@ -39,7 +39,7 @@ impl<'a> Context<'a> {
         relations
     }
 
-    /// Reads `a => b`: a call that gives `a` must give `b`.
+    /// Reads `a => b`: a call that sets `a` must also set `b`.
     fn dependence(&mut self, text: &str, node: &Node<'a>, spec: &ToolSpec) -> Option<Relation> {
         let Some((first, second)) = text.split_once("=>") else {
             let message = format!("`{text}` is not a requirement");

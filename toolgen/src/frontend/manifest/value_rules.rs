@@ -13,7 +13,7 @@ use super::node::Node;
 pub(super) const KEYS: [&str; 3] = ["deny_pattern", "deny_message", "path"];
 
 impl<'a> Context<'a> {
-    /// Adds the rules of an argument to its shape; those of a list are for its items.
+    /// Adds the rules of an argument to its shape. Rules of an array apply to its items.
     pub(super) fn guard(&mut self, shape: &mut Shape, node: &Node<'a>) {
         let Some(first) = KEYS.into_iter().find(|key| node.get(key).is_some()) else { return };
         let [deny, message, path] = KEYS.map(|key| node.get(key).map(|node| node.value));
@@ -54,7 +54,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns the shape of texts, or of lists of them, that denies a pattern.
+/// Returns the shape of strings, or of arrays of strings, that denies a pattern.
 fn denying(shape: &Shape, deny: &str, deny_message: &str) -> Option<Shape> {
     let owned = |text: &str| Text::from(text.to_owned());
     let kind = match &shape.kind {

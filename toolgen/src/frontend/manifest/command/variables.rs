@@ -77,7 +77,7 @@ const DECISIVE: [&str; 62] = [
     "ZDOTDIR",
     "_JAVA_OPTIONS",
 ];
-/// How the names of such variables start.
+/// Prefixes of the names of such variables.
 const DECISIVE_STARTS: [&str; 17] = [
     "BASH_",
     "CARGO_",
@@ -97,11 +97,11 @@ const DECISIVE_STARTS: [&str; 17] = [
     "GEM_",
     "npm_config_",
 ];
-/// Variables that only say who, when and how, whatever reads them.
+/// Variables that only contain data, for any program.
 const DATA: [&str; 7] = ["COLUMNS", "FORCE_COLOR", "LANG", "LANGUAGE", "LINES", "NO_COLOR", "TZ"];
 const DATA_STARTS: [&str; 3] = ["GIT_AUTHOR_", "GIT_COMMITTER_", "LC_"];
 
-/// Whether a variable decides which code a program runs.
+/// Whether a variable determines which code a program runs.
 pub(super) fn is_decisive(name: &str) -> bool {
     let starts = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
     DECISIVE.contains(&name) || (starts(&DECISIVE_STARTS) && !starts(&DATA_STARTS))
@@ -129,7 +129,7 @@ impl<'a> Context<'a> {
         variables.into()
     }
 
-    /// Reports a variable that an argument sets, if it may decide which code runs.
+    /// Reports a variable that an argument sets, if it may determine which code runs.
     fn check_given(
         &mut self,
         name: &str,
@@ -175,7 +175,7 @@ impl<'a> Context<'a> {
         names.into()
     }
 
-    /// Reports what is not the name of an environment variable.
+    /// Reports a string that is not the name of an environment variable.
     pub(in super::super) fn check_variable(&mut self, name: &str, node: &Node<'a>) {
         if !is_variable(name) {
             let message = format!("`{name}` is not a name of an environment variable");
@@ -189,7 +189,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Whether a text of a command holds the name of a variable, as a word.
+/// Whether a string of a command contains the name of a variable, as a word.
 fn mentions(value: &Value, name: &str) -> bool {
     match value {
         Value::String(text) => text.match_indices(name).any(|(at, _)| {

@@ -17,7 +17,7 @@ use super::code::{Code, code};
 use super::starters::starter;
 use crate::source::Pointer;
 
-/// What only a shell understands.
+/// Words with a meaning only in a shell.
 const SHELL: [&str; 11] = ["|", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1", "$("];
 
 impl<'a> Context<'a> {
@@ -125,8 +125,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Reports values that a program runs as code, or may: unless they are meant to be all of the code, or the manifest
-    /// says that they are data.
+    /// Reports values that a program runs as code, or could: unless they are meant to be all of the code, or the
+    /// manifest declares that they are data.
     fn check_code(&mut self, items: &[Node<'a>], scope: &mut Scope) {
         let items = flat(items);
         let texts: Vec<&str> =
@@ -177,14 +177,14 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether a placeholder stands for a number, a boolean or a text that the manifest lists.
+    /// Whether a placeholder is replaced by a number, a boolean or an enumerated string.
     pub(super) fn is_fixed(&mut self, placeholder: &Placeholder, at: &Pointer, scope: &mut Scope) -> bool {
         let found = self.find(placeholder, at, scope);
         found.and_then(|(_, known)| known).is_some_and(|known| known.is_fixed())
     }
 
     fn words(&mut self, items: &[Node<'a>], scope: &mut Scope) -> Option<Vec<ArgvTemplate>> {
-        // All are read, so that all problems are told.
+        // All are read, so that all problems are reported.
         let words: Vec<Option<ArgvTemplate>> = items.iter().map(|item| self.word(item, scope)).collect();
         words.into_iter().collect()
     }
@@ -230,7 +230,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// One argument, or one for each item of a list: `{names*}`.
+    /// Compiles one argument, or one for each item of an array: `{names*}`.
     fn one_or_each(
         &mut self,
         text: &str,
@@ -257,7 +257,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns the texts of arguments, including those of groups, with what the manifest says of each: whether it is code.
+/// Returns the strings of arguments, including those in groups, each with whether the manifest declares it as code.
 fn flat<'a>(items: &[Node<'a>]) -> Vec<(Node<'a>, Option<bool>)> {
     let of = |item: &Node<'a>| match item.value {
         Value::Array(_) => flat(&item.items()),
@@ -271,7 +271,7 @@ fn flat<'a>(items: &[Node<'a>]) -> Vec<(Node<'a>, Option<bool>)> {
     items.iter().flat_map(of).collect()
 }
 
-/// Returns what `argv` is probably meant to be if its words are elsewhere, or in one text.
+/// Returns the likely `argv` if its words are in another form, or in one string.
 pub(super) fn argv_of(value: &Value) -> String {
     let words: Vec<String> = match value {
         Value::String(text) => text.split_whitespace().map(|word| Value::from(word).to_string()).collect(),

@@ -14,14 +14,14 @@ use crate::frontend::manifest::template::Scope;
 use crate::frontend::manifest::typed_value::{Class, Step, TypedValue};
 use crate::source::Pointer;
 
-/// What is checked: the tool that is called, and what placeholders stand for.
+/// The subject of a check: the tool that is called, and the values of placeholders.
 struct Call<'s> {
     tool: &'s str,
     scope: &'s Scope,
 }
 
 impl Context<'_> {
-    /// Reports arguments that the tool does not have, that are missing, or that are of another kind.
+    /// Reports arguments that the tool does not have, that are missing, or that have another type.
     pub(super) fn check_arguments(
         &mut self,
         given: &Template,
@@ -97,7 +97,7 @@ impl Context<'_> {
         at: &Pointer,
     ) {
         if let Template::Constant(json) = given {
-            // An object is checked member by member, so that the problem has its place.
+            // An object is checked member by member, so that the problem has an exact location.
             return match known.class() {
                 Class::Object if json.starts_with('{') => self.check_object(given, known, call, path, at),
                 _ => self.check_constant(json, field, known, call, path, at),
@@ -146,7 +146,7 @@ impl Context<'_> {
         }
     }
 
-    /// Checks a value that is the same in each call, by all rules of its schema.
+    /// Checks a constant value against all rules of its schema.
     fn check_constant(
         &mut self,
         json: &str,
@@ -170,7 +170,7 @@ impl Context<'_> {
 }
 
 impl Scope {
-    /// Returns what is wrong with a reference to a missing step or item, and what to do.
+    /// Returns the message and the help for a reference to a missing step or item.
     pub(in crate::frontend::manifest) fn misplaced(&self, path: &[String]) -> Option<(String, String)> {
         let steps = self.steps.as_ref()?;
         match path {
@@ -194,7 +194,7 @@ impl Scope {
         }
     }
 
-    /// Returns what is known about the value that a reference stands for.
+    /// Returns what is known about the value of a reference.
     fn resolve(&self, reference: &Reference) -> Option<TypedValue> {
         let root = match &reference.root {
             Root::Argument(name) => match self.arguments.step(name) {
@@ -211,7 +211,7 @@ impl Scope {
     }
 }
 
-/// Whether a member that the rules do not name is an error.
+/// Whether a member that is not declared is an error.
 fn is_unknown(rules: &ObjectRules) -> bool {
     let lists = !rules.fields.is_empty() || rules.extra == Extra::Closed;
     lists && rules.patterns.is_empty() && !matches!(rules.extra, Extra::Of(_))

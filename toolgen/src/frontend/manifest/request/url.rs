@@ -43,7 +43,7 @@ impl<'a> Context<'a> {
             return refuse(self, "is neither an http nor an https URL");
         }
         if host.contains('@') {
-            // Not shown: it would end up in the log of a build.
+            // Not shown: it would appear in a build log.
             let help = "leave it out of the URL, and use `auth`";
             self.report(codes::URL, at, "the URL holds a credential", help);
             return None;
@@ -73,7 +73,7 @@ impl<'a> Context<'a> {
         self.note_dollars(&pieces, at, scope);
         for piece in pieces {
             let one = match piece {
-                // A brace that is none of a placeholder's.
+                // A brace that does not belong to a placeholder.
                 TemplateSegment::Literal(text) => {
                     out.push_str(&text.replace('{', "%7B").replace('}', "%7D"));
                     continue;
@@ -111,7 +111,7 @@ impl<'a> Context<'a> {
         Some(out)
     }
 
-    /// A pair of the query in the URL: `q={text}`.
+    /// Compiles a pair of the query in the URL: `q={text}`.
     fn pair(&mut self, pair: &str, at: &Pointer, request: &mut Request, scope: &mut Scope) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         if name.contains(['{', '}']) {
@@ -137,13 +137,13 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns a part of a query as it is meant: the engine escapes it again.
+/// Returns a part of a query unescaped: the engine escapes it again.
 fn unescaped(text: &str) -> String {
     let text = text.replace('+', " ");
     percent_decode(&text).map(Cow::into_owned).unwrap_or(text)
 }
 
-/// Returns the place of the first of these characters outside placeholders.
+/// Returns the position of the first of these characters outside placeholders.
 fn outside(text: &str, wanted: &[char]) -> Option<usize> {
     let mut inside = false;
     text.char_indices().find_map(|(at, char)| {
@@ -152,7 +152,7 @@ fn outside(text: &str, wanted: &[char]) -> Option<usize> {
     })
 }
 
-/// Whether a text is a host with an optional port.
+/// Whether a string is a host with an optional port.
 fn is_host(text: &str) -> bool {
     let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((host, port)) if host.parse::<std::net::Ipv6Addr>().is_ok() => ("v6", port.strip_prefix(':')),

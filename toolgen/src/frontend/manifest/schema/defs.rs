@@ -13,7 +13,7 @@ use super::super::tools::Draft;
 use crate::names::{hash8, legal_shape_name, with_suffix};
 use crate::shape_walk::references;
 
-/// The longest name of a shape.
+/// Maximum length of a shape's name.
 const MAX_NAME: usize = 96;
 
 impl Context<'_> {
@@ -67,8 +67,8 @@ impl Context<'_> {
         Some(shape)
     }
 
-    /// Reads all named schemas, and gives every draft those that the drafts reach. A draft that reaches a broken one is
-    /// broken, too.
+    /// Reads all named schemas, and gives every draft those that it reaches. A draft that reaches a broken schema is
+    /// also broken.
     pub(in super::super) fn complete_defs(&mut self, drafts: &mut [Draft<'_>]) {
         let mut shapes: BTreeMap<String, Shape> = BTreeMap::new();
         // Reading a schema may name others.

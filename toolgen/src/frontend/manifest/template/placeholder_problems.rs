@@ -1,4 +1,4 @@
-//! Reports placeholders that are not possible where they are.
+//! Reports placeholders that are invalid in their position.
 
 use crate::frontend::manifest::codes;
 use crate::frontend::manifest::context::{Context, nearest};
@@ -7,21 +7,21 @@ use crate::frontend::manifest::template::PlaceholderTarget;
 use crate::frontend::manifest::typed_value::{Class, TypedValue};
 use crate::source::Pointer;
 
-/// Why a value may be missing.
+/// The reason why a value may be missing.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Missing {
     /// The argument is optional.
     Argument,
-    /// The list may be too short to have the item.
+    /// The array may be too short to have the item.
     Item,
-    /// The step may be left out, or fail.
+    /// The step may be skipped, or fail.
     Step,
     /// The result of the step may lack the member.
     Member,
 }
 
 impl Missing {
-    /// Returns what the value is, and what to do other than writing a `?`.
+    /// Returns a description of the value, and what to do other than writing a `?`.
     fn explanation(self) -> (&'static str, &'static str) {
         match self {
             Missing::Argument => ("is optional", "make the argument required, or give it a default"),
@@ -50,7 +50,7 @@ impl Context<'_> {
         self.report(codes::OPTIONAL_PLACEHOLDER, at, message, help);
     }
 
-    /// Reports a placeholder that leads nowhere.
+    /// Reports a placeholder that does not resolve.
     pub(super) fn no_member(
         &mut self,
         before: &str,
@@ -68,7 +68,7 @@ impl Context<'_> {
             Class::Object => (format!("`{before}` has no member `{key}`"), nearest(key, &names)),
             other => (
                 format!("`{before}` is {}, which has no members", other.name()),
-                // What a request returns is only known by the `output` of its tool.
+                // The result of a request is only known from the `output` of its tool.
                 match before.strip_prefix("steps.").filter(|_| other == Class::Text) {
                     Some(step) => format!(
                         "write `{{{before}}}`, or state the `output` of the tool that the step `{step}` calls"
@@ -80,7 +80,7 @@ impl Context<'_> {
         self.report(codes::PLACEHOLDER_PATH, at, message, help);
     }
 
-    /// Reports a list or an object that becomes part of a text.
+    /// Reports an array or an object that becomes part of a string.
     pub(super) fn check_inline(
         &mut self,
         one: &Placeholder,
