@@ -81,7 +81,7 @@ impl ModuleStyle {
 /// its name, and the list `TOOLS`, sorted by name. Imported documents become nested modules, and so do tags if the
 /// style requests them; `TOOLS` lists the tools of all of them.
 ///
-/// The text has no inner attributes, so it can be included into any module.
+/// It has no inner attributes, so it can be included into any module.
 #[must_use]
 pub fn module(program: &Program, style: &ModuleStyle) -> String {
     let mut out = header(program, style);

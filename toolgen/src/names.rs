@@ -27,8 +27,8 @@ pub struct NameCandidate<'a> {
 /// Returns a name for each candidate, without a namespace: its id, made valid if necessary, or the fallback if there
 /// is none.
 ///
-/// Words are dropped from a name that is too long. Names that are equal or differ only in case get the words of the
-/// fallback that they lack: `get_v2_pets`. A name that is still not unique then ends in a hash of the title, or of
+/// Words are dropped from a name that is too long. Names that are equal or differ only in case get the
+/// missing words from the fallback: `get_v2_pets`. A name that is still not unique then ends in a hash of the title, or of
 /// the name.
 #[must_use]
 pub fn tool_names(candidates: &[NameCandidate<'_>]) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! Compiles manifests: files in which tools are written by hand, as YAML or JSON.
 //!
 //! ```yaml
-//! toolgen: 1                             # the version of the format, by which a manifest is known
+//! toolgen: 1                             # the version of the format, which marks a file as a manifest
 //! namespace: text                        # the tools are called text__count_lines and so on
 //! defaults: {category: files, timeout: 20s, scopes: [files]}
 //!

@@ -9,7 +9,7 @@ pub(super) struct ExtractedModules {
     pub(super) text: String,
     /// The lines that declare the modules, each with its documentation.
     pub(super) declarations: String,
-    /// The names and source texts of the modules.
+    /// The modules: name and source text.
     pub(super) modules: Vec<(String, String)>,
 }
 

@@ -83,8 +83,8 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Refuses what no call could run with: a NUL in what a program is started with, and a folder that is not below the
-    /// work directory, whatever the arguments are.
+    /// Rejects constants that make every call fail: a NUL in the command, and a directory that is not below the work
+    /// directory.
     fn check_constants(&mut self, node: &Node<'a>) {
         let started = ["argv", "script", "args", "env", "cwd"].into_iter().filter_map(|key| node.get(key));
         for found in started.flat_map(texts_within).filter(|(text, _)| text.contains('\0')) {

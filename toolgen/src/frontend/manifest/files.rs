@@ -53,7 +53,7 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// The reason why that file may not be read.
+    /// The reason why that file must not be read.
     pub(super) fn locate(&self, text: &str, named_in: usize) -> Result<PathBuf, Refusal> {
         match self.place(text, named_in)? {
             (path, true) => Ok(path),

@@ -26,7 +26,7 @@ use crate::selector::Selector;
 use crate::source::{Document, Pointer};
 use crate::tool::{Part, Program, Tool};
 
-/// The keys that say what is imported.
+/// The keys that determine the kind of an import.
 const KINDS: [&str; 3] = ["openapi", "manifest", "mcp"];
 
 impl<'a> Context<'a> {

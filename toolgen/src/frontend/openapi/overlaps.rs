@@ -11,8 +11,8 @@ use crate::problem::Problems;
 use crate::shape_walk::{parts, references};
 use crate::tool::Tool;
 
-/// Reports each `oneOf` in the arguments of tools if a value may fit several of its alternatives: at the tool, or for a
-/// named schema at the first tool that uses it.
+/// Reports each `oneOf` in the arguments of tools if a value may match several of its alternatives: at the tool, or
+/// for a named schema at the first tool that uses it.
 pub(super) fn report(tools: &[Tool], problems: &mut Problems) {
     let mut reported: BTreeSet<String> = BTreeSet::new();
     for Tool { spec, origin, .. } in tools {
@@ -39,7 +39,7 @@ pub(super) fn report(tools: &[Tool], problems: &mut Problems) {
     }
 }
 
-/// Whether a shape, without those that it refers to, has such alternatives.
+/// Whether a shape, without its references, has such alternatives.
 fn holds(shape: &Shape, defs: &List<Def>) -> bool {
     let own = matches!(&shape.kind, Kind::Union(union) if overlaps(union, defs));
     own || parts(shape).into_iter().any(|(_, part)| holds(part, defs))

@@ -13,7 +13,7 @@ use crate::selection::is_variable;
 use crate::source::Pointer;
 
 impl Schemes {
-    /// Returns the first acceptable scheme whose credential is sent at the place of a parameter.
+    /// Returns the first acceptable scheme whose credential is sent in the location of a parameter.
     pub(super) fn credential(&self, param: &Param, accept: impl Fn(&str) -> bool) -> Option<&str> {
         let name = param.name.as_str();
         let fits = |placement: &Placement| match (placement, param.location) {
@@ -30,7 +30,7 @@ impl Schemes {
     }
 }
 
-/// Whether a request has room for one of two credentials alone.
+/// Whether a request can contain only one of two credentials.
 fn same_place(one: &Placement, other: &Placement) -> bool {
     match (one, other) {
         (Placement::Query(one), Placement::Query(other))
@@ -84,7 +84,7 @@ impl<'a> Context<'a> {
                 "bearer" => Placement::Bearer,
                 other => Placement::Other(other.to_owned().into()),
             },
-            // Swagger 2.0 writes it this way.
+            // The notation of Swagger 2.0.
             "basic" => Placement::Basic,
             "oauth2" | "openidconnect" => Placement::Bearer,
             "mutualtls" => Placement::MutualTls,
@@ -128,7 +128,7 @@ impl<'a> Context<'a> {
     /// none.
     pub(super) fn security(&mut self, operation: &Node<'a>) -> Option<Vec<SecurityRequirement>> {
         let own = operation.get("security").filter(|node| self.is_requirements(node, "that of the document"));
-        // What is malformed must not make an operation one that needs no credential.
+        // A malformed requirement must not turn into an operation without credentials.
         let node = match own {
             Some(own) => own,
             None => self.top().get("security").filter(|node| self.is_requirements(node, "none"))?,
@@ -142,7 +142,7 @@ impl<'a> Context<'a> {
             let node = Node::new(value, holder.pointer.item(index));
             alternatives.extend(self.alternative(&node));
         }
-        // `security: {}` instead of a list.
+        // `security: {}` instead of an array.
         if holder.value.is_object() {
             alternatives.extend(self.alternative(&holder));
         }
@@ -150,7 +150,7 @@ impl<'a> Context<'a> {
         Some(alternatives)
     }
 
-    /// Whether a node is a list of requirements, and reports one that is not.
+    /// Whether a node is an array of requirements. Reports any other value.
     fn is_requirements(&mut self, node: &Node<'a>, instead: &str) -> bool {
         let is_fine = match node.value {
             Value::Array(items) => items.iter().all(Value::is_object),
@@ -163,7 +163,7 @@ impl<'a> Context<'a> {
         is_fine
     }
 
-    /// Returns an alternative; several, if some of its schemes take the same place in a request.
+    /// Returns an alternative; several, if some of its schemes use the same location in a request.
     fn alternative(&mut self, node: &Node<'a>) -> Vec<SecurityRequirement> {
         let Some(schemes) = self.schemes_of(node) else { return Vec::new() };
         let taken = |at: usize| {

@@ -12,7 +12,7 @@ use super::super::placeholder::TemplateSegment;
 use super::super::template::Scope;
 use crate::selection::is_variable;
 
-/// Variables that decide which code a program runs.
+/// Variables that determine which code a program runs.
 const DECISIVE: [&str; 62] = [
     "AWKLIBPATH",
     "AWKPATH",

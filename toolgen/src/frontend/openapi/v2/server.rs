@@ -63,7 +63,7 @@ impl<'a> Context<'a> {
         named.into_iter().map(|scheme| server(format!("{scheme}://{host}{base}"))).collect()
     }
 
-    /// Returns the scheme that precedes a host by mistake, and the host, if it can be one.
+    /// Returns the scheme that wrongly precedes a host, and the host, if it is a valid one.
     fn host(&mut self, top: &Node<'a>, text: &'a str) -> Option<(Option<&'a str>, &'a str)> {
         let (scheme, mut host) = match text.split_once("://") {
             Some((scheme, host)) => (Some(scheme), host),

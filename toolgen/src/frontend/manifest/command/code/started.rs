@@ -1,6 +1,6 @@
 //! Finds the argument of a program that is another program to start, as with `env`, `sudo` or `docker exec`.
 //!
-//! Unknown options may or may not have a value, so what follows them may or may not be the program. In that case
+//! It is unknown whether other options have a value, so the next word could be the program or the value. In that case
 //! nothing is reported, since a warning about plain data is useless.
 
 use super::super::variables::is_decisive;
