@@ -48,8 +48,8 @@ pub(crate) fn fix(program: &mut Program, options: &Options, problems: &mut Probl
     });
     for (rule, _) in options.arguments.iter().zip(used).filter(|(_, used)| !used) {
         let of = rule.operations.as_ref().map(|operations| format!(" of `{operations}`")).unwrap_or_default();
-        let what = if rule.value.is_some() { "fixed" } else { "left out" };
-        let message = format!("no request has the argument `{}`{of} that is to be {what}", rule.argument);
+        let what = if rule.value.is_some() { "fix" } else { "omit" };
+        let message = format!("no operation has an argument `{}`{of} to {what}", rule.argument);
         let known = program.tools.iter().filter(|tool| is_for(rule, tool, options)).flat_map(|tool| {
             let Kind::Object(rules) = &tool.spec.input.shape().kind else { return Vec::new() };
             rules.fields.iter().flat_map(names).collect()
@@ -123,11 +123,11 @@ impl<'f> ArgumentFixer<'f> {
                 Ok(text) => json = Some(text),
                 Err(error) => self.problems.push((
                     format!("`{}` cannot be fixed as {value}: {error}", field.name),
-                    "give a value that the schema of the argument allows",
+                    "use a value that the schema of the argument allows",
                 )),
             },
             None if field.required => self.problems.push((
-                format!("`{}` is required, so it cannot be left out", field.name),
+                format!("`{}` is required, so it cannot be omitted", field.name),
                 "fix its value, or exclude the operation",
             )),
             None => {}

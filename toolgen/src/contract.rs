@@ -36,7 +36,7 @@ pub fn load(path: &Path, problems: &mut Problems) -> Option<Surface> {
     let Some(document) = Document::load(path, problems) else {
         let message = "the contract lock cannot be read";
         let help =
-            format!("write it by `cargo toolgen lock DOCUMENT --out {}`, and commit it", path.display());
+            format!("write it with `cargo toolgen lock DOCUMENT --out {}`, and commit it", path.display());
         problems.report(codes::UNUSABLE, &Pointer::ROOT, message, help);
         return None;
     };
@@ -68,7 +68,7 @@ fn compare(path: &Path, programs: &[&Program], deny: ChangeClass, problems: &mut
     let now = match surface(programs) {
         Ok(now) => now,
         Err(error) => {
-            let help = "rename one of them; a lock knows tools by their names";
+            let help = "rename one of them; a lock identifies tools by name";
             problems.report(codes::UNUSABLE, &Pointer::ROOT, error.to_string(), help);
             return;
         }
@@ -78,7 +78,7 @@ fn compare(path: &Path, programs: &[&Program], deny: ChangeClass, problems: &mut
         let Change { tool, tools: several, class, message, .. } = &change;
         let code = if *class >= deny { codes::CHANGED } else { codes::DIFFERS };
         let message = format!("{class}: {}{}", visible(&change.place()), visible(message));
-        let help = format!("if that is meant, write {} again, and read what changed", path.display());
+        let help = format!("if that is intended, write {} again, and review the changes", path.display());
         let first = several.first().unwrap_or(tool);
         match tools.iter().find(|one| one.spec.name.as_str() == first) {
             Some(one) => problems.report_in(&one.origin.source, code, &one.origin.pointer, message, help),

@@ -108,7 +108,11 @@ impl fmt::Display for LoadError {
             LoadError::Fetch(error) => error.fmt(f),
             LoadError::NoRequests(names) => {
                 let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-                write!(f, "no HTTP requests: {}; load the document by `tools_by`", names.join(", "))
+                write!(
+                    f,
+                    "no HTTP requests: {}; load the document with `tools_with_engines`",
+                    names.join(", ")
+                )
             }
             LoadError::Engines(error) => error.fmt(f),
             LoadError::Document(problems) => {

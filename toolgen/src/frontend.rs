@@ -175,7 +175,7 @@ fn report_hidden(source: &Arc<Source>, root: &Value, problems: &mut Problems) {
                     match value {
                         Value::String(text) if PROSE.contains(&key.as_str()) => {
                             let Some(what) = InvisibleChar::describe_first(text) else { continue };
-                            let help = "remove it: a person who reads the text does not see it";
+                            let help = "remove it: it is invisible to people who read the text";
                             let message = format!("the text {what}");
                             problems.report_in(source, codes::HIDDEN, &pointer.child(key), message, help);
                         }

@@ -50,7 +50,7 @@ pub fn apply_levels(program: &Program, options: &Options, problems: &mut Problem
             }
             Some(code) if code.severity() == Severity::Error && level != Level::Deny => {
                 let name = code.id();
-                let message = format!("`{name}` stays an error: something is left out where it is reported");
+                let message = format!("`{name}` stays an error: something is omitted where it is reported");
                 problems.report(codes::LEVEL, &Pointer::ROOT, message, help);
             }
             Some(_) => {}

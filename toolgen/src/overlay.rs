@@ -55,7 +55,7 @@ fn apply(root: &mut Value, overlay: &Document, problems: &mut Problems) {
         Some(version) if version.starts_with("1.") => {}
         Some(_) => {
             let message =
-                "the version of an overlay must be a text such as `1.0.0`, and later ones are not known";
+                "the version of an overlay must be a string such as `1.0.0`; later versions are unknown";
             return cx.report(
                 codes::OVERLAY,
                 &Pointer::ROOT.child("overlay"),
@@ -79,8 +79,13 @@ fn apply(root: &mut Value, overlay: &Document, problems: &mut Problems) {
             }
         }
         _ => {
-            let help = "add a list of actions, such as `- {target: $.info, update: {title: Pets}}`";
-            cx.report(codes::OVERLAY, &pointer, "an overlay needs `actions`, a list with at least one", help);
+            let help = "add an array of actions, such as `- {target: $.info, update: {title: Pets}}`";
+            cx.report(
+                codes::OVERLAY,
+                &pointer,
+                "an overlay needs `actions`, an array with at least one item",
+                help,
+            );
         }
     }
 }
@@ -131,7 +136,7 @@ impl Context<'_> {
             if matches!(key.as_str(), "update" | "copy" | "target") && value.is_null() {
                 let message = format!("`{key}` has no value");
                 let help = match key.as_str() {
-                    "update" => "write what is to be added, or `remove: true`",
+                    "update" => "write the values to add, or `remove: true`",
                     _ => "write a JSONPath, such as `$.paths['/pets'].get`",
                 };
                 self.report(codes::ACTION, &at.child(key), message, help);
@@ -232,7 +237,7 @@ impl Context<'_> {
     fn query(&mut self, action: &Value, key: &str, at: &Pointer) -> Option<JsonPath> {
         let help = "write a JSONPath, such as `$.paths['/pets'].get`";
         let Some(text) = action.get(key).and_then(Value::as_str) else {
-            let message = format!("the action needs `{key}`, a text");
+            let message = format!("the action needs `{key}`, a string");
             self.report(codes::ACTION, at, message, help);
             return None;
         };
@@ -330,7 +335,7 @@ fn is_primitive(value: &Value) -> bool {
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Object(_) => "an object",
-        Value::Array(_) => "a list",
+        Value::Array(_) => "an array",
         _ => "a simple value",
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn paginate(program: &mut Program, options: &Options, problems: &mut 
         }
     }
     for ((selector, _), _) in rules.iter().zip(used).filter(|(_, used)| !used) {
-        let message = format!("the pagination setting for `{selector}` is for no operation of the document");
+        let message = format!("the pagination setting for `{selector}` matches no operation of the document");
         let help = "name an operation that becomes a tool, by its id, `METHOD /path` or `tag:NAME`";
         problems.report(codes::PAGINATION, &Pointer::ROOT, message, help);
     }

@@ -101,7 +101,8 @@ fn rename(entries: &[Entry<'_>], names: &mut [String], from: &str, to: &str, pro
     let known = entries.iter().map(|entry| entry.id).chain(names.iter().map(String::as_str));
     let help = match suggestion(from, known).filter(|near| near != from) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "name the operation by its id or as `METHOD /path`, and give a legal, free name".to_owned(),
+        None => "name the operation by its id or as `METHOD /path`, and use a valid name that is not taken"
+            .to_owned(),
     };
     problems.report(codes::RENAME, &Pointer::ROOT, problem, help);
 }
@@ -183,7 +184,7 @@ fn report_idle(
             "write `tag:NAME`, `METHOD /path` or an operation's id; `*` and `**` are wildcards".to_owned()
         }
     };
-    problems.report(code, &Pointer::ROOT, format!("{what}`{selector}` selects no operation"), help);
+    problems.report(code, &Pointer::ROOT, format!("{what}`{selector}` matches no operation"), help);
 }
 
 /// Reports the credentials that match no scheme of the document, and those that may be secrets themselves.
@@ -196,15 +197,14 @@ pub(crate) fn check_credentials(options: &Options, schemes: &[String], problems:
                 None => format!("the document declares `{}`", schemes.join("`, `")),
             };
             let message =
-                format!("a credential is given for `{id}`, which is not a security scheme of the document");
+                format!("there is a credential for `{id}`, which is not a security scheme of the document");
             problems.report(codes::CREDENTIAL, &Pointer::ROOT, message, help);
         }
         if !is_variable(variable) {
             // The value is not repeated.
-            let message = format!(
-                "the value given for the credential `{id}` is not the name of an environment variable"
-            );
-            let help = "set a variable, and give its name, as in `PETSTORE_KEY`";
+            let message =
+                format!("the value of the credential `{id}` is not the name of an environment variable");
+            let help = "set a variable, and use its name, as in `PETSTORE_KEY`";
             problems.report(codes::NO_VARIABLE, &Pointer::ROOT, message, help);
         }
     }

@@ -56,8 +56,8 @@ pub fn check_ceiling(program: &Program, problems: &mut Problems) {
         let Some((bytes, ceiling, trims)) = above(&tool.spec) else { continue };
         let name = &tool.spec.name;
         let message = format!("`{name}` takes {bytes} bytes, more than the ceiling of {ceiling}: {trims}");
-        let help = "choose what is trimmed by `--slim`, `Options::slim` or `slim` in a manifest, or lift the ceiling \
-                    by `ceiling=off`";
+        let help = "choose what is trimmed with `--slim`, `Options::slim` or `slim` in a manifest, or disable the \
+            ceiling with `ceiling=off`";
         problems.report_in(&tool.origin.source, codes::CEILING, &tool.origin.pointer, message, help);
     }
 }
@@ -108,7 +108,7 @@ fn counted(tools: &[&Tool], dialect: &Dialect, budget: &TokenBudget) -> Vec<Stri
 #[cfg(not(feature = "tokens"))]
 fn counted(_: &[&Tool], _: &Dialect, _: &TokenBudget) -> Vec<String> {
     vec![
-        "a budget of tokens is given, and this build of toolgen has no tokenizer: turn on the feature `tokens` of the \
+        "there is a token budget, but this build of toolgen has no tokenizer: enable the feature `tokens` of the \
          dependency `toolgen`"
             .to_owned(),
     ]

@@ -1,8 +1,8 @@
 //! Parses documents from bytes.
 //!
 //! A document is parsed once into a plain [`serde_json::Value`] without the positions of its parts. A location is a
-//! [`Pointer`]; the text is parsed a second time to find the line only when a problem is shown
-//! ([`Source::locate_all`]). A document without problems pays nothing for positions.
+//! [`Pointer`]; only when a problem is shown, a second pass over the text finds the line ([`Source::locate_all`]).
+//! A document without problems pays nothing for positions.
 //!
 //! This module knows nothing about the meaning of a document. It never panics, and time and memory are bounded: a
 //! document has at most [`MAX_BYTES`] and [`MAX_DEPTH`] levels, and aliases of YAML expand to a bounded number of

@@ -48,7 +48,7 @@ impl ArgumentFixer<'_> {
             fields_within(&whole.shape, spec, MAX_DEPTH, &mut inner);
             for field in &inner {
                 if let Some(rule) = self.rule_of(field, is_for) {
-                    self.refuse(field, body, rule.value.is_some(), "which is not one plain object");
+                    self.refuse(field, body, rule.value.is_some(), "which is not a plain object");
                 }
             }
             return None;
@@ -87,10 +87,10 @@ impl ArgumentFixer<'_> {
     }
 
     fn refuse(&mut self, field: &Field, body: &str, is_fixed: bool, reason: &str) {
-        let what = if is_fixed { "fixed" } else { "left out" };
+        let what = if is_fixed { "fixed" } else { "omitted" };
         self.problems.push((
             format!("`{}` is a field of the body, `{body}`, {reason}, so it cannot be {what}", field.name),
-            "exclude the operation, or name those that are meant: `--fix 'OPERATION NAME=VALUE'`",
+            "exclude the operation, or limit the rule: `--fix 'OPERATION NAME=VALUE'`",
         ));
     }
 }

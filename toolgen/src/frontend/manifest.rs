@@ -262,7 +262,7 @@ impl<'a> Context<'a> {
             return Some(());
         }
         let given = match version.value {
-            Value::String(text) => format!("the text `{text}`"),
+            Value::String(text) => format!("the string `{text}`"),
             other => other.to_string(),
         };
         let message = format!("the version of a manifest is {VERSION}, not {given}");

@@ -71,8 +71,8 @@ pub(super) fn read(document: &Document, problems: &mut Problems) -> Option<Lock>
     match Lock::read(&document.root) {
         Ok(lock) => {
             if let Some(package) = lock.package.as_ref().filter(|package| package.version.is_empty()) {
-                let message = format!("the command starts `{}` in whatever version there is", package.name);
-                let help = "name the version in the command, and lock the server again";
+                let message = format!("the command starts `{}` in an arbitrary version", package.name);
+                let help = "pin the version in the command, and lock the server again";
                 problems.report(codes::UNPINNED, &Pointer::ROOT.child("package"), message, help);
             }
             Some(lock)
@@ -101,7 +101,7 @@ fn listed(root: &Value) -> Option<(&Vec<Value>, Pointer)> {
 fn lower_list(document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Program {
     let tools = listed(&document.root).map(|(list, _)| list.clone()).unwrap_or_default();
     let help = "lock the server: `cargo toolgen mcp lock --alias NAME -- COMMAND`";
-    let message = "a list of tools says nothing about the server, so its tools cannot be called";
+    let message = "a list of tools does not describe the server, so its tools cannot be called";
     problems.report(codes::NO_LOCK, &Pointer::ROOT, message, help);
     let stem = document.source.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     let mut options = options.clone();
@@ -230,7 +230,7 @@ fn report_tool(at: &Pointer, descriptor: &Value, one: &AdaptedTool, problems: &m
                 "ask the authors of the server to correct it"
             }
             ReadProblemKind::Draft => "the server should list the property in `required` of its object",
-            _ => "the server checks it; a call that breaks it fails there",
+            _ => "the server checks it; a call that violates it fails there",
         };
         problems.report(codes::SCHEMA, &below(at, &problem.pointer), problem.message.clone(), help);
     }
@@ -240,7 +240,7 @@ fn report_tool(at: &Pointer, descriptor: &Value, one: &AdaptedTool, problems: &m
 }
 
 fn report_suspicion(at: &Pointer, tool: &str, what: &str, problems: &mut Problems) {
-    let help = "read it; describe the tool by `overrides`, or leave it out by `exclude`";
+    let help = "review it; describe the tool with `overrides`, or drop it with `exclude`";
     problems.report(codes::SUSPICIOUS, at, format!("a text of the tool `{tool}` {what}"), help);
 }
 
@@ -263,7 +263,7 @@ pub(super) fn report_shadows(programs: &[&Program], problems: &mut Problems) {
         let descriptor = serde_json::from_str(&plan.descriptor).unwrap_or_default();
         for one in shadows(&descriptor, &others) {
             let at = below(&tool.origin.pointer, &one.pointer);
-            let help = "read it; describe the tool by `overrides`, or leave it out by `exclude`";
+            let help = "review it; describe the tool with `overrides`, or drop it with `exclude`";
             let message = format!("a text of the tool `{}` {}", plan.tool, one.message);
             problems.report_in(&tool.origin.source, codes::SUSPICIOUS, &at, message, help);
         }

@@ -66,7 +66,7 @@ impl Frontend for OpenApi {
     }
 
     fn mark(&self) -> &'static str {
-        "an OpenAPI document starts with `openapi: 3.1.0` or the like, an older one with `swagger: '2.0'`"
+        "an OpenAPI document starts with `openapi: 3.1.0` or another version, an older one with `swagger: '2.0'`"
     }
 
     fn claims(&self, document: &Document) -> Claim {
@@ -74,7 +74,7 @@ impl Frontend for OpenApi {
         if top.get("openapi").is_some() || top.get("swagger").is_some() {
             Claim::Yes
         } else if top.get("swaggerVersion").is_some() {
-            Claim::Near("Swagger 1 is not read; convert the document to OpenAPI 3 first")
+            Claim::Near("Swagger 1 is not supported; convert the document to OpenAPI 3 first")
         } else {
             Claim::No
         }
@@ -217,13 +217,13 @@ impl<'a> Context<'a> {
         let Some((rules, known)) = document::rules_of(&top, &version) else {
             let message = format!("{name} {version} is not supported");
             let help =
-                "OpenAPI 3.0, 3.1 and 3.2 and Swagger 2.0 are read; convert the document to one of them";
+                "OpenAPI 3.0, 3.1 and 3.2 and Swagger 2.0 are supported; convert the document to one of them";
             self.report(codes::VERSION, &pointer, message, help);
             return None;
         };
         if !known {
             let message = format!("OpenAPI {version} is read by the rules of 3.1");
-            self.report(codes::UNKNOWN_VERSION, &pointer, message, "what is new in it is not understood");
+            self.report(codes::UNKNOWN_VERSION, &pointer, message, "its additions are not understood");
         }
         self.version = rules;
         Some(version)
@@ -272,7 +272,7 @@ impl<'a> Context<'a> {
                     format!(
                         "another operation has the same method, path and name `{name}`; this one is left out"
                     ),
-                    "give the operation an `operationId` of its own",
+                    "give the operation a unique `operationId`",
                 );
                 None
             }
@@ -291,13 +291,14 @@ impl<'a> Context<'a> {
         }
         let (message, help) = if operation.id.is_empty() {
             (
-                format!("the operation has no operationId; its tool is called `{name}`"),
+                format!("the operation has no operationId; its tool is named `{name}`"),
                 "add an `operationId`, or rename the tool",
             )
         } else {
             (
                 format!("the operation `{}` becomes the tool `{name}`", operation.id),
-                "names are unique, at most 64 letters, digits, `_` and `-`; rename the tool if another one is better",
+                "names must be unique, with at most 64 letters, digits, `_` and `-`; rename the tool if you prefer \
+                 another name",
             )
         };
         self.report(codes::NAME, &operation.node.pointer, message, help);

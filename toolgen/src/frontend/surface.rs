@@ -42,8 +42,8 @@ impl Frontend for ContractLock {
 
     fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {
         let surface = read(document, problems)?;
-        let message = "the tools of a lock are described there, and cannot be called";
-        let help = "call those of the documents or of the program that the lock is of";
+        let message = "the tools of a lock are only described, and cannot be called";
+        let help = "call the tools of the locked documents or program";
         problems.report(codes::NO_CALLS, &Pointer::ROOT.child(SURFACE), message, help);
         Some(lower(document, &surface, options, problems))
     }

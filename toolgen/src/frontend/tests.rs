@@ -98,8 +98,8 @@ fn options_filter_and_rename_tools_of_any_front_end() {
 fn unclaimed_document_error_lists_the_expected_markers() {
     let (none, message) = compiled("rake: 1", &Options::default());
     let mark = "it has the name as a member";
-    let openapi =
-        "an OpenAPI document starts with `openapi: 3.1.0` or the like, an older one with `swagger: '2.0'`";
+    let openapi = "an OpenAPI document starts with `openapi: 3.1.0` or another version, an older one with \
+        `swagger: '2.0'`";
     assert_eq!(
         (none, message),
         (

@@ -53,10 +53,10 @@ fn apply_all(document: &Arc<Document>, options: &Options, found: &mut Problems) 
         } else {
             let other = overlay.root.get("extends").and_then(Value::as_str).unwrap_or_default();
             let message = format!(
-                "the overlay is for `{other}`; it is not applied to `{}`",
+                "the overlay extends `{other}`; it is not applied to `{}`",
                 done.document.source.path.display()
             );
-            let help = "correct `extends`, or give that document";
+            let help = "correct `extends`, or pass that document";
             found.report(codes::OTHER_DOCUMENT, &Pointer::ROOT.child("extends"), message, help);
         }
     }
@@ -80,7 +80,7 @@ fn is_overlay(document: &Document) -> bool {
 /// Returns the file that an overlay extends. As for references of a document, the file must be in or below the
 /// directory of the overlay, or a directory that the options name.
 fn extended(overlay: &Document, options: &Options) -> Result<PathBuf, (String, &'static str)> {
-    const GIVE: &str = "give the document, and name the overlay by `--overlay` or `Options::overlay`";
+    const GIVE: &str = "pass the document, and name the overlay with `--overlay` or `Options::overlay`";
     let Some(text) = overlay.root.get("extends").and_then(Value::as_str) else {
         let message = "this is an overlay, which changes a document, and it does not name one (`extends`)";
         return Err((message.to_owned(), GIVE));
@@ -93,10 +93,10 @@ fn extended(overlay: &Document, options: &Options) -> Result<PathBuf, (String, &
     let own = own.as_deref().and_then(Path::parent).map(Path::to_path_buf);
     let roots = options.roots.iter().filter_map(|root| root.canonicalize().ok()).chain(own);
     let real = path.canonicalize();
-    let real = real.map_err(|_| (format!("the overlay extends `{text}`, which is not there"), GIVE))?;
+    let real = real.map_err(|_| (format!("the overlay extends `{text}`, which does not exist"), GIVE))?;
     if !roots.into_iter().any(|root| real.starts_with(root)) {
-        let message = format!("the overlay extends `{text}`, which is outside of its folder");
-        return Err((message, "name the folder of the document (`--root`, `Options::root`)"));
+        let message = format!("the overlay extends `{text}`, which is outside its directory");
+        return Err((message, "name the directory of the document (`--root`, `Options::root`)"));
     }
     Ok(path)
 }

@@ -120,7 +120,7 @@ impl Code {
         self.0
     }
 
-    /// Whether the problem is in a manifest, which is the user's own file: errors in it are to be corrected, not
+    /// Whether the problem is in a manifest, which is the user's own file: errors in it must be corrected, not
     /// tolerated.
     #[must_use]
     pub fn is_own(self) -> bool {

@@ -30,7 +30,8 @@ impl Level {
 /// The levels of codes. A code without a level has the severity of its first letter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Levels {
-    /// By name in upper case, as in identifiers, each with the name as the user wrote it; it may not be a code.
+    /// By name in upper case, as in identifiers, each with the name as the user wrote it.
+    /// Some names may be unknown codes.
     of_codes: BTreeMap<String, (String, Level)>,
     warnings: Option<Level>,
 }

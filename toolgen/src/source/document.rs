@@ -49,9 +49,7 @@ impl Document {
         }
         match read_bounded(path) {
             Ok(bytes) => Document::read(on_disk(path), bytes, problems),
-            Err(error) => {
-                unreadable(path, error, "check the name, and that it is a file you may read", problems)
-            }
+            Err(error) => unreadable(path, error, "check the name and the permissions of the file", problems),
         }
     }
 
@@ -59,7 +57,7 @@ impl Document {
     pub(crate) fn load_text(path: &Path, problems: &mut Problems) -> Option<Arc<Document>> {
         match read_bounded(path) {
             Ok(bytes) => Some(Document::of_text(on_disk(path), bytes, problems)),
-            Err(error) => unreadable(path, error, "check that you may read it", problems),
+            Err(error) => unreadable(path, error, "check the permissions of the file", problems),
         }
     }
 
@@ -146,7 +144,7 @@ fn decode(mut bytes: Vec<u8>, findings: &mut Vec<Finding>) -> String {
         let message = format!("the document is larger than {} MB", MAX_BYTES / 1024 / 1024);
         return refuse(
             &message,
-            "split the document, or take a version of it in which `$ref` stands for what is repeated",
+            "split the document, or use a version that replaces repeated parts by `$ref`",
         );
     }
     let save = "save the document as UTF-8";
@@ -183,7 +181,7 @@ fn looks_like_json(text: &str) -> bool {
 fn read(source: &mut Source) -> Reading {
     if source.text.trim().is_empty() {
         let message = String::from("the document is empty");
-        let help = "name a document that says something";
+        let help = "name a document with content";
         return (None, vec![Finding::new(codes::EMPTY_DOCUMENT, At::Byte(0), message, help)]);
     }
     if source.format == Format::Yaml {

@@ -22,7 +22,7 @@ impl ParsedNumber {
         match self {
             ParsedNumber::Exact(value) => (value, None),
             ParsedNumber::Near(value) => {
-                let message = format!("`{text}` does not fit 64 bits; it is read as {value}");
+                let message = format!("`{text}` does not fit in 64 bits; it is read as {value}");
                 (value, Some((codes::INEXACT_NUMBER, message)))
             }
             ParsedNumber::Absurd(value) => {

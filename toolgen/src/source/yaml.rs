@@ -29,7 +29,7 @@ use self::compose::{Tree, compose};
 use self::repair::mend;
 use super::{Finding, Reading};
 
-/// Parses the first document of a text. Returns no value if the text is not valid YAML.
+/// Parses the first document of a text. Returns no value for invalid YAML.
 pub(super) fn read(text: &str) -> Reading {
     composed(text, |tree, mut findings| {
         let value = tree.and_then(|tree| build::build(&tree, &mut findings));

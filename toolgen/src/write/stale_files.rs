@@ -114,7 +114,7 @@ mod tests {
         small.write(&dir).unwrap();
         remove(&left).unwrap();
         assert!(small.stale(&dir).is_empty());
-        assert!(!dir.join("src/shops").exists(), "a folder without files goes, too");
+        assert!(!dir.join("src/shops").exists(), "an empty directory is also removed");
         assert!(own.iter().all(|path| dir.join(path).exists()));
 
         let least = of(&[("pets", 1_000)]);

@@ -100,7 +100,7 @@ impl Printer<'_> {
                  clippy::option_option, clippy::struct_excessive_bools, clippy::struct_field_names,\n    \
                  clippy::enum_variant_names, clippy::too_many_arguments, clippy::trivially_copy_pass_by_ref,\n    \
                  clippy::match_same_arms, clippy::type_complexity,\n    \
-                 reason = \"the document chose the names, the texts and the structure\"\n\
+                 reason = \"the document chose the names, the descriptions and the structure\"\n\
              )]\n\
              pub mod types {\n",
         );

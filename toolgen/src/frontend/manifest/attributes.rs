@@ -70,7 +70,7 @@ impl<'a> Context<'a> {
                 Value::Bool(false) => None,
                 Value::String(text) => Some(text.clone().into()),
                 _ => {
-                    self.wrong_kind(&node, "`true`, or a text that names the replacement", "");
+                    self.wrong_kind(&node, "`true`, or a string that names the replacement", "");
                     None
                 }
             };
@@ -107,13 +107,8 @@ impl<'a> Context<'a> {
             let holder = attributes.of(key);
             let Some(text) = self.text(holder, key) else { continue };
             if text.trim().is_empty() {
-                let message = format!("`{key}` says nothing");
-                self.report(
-                    codes::MISSING,
-                    &holder.pointer.child(key),
-                    message,
-                    "fill it in, or leave it out",
-                );
+                let message = format!("`{key}` is empty");
+                self.report(codes::MISSING, &holder.pointer.child(key), message, "fill it in, or remove it");
             }
             *field = text.trim().to_owned().into();
         }
@@ -186,8 +181,8 @@ impl<'a> Context<'a> {
         if !list.value.is_array() {
             self.wrong_kind(
                 list,
-                "a list of arguments",
-                &format!("write `{key}: [a, b]`, or a list of such lists"),
+                "an array of arguments",
+                &format!("write `{key}: [a, b]`, or an array of such arrays"),
             );
             return None;
         }

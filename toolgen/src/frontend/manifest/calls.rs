@@ -20,7 +20,7 @@ pub(super) fn fixed_effects(
     const HOST: (&str, &str) = ("network", "the request goes to the host of its `url`");
     const LEAVES: (&str, &str) = ("pure", "the request leaves the program");
     // A POST request may be a search.
-    const CHANGES: (&str, &str) = ("read_only", "what is sent by PUT, PATCH or DELETE changes something");
+    const CHANGES: (&str, &str) = ("read_only", "a PUT, PATCH or DELETE request changes something");
     let method = call.and_then(ExecutionPlan::http).map_or("", |plan| plan.method.as_str());
     match (kind, method) {
         ("command", _) => &[("spawns", "a command starts a program"), ("pure", "a command starts a program")],
@@ -89,12 +89,12 @@ impl<'a> Context<'a> {
     pub(super) fn check_used(&mut self, draft: &Draft<'a>, scope: &Scope) {
         for name in argument_names(&draft.spec).iter().filter(|name| !scope.used.contains(name.as_str())) {
             let at = draft.node.pointer.child("parameters").child(name);
-            let message = format!("the argument `{name}` of the tool `{}` is used nowhere", draft.id);
+            let message = format!("the argument `{name}` of the tool `{}` is never used", draft.id);
             let help = match doubled(draft.of_kind.value, name) {
-                Some(text) => format!("`{text}` is a text in braces; write `{{{name}}}`"),
-                None => format!(
-                    "write `{{{name}}}` where its value goes, or remove it: a model would give it to no effect"
-                ),
+                Some(text) => format!("`{text}` is a string in braces; write `{{{name}}}`"),
+                None => {
+                    format!("write `{{{name}}}` where its value goes, or remove it: it would have no effect")
+                }
             };
             self.report(codes::UNUSED_ARGUMENT, &at, message, help);
         }

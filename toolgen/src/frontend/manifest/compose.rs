@@ -113,7 +113,7 @@ impl<'a> Context<'a> {
         let Some(first) = circle.first().and_then(|index| drafts.get(*index)) else { return };
         names.extend(names.first().cloned());
         let message = format!("the tool `{}` would call itself: {}", first.id, names.join(" calls "));
-        let help = "a composed tool runs its steps once; remove the step that leads back";
+        let help = "a composed tool runs its steps once; remove the step that calls back";
         self.report(codes::CALL_CYCLE, &first.of_kind.pointer, message, help);
     }
 
@@ -125,7 +125,7 @@ impl<'a> Context<'a> {
             return;
         }
         let help =
-            "write a list, such as `steps: [{id: find, call: find_files, with: {pattern: \"{pattern}\"}}]`";
+            "write an array, such as `steps: [{id: find, call: find_files, with: {pattern: \"{pattern}\"}}]`";
         let given = self.required(&node, "steps", "a composed tool", help).is_some();
         let items = if given { self.list(&node, "steps").unwrap_or_default() } else { Vec::new() };
         if given && items.is_empty() && node.get("steps").is_some_and(|steps| steps.value.is_array()) {
@@ -185,7 +185,7 @@ impl<'a> Context<'a> {
             return None;
         };
         if callee.broken {
-            let message = format!("the tool `{name}` has errors of its own, so no step can call it");
+            let message = format!("the tool `{name}` has errors, so no step can call it");
             self.report(codes::STEP, &call.pointer, message, "correct that tool first");
         }
         Some(callee)
@@ -226,7 +226,7 @@ impl<'a> Context<'a> {
 
     /// Returns the name of a step, which must differ from those of earlier steps.
     fn step_id(&mut self, node: &Node<'a>, scope: &Scope) -> Option<&'a str> {
-        let help = "give the step a name, by which later steps refer to its result";
+        let help = "give the step a name, which later steps use to refer to its result";
         let given = self.required(node, "id", "a step", help)?;
         let id = self.text_of(&given)?;
         let fine = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
@@ -248,7 +248,7 @@ impl<'a> Context<'a> {
         let Some(list) = node.get("for_each") else {
             for key in ["parallel", "max_items"] {
                 if let Some(given) = node.get(key) {
-                    let message = format!("`{key}` means nothing without `for_each`");
+                    let message = format!("`{key}` has no effect without `for_each`");
                     self.report(codes::STEP, &given.pointer, message, "add `for_each`, or remove it");
                 }
             }
@@ -259,8 +259,8 @@ impl<'a> Context<'a> {
         let class = known.as_ref().map_or(Class::Mixed, TypedValue::class);
         scope.item = Some(known.as_ref().and_then(TypedValue::item));
         if !matches!(class, Class::List | Class::Mixed) {
-            let message = format!("`for_each` needs a list, and this is {}", class.name());
-            self.report(codes::STEP, &list.pointer, message, "name a list");
+            let message = format!("`for_each` needs an array, and this is {}", class.name());
+            self.report(codes::STEP, &list.pointer, message, "name an array");
             return Some(None);
         }
         let parallel =
@@ -288,7 +288,7 @@ fn position(name: &str, callees: &Callees) -> Option<usize> {
 pub(super) fn near(name: &str, full: &[&str], short: &[&str]) -> String {
     match suggestion(name, full.iter().chain(short).copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None if full.len() > 8 => "`cargo toolgen list` shows what there is".to_owned(),
+        None if full.len() > 8 => "`cargo toolgen list` shows the tools".to_owned(),
         None => nearest(name, full),
     }
 }

@@ -169,7 +169,7 @@ impl<'a> Context<'a> {
             Value::Number(_) | Value::Bool(_) => "put it in quotes",
             _ => "",
         };
-        self.wrong_kind(node, "a text", help);
+        self.wrong_kind(node, "a string", help);
         None
     }
 
@@ -207,7 +207,7 @@ impl<'a> Context<'a> {
         let member = node.get(key)?;
         let count = member.value.as_u64().filter(|count| *count > 0);
         if count.is_none() {
-            self.wrong_kind(&member, "a whole number above 0", "");
+            self.wrong_kind(&member, "a positive integer", "");
         }
         count
     }
@@ -216,7 +216,7 @@ impl<'a> Context<'a> {
     pub(super) fn list(&mut self, node: &Node<'a>, key: &str) -> Option<Vec<Node<'a>>> {
         let member = node.get(key)?;
         if !member.value.is_array() {
-            self.wrong_kind(&member, "a list", "write its items in `[…]`, or one a line after `- `");
+            self.wrong_kind(&member, "an array", "write its items in `[…]`, or one a line after `- `");
             return None;
         }
         Some(member.items())
@@ -250,7 +250,7 @@ impl<'a> Context<'a> {
                 )
             }
             _ => {
-                self.wrong_kind(&member, "a text, or a list of texts", "");
+                self.wrong_kind(&member, "a string, or an array of strings", "");
                 None
             }
         }
@@ -363,10 +363,10 @@ pub(super) fn kind_of(value: &Value) -> String {
         Value::Bool(flag) => flag.to_string(),
         Value::Number(number) => format!("the number {number}"),
         Value::String(text) if text.chars().count() <= 40 => {
-            format!("the text {}", Value::from(text.as_str()))
+            format!("the string {}", Value::from(text.as_str()))
         }
-        Value::String(_) => "a text".to_owned(),
-        Value::Array(_) => "a list".to_owned(),
+        Value::String(_) => "a string".to_owned(),
+        Value::Array(_) => "an array".to_owned(),
         Value::Object(_) => "an object".to_owned(),
     }
 }

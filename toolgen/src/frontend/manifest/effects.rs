@@ -51,7 +51,7 @@ impl<'a> Context<'a> {
         let holder = |key: &str| if fits(key) { attributes.of(key) } else { &attributes.own };
         for (key, reason) in fixed {
             if let Some(node) = attributes.own.get(key).filter(|node| !is_so(node, key, &of_kind)) {
-                let message = format!("`{key}` cannot be stated: {reason}");
+                let message = format!("`{key}` cannot be set: {reason}");
                 self.report(codes::EFFECTS, &node.pointer, message, "leave it out");
             }
         }
@@ -119,7 +119,7 @@ impl<'a> Context<'a> {
         for key in effects {
             pure &= is_own("pure");
             if is_own(key) == is_own("pure") {
-                let message = format!("a tool that is `pure` has no effects, and `{key}` states one");
+                let message = format!("a tool that is `pure` has no effects, but `{key}` sets one");
                 let at = attributes.of(key).pointer.child(key);
                 self.report(codes::EFFECTS, &at, message, "leave one of the two out");
             }
@@ -152,7 +152,7 @@ impl<'a> Context<'a> {
             let help = match suggestion(word, ["none", "any", "nothing"].into_iter()).as_deref() {
                 Some("any") => "did you mean `any`?".to_owned(),
                 Some(_) => "did you mean `none`?".to_owned(),
-                None => format!("{SWITCHED}; a host that is called so is written as `[{word}]`"),
+                None => format!("{SWITCHED}; write a host of this name as `[{word}]`"),
             };
             self.report(codes::EFFECTS, at, format!("`{word}` is neither `none` nor `any`"), help);
             return None;
@@ -174,7 +174,8 @@ impl<'a> Context<'a> {
         let Some(member) = attributes.of("network").get("network") else { return };
         // A value that is not a host has been reported.
         if hosts.iter().all(|host| is_host(host)) {
-            let message = "a program cannot be held to some hosts: it gets the whole network, or none";
+            let message =
+                "network access of a program cannot be limited to some hosts: it is complete, or none";
             let help = "write `network: any` or `network: none`; hosts are for requests (`http`)";
             self.report(codes::EFFECTS, &member.pointer, message, help);
         }

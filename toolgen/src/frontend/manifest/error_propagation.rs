@@ -37,7 +37,7 @@ impl<'a> Context<'a> {
     /// Reports the call of a tool with errors, by its index among the calls of a draft.
     fn report_call(&mut self, draft: &Draft<'a>, index: usize) {
         let (code, who, calls) = match draft.kind {
-            "agent" => (codes::AGENT, "no agent can have it", self.texts(&draft.of_kind, "tools")),
+            "agent" => (codes::AGENT, "no agent can use it", self.texts(&draft.of_kind, "tools")),
             _ => {
                 let steps = draft.of_kind.get("steps").map(|steps| steps.items()).unwrap_or_default();
                 let calls = steps.iter().filter_map(|step| step.get("call"));
@@ -46,7 +46,7 @@ impl<'a> Context<'a> {
             }
         };
         if let Some((name, at)) = calls.unwrap_or_default().get(index) {
-            let message = format!("the tool `{name}` has errors of its own, so {who}");
+            let message = format!("the tool `{name}` has errors, so {who}");
             self.report(code, at, message, "correct that tool first");
         }
     }

@@ -21,7 +21,7 @@ pub(super) struct Files {
 }
 
 const BELOW: &str =
-    "name a file in the folder of the manifest or below it, relative to the file that names it";
+    "name a file in or below the directory of the manifest, relative to the file that names it";
 
 /// The reason why a file cannot be used: the message and the help.
 pub(super) type Refusal = (String, String);
@@ -57,7 +57,7 @@ impl Files {
     pub(super) fn locate(&self, text: &str, named_in: usize) -> Result<PathBuf, Refusal> {
         match self.place(text, named_in)? {
             (path, true) => Ok(path),
-            (_, false) => Err((format!("`{text}` is not there"), BELOW.to_owned())),
+            (_, false) => Err((format!("`{text}` does not exist"), BELOW.to_owned())),
         }
     }
 
@@ -69,10 +69,7 @@ impl Files {
     pub(super) fn place(&self, text: &str, named_in: usize) -> Result<(PathBuf, bool), Refusal> {
         let refuse = |reason: &str, help: &str| Err((format!("`{text}` {reason}"), help.to_owned()));
         if text.contains("://") {
-            return refuse(
-                "is on the network, which is never asked for a file",
-                "save it next to the manifest",
-            );
+            return refuse("is on the network, where files are never read", "save it next to the manifest");
         }
         let path = Path::new(text);
         let drive = text.as_bytes().get(1) == Some(&b':');
@@ -80,11 +77,11 @@ impl Files {
             return refuse("is an absolute path", BELOW);
         }
         if text.contains('\\') {
-            return refuse("holds a `\\`", "write `/` between folders, which all systems understand");
+            return refuse("contains a `\\`", "write `/` between directories, which works on all systems");
         }
         let Some(root) = &self.root else {
             return refuse(
-                "cannot be found: this manifest was not read from a folder",
+                "cannot be found: this manifest was not read from a directory",
                 "read the manifest from a file",
             );
         };
@@ -95,8 +92,8 @@ impl Files {
         let path = plain(&dir.join(path));
         match path.canonicalize() {
             Ok(real) if real.starts_with(root) => Ok((path, true)),
-            Ok(_) => refuse("leads out of the folder of the manifest", BELOW),
-            Err(_) if leads_up(text, dir, root) => refuse("leads out of the folder of the manifest", BELOW),
+            Ok(_) => refuse("is outside the manifest's directory", BELOW),
+            Err(_) if leads_up(text, dir, root) => refuse("is outside the manifest's directory", BELOW),
             Err(_) => Ok((path, false)),
         }
     }

@@ -77,7 +77,7 @@ impl<'a> Context<'a> {
                     ("a manifest cannot import itself".to_owned(), "name another file")
                 } else {
                     let message = format!("`{text}` imports this manifest, and cannot be imported by it");
-                    (message, "move what both need into a third manifest")
+                    (message, "move the shared parts into a third manifest")
                 };
                 return self.report(codes::IMPORT, &place.pointer, message, help);
             }
@@ -102,7 +102,7 @@ impl<'a> Context<'a> {
             Some(_) => {}
             None => {
                 let message = format!("`{text}` cannot be compiled as {}", article(kind));
-                let help = "see what is reported of the document and its overlays";
+                let help = "see the problems of the document and its overlays";
                 self.report(codes::IMPORT, &place.pointer, message, help);
             }
         }
@@ -154,7 +154,7 @@ impl<'a> Context<'a> {
             let written = self.document.written.at(at.value, &at.pointer).filter(|_| at.value.is_number());
             if let Some(written) = written {
                 let message = format!("`{written}` is read as the number {}", at.value);
-                let help = format!("put it in quotes if the text is meant, or write `{}`", at.value);
+                let help = format!("put it in quotes if you mean the string, or write `{}`", at.value);
                 self.report(codes::WRONG_KIND, &at.pointer, message, help);
             }
             options = options.fix(argument, at.value.clone());

@@ -27,7 +27,7 @@ impl Keys {
         Some(match key {
             "name" => "the key of a tool under `tools` is its name".to_owned(),
             "blocking" | "crate" => format!("`{key}` is for functions written in Rust; leave it out"),
-            _ => format!("it belongs into `{}`", inner.iter().find(of)?.0),
+            _ => format!("move it to `{}`", inner.iter().find(of)?.0),
         })
     }
 }
@@ -138,7 +138,7 @@ pub(super) const FUNCTION: Keys = Keys { what: "a function", groups: &[] };
 pub(super) const COMPLETE: Keys = Keys { what: "`complete`", groups: &[&["next_state", "message", "data"]] };
 /// `complete` next to another kind.
 pub(super) const COMPLETION: Keys =
-    Keys { what: "`complete` beside another kind", groups: &[&["next_state"]] };
+    Keys { what: "`complete` next to another kind", groups: &[&["next_state"]] };
 pub(super) const COMPOSE: Keys = Keys { what: "a composed tool", groups: &[&["steps", "result"]] };
 pub(super) const STEP: Keys = Keys {
     what: "a step",

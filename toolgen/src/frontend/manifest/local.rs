@@ -43,7 +43,7 @@ impl<'a> Context<'a> {
         if !self.object(node, &keys::EFFECT) {
             return Lowered { call: None, effects: Effects::UNDECLARED, takes_all: true };
         }
-        let help = "name the effect, under which the program registers what carries it out";
+        let help = "name the effect; the program registers its handler under this name";
         let name = self.required(node, "name", "an effect", help).and_then(|name| self.text_of(&name));
         let data = self.data(node, scope);
         let takes_all = data.is_none();
@@ -58,7 +58,7 @@ impl<'a> Context<'a> {
             self.wrong_kind(
                 &data,
                 "an object",
-                "write `data: {name: \"{argument}\"}`; without `data`, it is all arguments",
+                "write `data: {name: \"{argument}\"}`; without `data`, all arguments are used",
             );
             return None;
         }
@@ -77,7 +77,7 @@ impl<'a> Context<'a> {
     pub(super) fn agent_input(&mut self, node: &Node<'a>) -> Schema {
         for key in ["parameters", "input"] {
             if let Some(given) = node.get(key) {
-                let message = format!("an agent takes one argument, `task`, so it has no `{key}`");
+                let message = format!("an agent has only the argument `task`, so it cannot have `{key}`");
                 self.report(codes::AGENT, &given.pointer, message, "leave it out");
             }
         }
@@ -151,7 +151,7 @@ impl<'a> Context<'a> {
             for (name, at) in self.texts(&draft.of_kind, "tools").unwrap_or_default() {
                 match self.tool_of_agent(name, &at, &candidates) {
                     Some(tool) if tools.contains(&tool) => {
-                        let message = format!("the tool `{name}` is given twice");
+                        let message = format!("the tool `{name}` is listed twice");
                         self.report(codes::AGENT, &at, message, "name it once");
                     }
                     Some(tool) => tools.push(tool),
@@ -170,11 +170,11 @@ impl<'a> Context<'a> {
         let found = full.or_else(|| candidates.iter().find(|one| one.id.as_deref() == Some(name)));
         let (message, help) = match found {
             Some(one) if one.is_agent => (
-                format!("the tool `{name}` is an agent, and an agent gets no agents"),
+                format!("the tool `{name}` is an agent, and an agent cannot have agents"),
                 "leave it out".to_owned(),
             ),
             Some(one) if one.is_broken => {
-                let message = format!("the tool `{name}` has errors of its own, so no agent can have it");
+                let message = format!("the tool `{name}` has errors, so no agent can use it");
                 (message, "correct that tool first".to_owned())
             }
             Some(one) => return Some(one.name.clone()),

@@ -45,7 +45,7 @@ pub(super) fn pieces(text: &str) -> Result<Vec<TemplateSegment>, (String, String
             continue;
         }
         let inside = brace.strip_prefix('{').ok_or_else(|| {
-            let message = "a `}` closes no placeholder".to_owned();
+            let message = "this `}` does not close a placeholder".to_owned();
             (message, "write `}}` for a brace, or `{` before the name of an argument".to_owned())
         })?;
         let Some((inside, after)) = inside.split_once('}') else {

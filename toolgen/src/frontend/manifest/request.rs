@@ -88,7 +88,7 @@ impl<'a> Context<'a> {
         for (name, value) in self.object_members(node, "query", "values") {
             self.query(name, &value, &mut request, scope);
         }
-        for (name, value) in self.object_members(node, "headers", "texts") {
+        for (name, value) in self.object_members(node, "headers", "strings") {
             self.header(name, &value, &mut request, scope);
         }
         let security = self.auth(node, &mut request);
@@ -125,7 +125,7 @@ impl<'a> Context<'a> {
         let fine = !name.is_empty()
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte));
         if !fine {
-            let message = format!("`{name}` is not a name of a header");
+            let message = format!("`{name}` is not a valid name of a header");
             self.report(
                 codes::HEADER,
                 &node.pointer,
@@ -136,15 +136,15 @@ impl<'a> Context<'a> {
         }
         if HeaderOwner::of(name) == Some(HeaderOwner::Security) {
             let message = format!(
-                "the header `{name}` holds a credential, which neither a manifest nor a model may hold"
+                "the header `{name}` contains a credential, which must not be in a manifest or set by a model"
             );
             let help = match node.value.as_str().and_then(of_variable) {
                 Some((scheme, variable)) => {
                     format!(
-                        "write `auth: {{{scheme}: {variable}}}`, which takes it from the environment variable"
+                        "write `auth: {{{scheme}: {variable}}}`, which reads it from the environment variable"
                     )
                 }
-                None => "use `auth`, which takes it from an environment variable".to_owned(),
+                None => "use `auth`, which reads it from an environment variable".to_owned(),
             };
             self.report(codes::HEADER, &node.pointer, message, help);
             return;
@@ -153,8 +153,8 @@ impl<'a> Context<'a> {
         let Some(template) = self.scalar_template(node, scope) else { return };
         let constant = constant_text(&template);
         if constant.as_deref().is_some_and(|text| text.chars().any(char::is_control)) {
-            let message = format!("the header `{name}` holds a line break or another control character");
-            self.report(codes::HEADER, &node.pointer, message, "write its value in one line");
+            let message = format!("the header `{name}` contains a line break or another control character");
+            self.report(codes::HEADER, &node.pointer, message, "write its value on one line");
         }
         let lower = name.to_ascii_lowercase();
         match (HeaderOwner::of(name), constant) {

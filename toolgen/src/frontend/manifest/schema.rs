@@ -41,11 +41,11 @@ impl Context<'_> {
             let (code, help) = match problem.kind {
                 ReadProblemKind::Default => (
                     codes::DEFAULT,
-                    "correct the default or the schema; a text that looks like a number stands in quotes",
+                    "correct the default or the schema; put a string that looks like a number in quotes",
                 ),
                 ReadProblemKind::Values => (
                     codes::SCHEMA,
-                    "write them as `type` says: a text that looks like a number stands in quotes",
+                    "write them as `type` says: put a string that looks like a number in quotes",
                 ),
                 // Already reported when the schema was expanded.
                 ReadProblemKind::Draft => continue,
@@ -74,7 +74,8 @@ impl Context<'_> {
 
     /// Returns the schema of a short form, and whether it makes the value optional.
     pub(super) fn short(&mut self, text: &str, place: &SchemaPlace) -> Option<(Value, bool)> {
-        const FORM: &str = "write `TYPE`, `TYPE?`, `TYPE = default` or `TYPE - description`, such as `integer? = 10 - The most rows.`";
+        const FORM: &str = "write `TYPE`, `TYPE?`, `TYPE = default` or `TYPE - description`, such as `integer? = 10 \
+            - Maximum number of rows.`";
         let short = match short_schema::read(text) {
             Ok(short) => short,
             Err(error) => {
@@ -116,9 +117,8 @@ impl Context<'_> {
             Value::String(text) => {
                 let short = self.short(text, place);
                 if let Some((_, true)) = short {
-                    let message =
-                        "`?` says that an argument or a property may be missing, and this is neither";
-                    self.report_at(codes::SHORT_FORM, place, message.to_owned(), "leave the `?` out");
+                    let message = "`?` makes an argument or a property optional, but this is neither";
+                    self.report_at(codes::SHORT_FORM, place, message.to_owned(), "remove the `?`");
                 }
                 return short.map_or(Value::Bool(true), |(schema, _)| schema);
             }
@@ -139,7 +139,7 @@ impl Context<'_> {
             if value.is_null() && !matches!(key.as_str(), "default" | "const") {
                 let help = match key.as_str() {
                     "type" => "write `'null'` in quotes for the type of null",
-                    _ => "give it a value, or leave it out",
+                    _ => "set a value, or remove it",
                 };
                 self.report_at(codes::SCHEMA, &at, format!("`{key}` has no value"), help);
                 continue;
@@ -177,9 +177,8 @@ impl Context<'_> {
         let Some(required) = schema.get("required").filter(|required| !required.is_null()) else { return };
         let at = place.child("required");
         let Some(names) = required.as_array().filter(|names| names.iter().all(Value::is_string)) else {
-            let message = "`required` must be a list of names".to_owned();
-            let help =
-                "list the properties that must be given; of an argument, `optional: true` says the opposite";
+            let message = "`required` must be an array of names".to_owned();
+            let help = "list the required properties; for an argument, use `optional: true` instead";
             return self.report_at(codes::SCHEMA, &at, message, help);
         };
         let properties = schema.get("properties").and_then(Value::as_object);
@@ -218,7 +217,7 @@ impl Context<'_> {
             let printed = value.to_string();
             if let Some(written) = written.filter(|written| *written != printed) {
                 let message = format!("`{written}` is read as the number {value}");
-                let help = format!("put it in quotes if the text is meant, or write `{value}`");
+                let help = format!("put it in quotes if you mean the string, or write `{value}`");
                 self.report_at(codes::SCHEMA, &at, message, &help);
             }
         }

@@ -50,7 +50,7 @@ pub(super) fn redact(mut message: String, mut help: String, given: Option<&Value
         }
     }
     if hidden {
-        help.push_str("; what is given may be a secret, so it is not repeated");
+        help.push_str("; the value may be a secret, so it is not repeated");
     }
     (message, help)
 }

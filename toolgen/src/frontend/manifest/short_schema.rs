@@ -54,7 +54,7 @@ pub(super) fn read(text: &str) -> Result<Short<'_>, String> {
         rest = after;
     }
     if lists > MAX_LISTS {
-        return Err(format!("it is nested in {lists} lists, and {MAX_LISTS} are the most"));
+        return Err(format!("it is nested in {lists} lists, more than the limit of {MAX_LISTS}"));
     }
     let (optional, rest) = rest.strip_prefix('?').map_or((false, rest), |after| (true, after));
     let rest = rest.trim_start();
@@ -70,7 +70,7 @@ pub(super) fn read(text: &str) -> Result<Short<'_>, String> {
     {
         Some(after) => after.trim(),
         None if rest.is_empty() => "",
-        None => return Err(format!("`{rest}` is not understood after the type")),
+        None => return Err(format!("`{rest}` is unexpected after the type")),
     };
     Ok(Short { of, lists, optional, default, description })
 }
@@ -80,7 +80,7 @@ fn type_of(text: &str) -> Result<(Type<'_>, &str), String> {
         text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-'))).unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
     if word.is_empty() || word == "-" {
-        return Err("it starts with no type".to_owned());
+        return Err("it does not start with a type".to_owned());
     }
     if word != "enum" {
         let of = TYPES.iter().find(|known| **known == word).map_or(Type::Named(word), |_| Type::Simple(word));
@@ -181,6 +181,6 @@ mod tests {
             }
         });
         let deep = format!("string{}", "[]".repeat(200_000));
-        assert_eq!(read(&deep), Err("it is nested in 200000 lists, and 16 are the most".to_owned()));
+        assert_eq!(read(&deep), Err("it is nested in 200000 lists, more than the limit of 16".to_owned()));
     }
 }

@@ -180,10 +180,11 @@ impl<'a> Context<'a> {
             let class = known.map_or(Class::Mixed, |known| known.class());
             if class != Class::Number || !before.ends_with(char::is_whitespace) {
                 let written = one.written();
-                let message =
-                    format!("`${{{written}}}` is `$` and the value of `{written}`: a placeholder has no `$`");
+                let message = format!(
+                    "`${{{written}}}` is a literal `$` and the value of `{written}`: a placeholder has no `$`"
+                );
                 let help = format!(
-                    "did you mean `{{{written}}}`? If the `$` is to be there, list `W0455` under `allow` of `lints`"
+                    "did you mean `{{{written}}}`? If the `$` is intended, list `W0455` under `allow` of `lints`"
                 );
                 self.report(codes::DOLLAR, at, message, help);
             }
@@ -218,10 +219,9 @@ impl<'a> Context<'a> {
         if one.each {
             let written = one.written();
             let message =
-                format!("`{{{written}*}}` stands for several values, and there is room for only one here");
-            let help = format!(
-                "`*` may only stand in `argv` and `args`, and only in an item that is nothing else: `\"{{{written}*}}\"`"
-            );
+                format!("`{{{written}*}}` is replaced by several values, but only one is allowed here");
+            let help =
+                format!("`*` is only allowed in `argv` and `args`, as a complete item: `\"{{{written}*}}\"`");
             self.report(codes::PLACEHOLDER_KIND, at, message, help);
             return None;
         }
@@ -327,8 +327,8 @@ impl<'a> Context<'a> {
             let (message, help) = scope.misplaced(&one.path).unwrap_or_else(|| {
                 let help = match (roots.is_empty(), nearest(&written, &roots)) {
                     _ if is_variable(&written) => {
-                        "variables of the environment are not read in texts: `auth` names the one of a credential, and a \
-                         value that is always the same is written as it is"
+                        "environment variables are not read in strings: `auth` names the variable of a credential; \
+                         write other constant values literally"
                             .to_owned()
                     }
                     (true, _) => "the tool takes no arguments; declare it under `parameters`".to_owned(),

@@ -110,7 +110,7 @@ impl<'a> Context<'a> {
             if !self.object(&node, &keys::ENDPOINT) {
                 continue;
             }
-            let help = "the tool is called `call_NAME`";
+            let help = "the tool is named `call_NAME`";
             let name = self.required(&node, "name", "an endpoint", help);
             if let Some(name) = name.and_then(|name| self.text_of(&name)) {
                 named.push(NamedTool { id: format!("call_{name}"), node, is_endpoint: true, category: None });
@@ -136,8 +136,9 @@ impl<'a> Context<'a> {
         }
         let full = self.namespaced(id);
         let Err(error) = ToolName::parse(full.clone()) else { return true };
-        let message = format!("`{full}` is not a valid tool name: {error}");
-        let help = "providers accept names of ASCII letters, digits, `_` and `-` that start with a letter, at most 64";
+        let message = format!("`{full}` is not a valid valid tool name: {error}");
+        let help = "providers accept names of ASCII letters, digits, `_` and `-` that start with a letter, at most \
+            64 characters";
         self.report(codes::NAME, at, message, help);
         false
     }
@@ -208,7 +209,7 @@ impl<'a> Context<'a> {
                 if is_misspelt(node, &keys::TOOL, KINDS) {
                     return None;
                 }
-                let message = format!("nothing says what the tool `{id}` does");
+                let message = format!("nothing defines what the tool `{id}` does");
                 let help =
                     "add one of `command`, `http`, `function`, `compose`, `complete`, `effect` and `agent`";
                 self.report(codes::KIND, &node.pointer, message, help);
@@ -216,9 +217,9 @@ impl<'a> Context<'a> {
             }
             [_, (second, of_second), ..] => {
                 let names: Vec<String> = kinds.iter().map(|(kind, _)| format!("`{kind}`")).collect();
-                let message = format!("the tool `{id}` is of several kinds: {}", names.join(" and "));
+                let message = format!("the tool `{id}` has several kinds: {}", names.join(" and "));
                 let help = format!(
-                    "leave one; to do both, make `{second}` a tool of its own and call the two in `compose`"
+                    "keep one; to do both, make `{second}` a separate tool and call both in `compose`"
                 );
                 let at = of_second.pointer.clone();
                 self.report(codes::KIND, &at, message, help);
@@ -228,13 +229,13 @@ impl<'a> Context<'a> {
     }
 
     fn check_documented(&mut self, id: &str, node: &Node<'a>, spec: &ToolSpec, is_agent: bool) {
-        const OFF: &str = "or turn this off by `undocumented: true`";
+        const OFF: &str = "or disable this check with `undocumented: true`";
         if spec.description.is_empty()
             && node.get("description").is_none()
             && !is_agent
             && !is_misspelt(node, &keys::TOOL, &["description"])
         {
-            let message = format!("the tool `{id}` has no description, by which a model chooses it");
+            let message = format!("the tool `{id}` has no description, which a model needs to choose it");
             self.report(codes::UNDOCUMENTED, &node.pointer, message, format!("add `description`, {OFF}"));
         }
         let Kind::Object(rules) = &spec.input.shape().kind else { return };
@@ -288,7 +289,7 @@ impl<'a> Context<'a> {
             {
                 let at =
                     Pointer::parse(&format!("{}{}", arguments.pointer, problem.pointer)).unwrap_or_default();
-                let message = format!("the example does not fit the tool: {}", problem.message);
+                let message = format!("the example does not match the tool: {}", problem.message);
                 self.report(codes::EXAMPLE, &at, message, "correct the example or the parameters");
             }
         }
@@ -301,7 +302,7 @@ impl<'a> Context<'a> {
                     codes::DIALECT,
                     &node.pointer,
                     message,
-                    "change the schema, or leave the dialect out",
+                    "change the schema, or remove the dialect",
                 );
             }
         }

@@ -94,7 +94,7 @@ impl<'a> Context<'a> {
                     }
                     Some((other, _)) => {
                         let message = format!("the tool `{name}` of {holder} has the name of one of {other}");
-                        let help = "give the import a `namespace`, or leave the tool out by `exclude`";
+                        let help = "give the import a `namespace`, or drop the tool with `exclude`";
                         self.report(codes::COLLISION, &at, message, help);
                         doubles.insert(name.clone());
                     }
@@ -154,8 +154,8 @@ impl<'a> Context<'a> {
         let text = self.text(node, "workdir")?;
         let leads_up = Path::new(text).components().any(|part| part == Component::ParentDir);
         if leads_up || text.trim().is_empty() {
-            let message = if leads_up { "leads up with `..`" } else { "names no folder" };
-            let help = "name a folder below the working directory, or an absolute path";
+            let message = if leads_up { "leads upwards with `..`" } else { "names no directory" };
+            let help = "name a directory below the working directory, or an absolute path";
             let at = node.pointer.child("workdir");
             self.report(codes::CONTEXT, &at, format!("`workdir: {text}` {message}"), help);
             return None;
@@ -235,7 +235,7 @@ impl<'a> Context<'a> {
             let found = match sets.iter().position(|set| set.name == included) {
                 Some(other) if sets.get(other).is_some_and(|set| set.is_open) => {
                     let message = format!("the toolset `{name}` includes itself through `{included}`");
-                    self.report(codes::TOOLSET, &at, message, "remove one of the `include`s on the circle");
+                    self.report(codes::TOOLSET, &at, message, "remove one of the `include`s in the cycle");
                     continue;
                 }
                 Some(other) => {
@@ -290,7 +290,7 @@ impl<'a> Context<'a> {
             let found: Vec<Text> = found.map(|one| one.name.clone()).collect();
             let fits_broken = self.declared.iter().any(|id| matches(id));
             if found.is_empty() && !fits_broken && !self.imported.incomplete {
-                let message = format!("no tool fits `{text}`");
+                let message = format!("no tool matches `{text}`");
                 self.report(codes::MEMBER, &item.pointer, message, "correct the pattern, or remove it");
             }
             return found;
@@ -304,7 +304,7 @@ impl<'a> Context<'a> {
             }
             let is_whole = candidates.iter().any(|one| *one.name == *text || one.id.as_deref() == Some(text));
             if !is_whole && self.is_declared(text) {
-                let message = format!("the tool `{text}` has errors of its own, so no toolset can have it");
+                let message = format!("the tool `{text}` has errors, so no toolset can contain it");
                 self.report(codes::MEMBER, &item.pointer, message, "correct that tool first");
                 return Vec::new();
             }
@@ -315,7 +315,7 @@ impl<'a> Context<'a> {
             return Vec::new();
         };
         if !named.insert(found.name.clone()) {
-            let message = format!("the tool `{text}` is given twice");
+            let message = format!("the tool `{text}` is listed twice");
             self.report(codes::MEMBER, &item.pointer, message, "name it once");
         }
         vec![found.name.clone()]

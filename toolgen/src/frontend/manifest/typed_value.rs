@@ -33,10 +33,10 @@ impl Class {
     /// Returns the type with its article.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Class::Text => "a text",
+            Class::Text => "a string",
             Class::Number => "a number",
             Class::Boolean => "a boolean",
-            Class::List => "a list",
+            Class::List => "an array",
             Class::Object => "an object",
             Class::Mixed => "a value",
         }

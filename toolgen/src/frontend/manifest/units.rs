@@ -28,7 +28,7 @@ impl<'a> Context<'a> {
         };
         let amount = measured(text, units);
         if amount.is_none() {
-            let message = format!("`{text}` is not {what}: a whole number above 0 with a unit");
+            let message = format!("`{text}` is not {what}: a positive integer with a unit");
             self.report(codes::MEASURE, &node.pointer, message, help);
         }
         amount

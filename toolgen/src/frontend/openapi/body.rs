@@ -140,7 +140,7 @@ impl<'a> Context<'a> {
             self.report(
                 codes::UNUSUAL_BODY,
                 pointer,
-                format!("a {method} request has no defined use for a body; it is sent all the same"),
+                format!("a {method} request has no defined use for a body; it is sent nevertheless"),
                 "use query parameters, or another method",
             );
         }

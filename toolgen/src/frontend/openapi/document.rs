@@ -48,7 +48,7 @@ impl<'a> Context<'a> {
             let Some(resolved) = self.resolve(&node) else { continue };
             let path_item = resolved.node;
             if path_item.object().is_none() {
-                self.malformed(&path_item, "a path must hold an object; it is left out");
+                self.malformed(&path_item, "a path must contain an object; it is left out");
                 continue;
             }
             // A path item may add to its reference (OpenAPI 3.0 does not define the meaning; both are combined).
@@ -89,12 +89,12 @@ impl<'a> Context<'a> {
                 self.report(
                     codes::NOT_TOOLS,
                     &callbacks.pointer,
-                    "callbacks are requests the service makes; they are not tools (here and elsewhere)",
-                    "nothing is to be done",
+                    "callbacks are requests that the service sends; they are not tools (here and elsewhere)",
+                    "no action is necessary",
                 );
             }
             if node.get("description").is_some_and(|description| !description.value.is_string()) {
-                self.malformed(&node, "`description` must be a text; it is left out");
+                self.malformed(&node, "`description` must be a string; it is left out");
             }
             let tags = node.items("tags");
             let tags: Vec<&str> =
@@ -130,8 +130,8 @@ impl<'a> Context<'a> {
             self.report(
                 codes::NOT_TOOLS,
                 &webhooks.pointer,
-                "webhooks are requests the service makes; they are not tools",
-                "nothing is to be done",
+                "webhooks are requests that the service sends; they are not tools",
+                "no action is necessary",
             );
         }
     }

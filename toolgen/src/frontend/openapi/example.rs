@@ -114,7 +114,7 @@ impl<'a> Context<'a> {
         let (message, help) = match reason {
             Broken::External(refused) => file_problem(refused),
             Broken::Missing | Broken::Cycle => {
-                ("leads to nothing", "correct it, or write the example as `value`")
+                ("does not resolve", "correct it, or write the example as `value`")
             }
         };
         self.report(

@@ -146,7 +146,7 @@ impl<'a> Context<'a> {
             self.report(
                 codes::BODY,
                 &node.pointer,
-                format!("the media type {media_type:?} holds a control character; it is left out"),
+                format!("the media type {media_type:?} contains a control character; it is left out"),
                 "write it on one line",
             );
         }
@@ -161,7 +161,7 @@ impl<'a> Context<'a> {
         self.report(
             codes::BODY,
             &encoding.pointer.child("contentType"),
-            "a media type holds a line break or another control character; it is left out",
+            "a media type contains a line break or another control character; it is left out",
             "write it on one line",
         );
         ""
@@ -201,8 +201,8 @@ impl<'a> Context<'a> {
             self.report(
                 codes::BODY,
                 pointer,
-                "a field is a file or an object, which cannot be told apart; no file can be sent in it",
-                "declare the file and the object as fields of their own",
+                "a field is a file or an object, which are indistinguishable; no file can be sent in it",
+                "declare the file and the object as separate fields",
             );
             return false;
         }
@@ -249,7 +249,7 @@ impl<'a> Context<'a> {
             rules.items = items.into();
         } else {
             *shape = document_shape(&shape.description, first);
-            self.not_written(first, &place.pointer, "the argument is the text");
+            self.not_written(first, &place.pointer, "the argument is the complete text");
         }
         (first.to_owned(), None)
     }
@@ -278,8 +278,8 @@ impl<'a> Context<'a> {
         self.report(
             codes::BODY,
             pointer,
-            format!("`{media_type}` is not written from arguments of this schema; {instead}"),
-            "offer it as JSON, too",
+            format!("`{media_type}` cannot be generated from arguments of this schema; {instead}"),
+            "also offer JSON",
         );
     }
 

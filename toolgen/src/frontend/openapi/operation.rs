@@ -73,7 +73,7 @@ impl<'a> Context<'a> {
                 codes::OPERATION,
                 &operation.node.pointer,
                 format!("the operation has a parameter or a body that cannot be sent{cause}; it is left out"),
-                "another problem of the operation says where, and what to do",
+                "another problem of the operation has the location and the help",
             );
         }
         compiled.ok()
@@ -143,7 +143,7 @@ impl<'a> Context<'a> {
                 codes::FRAGMENT,
                 &operation.pointer,
                 format!("`#{}` of the path is not sent", template.fragment),
-                "declare what tells the operations apart as a parameter; write a `#` of the path itself as `%23`",
+                "declare a parameter that distinguishes the operations; write a `#` of the path itself as `%23`",
             );
         }
     }
@@ -153,13 +153,13 @@ impl<'a> Context<'a> {
     fn keeps_place(&mut self, template: &Template, operation: &Node<'a>) -> Result<(), LeftOut> {
         let path = &template.path;
         if has_dots(path) {
-            let reason = format!("`{path}` has a segment of dots, which no request keeps");
+            let reason = format!("`{path}` has a segment of dots, which clients resolve");
             self.because(reason.clone());
             self.report(
                 codes::PATH_PARAMETER,
                 &operation.pointer,
                 format!("{reason}; the operation is left out"),
-                "write the path that is meant, without `.` and `..`",
+                "write the intended path, without `.` and `..`",
             );
             return Err(LeftOut);
         }
@@ -167,8 +167,8 @@ impl<'a> Context<'a> {
             self.report(
                 codes::PATH_PARAMETER,
                 &operation.pointer,
-                format!("the `*` in `{path}` is sent as it is"),
-                "write it into the braces, `{name*}`, if the parameter stands for several segments",
+                format!("the `*` in `{path}` is sent literally"),
+                "write it into the braces, `{name*}`, if the parameter covers several segments",
             );
         }
         Ok(())

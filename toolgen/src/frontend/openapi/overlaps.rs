@@ -31,9 +31,9 @@ pub(super) fn report(tools: &[Tool], problems: &mut Problems) {
         }
         for location in found {
             let message = format!(
-                "a value may fit several alternatives of a `oneOf` in {location}; it is taken, as if it were `anyOf`"
+                "a value may match several alternatives of a `oneOf` in {location}; it is accepted, as with `anyOf`"
             );
-            let help = "write `anyOf`, or require a property with another constant in each alternative";
+            let help = "write `anyOf`, or require a property with a different constant in each alternative";
             problems.report_in(&origin.source, codes::OVERLAP, &origin.pointer, message, help);
         }
     }

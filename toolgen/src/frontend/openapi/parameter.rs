@@ -71,7 +71,7 @@ impl<'a> Context<'a> {
                     codes::PARAMETER,
                     &operation.pointer,
                     format!(
-                        "`{key}` is sent for the parameter `{other}` and for `{}`; a service cannot tell them apart",
+                        "`{key}` is sent for the parameter `{other}` and for `{}`; a service cannot distinguish them",
                         param.name
                     ),
                     "give one of the two `explode: false` or `style: deepObject`, or rename the field",
@@ -109,7 +109,7 @@ impl<'a> Context<'a> {
                 self.report(
                     codes::PARAMETER,
                     &node.pointer,
-                    format!("the parameter `{}` is declared twice; the first counts", param.name),
+                    format!("the parameter `{}` is declared twice; the first is used", param.name),
                     "remove one of the two",
                 );
             } else {
@@ -195,7 +195,7 @@ impl<'a> Context<'a> {
             Some(HeaderOwner::Client) => self.parameter_problem(
                 node,
                 &format!("the header `{name}` is set by the HTTP client; the parameter is left out"),
-                "remove the parameter: what the header says follows from the request",
+                "remove the parameter: the header follows from the request",
             ),
         }
         true
@@ -251,7 +251,7 @@ impl<'a> Context<'a> {
                 None => self.report(
                     codes::STYLE,
                     &node.pointer.child("style"),
-                    format!("the style `{text}` is not defined for this place; the default is used"),
+                    format!("the style `{text}` is not defined for this location; the default is used"),
                     "path: simple, label, matrix; query: form, spaceDelimited, pipeDelimited, deepObject; \
                      header: simple; cookie: form",
                 ),

@@ -63,7 +63,7 @@ impl<'a> Context<'a> {
     /// Reports a reference that is not a string. Its siblings are read.
     pub(super) fn note_malformed_reference(&mut self, node: &Node<'a>) {
         if let Some(reference) = node.get("$ref").filter(|reference| !reference.value.is_string()) {
-            self.malformed(&reference, "`$ref` must be a text; it is left out");
+            self.malformed(&reference, "`$ref` must be a string; it is left out");
         }
     }
 
@@ -88,7 +88,7 @@ impl<'a> Context<'a> {
         let list = node.get(key).and_then(|list| self.resolve(&list));
         let Some(list) = list.map(|found| found.node) else { return Vec::new() };
         if !list.value.is_array() {
-            self.malformed(&list, &format!("`{key}` must be a list; it is left out"));
+            self.malformed(&list, &format!("`{key}` must be an array; it is left out"));
         }
         list.listed()
     }
@@ -186,9 +186,9 @@ impl<'a> Context<'a> {
         if self.is_of_request() {
             self.broken = self.broken.map(|broken| broken + 1);
             self.because(match reason {
-                Broken::External(_) => format!("`{text}` leads to something that is not read"),
-                Broken::Missing => format!("`{text}` leads to nothing"),
-                Broken::Cycle => format!("`{text}` leads back to itself"),
+                Broken::External(_) => format!("`{text}` refers to something that is not read"),
+                Broken::Missing => format!("`{text}` does not resolve"),
+                Broken::Cycle => format!("`{text}` is circular"),
             });
         }
     }
@@ -220,15 +220,15 @@ impl<'a> Context<'a> {
             Broken::Missing => {
                 let help = match self.nearest_component(text, &pointer) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => "add what is referred to, or correct the reference".to_owned(),
+                    None => "add the target, or correct the reference".to_owned(),
                 };
-                self.report(codes::MISSING_REF, &pointer, format!("`{text}` leads to nothing{so}"), &help);
+                self.report(codes::MISSING_REF, &pointer, format!("`{text}` does not resolve{so}"), &help);
             }
             Broken::Cycle => self.report(
                 codes::CYCLIC_REF,
                 &pointer,
-                format!("`{text}` leads back to itself{so}"),
-                "let one of the references lead to a value",
+                format!("`{text}` is circular{so}"),
+                "make one of the references refer to a value",
             ),
         }
     }
@@ -247,19 +247,19 @@ impl<'a> Context<'a> {
 pub(super) fn file_problem(refused: Refused) -> (&'static str, &'static str) {
     match refused {
         Refused::Remote => (
-            "is on the network, which is never asked for a part of a document, and is not followed",
+            "is on the network, where parts of a document are never read, and is not followed",
             "save it next to the document and refer to it there, or bundle the document into one file",
         ),
         Refused::NoFolder => (
-            "leads out of the document and is not followed: the document did not come from a file",
-            "read the document from its file, or name the folder of its parts (`--root`, `Options::root`)",
+            "is outside the document and is not followed: the document was not read from a file",
+            "read the document from its file, or name the directory of its parts (`--root`, `Options::root`)",
         ),
         Refused::Outside => (
-            "leads out of the document's folder and is not followed",
-            "name the folder that it leads to (`--root`, `Options::root`), if the document may read files there",
+            "is outside the document's directory and is not followed",
+            "name that directory (`--root`, `Options::root`), if the document may read files there",
         ),
-        Refused::Missing => ("names a file that is not there", "add the file, or correct the reference"),
-        Refused::NoFile => ("is a folder or a device, and is not read", "name a file"),
+        Refused::Missing => ("names a file that does not exist", "add the file, or correct the reference"),
+        Refused::NoFile => ("is a directory or a device, and is not read", "name a file"),
         Refused::TooLarge => (
             "is too large, or one of too many files, and is not read",
             "a file has at most 128 MB, and all files of a document together 256 MB",

@@ -137,17 +137,19 @@ impl<'a> Source<'a> for Context<'a> {
             ReadProblemKind::Type => {
                 (codes::SCHEMA_TYPE, "use one of string, number, integer, boolean, object, array, null")
             }
-            ReadProblemKind::Pattern => (codes::PATTERN, "write it as ECMA-262 has it, without delimiters"),
+            ReadProblemKind::Pattern => {
+                (codes::PATTERN, "write it in the syntax of ECMA-262, without delimiters")
+            }
             ReadProblemKind::PatternDialect => {
-                (codes::PATTERN_DIALECT, "write it as ECMA-262 has it, without flags")
+                (codes::PATTERN_DIALECT, "write it in the syntax of ECMA-262, without flags")
             }
             ReadProblemKind::PatternUntried => {
                 (codes::PATTERN_DIALECT, "repeat less of it, or smaller parts")
             }
             ReadProblemKind::Default => (codes::DEFAULT, "correct the default or the schema"),
-            ReadProblemKind::Values => (codes::CONTRADICTION, "write the values as the type that is meant"),
+            ReadProblemKind::Values => (codes::CONTRADICTION, "write the values in the intended type"),
             ReadProblemKind::Names => {
-                (codes::CHOICES, "write one text for each value, each another name of a variant")
+                (codes::CHOICES, "write one string for each value, each a unique name of a variant")
             }
             ReadProblemKind::Draft => (codes::NEWER_KEYWORD, LIST),
             ReadProblemKind::Depth => (codes::SCHEMA_DEPTH, "name inner schemas, and refer to them"),
@@ -168,16 +170,17 @@ impl<'a> Source<'a> for Context<'a> {
         let pointer = Pointer::parse(pointer).unwrap_or_default();
         if self.is_dynamic(reference, &pointer) {
             let message = format!(
-                "what `{reference}` means depends on the schema that leads here, as several have this `$dynamicAnchor`; \
-                 any value is taken"
+                "what `{reference}` means depends on the referring schema, as several schemas have this \
+                 `$dynamicAnchor`; any value is accepted"
             );
-            self.report(codes::SCHEMA, &pointer, message, "refer to the schema that is meant by `$ref`");
+            self.report(codes::SCHEMA, &pointer, message, "refer to the intended schema with `$ref`");
             return None;
         }
         let name = self.def_of(reference, &pointer);
         name.map_err(|error| {
             // An operation with an unknown request is omitted.
-            let so = if self.is_of_request() && error != Broken::Cycle { "" } else { "; any value is taken" };
+            let so =
+                if self.is_of_request() && error != Broken::Cycle { "" } else { "; any value is accepted" };
             self.report_unknown(error, reference, &pointer, so);
         })
         .ok()

@@ -109,8 +109,8 @@ impl<'a> Context<'a> {
             }
             _ => return Some(placement),
         };
-        let help = "declare what the service takes: basic, bearer, or an apiKey in a header; or give the whole header \
-            with each request: `--header Authorization=ENV_VAR`";
+        let help = "declare what the service accepts: basic, bearer, or an apiKey in a header; or send the whole \
+            header with each request: `--header Authorization=ENV_VAR`";
         self.report(codes::SECURITY, &node.pointer, reason, help);
         Some(placement)
     }
@@ -157,7 +157,7 @@ impl<'a> Context<'a> {
             other => other.is_object(),
         };
         if !is_fine {
-            let message = format!("`security` must be a list of objects; {instead} is taken in its place");
+            let message = format!("`security` must be an array of objects; {instead} is used instead");
             self.malformed(node, &message);
         }
         is_fine
@@ -180,10 +180,10 @@ impl<'a> Context<'a> {
             codes::SECURITY,
             &node.pointer,
             format!(
-                "{} take the same place in a request, which has room for one; each is an alternative",
+                "{} use the same location in a request, which can contain only one; each is an alternative",
                 names.join(" and ")
             ),
-            "write each as an item of its own under `security`",
+            "write each as a separate item under `security`",
         );
         let with_others = |rival| others.iter().cloned().chain([rival]).collect();
         rivals.into_iter().map(|rival| SecurityRequirement { schemes: with_others(rival) }).collect()
@@ -209,7 +209,7 @@ impl<'a> Context<'a> {
         let (message, help) = match self.schemes.external.get(id) {
             Some(reference) => (
                 format!(
-                    "the security scheme `{id}` is that of another document, `{reference}`, which is not read; this \
+                    "the security scheme `{id}` belongs to another document, `{reference}`, which is not read; this \
                      alternative is left out"
                 ),
                 "copy the scheme into this document".to_owned(),

@@ -66,10 +66,10 @@ impl<'a> Context<'a> {
             codes::SERVER,
             &holder.pointer.child("servers"),
             format!(
-                "`{}` is for WebSockets alone, and tools send requests by HTTP; calls fail",
+                "`{}` is only for WebSockets, but tools send HTTP requests; calls fail",
                 urls.join("`, `")
             ),
-            "exclude the operation, or add the server that takes requests (`--base-url` names one, too)",
+            "exclude the operation, or add a server for requests (also possible with `--base-url`)",
         );
         servers
     }
@@ -82,7 +82,7 @@ impl<'a> Context<'a> {
                 codes::SERVER,
                 &node.pointer,
                 "a server needs a `url`; it is left out",
-                "add the URL requests go to",
+                "add the URL for requests",
             );
             return None;
         };
@@ -96,8 +96,8 @@ impl<'a> Context<'a> {
                 self.report(
                     codes::SERVER,
                     &node.pointer,
-                    format!("the server's variable `{name}` is not declared; it must be given before a call"),
-                    "declare it under `variables` with a default, or give it (`--server-variable`)",
+                    format!("the server's variable `{name}` is not declared; it must be set before a call"),
+                    "declare it under `variables` with a default, or set it (`--server-variable`)",
                 );
                 continue;
             };
@@ -118,7 +118,7 @@ impl<'a> Context<'a> {
         let given = node.get("default").and_then(|node| plain(&node));
         let default = given.clone().or_else(|| allowed.first().cloned());
         let reason = match (&given, &default) {
-            (None, None) => Some("has no default; it must be given before a call".to_owned()),
+            (None, None) => Some("has no default; it must be set before a call".to_owned()),
             (None, Some(first)) => {
                 Some(format!("has no default; the first of its values is used, `{first}`"))
             }
@@ -152,14 +152,14 @@ impl<'a> Context<'a> {
         } else if let Some(scheme) = other_scheme(url) {
             format!("requests are sent by http and https, not by `{scheme}`")
         } else if url.contains("//") && has_dots(url) {
-            "the path of the server has a segment of dots, which no request keeps".to_owned()
+            "the path of the server has a segment of dots, which clients resolve".to_owned()
         } else {
             return;
         };
         self.report(
             codes::SERVER,
             &node.pointer,
-            format!("{what}; the server must be given before a call (`--base-url`)"),
+            format!("{what}; the server must be set before a call (`--base-url`)"),
             "write the host and the port, or a variable with a default",
         );
     }
@@ -176,8 +176,8 @@ impl<'a> Context<'a> {
         self.report(
             codes::SERVER,
             at,
-            "the server holds a user name or a password; they are left out and not sent",
-            "take them out of the document, and declare a security scheme, such as `{type: http, scheme: basic}`",
+            "the server contains a user name or a password; they are removed and not sent",
+            "remove them from the document, and declare a security scheme, such as `{type: http, scheme: basic}`",
         );
     }
 

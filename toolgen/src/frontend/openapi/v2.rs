@@ -142,7 +142,7 @@ impl<'a> Context<'a> {
                 codes::STYLE,
                 &node.pointer.child("collectionFormat"),
                 format!(
-                    "the format `{format}` is not defined for this place; values are separated by commas"
+                    "the format `{format}` is not defined for this location; values are separated by commas"
                 ),
                 "csv, ssv, tsv or pipes; in queries and forms also multi",
             ),
@@ -156,8 +156,8 @@ impl<'a> Context<'a> {
             self.report(
                 codes::NEWER_KEYWORD,
                 &node.pointer.child(key),
-                format!("`{key}` belongs to OpenAPI 3, but the document is Swagger 2.0; it is read as it is meant there"),
-                "write it as Swagger 2.0 has it, or convert the document to OpenAPI 3",
+                format!("`{key}` belongs to OpenAPI 3, but the document is Swagger 2.0; it is read with that meaning"),
+                "write it in the syntax of Swagger 2.0, or convert the document to OpenAPI 3",
             );
         }
     }

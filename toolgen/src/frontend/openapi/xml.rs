@@ -65,7 +65,7 @@ impl<'a> Context<'a> {
             self.report(
                 codes::BODY,
                 &schema.pointer,
-                "the schema does not name the root element of the XML document; it is called `root`",
+                "the schema does not name the root element of the XML document; it is named `root`",
                 "add `xml: { name: … }` to the schema",
             );
         }

@@ -28,7 +28,7 @@ impl fmt::Display for PathError {
 pub(super) fn path(text: &str) -> Result<Vec<Segment>, PathError> {
     let mut parser = Parser { chars: text.trim().chars().collect(), at: 0, nesting: 0 };
     if !parser.eat("$") {
-        return parser.wrong("a query starts with `$`, the whole document, but there is something else");
+        return parser.wrong("a query must start with `$`, the whole document");
     }
     let segments = parser.segments()?;
     if parser.at < parser.chars.len() {
@@ -167,7 +167,7 @@ impl Parser {
                 self.at += text.len();
                 Ok(Some(number))
             }
-            Err(_) => self.wrong("expected a whole number"),
+            Err(_) => self.wrong("expected an integer"),
         }
     }
 
@@ -176,7 +176,7 @@ impl Parser {
         self.at += 1;
         let mut text = String::new();
         loop {
-            let Some(c) = self.peek() else { return self.wrong("the text does not end") };
+            let Some(c) = self.peek() else { return self.wrong("the string is not closed") };
             self.at += 1;
             match c {
                 c if c == quote => return Ok(text),
@@ -203,7 +203,7 @@ impl Parser {
                 let units = if low == 0 { vec![high] } else { vec![high, low] };
                 match char::decode_utf16(units).next() {
                     Some(Ok(c)) => c,
-                    _ => return self.wrong("half of a character"),
+                    _ => return self.wrong("half of a surrogate pair"),
                 }
             }
             Some(c) if c == quote => c,
@@ -249,7 +249,7 @@ impl Parser {
     fn test(&mut self) -> Parsed<Test> {
         self.nesting += 1;
         if self.nesting > MAX_NESTING {
-            return self.wrong("the filter is nested too deeply");
+            return self.wrong("the filter is nested too deep");
         }
         self.space();
         let test = self.basic_test();
@@ -308,7 +308,7 @@ impl Parser {
         if self.eat("length(") {
             self.nesting += 1;
             if self.nesting > MAX_NESTING {
-                return self.wrong("the filter is nested too deeply");
+                return self.wrong("the filter is nested too deep");
             }
             let of = self.operand()?;
             self.nesting -= 1;
@@ -334,7 +334,7 @@ impl Parser {
             Some('@' | '$') => Ok(Operand::Query(self.query()?)),
             Some('\'' | '"') => Ok(Operand::Literal(Value::String(self.quoted()?))),
             Some(c) if c == '-' || c.is_ascii_digit() => self.number(),
-            _ => self.wrong("expected `@`, `$`, a text in quotes, a number, `true`, `false` or `null`"),
+            _ => self.wrong("expected `@`, `$`, a string in quotes, a number, `true`, `false` or `null`"),
         }
     }
 

@@ -49,9 +49,9 @@ Describe in each tool what only that tool does, or remove tools: `--exclude`, `e
     listPets: Lists all pets          getPets: List pets
 ";
     HIDDEN = "W0710", "A text has invisible characters", "
-The text has zero-width characters, marks that change the text direction, or control characters. A person who views the
-document does not see them, but a model does. Usually they were copied by accident, but they can also hide instructions.
-They are removed from compiled tools.
+The text contains zero-width characters, marks that change the text direction, or control characters. A person who views
+the document does not see them, but a model does. Usually they were copied by accident, but they can also hide
+instructions. They are removed from compiled tools.
 
 Remove them from the text. Joiners in scripts and emoji that need them are not reported.
 ";

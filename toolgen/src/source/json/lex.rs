@@ -76,7 +76,7 @@ impl<'t> Lexer<'t> {
         self.long_string(start, end).map(Cow::Owned)
     }
 
-    /// Skips a string; the lexer is at its opening quote. Only for texts that were parsed before.
+    /// Skips a string; the lexer is at its opening quote. Only for text that was parsed before.
     pub(super) fn skip_string(&mut self) {
         let mut at = self.at + 1;
         loop {
@@ -108,7 +108,7 @@ impl<'t> Lexer<'t> {
         let mut value = String::from(&self.text[start..end]);
         loop {
             match self.bytes.get(end) {
-                None => return Err(self.broken(start - 1, String::from("this string does not end"))),
+                None => return Err(self.broken(start - 1, String::from("this string is not closed"))),
                 Some(b'"') => {
                     self.at = end + 1;
                     return Ok(value);
@@ -162,7 +162,7 @@ impl<'t> Lexer<'t> {
         let used = if end == at + 12 { &units[..] } else { &units[..1] };
         for character in char::decode_utf16(used.iter().copied()) {
             if character.is_err() {
-                self.oddity(at, "half of a surrogate pair stands alone; it is read as U+FFFD");
+                self.oddity(at, "half of a surrogate pair is unpaired; it is read as U+FFFD");
             }
             value.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
         }
@@ -205,7 +205,7 @@ impl<'t> Lexer<'t> {
             at = end;
         }
         if !good {
-            return Err(self.broken(start, String::from("this is not a number as JSON writes them")));
+            return Err(self.broken(start, String::from("this is not a number in JSON syntax")));
         }
         self.at = at;
         Ok(&self.text[start..at])
@@ -219,7 +219,7 @@ impl<'t> Lexer<'t> {
         at
     }
 
-    /// Skips a number or a word. Only for texts that were parsed before.
+    /// Skips a number or a word. Only for text that was parsed before.
     pub(super) fn skip_word(&mut self) {
         while self.bytes.get(self.at).is_some_and(|byte| !matches!(byte, b',' | b']' | b'}' | 0..=b' ')) {
             self.at += 1;

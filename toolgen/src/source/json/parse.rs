@@ -37,8 +37,8 @@ pub(in crate::source) fn read(text: &str) -> Reading {
         }
     };
     if value.is_some() && reader.lexer.peek().is_some() {
-        let message = String::from("there is more text after the end of the document; it is not read");
-        reader.find(codes::TRAILING_TEXT, reader.lexer.at, message, "take it away");
+        let message = String::from("text after the end of the document is ignored");
+        reader.find(codes::TRAILING_TEXT, reader.lexer.at, message, "remove it");
     }
     let oddities = std::mem::take(&mut reader.lexer.oddities);
     // For an invalid text, only the position of the error is of interest.
@@ -55,7 +55,7 @@ struct Reader<'t> {
     /// The members of objects whose end is not reached, with the offsets of their keys: a map with the right capacity
     /// is a third smaller than one that grew.
     members: Vec<(usize, String, Value)>,
-    /// The source texts of numbers that print differently.
+    /// The source text of numbers that print differently.
     written: Written,
     findings: Vec<Finding>,
 }
@@ -90,7 +90,7 @@ impl Reader<'_> {
                 let text = self.lexer.number()?;
                 let (value, oddity) = number::decimal(text).split(text);
                 if let Some((code, message)) = oddity {
-                    self.find(code, start, message, "write a smaller number, or none");
+                    self.find(code, start, message, "write a smaller number, or remove it");
                 }
                 if let Some(written) = Written::of(text, &value) {
                     let path: Vec<String> = self.pointer().tokens().map(Cow::into_owned).collect();
@@ -112,7 +112,7 @@ impl Reader<'_> {
 
     /// Reports a comma before the end of an object or an array.
     fn comma(&self) -> Stop {
-        let message = String::from("there is a comma before this end, which JSON does not allow");
+        let message = String::from("trailing comma, which JSON does not allow");
         Stop::Broken(Broken { at: self.lexer.at, message })
     }
 
@@ -158,10 +158,10 @@ impl Reader<'_> {
                     entry.insert(value);
                 }
                 Entry::Occupied(mut entry) => {
-                    let message = format!("the key `{}` is given twice in one object", quote(entry.key()));
+                    let message = format!("the key `{}` is a duplicate in its object", quote(entry.key()));
                     entry.insert(value);
                     self.path.push(Step::Key(start));
-                    self.find(codes::DUPLICATE_KEY, start, message, "take one of the two away");
+                    self.find(codes::DUPLICATE_KEY, start, message, "remove one of the two");
                     self.path.pop();
                 }
             }

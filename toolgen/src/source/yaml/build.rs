@@ -139,9 +139,9 @@ impl<'b, 't> Builder<'b, 't> {
             node.map(|node| self.spend(key, node)).transpose()?;
             let at = node.map_or(Position::START, |node| node.at);
             let Some(name) = self.tree.key(key) else {
-                let message = String::from("a list or an object cannot be a key; the member is left out");
+                let message = String::from("an array or an object cannot be a key; the member is left out");
                 if first {
-                    self.find(codes::COMPLEX_KEY, at, message, "put quotes around it if it is a text");
+                    self.find(codes::COMPLEX_KEY, at, message, "put quotes around it if it is a string");
                 }
                 continue;
             };
@@ -152,8 +152,8 @@ impl<'b, 't> Builder<'b, 't> {
                 None => parts.remove(name),
             };
             if map.insert(name.to_owned(), value).is_some() && first {
-                let message = format!("the key `{}` is given twice in one object", quote(name));
-                self.find(codes::DUPLICATE_KEY, at, message, "take one of the two away");
+                let message = format!("the key `{}` is a duplicate in its object", quote(name));
+                self.find(codes::DUPLICATE_KEY, at, message, "remove one of the two");
             }
             self.path.pop();
         }
@@ -168,8 +168,10 @@ impl<'b, 't> Builder<'b, 't> {
                 Some(read) => read,
                 None => {
                     if first {
-                        let message =
-                            format!("the value does not fit its tag `!!{}`; it is read as text", tag.suffix);
+                        let message = format!(
+                            "the value does not match its tag `!!{}`; it is read as a string",
+                            tag.suffix
+                        );
                         self.find(codes::BAD_TAG, node.at, message, "remove the tag, or fix the value");
                     }
                     ParsedNumber::Exact(Value::String(text.to_string()))
@@ -190,7 +192,7 @@ impl<'b, 't> Builder<'b, 't> {
         };
         let (value, oddity) = read.split(text);
         if let Some((code, message)) = oddity.filter(|_| first) {
-            self.find(code, node.at, message, "write a smaller number, or none");
+            self.find(code, node.at, message, "write a smaller number, or remove it");
         }
         value
     }
@@ -206,11 +208,9 @@ impl<'b, 't> Builder<'b, 't> {
     }
 
     fn unknown_tag(&mut self, node: &Node<'t>, tag: &saphyr_parser::Tag) {
-        let message = format!(
-            "the tag `{}` is not understood; the value is read as it stands",
-            quote(&tag.to_string())
-        );
-        self.find(codes::UNKNOWN_TAG, node.at, message, "resolve the tag before");
+        let message =
+            format!("the tag `{}` is not understood; the value is read unchanged", quote(&tag.to_string()));
+        self.find(codes::UNKNOWN_TAG, node.at, message, "resolve the tag first");
     }
 
     fn find(&mut self, code: crate::Code, at: Position, message: String, help: &'static str) {

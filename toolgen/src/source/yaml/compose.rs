@@ -63,8 +63,8 @@ pub(super) struct ParseStop {
     pub(super) info: String,
 }
 
-/// Composes the first document. If the text is not YAML before that document's end, returns no tree, but the
-/// position.
+/// Composes the first document. For invalid YAML before that document's end, returns the position instead
+/// of a tree.
 pub(super) fn compose(text: &str) -> (Option<Tree<'_>>, Vec<Finding>, Option<ParseStop>) {
     let mut composer = Composer {
         nodes: Vec::with_capacity(text.len() / 24),
@@ -108,7 +108,7 @@ pub(super) fn compose(text: &str) -> (Option<Tree<'_>>, Vec<Finding>, Option<Par
     }
     let tree = composer.root.filter(|_| ended).map(|root| Tree { nodes: composer.nodes, root });
     if tree.is_none() && composer.findings.is_empty() {
-        let help = "name a document that says something";
+        let help = "name a document with content";
         let message = String::from("the document is empty");
         composer.findings.push(Finding::new(codes::EMPTY_DOCUMENT, At::Byte(0), message, help));
     }
@@ -138,12 +138,12 @@ impl<'t> Composer<'t> {
             line.get(start..).and_then(|rest| rest.strip_prefix(text)).unwrap_or_default().trim_start();
         if rest.strip_prefix('#').is_some_and(|rest| rest.starts_with(char::is_alphanumeric)) {
             let word = rest.split_whitespace().next().unwrap_or_default();
-            let message = format!("the text ends before `{word}`, which begins a comment");
+            let message = format!("the string ends before `{word}`, which begins a comment");
             self.find(
                 codes::CUT_BY_COMMENT,
                 at,
                 &message,
-                "put the text in quotes, or write `# ` before a comment",
+                "put the string in quotes, or write `# ` before a comment",
             );
         }
     }
@@ -218,7 +218,7 @@ impl<'t> Composer<'t> {
         let known = self.anchors.get(anchor).copied().flatten();
         let id = known.unwrap_or_else(|| {
             let message = "this alias is inside the value it refers to; it is read as null";
-            self.find(codes::RECURSIVE_ALIAS, at, message, "use $ref for what contains itself");
+            self.find(codes::RECURSIVE_ALIAS, at, message, "use `$ref` for a recursive value");
             self.node(at, None, Kind::Scalar { text: Cow::Borrowed(""), plain: true })
         });
         self.place(id);
@@ -237,8 +237,8 @@ impl<'t> Composer<'t> {
         self.findings.truncate(MAX_FINDINGS - 1);
         let at = position(*error.marker());
         if ended {
-            let message = "there is more text after the end of the document; it is not read";
-            self.find(codes::TRAILING_TEXT, at, message, "take it away");
+            let message = "text after the end of the document is ignored";
+            self.find(codes::TRAILING_TEXT, at, message, "remove it");
         } else {
             let (at, message, help) = remedy(text, at, error.info());
             self.find(codes::MALFORMED_TEXT, at, &format!("this is not YAML: {message}"), help);

@@ -1,4 +1,4 @@
-//! Help for texts that are not YAML.
+//! Help for invalid YAML.
 //!
 //! The parser reports what it expected where it stopped, which is not the actual error: a string with a colon, a tab,
 //! a missing closing quote.
@@ -9,27 +9,27 @@ use super::super::Position;
 const REMEDIES: [(&str, &str); 14] = [
     (
         "mapping values are not allowed",
-        "put a text that contains `: ` in quotes; the keys of one object start in the same column",
+        "put a string that contains `: ` in quotes; the keys of one object start in the same column",
     ),
     (
         "did not find expected key",
-        "the keys of one object start in the same column, and so do the items of one list",
+        "the keys of one object start in the same column, and so do the items of one array",
     ),
-    ("expected '-' indicator", "the items of one list start in the same column, each with `- `"),
-    ("expected ',' or ']'", "close the list by `]`, and separate its items by `,`"),
-    ("expected ',' or '}'", "close the object by `}`, and separate its members by `,`"),
-    ("unexpected end of stream", "close the text by the quote that it began with"),
-    ("indentation in quoted scalar", "close the text by the quote that it began with"),
-    ("unexpected character", "put a text that begins with this character in quotes"),
-    ("unknown anchor", "put a text that begins with `*` in quotes"),
-    ("expected comment or line break", "put a text that begins with `|` or `>` in quotes"),
+    ("expected '-' indicator", "the items of one array start in the same column, each with `- `"),
+    ("expected ',' or ']'", "close the array with `]`, and separate its items by `,`"),
+    ("expected ',' or '}'", "close the object with `}`, and separate its members by `,`"),
+    ("unexpected end of stream", "close the string with its opening quote"),
+    ("indentation in quoted scalar", "close the string with its opening quote"),
+    ("unexpected character", "put a string that begins with this character in quotes"),
+    ("unknown anchor", "put a string that begins with `*` in quotes"),
+    ("expected comment or line break", "put a string that begins with `|` or `>` in quotes"),
     (
         "block sequence entries are not allowed",
-        "a list begins on a line of its own; put a text that begins with `- ` in quotes",
+        "an array begins on a separate line; put a string that begins with `- ` in quotes",
     ),
-    ("mapping keys are not allowed", "put a text that begins with `? ` in quotes"),
-    ("invalid trailing content", "a quote at the start encloses all of a text: put the rest in it, too"),
-    ("unknown escape character", "double each `\\` of the text, or put it in single quotes"),
+    ("mapping keys are not allowed", "put a string that begins with `? ` in quotes"),
+    ("invalid trailing content", "a quote at the start encloses the whole string: put the rest into it"),
+    ("unknown escape character", "double each `\\` in the string, or put it in single quotes"),
 ];
 
 /// Returns the position of an error, its description and its help, from the position and the message of the parser.
@@ -43,7 +43,7 @@ pub(super) fn remedy(text: &str, at: Position, info: &str) -> (Position, String,
             return (
                 at,
                 "a tab indents this line".to_owned(),
-                "indent by spaces: YAML does not allow tabs there",
+                "indent with spaces: YAML does not allow tabs here",
             );
         }
     }
@@ -54,7 +54,7 @@ pub(super) fn remedy(text: &str, at: Position, info: &str) -> (Position, String,
     if (is_key("did not find expected key") || is_key("expected '-' indicator"))
         && value.starts_with(['{', '['])
     {
-        return (at, info.to_owned(), "put a text that begins with `{` or `[` in quotes");
+        return (at, info.to_owned(), "put a string that begins with `{` or `[` in quotes");
     }
     let known = REMEDIES.iter().find(|(part, _)| info.contains(part));
     let help = known.map_or("correct the document here or just before", |(_, help)| help);

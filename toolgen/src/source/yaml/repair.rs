@@ -27,7 +27,7 @@ struct Edit {
     blanks: usize,
 }
 
-const HELP: &str = "write it as the message says: strict readers refuse the document";
+const HELP: &str = "write it as the message says: strict parsers reject the document";
 
 /// Maximum number of spaces that are tried before a bracket.
 const MAX_BLANKS: usize = 1 << 12;
@@ -35,8 +35,8 @@ const MAX_BLANKS: usize = 1 << 12;
 /// Repairs a text, if the position where the parser stopped can be repaired.
 ///
 /// The parser cannot continue after an error. It restarts at the last line that it read completely, as if the
-/// document began there; less indented lines end that document, and it restarts there. So each part of the text is
-/// read a few times, regardless of the number of errors. A final pass decides whether the whole text is YAML.
+/// document began there; less indented lines end that document, and it restarts there. So each part is read a
+/// few times, regardless of the number of errors. A final pass decides whether the whole text is valid YAML.
 pub(super) fn mend(text: &str, stuck: &ParseStop) -> Option<RepairedText> {
     let mut lines: Vec<Cow<'_, str>> = text.split_inclusive('\n').map(Cow::Borrowed).collect();
     slip(&lines, stuck, 1)?;
@@ -113,7 +113,10 @@ fn slip(lines: &[Cow<'_, str>], stuck: &ParseStop, blanks: usize) -> Option<(&'s
     let (before, rest) = line.split_at(line.char_indices().nth(at.column - 1)?.0);
     if info == "invalid indentation" && rest.starts_with([']', '}']) {
         let edit = Edit { at: *at, blanks };
-        return Some(("a closing bracket stands further in than the key of its list or object", vec![edit]));
+        return Some((
+            "a closing bracket must be indented further than the key of its array or object",
+            vec![edit],
+        ));
     }
     if info.starts_with("comments must be separated") {
         let quote = before.chars().next_back().filter(|last| "'\"]}".contains(*last))?;
@@ -124,7 +127,7 @@ fn slip(lines: &[Cow<'_, str>], stuck: &ParseStop, blanks: usize) -> Option<(&'s
     }
     if info == "invalid indentation in quoted scalar" {
         let edits = continued(lines, *at)?;
-        return Some(("the lines of a text in quotes stand further in than its key", edits));
+        return Some(("the lines of a quoted string must be indented further than its key", edits));
     }
     None
 }

@@ -43,8 +43,8 @@ const OPTIONS: [&str; 14] = [
 ];
 
 const STARTED: &str =
-    "write the program itself, and a tool for each; or let the argument list those that there are (`enum`)";
-const HELP: &str = "keep the code constant, and give it the value as an argument or a variable of its own";
+    "write the program itself, and a tool for each; or list the allowed programs in the argument (`enum`)";
+const HELP: &str = "keep the code constant, and pass the value as an argument or a variable";
 
 /// Returns the arguments that are code or could be, among the strings of all.
 pub(super) fn code<'t>(texts: &[&'t str]) -> Vec<Code<'t>> {

@@ -110,7 +110,7 @@ pub(super) fn is_decisive(name: &str) -> bool {
 impl<'a> Context<'a> {
     pub(super) fn variables(&mut self, node: &Node<'a>, scope: &mut Scope) -> List<(Text, Template)> {
         let mut variables = Vec::new();
-        for (name, value) in self.object_members(node, "env", "texts") {
+        for (name, value) in self.object_members(node, "env", "strings") {
             self.check_variable(name, &value);
             let (mut value, mut stated) = (value, false);
             if let Value::Object(_) = value.value {
@@ -139,7 +139,7 @@ impl<'a> Context<'a> {
         scope: &mut Scope,
     ) {
         if is_decisive(name) {
-            let message = format!("`{name}` decides which code runs, so no argument may set it");
+            let message = format!("`{name}` determines which code runs, so no argument can set it");
             self.report(codes::VARIABLE, &value.pointer, message, "give it a constant value");
             return;
         }
@@ -154,7 +154,8 @@ impl<'a> Context<'a> {
         });
         if is_free && !is_data && !stated && !is_mentioned {
             let message = format!(
-                "an argument sets `{name}`, which the command does not mention: nothing says that it is only data to the program"
+                "an argument sets `{name}`, which the command does not mention: nothing declares that it is only \
+                 data to the program"
             );
             let text = text.replace('"', "\\\"");
             let help = format!(
@@ -178,7 +179,7 @@ impl<'a> Context<'a> {
     /// Reports a string that is not the name of an environment variable.
     pub(in super::super) fn check_variable(&mut self, name: &str, node: &Node<'a>) {
         if !is_variable(name) {
-            let message = format!("`{name}` is not a name of an environment variable");
+            let message = format!("`{name}` is not a valid name of an environment variable");
             self.report(
                 codes::VARIABLE,
                 &node.pointer,

@@ -61,9 +61,9 @@ impl Context<'_> {
         for field in rules.fields.iter().filter(|field| field.required && field.shape.default.is_none()) {
             let value = members.iter().find(|(name, _)| *field.name == **name);
             let (pointer, reason) = match value {
-                None => (at.clone(), "is required, and the step does not give it"),
+                None => (at.clone(), "is required, but the step does not set it"),
                 Some((name, Template::Value(reference))) if reference.optional => {
-                    (at.child(name), "is required, and an optional placeholder may leave it out")
+                    (at.child(name), "is required, but an optional placeholder may omit it")
                 }
                 Some(_) => continue,
             };
@@ -121,9 +121,9 @@ impl Context<'_> {
             let message = format!("`{path}` of `{}` is {}, and {given}", call.tool, expected.name());
             let help = match (expected, class) {
                 (Class::Text, Class::Number | Class::Boolean) => {
-                    "to make a text of it, write more than the placeholder"
+                    "to convert it to a string, write more than the placeholder"
                 }
-                _ => "give a value of that kind",
+                _ => "pass a value of that type",
             };
             return self.report(codes::STEP_ARGUMENT, at, message, help);
         }
@@ -163,8 +163,8 @@ impl Context<'_> {
         let problems = decode(&arguments, &Shape::of(Kind::Object(rules)), &known.defs, &JSON_SCHEMA).err();
         for problem in problems.into_iter().flatten() {
             let message =
-                format!("`{path}` of `{}` does not take this value: {}", call.tool, problem.message);
-            self.report(codes::STEP_ARGUMENT, at, message, "give a value that fits its schema");
+                format!("`{path}` of `{}` does not accept this value: {}", call.tool, problem.message);
+            self.report(codes::STEP_ARGUMENT, at, message, "pass a value that matches its schema");
         }
     }
 }
@@ -175,16 +175,16 @@ impl Scope {
         let steps = self.steps.as_ref()?;
         match path {
             [root] if root == "item" => {
-                let message = "`{item}` is the item of a list, and this step has none";
-                Some((message.to_owned(), "add `for_each` with the list".to_owned()))
+                let message = "`{item}` is the item of an array, but this step has no `for_each`";
+                Some((message.to_owned(), "add `for_each` with the array".to_owned()))
             }
             [root, id, ..] if root == "steps" => {
                 let message = format!("there is no earlier step `{id}`");
                 let known: Vec<&str> = steps.iter().map(|(id, _)| id.as_str()).collect();
                 let help = match self.later.first() {
-                    Some(own) if own == id => "a step has no result before it ran".to_owned(),
+                    Some(own) if own == id => "a step has no result before it runs".to_owned(),
                     _ if self.later.contains(id) => {
-                        format!("steps run in their order: move this one behind `{id}`")
+                        format!("steps run in order: move this one after `{id}`")
                     }
                     _ => nearest(id, &known),
                 };

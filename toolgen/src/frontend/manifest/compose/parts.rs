@@ -39,19 +39,19 @@ impl Context<'_> {
                     let (was, is) = (was.name(), is.name());
                     let message =
                         format!("`{path}{part}` of `{tool}` is {is}, and `{{{reference}}}{part}` is {was}");
-                    self.report(codes::STEP_ARGUMENT, at, message, "give a value of that kind");
+                    self.report(codes::STEP_ARGUMENT, at, message, "pass a value of that type");
                 }
                 Misfit::Lacks(part, name) => {
                     let message = format!(
                         "`{path}{part}` of `{tool}` needs `{name}`, which `{{{reference}}}{part}` does not have"
                     );
-                    let help = "add it to the schema of that value, or give the members one by one";
+                    let help = "add it to the schema of that value, or pass the members one by one";
                     self.report(codes::STEP_ARGUMENT, at, message, help);
                 }
                 Misfit::Looser(part) => {
                     let message = format!(
-                        "`{path}{part}` of `{tool}` takes fewer texts than `{{{reference}}}{part}`: a model learns that from an \
-                         error of this step"
+                        "`{path}{part}` of `{tool}` accepts fewer strings than `{{{reference}}}{part}`: the model \
+                         only sees this when the step fails"
                     );
                     let help = "give the argument of this tool the same `path: true` or `deny_pattern`";
                     self.report(codes::STEP_LOOSER, at, message, help);

@@ -40,7 +40,7 @@ impl<'a> Context<'a> {
         let content_type = request.content_type.take();
         if let (Some((_, at)), false) = (&content_type, matches!(given.as_slice(), [("text", _)])) {
             let message = "the media type follows from the body";
-            self.report(codes::HEADER, at, message, "leave `Content-Type` out, or send the body as `text`");
+            self.report(codes::HEADER, at, message, "remove `Content-Type`, or send the body as `text`");
         }
         match given.first() {
             Some(("form", form)) => {
@@ -93,7 +93,7 @@ impl<'a> Context<'a> {
         } else {
             return;
         };
-        let message = format!("a value within {name} could change what the rest means");
+        let message = format!("a value within {name} could change the meaning of the rest");
         self.report(codes::BODY, &node.pointer, message, help);
     }
 

@@ -40,7 +40,7 @@ impl<'a> Context<'a> {
             };
             let spelt = if first.name == name { String::new() } else { format!(", as `{}`", first.name) };
             let message = match first.at == *at {
-                true => format!("the {kind} `{name}` stands in this text twice"),
+                true => format!("the {kind} `{name}` occurs twice in this string"),
                 false => format!("the {kind} `{name}` is sent by `{}`{spelt}, too", first.at),
             };
             self.report(codes::SENT_TWICE, at, message, "leave one of them out");

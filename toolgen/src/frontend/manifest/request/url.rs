@@ -22,7 +22,7 @@ impl<'a> Context<'a> {
         request: &mut Request,
         scope: &mut Scope,
     ) -> Option<(String, String)> {
-        const FORM: &str = "write `https://HOST/PATH`, with placeholders in the path and the query alone";
+        const FORM: &str = "write `https://HOST/PATH`, with placeholders only in the path and the query";
         let text = self.text_of(node)?.trim();
         let at = &node.pointer;
         let refuse = |cx: &mut Self, reason: &str| {
@@ -35,7 +35,8 @@ impl<'a> Context<'a> {
         let end = outside(rest, &['/', '?', '#']).unwrap_or(rest.len());
         let (host, rest) = rest.split_at(end);
         if scheme.contains('{') || host.contains('{') {
-            let message = "the host of a URL must be a constant: no argument may choose where a request goes";
+            let message =
+                "the host of a URL must be a constant: no argument can choose the target of a request";
             self.report(codes::URL_HOST, at, message, "write a tool for each host");
             return None;
         }
@@ -44,18 +45,18 @@ impl<'a> Context<'a> {
         }
         if host.contains('@') {
             // Not shown: it would appear in a build log.
-            let help = "leave it out of the URL, and use `auth`";
-            self.report(codes::URL, at, "the URL holds a credential", help);
+            let help = "remove it from the URL, and use `auth`";
+            self.report(codes::URL, at, "the URL contains a credential", help);
             return None;
         }
         if !is_host(host) {
             return refuse(self, "has no valid host");
         }
         if rest.contains(char::is_whitespace) {
-            return refuse(self, "holds a space, which is written `%20`");
+            return refuse(self, "contains a space, which is written `%20`");
         }
         if outside(rest, &['#']).is_some() {
-            return refuse(self, "holds a fragment (`#…`), which is never sent");
+            return refuse(self, "contains a fragment (`#…`), which is never sent");
         }
         let (path, query) = rest.split_at(outside(rest, &['?']).unwrap_or(rest.len()));
         let query = query.strip_prefix('?').unwrap_or_default();
@@ -82,14 +83,14 @@ impl<'a> Context<'a> {
             };
             let name = one.written();
             if one.optional {
-                let message = format!("`{{{name}?}}` stands in the path, where nothing can be left out");
+                let message = format!("`{{{name}?}}` is part of the path, where nothing can be omitted");
                 let help = "make the argument required, or write a tool for each path";
                 self.report(codes::URL, at, message, help);
                 return None;
             }
             let found = self.find(&optional(&one), at, scope)?;
             if found.1.is_some_and(|known| known.may_miss) {
-                let message = format!("`{name}` is optional, and in a path nothing can be left out");
+                let message = format!("`{name}` is optional, but in a path nothing can be omitted");
                 let help = "make the argument required, give it a default, or write a tool for each path";
                 self.report(codes::OPTIONAL_PLACEHOLDER, at, message, help);
                 return None;

@@ -12,7 +12,7 @@ impl Context<'_> {
     pub(super) fn schema_reference(&mut self, value: &Value, at: &SchemaPlace) -> Option<String> {
         let Value::String(text) = value else {
             let help = "write `$ref: '#/schemas/NAME'`";
-            self.report_at(codes::REFERENCE, at, "a reference must be a text".to_owned(), help);
+            self.report_at(codes::REFERENCE, at, "a reference must be a string".to_owned(), help);
             return None;
         };
         let target = self.target(text, at)?;
@@ -54,7 +54,7 @@ impl Context<'_> {
             Some(format!("did you mean `{file_name}#{}`?", parent.child(&near)))
         });
         let help = near.unwrap_or_else(|| "write the path to a schema, such as `#/schemas/NAME`".to_owned());
-        self.report_at(codes::REFERENCE, at, format!("`{text}` leads to nothing"), &help);
+        self.report_at(codes::REFERENCE, at, format!("`{text}` does not resolve"), &help);
         None
     }
 }

@@ -26,11 +26,11 @@ impl Missing {
         match self {
             Missing::Argument => ("is optional", "make the argument required, or give it a default"),
             Missing::Item => {
-                ("is an item of a list that may be shorter", "state `minItems` in the schema of the list")
+                ("is an item of an array that may be shorter", "set `minItems` in the schema of the array")
             }
             Missing::Step => (
-                "is of a step that may be left out or fail",
-                "let the step always run, without `if` and `on_error: continue`",
+                "belongs to a step that may be skipped or fail",
+                "make the step unconditional, without `if` and `on_error: continue`",
             ),
             Missing::Member => {
                 ("may be missing in the result of the step", "require it in the `output` of the step's tool")
@@ -44,9 +44,8 @@ impl Context<'_> {
     pub(super) fn may_miss(&mut self, one: &Placeholder, reason: Missing, at: &Pointer) {
         let (written, star) = (one.written(), if one.each { "*" } else { "" });
         let (is, other) = reason.explanation();
-        let message =
-            format!("`{written}` {is}, so a call may come without a value for `{{{written}{star}}}`");
-        let help = format!("write `{{{written}?{star}}}`, which leaves out what holds it; or {other}");
+        let message = format!("`{written}` {is}, so a call may have no value for `{{{written}{star}}}`");
+        let help = format!("write `{{{written}?{star}}}`, which omits the surrounding element; or {other}");
         self.report(codes::OPTIONAL_PLACEHOLDER, at, message, help);
     }
 
@@ -62,7 +61,7 @@ impl Context<'_> {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let (message, help) = match class {
             Class::List => (
-                format!("`{before}` is a list, which has no member `{key}`"),
+                format!("`{before}` is an array, which has no member `{key}`"),
                 format!("write the index of an item, as in `{{{before}.0}}`"),
             ),
             Class::Object => (format!("`{before}` has no member `{key}`"), nearest(key, &names)),
@@ -71,7 +70,7 @@ impl Context<'_> {
                 // The result of a request is only known from the `output` of its tool.
                 match before.strip_prefix("steps.").filter(|_| other == Class::Text) {
                     Some(step) => format!(
-                        "write `{{{before}}}`, or state the `output` of the tool that the step `{step}` calls"
+                        "write `{{{before}}}`, or declare the `output` of the tool that the step `{step}` calls"
                     ),
                     None => format!("write `{{{before}}}`"),
                 },
@@ -91,15 +90,15 @@ impl Context<'_> {
         let class = known.map_or(Class::Mixed, TypedValue::class);
         if matches!(class, Class::List | Class::Object) {
             let written = one.written();
-            let message = format!("`{written}` is {}, of which a text holds the JSON", class.name());
+            let message = format!("`{written}` is {}, so the string contains its JSON", class.name());
             let help = match class {
                 Class::List => {
                     let each = match place {
                         PlaceholderTarget::Argument => {
-                            format!("; `{{{written}*}}` alone is one argument for each item")
+                            format!("; `{{{written}*}}` alone becomes one argument per item")
                         }
                         PlaceholderTarget::Url => {
-                            "; under `query`, a list is one pair for each item".to_owned()
+                            "; under `query`, an array becomes one pair per item".to_owned()
                         }
                         PlaceholderTarget::Json
                         | PlaceholderTarget::Texts

@@ -62,7 +62,7 @@ impl<'a> Context<'a> {
         }
         for (media_type, node) in content.entries() {
             if node.object().is_none() && !node.value.is_null() {
-                let message = format!("`{media_type}` must hold an object; any value is taken");
+                let message = format!("`{media_type}` must contain an object; any value is accepted");
                 self.malformed(&node, &message);
             }
         }

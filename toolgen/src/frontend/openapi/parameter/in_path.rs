@@ -50,8 +50,8 @@ impl<'a> Context<'a> {
                 _ => value.is_empty(),
             };
             if !only {
-                let message = format!("the path says `{key}={value}`, so the parameter `{key}` is left out");
-                let help = "leave the query out of the path, or the parameter";
+                let message = format!("the path sets `{key}={value}`, so the parameter `{key}` is left out");
+                let help = "remove the query from the path, or the parameter";
                 self.report(codes::PATH_PARAMETER, &operation.pointer, message, help);
             }
         }
@@ -85,7 +85,7 @@ impl<'a> Context<'a> {
             self.report(
                 codes::PATH_PARAMETER,
                 &operation.pointer,
-                format!("the path has no place for the parameter `{name}`; it is left out"),
+                format!("the path has no placeholder for the parameter `{name}`; it is left out"),
                 "put `{…}` into the path, or correct `in`",
             );
         }
@@ -98,7 +98,7 @@ impl<'a> Context<'a> {
             self.report(
                 codes::PATH_PARAMETER,
                 &operation.pointer,
-                format!("`{{{name}}}` of the path is not declared as a parameter; a text is assumed"),
+                format!("`{{{name}}}` of the path is not declared as a parameter; a string is assumed"),
                 "declare it under `parameters` with `in: path`",
             );
             let allow_reserved = template.is_wildcard(&name);

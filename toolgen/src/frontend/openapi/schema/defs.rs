@@ -106,7 +106,8 @@ impl<'a> Context<'a> {
         self.report(
             codes::PART_OF_DOCUMENT,
             &file.pointer,
-            format!("`{first}`{others} {are} not in this file, but in the document that refers to it, and taken there"),
+            format!("`{first}`{others} {are} not in this file, but in the document that refers to it, and resolved \
+                there"),
             "name the file of the document before the `#`",
         );
     }
@@ -201,7 +202,7 @@ impl<'a> Context<'a> {
                 codes::CYCLIC_REF,
                 &pointer,
                 format!("the schema `{name}` contains itself; that part is omitted"),
-                "let it contain itself in a field or a list, or not at all",
+                "let it contain itself only in a property or an array",
             );
         }
         bases::drop_repeated(&mut read);

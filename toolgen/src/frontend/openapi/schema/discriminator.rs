@@ -133,7 +133,7 @@ impl<'a> Context<'a> {
             codes::MISSING_REF,
             from,
             format!(
-                "the discriminator maps a value to `{text}`, which leads to nothing; that value is left out"
+                "the discriminator maps a value to `{text}`, which does not resolve; that value is left out"
             ),
             "name a schema that is one of the variants",
         );

@@ -54,9 +54,10 @@ impl<'a> Context<'a> {
                 all.insert(node.pointer.clone(), heirs);
             } else {
                 let message = format!(
-                    "{count} schemas extend `{base}`, too many for one tool, so a reference to it means `{base}` alone"
+                    "{count} schemas extend `{base}`, too many for one tool, so a reference to it resolves to \
+                     `{base}` alone"
                 );
-                let help = "list the variants that are meant under `oneOf`, at the place of the reference";
+                let help = "list the intended variants under `oneOf` instead of the reference";
                 self.report(codes::SCHEMA, &node.pointer, message, help);
             }
         }

@@ -24,7 +24,7 @@ pub(super) enum Takes {
 
 type Program = (&'static [&'static str], Takes, &'static str);
 
-const ELSE: &str = "read it from the variables of the environment (`env`)";
+const ELSE: &str = "read it from an environment variable (`env`)";
 
 /// Programs that run code passed to them, and how to keep a value from being code.
 const PROGRAMS: [Program; 24] = [
@@ -44,20 +44,21 @@ const PROGRAMS: [Program; 24] = [
     (
         &["ipython", "pypy", "python"],
         Takes::Option("c", &[]),
-        "read it from `sys.argv`, and give the value after the code: `[python3, -c, 'import sys; print(sys.argv[1])', \"{text}\"]`",
+        "read it from `sys.argv`, and pass the value after the code: `[python3, -c, 'import sys; \
+         print(sys.argv[1])', \"{text}\"]`",
     ),
-    (&["perl"], Takes::Option("eE", &[]), "read it from `@ARGV`, and give the value after `--`"),
-    (&["ruby"], Takes::Option("e", &[]), "read it from `ARGV`, and give the value after `--`"),
+    (&["perl"], Takes::Option("eE", &[]), "read it from `@ARGV`, and pass the value after `--`"),
+    (&["ruby"], Takes::Option("e", &[]), "read it from `ARGV`, and pass the value after `--`"),
     (
         &["bun", "node", "nodejs"],
         Takes::Option("ep", &["--eval", "--print"]),
-        "read it from `process.argv`, and give the value after `--`",
+        "read it from `process.argv`, and pass the value after `--`",
     ),
-    (&["deno"], Takes::Command("eval"), "read it from `Deno.args`, and give the value after the code"),
+    (&["deno"], Takes::Command("eval"), "read it from `Deno.args`, and pass the value after the code"),
     (
         &["php"],
         Takes::Option("rBRE", &["--run", "--process-begin", "--process-code", "--process-end"]),
-        "read it from `$argv`, and give the value after `--`",
+        "read it from `$argv`, and pass the value after `--`",
     ),
     (&["guile"], Takes::Option("ce", &[]), ELSE),
     (
@@ -81,17 +82,18 @@ const PROGRAMS: [Program; 24] = [
     (
         &["ssh"],
         Takes::Rest("BbcDEeFIiJLlmOoPpQRSWw", 1),
-        "send the value on the standard input (`stdin: {text: \"{name}\"}`): a shell on the other machine reads the arguments",
+        "send the value to standard input (`stdin: {text: \"{name}\"}`): a shell on the other machine reads the \
+         arguments",
     ),
     (
         &["watch"],
         Takes::Rest("nq", 0),
-        "write a tool for the program itself: `watch` gives its words to a shell",
+        "write a tool for the program itself: `watch` passes its arguments to a shell",
     ),
     (
         &["parallel", "sem"],
         Takes::Rest("aCdEIjLnNPSsU", 0),
-        "use `xargs`: `parallel` gives its words to a shell",
+        "use `xargs`: `parallel` passes its arguments to a shell",
     ),
     (
         &["powershell", "pwsh"],
@@ -128,8 +130,8 @@ const PROGRAMS: [Program; 24] = [
     (
         &["gmake", "make"],
         Takes::Words("CfIjloW", &["--eval"]),
-        "list the targets (`enum`): of others, such as `SHELL=…`, a recipe runs the value; give a text as a variable of \
-         the environment (`env`), and read it in a recipe as `\"$$NAME\"`",
+        "list the targets (`enum`): a recipe runs the value of others, such as `SHELL=…`; pass a string as an \
+         environment variable (`env`), and read it in a recipe as `\"$$NAME\"`",
     ),
 ];
 
