@@ -28,8 +28,8 @@ pub struct NameCandidate<'a> {
 /// is none.
 ///
 /// Words are dropped from a name that is too long. Names that are equal or differ only in case get the
-/// missing words from the fallback: `get_v2_pets`. A name that is still not unique then ends in a hash of the title, or of
-/// the name.
+/// missing words from the fallback: `get_v2_pets`. A name that is still not unique then ends in a hash of the title,
+/// or of the name.
 #[must_use]
 pub fn tool_names(candidates: &[NameCandidate<'_>]) -> Vec<String> {
     let full: Vec<String> = candidates.iter().map(full_name).collect();

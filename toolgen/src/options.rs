@@ -243,7 +243,8 @@ impl Options {
         self
     }
 
-    /// Sets the least severe class of changes since the lock that is an error; the default is [`ChangeClass::Breaking`].
+    /// Sets the least severe class of changes since the lock that is an error; the default is
+    /// [`ChangeClass::Breaking`].
     #[must_use]
     pub fn deny_changes(mut self, least: ChangeClass) -> Self {
         self.deny_changes = least;

@@ -62,7 +62,8 @@ pub(crate) fn select_entries(
     choose_named(entries, tool_names(&candidates), options, problems)
 }
 
-/// Returns the entries that become tools, as [`select_entries`] does, for entries that have these names without a namespace.
+/// Returns the entries that become tools, as [`select_entries`] does, for entries that have these names without a
+/// namespace.
 pub(crate) fn choose_named(
     entries: &[Entry<'_>],
     mut names: Vec<String>,

@@ -136,7 +136,7 @@ impl<'a> Context<'a> {
         }
         let full = self.namespaced(id);
         let Err(error) = ToolName::parse(full.clone()) else { return true };
-        let message = format!("`{full}` is not a valid valid tool name: {error}");
+        let message = format!("`{full}` is not a valid tool name: {error}");
         let help = "providers accept names of ASCII letters, digits, `_` and `-` that start with a letter, at most \
             64 characters";
         self.report(codes::NAME, at, message, help);

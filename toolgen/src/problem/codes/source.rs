@@ -55,7 +55,7 @@ operations are missing.
         post: { operationId: addPet }
 ";
     TOO_DEEP = "E0107", "The document is nested too deep", "
-More than 512 levels of objects and arrays do not describe an interface, and readers that follow them run out of stack.
+The document has more than 512 levels of objects and arrays, which no real interface needs, and which exhaust the stack
 of parsers. Nothing is compiled.
 
 Name parts of the document under `components` and refer to them with `$ref`.
