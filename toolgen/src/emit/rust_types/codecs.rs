@@ -135,6 +135,6 @@ pub(super) fn read_union(item: &Item, body: &Union, out: &mut String) {
     }
     out.push_str(match item.open {
         true => "            Ok(known.unwrap_or(Self::Other(value)))\n        }\n    }\n",
-        false => "            known.ok_or_else(|| JsonError::new(\"it fits none of the possible shapes\"))\n        }\n    }\n",
+        false => "            known.ok_or_else(|| JsonError::new(\"it matches none of the variants\"))\n        }\n    }\n",
     });
 }

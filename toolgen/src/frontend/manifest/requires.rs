@@ -74,7 +74,7 @@ impl<'a> Context<'a> {
             }
             (_, "") => {}
             _ => {
-                let message = format!("`argument` identifies an entity; `{key}: {name}` is none");
+                let message = format!("`argument` identifies an entity; `{key}: {name}` is not an entity");
                 self.report(codes::RELATION, &node.pointer.child("argument"), message, "leave it out");
             }
         }

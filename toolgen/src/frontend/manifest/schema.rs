@@ -45,7 +45,7 @@ impl Context<'_> {
                 ),
                 ReadProblemKind::Values => (
                     codes::SCHEMA,
-                    "write them as `type` says: put a string that looks like a number in quotes",
+                    "write them in the type that `type` names: put a string that looks like a number in quotes",
                 ),
                 // Already reported when the schema was expanded.
                 ReadProblemKind::Draft => continue,
