@@ -1,4 +1,4 @@
-//! Arguments that are not up to a model: the user fixes their values, or leaves them out.
+//! Arguments that the model does not set: the user fixes their values, or omits them.
 
 mod within;
 
@@ -20,8 +20,8 @@ use crate::selector::{glob, suggestion};
 use crate::source::Pointer;
 use crate::tool::{Program, Tool};
 
-/// Takes from the tools of a program what the options fix or leave out. A tool with an argument that cannot be fixed so is
-/// left out: it would not do what is wanted.
+/// Removes from the tools of a program the arguments that the options fix or omit. A tool with an argument that
+/// cannot be fixed as requested is skipped: it would not do what is wanted.
 pub(crate) fn fix(program: &mut Program, options: &Options, problems: &mut Problems) {
     if options.arguments.is_empty() {
         return;
@@ -31,7 +31,7 @@ pub(crate) fn fix(program: &mut Program, options: &Options, problems: &mut Probl
         let rules = options.arguments.iter().enumerate();
         let mut rules: Vec<(usize, &ArgumentRule)> =
             rules.filter(|(_, rule)| is_for(rule, tool, options)).collect();
-        // The last one that is for an argument counts.
+        // The last rule that matches an argument applies.
         rules.reverse();
         let mut found = Vec::new();
         ArgumentFixer { rules: &rules, used: &mut used, problems: &mut found }.tool(tool);
@@ -48,8 +48,8 @@ pub(crate) fn fix(program: &mut Program, options: &Options, problems: &mut Probl
     });
     for (rule, _) in options.arguments.iter().zip(used).filter(|(_, used)| !used) {
         let of = rule.operations.as_ref().map(|operations| format!(" of `{operations}`")).unwrap_or_default();
-        let what = if rule.value.is_some() { "fixed" } else { "left out" };
-        let message = format!("no request has the argument `{}`{of} that is to be {what}", rule.argument);
+        let what = if rule.value.is_some() { "fix" } else { "omit" };
+        let message = format!("no operation has an argument `{}`{of} to {what}", rule.argument);
         let known = program.tools.iter().filter(|tool| is_for(rule, tool, options)).flat_map(|tool| {
             let Kind::Object(rules) = &tool.spec.input.shape().kind else { return Vec::new() };
             rules.fields.iter().flat_map(names).collect()
@@ -69,18 +69,18 @@ fn is_for(rule: &ArgumentRule, tool: &Tool, options: &Options) -> bool {
 }
 
 struct ArgumentFixer<'f> {
-    /// The rules for the tool, the last one first, and their places among all.
+    /// The rules for the tool, the last one first, with their indices among all rules.
     rules: &'f [(usize, &'f ArgumentRule)],
     used: &'f mut [bool],
     problems: &'f mut Vec<(String, &'static str)>,
 }
 
-/// What is said of arguments, or of the fields of a body.
+/// The arguments, or the fields of a body, divided by whether a rule applies to them.
 #[derive(Default)]
 struct Sorted {
-    /// Those of which nothing is said.
+    /// Those without a rule.
     kept: Vec<Field>,
-    /// The others, with their values as JSON if they are fixed.
+    /// Those with a rule, with their values as JSON if they are fixed.
     gone: Vec<(Field, Option<Text>)>,
 }
 
@@ -114,7 +114,7 @@ impl<'f> ArgumentFixer<'f> {
         spec.string_arguments = plan.texts();
     }
 
-    /// Sorts a field by what is said of it.
+    /// Sorts a field into one of the two groups.
     fn sort(&mut self, field: &Field, rule: Option<&ArgumentRule>, spec: &ToolSpec, sorted: &mut Sorted) {
         let Some(rule) = rule else { return sorted.kept.push(field.clone()) };
         let mut json = None;
@@ -123,11 +123,11 @@ impl<'f> ArgumentFixer<'f> {
                 Ok(text) => json = Some(text),
                 Err(error) => self.problems.push((
                     format!("`{}` cannot be fixed as {value}: {error}", field.name),
-                    "give a value that the schema of the argument allows",
+                    "use a value that the schema of the argument allows",
                 )),
             },
             None if field.required => self.problems.push((
-                format!("`{}` is required, so it cannot be left out", field.name),
+                format!("`{}` is required, so it cannot be omitted", field.name),
                 "fix its value, or exclude the operation",
             )),
             None => {}
@@ -135,7 +135,7 @@ impl<'f> ArgumentFixer<'f> {
         sorted.gone.push((field.clone(), json));
     }
 
-    /// Returns what is said of a field, if a rule is for one of its names.
+    /// Returns the rule for a field, if one matches one of its names.
     fn rule_of(&mut self, field: &Field, is_for: impl Fn(&str, &str) -> bool) -> Option<&'f ArgumentRule> {
         if field.access == Access::ReadOnly {
             return None;
@@ -143,7 +143,7 @@ impl<'f> ArgumentFixer<'f> {
         let is_meant = |rule: &ArgumentRule| names(field).any(|name| is_for(&rule.argument, name));
         let mut found = None;
         for (at, rule) in self.rules.iter().filter(|(_, rule)| is_meant(rule)) {
-            // One that another one overrides is no mistake.
+            // A rule that another rule overrides is not an error.
             self.used[*at] = true;
             found = found.or(Some(*rule));
         }
@@ -156,7 +156,7 @@ fn names(field: &Field) -> impl Iterator<Item = &str> {
     [field.name.as_str(), field.wire_name()].into_iter().chain(field.aliases.iter().map(Text::as_str))
 }
 
-/// Whether other parts of a request are made from an argument.
+/// Whether other parts of a request are derived from an argument.
 fn is_used_elsewhere(name: &Text, plan: &RequestPlan) -> bool {
     let mut used = false;
     for (_, template) in &plan.derived {
@@ -165,7 +165,7 @@ fn is_used_elsewhere(name: &Text, plan: &RequestPlan) -> bool {
     used
 }
 
-/// Returns the value of an argument as JSON, or why it is not one.
+/// Returns the value of an argument as JSON, or why the value is invalid.
 fn fixed(field: &Field, value: &Value, spec: &ToolSpec) -> Result<Text, String> {
     let fields = vec![Field { required: true, ..field.clone() }].into();
     let input = Shape::of(Kind::Object(ObjectRules { fields, extra: Extra::Closed, ..ObjectRules::ANY }));
@@ -174,7 +174,7 @@ fn fixed(field: &Field, value: &Value, spec: &ToolSpec) -> Result<Text, String> 
         decode(&coerce_arguments(&call, &input, &spec.defs), &input, &spec.defs, &JSON_SCHEMA)
     };
     let decoded = read(value).or_else(|reason| {
-        // Of a text that stands for a number, what is wrong with the number.
+        // For a string that represents a number, reports what is wrong with the number.
         let suggestion = value.as_str().and_then(|text| serde_json::from_str(text).ok());
         suggestion.map_or(Err(reason), |suggestion| read(&suggestion))
     });
@@ -184,12 +184,12 @@ fn fixed(field: &Field, value: &Value, spec: &ToolSpec) -> Result<Text, String> 
     }
 }
 
-/// The name under which a request finds a fixed argument. No argument of a call is called so.
+/// The internal name of a fixed argument in a request. No argument of a call has this name.
 fn derived_name(argument: &Text) -> Text {
     format!("={argument}").into()
 }
 
-/// Returns an example without arguments; `None` if it says nothing then.
+/// Returns an example without these arguments; `None` if nothing is left of it.
 fn without(example: &Example, gone: &[(Field, Option<Text>)], within: Option<&Within>) -> Option<Example> {
     let Ok(Value::Object(mut call)) = serde_json::from_str(&example.arguments) else {
         return Some(example.clone());
@@ -205,8 +205,8 @@ fn without(example: &Example, gone: &[(Field, Option<Text>)], within: Option<&Wi
         .then(|| Example { arguments, ..example.clone() })
 }
 
-/// Lets a request take the fixed ones of these arguments from those that are derived. Those that are left out keep their
-/// places, which nothing fills: no key of another argument may take them.
+/// Makes a request take fixed arguments from the derived ones. Omitted arguments keep their entries in the plan,
+/// which nothing fills: no key of another argument may use them.
 fn redirect(plan: &mut RequestPlan, gone: &[(Field, Option<Text>)]) {
     let is_gone = |argument: &Text| gone.iter().any(|(field, _)| field.name == *argument);
     let taken = |argument: &Text| if is_gone(argument) { derived_name(argument) } else { argument.clone() };

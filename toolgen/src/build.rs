@@ -54,21 +54,21 @@ pub struct Build {
 /// The result of a build.
 #[derive(Debug)]
 pub struct BuildOutput {
-    /// The text of the module; `None` if a document could not be compiled, a manifest has an error, an exclusion selects nothing, another filter
-    /// that selects nothing left no tools, the tools break their locked contract or exceed their token budget, or a
-    /// dialect loses something that it must not lose.
+    /// The source text of the module. `None` if a document could not be compiled, a manifest has an error, an
+    /// exclusion matches nothing, no tools are left because a filter matches nothing, the tools break their locked
+    /// contract or exceed their token budget, or a dialect loses something that it must not lose.
     pub module: Option<String>,
     /// The problems found in the documents.
     pub problems: Problems,
     /// The files that the documents import or refer to, and the contract locks.
     pub sources: Vec<PathBuf>,
-    /// The documentation that was asked for: names of files, and their texts. Empty without a module.
+    /// The requested documentation: file names and contents. Empty without a module.
     pub docs: Vec<(String, String)>,
 }
 
 impl Build {
-    /// Starts a module of this name, which is also the argument of `include_tools!`. It becomes the file `NAME.rs` in
-    /// `OUT_DIR`, and modules that earlier runs wrote there under other names can no longer be included.
+    /// Starts a module with this name, which is also the argument of `include_tools!`. It becomes the file `NAME.rs`
+    /// in `OUT_DIR`. Modules that earlier runs wrote there under other names can no longer be included.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Build {
         Build {
@@ -81,7 +81,8 @@ impl Build {
         }
     }
 
-    /// Adds a document. A relative path starts at the folder of the crate's manifest, where cargo runs build scripts.
+    /// Adds a document. A relative path starts at the directory of the crate's manifest, where cargo runs build
+    /// scripts.
     #[must_use]
     pub fn document(mut self, path: impl Into<PathBuf>) -> Build {
         self.documents.push(path.into());
@@ -102,16 +103,16 @@ impl Build {
         self
     }
 
-    /// Sets whether an operation of a foreign document that has to be left out fails the build rather than being a
-    /// warning. An error in a manifest always fails it.
+    /// Sets whether an operation of a third-party document that cannot be compiled fails the build. By default it is
+    /// a warning. An error in a manifest always fails the build.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Build {
         self.strict = strict;
         self
     }
 
-    /// Also writes the documentation of all tools for a prompt into `OUT_DIR`, as `NAME.LEVEL.md`. Several levels add
-    /// up.
+    /// Also writes the documentation of all tools for a system prompt into `OUT_DIR`, as `NAME.LEVEL.md`. Several
+    /// calls add levels.
     ///
     /// ```no_run
     /// use toolgen_runtime::spec::docs::{Level, Style};
@@ -172,7 +173,7 @@ impl Build {
         self.docs.iter().map(document).collect()
     }
 
-    /// Returns the text of one program for each document.
+    /// Returns the source text of one program for each document.
     fn module(&self, programs: &[Program]) -> String {
         let mut taken = Vec::new();
         let modules = self.documents.iter().zip(programs).map(|(path, program)| {
@@ -197,7 +198,7 @@ impl Build {
     }
 
     /// Compiles the documents into `OUT_DIR` and reports to cargo: which files to watch, an error for each document
-    /// that cannot be compiled and for each mistake of a manifest, and a warning for each operation that was left out.
+    /// that cannot be compiled and for each error in a manifest, and a warning for each operation that was omitted.
     ///
     /// Exits the process with status 1 if there is an error, so that the build stops there.
     pub fn emit(&self) {
@@ -239,7 +240,7 @@ impl Build {
         if let Some(module) = &built.module {
             let path = dir.join(format!("{}.rs", self.name));
             script.wrote = write_if_changed(&path, module).map_err(BuildError::Write)?;
-            // `include_tools!` reads these: cargo forgets those of an earlier run, whose files may still be there.
+            // `include_tools!` reads these. Cargo forgets those of an earlier run, whose files may still exist.
             script.push_directive("rustc-env", &format!("TOOLGEN_MODULE_{}={}", self.name, path.display()));
             script.push_directive("rustc-env", &format!("TOOLGEN_MODULES={}", written(&self.name)));
         }
@@ -250,7 +251,7 @@ impl Build {
     }
 }
 
-/// Returns the names of the modules that this build script has written, with one more: it may write several.
+/// Returns the names of the modules that this build script has written, and one more: a script may write several.
 fn written(name: &str) -> String {
     static WRITTEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -258,7 +259,7 @@ fn written(name: &str) -> String {
     written.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// Why a build script could not do its work, independent of the documents.
+/// The reason why a build script failed that does not depend on the documents.
 #[derive(Debug)]
 enum BuildError {
     NoDocument,
@@ -291,7 +292,7 @@ fn full_path(path: &Path) -> PathBuf {
 struct Script {
     lines: Vec<String>,
     wrote: bool,
-    /// The arguments of `cargo toolgen` that stand for the options.
+    /// The arguments of `cargo toolgen` that correspond to the options.
     arguments: String,
 }
 
@@ -310,11 +311,11 @@ impl Script {
         for line in one_a_line(&built.problems, |problem| problem.severity() == Severity::Error) {
             self.push_directive(directive, &line);
         }
-        // Mistakes in the build script itself are reported as long as they exist.
+        // Errors in the build script itself are reported in every run until they are fixed.
         for line in one_a_line(&built.problems, |problem| is_warning(problem) && problem.code.is_choice()) {
             self.push_directive("warning", &line);
         }
-        // What was compiled less faithfully is reported once, when it is new.
+        // Problems of operations that were compiled less faithfully are reported once, when they are new.
         if self.wrote {
             self.count_others(&built.problems);
         }
@@ -333,7 +334,7 @@ impl Script {
             1 => "warning",
             _ => "warnings",
         };
-        // Without the options other operations are checked, and others have problems.
+        // Without the options, the command would check other operations and report other problems.
         let command = format!("cargo toolgen check {}{}", documents.join(" "), self.arguments);
         self.push_directive("warning", &format!("{} {noun}; `{command}` has the details", others.len()));
     }

@@ -25,10 +25,10 @@ pub fn find(id: &str) -> Option<Code> {
     codes().into_iter().find(|code| code.id().eq_ignore_ascii_case(id))
 }
 
-/// Guesses what a name that is not a code was meant to be: a code, or `warnings`.
+/// Suggests the code, or `warnings`, that an unknown name was probably meant to be.
 #[must_use]
 pub fn closest_code(name: &str) -> Option<String> {
-    // Of names that differ by a zero or another letter, those that end alike are the same number.
+    // Names that end in the same digits, apart from zeros or another letter, are the same number.
     let digits = |text: &str| text.trim_start_matches(|c: char| !c.is_ascii_digit() || c == '0').to_owned();
     let number = digits(name);
     let codes = codes();
@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(closest_code("everything"), None);
     }
 
-    /// Returns the texts of all files except tables of codes and tests.
+    /// Returns the contents of all files except tables of codes and tests.
     fn rust_sources(dir: &std::path::Path) -> Vec<String> {
         let mut texts = Vec::new();
         for entry in std::fs::read_dir(dir).unwrap() {

@@ -16,13 +16,13 @@ use crate::tool::Program;
 ///
 /// # Errors
 ///
-/// If two tools have the same name.
+/// Returns `DuplicateName` if two tools have the same name.
 pub fn surface(programs: &[&Program]) -> Result<Surface, DuplicateName> {
     let tools = programs.iter().flat_map(|program| {
         let call = |name: &str| program.calls.get(name).cloned();
         program.all_tools().into_iter().map(move |tool| {
             let known = call(tool.spec.name.as_str());
-            // What a lock says of a call is not a function.
+            // What a lock records about an execution plan is not a function.
             let own = || (program.kind != "lock").then(|| recorded(&tool.call));
             (&tool.spec, known.or_else(own))
         })
@@ -31,20 +31,20 @@ pub fn surface(programs: &[&Program]) -> Result<Surface, DuplicateName> {
     Ok(Surface::of(tools)?.with_toolsets(toolsets))
 }
 
-/// Reads a lock. Anything wrong with it is reported; from here on `problems` belong to it.
+/// Reads a lock. Errors in it are reported; from here on, `problems` belong to it.
 pub fn load(path: &Path, problems: &mut Problems) -> Option<Surface> {
     let Some(document) = Document::load(path, problems) else {
         let message = "the contract lock cannot be read";
         let help =
-            format!("write it by `cargo toolgen lock DOCUMENT --out {}`, and commit it", path.display());
+            format!("write it with `cargo toolgen lock DOCUMENT --out {}`, and commit it", path.display());
         problems.report(codes::UNUSABLE, &Pointer::ROOT, message, help);
         return None;
     };
     read(&document, problems)
 }
 
-/// Compares programs with the lock that the options name for all of them, and with those that each program names for
-/// itself. A change of a class that the options deny is an error, any other change a warning.
+/// Compares programs with the lock that the options name for all of them, and with the locks that each program names
+/// for itself. A change of a class that the options deny is an error, any other change a warning.
 #[must_use]
 pub fn check(programs: &[&Program], options: &Options) -> Problems {
     let mut problems = Problems::new();
@@ -68,7 +68,7 @@ fn compare(path: &Path, programs: &[&Program], deny: ChangeClass, problems: &mut
     let now = match surface(programs) {
         Ok(now) => now,
         Err(error) => {
-            let help = "rename one of them; a lock knows tools by their names";
+            let help = "rename one of them; a lock identifies tools by name";
             problems.report(codes::UNUSABLE, &Pointer::ROOT, error.to_string(), help);
             return;
         }
@@ -78,11 +78,11 @@ fn compare(path: &Path, programs: &[&Program], deny: ChangeClass, problems: &mut
         let Change { tool, tools: several, class, message, .. } = &change;
         let code = if *class >= deny { codes::CHANGED } else { codes::DIFFERS };
         let message = format!("{class}: {}{}", visible(&change.place()), visible(message));
-        let help = format!("if that is meant, write {} again, and read what changed", path.display());
+        let help = format!("if that is intended, write {} again, and review the changes", path.display());
         let first = several.first().unwrap_or(tool);
         match tools.iter().find(|one| one.spec.name.as_str() == first) {
             Some(one) => problems.report_in(&one.origin.source, code, &one.origin.pointer, message, help),
-            // What is gone has a place in the lock alone.
+            // A removed item has a location only in the lock.
             None => problems.report(code, &Pointer::ROOT.child("tools").child(first), message, help),
         }
     }

@@ -19,13 +19,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A document decides where its requests go (public addresses only, unless the engine opens others) and which
-//! credential each of them carries. Anyone who can change the document can have credentials of the engine sent to a
-//! host of their own, unless the engine binds them to an origin
+//! A document decides where its requests go (public addresses only, unless the engine allows others) and which
+//! credential each of them carries. Anyone who can change the document can have credentials of the engine sent to
+//! their own host, unless the engine binds them to an origin
 //! ([`StaticCredentials::with_origin`](toolgen_runtime::engine::http::StaticCredentials::with_origin)) or sends every
 //! request to one [`base_url`](toolgen_runtime::engine::http::HttpEngineBuilder::base_url).
 //!
-//! A manifest may have tools of other kinds, among them commands, so engines for them are given on purpose:
+//! A manifest may contain tools of other kinds, commands among them, so their engines must be passed explicitly:
 //!
 //! ```
 //! use toolgen::dynamic::Loader;
@@ -58,7 +58,7 @@ use crate::problem::{Problems, Severity, codes, one_a_line};
 use crate::source::{Document, MAX_DEPTH, Pointer, Source, Written};
 use crate::tool::Program;
 
-/// The name of a document that came without one.
+/// The name of a document that has none.
 const UNNAMED: &str = "document";
 
 /// A document that was read, with the options for its tools.
@@ -87,14 +87,14 @@ impl fmt::Debug for Loaded {
     }
 }
 
-/// Why a document yields no tools at all.
+/// The reason why a document yields no tools at all.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum LoadError {
     /// The document could not be fetched.
     Fetch(FetchError),
-    /// The document could not be read, or no front end compiles it, or an exclusion selects nothing, or another filter
-    /// that selects nothing left no tools. Displays as one line per error, with its place.
+    /// The document could not be read, no front end compiles it, an exclusion matches nothing, or no tools are left
+    /// because a filter matches nothing. Displays as one line per error, with its location.
     Document(Problems),
     /// The document has tools that are not HTTP requests, with these names.
     NoRequests(Vec<Text>),
@@ -108,7 +108,11 @@ impl fmt::Display for LoadError {
             LoadError::Fetch(error) => error.fmt(f),
             LoadError::NoRequests(names) => {
                 let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-                write!(f, "no HTTP requests: {}; load the document by `tools_by`", names.join(", "))
+                write!(
+                    f,
+                    "no HTTP requests: {}; load the document with `tools_with_engines`",
+                    names.join(", ")
+                )
             }
             LoadError::Engines(error) => error.fmt(f),
             LoadError::Document(problems) => {
@@ -138,11 +142,11 @@ impl From<FetchError> for LoadError {
 }
 
 impl Loader {
-    /// Reads a document from a text, JSON or YAML.
+    /// Parses a document from a string, JSON or YAML.
     ///
     /// # Errors
     ///
-    /// If the text is neither; the error names the line.
+    /// If the string is neither; the error names the line.
     #[expect(
         clippy::should_implement_trait,
         reason = "one of four constructors, which is found without an import"
@@ -161,7 +165,7 @@ impl Loader {
     }
 
     /// Fetches a document with the client of an engine: limited in time and size, and from no private address unless
-    /// the engine [opens](toolgen_runtime::engine::http::HttpEngineBuilder::private_host) it. Relative servers are
+    /// the engine [allows](toolgen_runtime::engine::http::HttpEngineBuilder::private_host) it. Relative servers are
     /// relative to the document's final URL.
     ///
     /// [`Fetch`] adds options that the URL alone cannot express. No header and no credential of the engine is sent:
@@ -178,13 +182,14 @@ impl Loader {
     }
 
     /// Fetches a document as [`from_url`](Self::from_url) does, with its parts on these hosts: `api.example.com`, or
-    /// `localhost:8080` with a port. Each part is fetched like the document, but without the headers of the [`Fetch`];
-    /// at most 1,000 are, and only by `https` if the document was. References to other hosts are not followed.
+    /// `localhost:8080` with a port. Each part is fetched like the document, but without the headers of the
+    /// [`Fetch`]. At most 1,000 parts are fetched, and only over `https` if the document was. References to other
+    /// hosts are not followed.
     ///
     /// # Errors
     ///
-    /// As for [`from_url`](Self::from_url). A part that cannot be fetched is a problem, and what refers to it is left
-    /// out.
+    /// As for [`from_url`](Self::from_url). A part that cannot be fetched is a problem, and operations that refer to
+    /// it are omitted.
     pub async fn from_url_with_parts<H: AsRef<str>>(
         url: impl Into<Fetch>,
         engine: &HttpEngine,
@@ -200,8 +205,8 @@ impl Loader {
         Ok(Loader { url: Some(fetched.url), ..loaded })
     }
 
-    /// Takes a document as a value that the program read or built. Lines in problems are those of the value, printed
-    /// with an indentation of two.
+    /// Takes a document as a value that the program read or built. Line numbers in problems are those of the value,
+    /// printed with an indentation of two.
     ///
     /// # Errors
     ///
@@ -243,7 +248,7 @@ impl Loader {
         Loader { document, problems, options: Options::default(), url: None }
     }
 
-    /// Sets which operations become tools, and how they are called, as in a build script.
+    /// Sets which operations become tools and how the tools are named, as in a build script.
     #[must_use]
     pub fn options(mut self, options: Options) -> Loader {
         self.options = options;
@@ -254,12 +259,12 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// If no front end compiles the document, an exclusion selects nothing, another filter that selects nothing left no
-    /// tools, or the tools break a contract that is [locked](Options::lock). An operation that cannot be compiled is
-    /// left out, with a problem.
+    /// If no front end compiles the document, an exclusion matches nothing, no tools are left because a filter
+    /// matches nothing, or the tools break a contract that is [locked](Options::lock). An operation that cannot be
+    /// compiled is omitted, with a problem.
     pub fn compile(&self) -> Result<(Program, Problems), LoadError> {
         let mut problems = self.problems.clone();
-        // Nobody reads the failures that types are made of.
+        // Types of failures are not used here.
         let options = self.options.clone().types(false);
         let program = frontend::compile(&self.document, &options, &mut problems);
         let empty = |program: &Program| program.is_empty() && problems.selected_no_tools();
@@ -276,9 +281,9 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// If no front end compiles the document, an exclusion selects nothing, or another filter that selects nothing left
-    /// no tools; or if it has a tool that is not an HTTP request. An operation that cannot be compiled is left out,
-    /// with a problem.
+    /// If no front end compiles the document, an exclusion matches nothing, or no tools are left because a filter
+    /// matches nothing; or if the document has a tool that is not an HTTP request. An operation that cannot be
+    /// compiled is omitted, with a problem.
     pub fn tools(&self, engine: &HttpEngine) -> Result<Loaded, LoadError> {
         let (program, problems) = self.compile()?;
         let others = program.all_tools().into_iter().filter(|tool| tool.call.http().is_none());
@@ -290,16 +295,16 @@ impl Loader {
         Ok(Loaded { tools: engine.tools_from(program.into_tools()), problems })
     }
 
-    /// Returns the tools of any kind, run by engines. An HTTP engine among them resolves relative servers by its own
+    /// Returns tools of all kinds, run by engines. An HTTP engine among them resolves relative servers by its own
     /// settings, not by the URL that the document came from.
     ///
-    /// The document decides which programs its tools start, if the engines run commands. Give it engines that do so
-    /// only if you trust it as you trust your own code.
+    /// If the engines run commands, the document decides which programs its tools start. Pass such engines only if
+    /// you trust the document like your own code.
     ///
     /// # Errors
     ///
-    /// If no front end compiles the document, an exclusion selects nothing, or another filter that selects nothing left
-    /// no tools; [`LoadError::Engines`] names every tool that no engine runs, and what to add.
+    /// If no front end compiles the document, an exclusion matches nothing, or no tools are left because a filter
+    /// matches nothing; [`LoadError::Engines`] names every tool that no engine runs, and what to add.
     pub fn tools_with_engines(&self, engines: &Engines) -> Result<Loaded, LoadError> {
         let (program, problems) = self.compile()?;
         let mut tools = engines.tools_from(program.into_tools()).map_err(LoadError::Engines)?;
@@ -308,7 +313,7 @@ impl Loader {
     }
 }
 
-/// Whether a value is nested deeper than a number of levels.
+/// Whether a value has more than a number of levels.
 fn is_deeper_than(value: &Value, limit: usize) -> bool {
     let mut level: Vec<&Value> = vec![value];
     for _ in 0..limit {

@@ -3,9 +3,9 @@
 //! A tool becomes one `static`: a literal of the runtime's own types, equal to the value it was made from. No code is
 //! generated for it, so a document of a thousand tools costs rustc little more than reading the file.
 //!
-//! The text relies on little, so that it compiles anywhere: every path is absolute or comes from one import inside a
-//! static's own block, nothing comes from the implicit prelude, and text of the document occurs only in string
-//! literals. It holds no time and no path of this machine: two runs give identical bytes.
+//! The output depends on little, so that it compiles anywhere: every path is absolute or comes from one import inside
+//! a static's own block, nothing comes from the implicit prelude, and strings of the document occur only in string
+//! literals. It contains no time and no local path: two runs give identical bytes.
 
 mod call;
 mod categories;
@@ -47,15 +47,16 @@ use pool::{Pool, Shared};
 /// The style of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleStyle {
-    /// The source of the module, for its first line: the document's file name, without folders.
+    /// The source of the module, for its first line: the document's file name, without directories.
     pub source: String,
     /// The path of the runtime crate in the module; `::toolgen_runtime` unless the dependency is renamed.
     pub runtime: String,
     /// Whether argument and result structs are written too.
     pub types: bool,
-    /// The paths of further macros that these structs and enums derive, such as `::schemars::JsonSchema`.
+    /// The paths of additional macros that these structs and enums derive, such as `::schemars::JsonSchema`.
     pub derives: Vec<String>,
-    /// The crates whose types they hold instead of strings; of two for one format the first counts.
+    /// The crates whose types they use instead of strings. If two crates have a type for one format, the first is
+    /// used.
     pub text_types: Vec<TextType>,
     /// How the tools are divided into modules.
     pub modules: Modules,
@@ -76,17 +77,17 @@ impl ModuleStyle {
     }
 }
 
-/// Returns the text of a Rust module that holds the program's tools: a `pub static` for each, a constant with its name,
-/// and their list `TOOLS`, sorted by name. Imported documents are modules in it, and so are tags if the style wants
-/// them; `TOOLS` lists the tools of all of them.
+/// Returns the source text of a Rust module that holds the program's tools: a `pub static` for each, a constant with
+/// its name, and the list `TOOLS`, sorted by name. Imported documents become nested modules, and so do tags if the
+/// style requests them; `TOOLS` lists the tools of all of them.
 ///
-/// The text has no inner attributes, so it can be included into any module.
+/// It has no inner attributes, so it can be included into any module.
 #[must_use]
 pub fn module(program: &Program, style: &ModuleStyle) -> String {
     let mut out = header(program, style);
     let module = Module::new(program, style.modules);
     module.write(style, &mut out);
-    // Modules of tags are those of the categories.
+    // Modules of tags correspond to the categories.
     if module.tags.is_empty() || !module.parts.is_empty() {
         categories::write(&module.all(), style, &mut out);
     }
@@ -109,7 +110,7 @@ struct Module<'p> {
 /// A tool to be printed.
 struct Static<'p> {
     ident: String,
-    /// The module of a tag that it is in.
+    /// The module of a tag that contains it.
     home: Option<usize>,
     spec: &'p ToolSpec,
     call: &'p ExecutionPlan,
@@ -120,7 +121,7 @@ struct Static<'p> {
     value: Expr,
 }
 
-/// A tool of a module or of one in it.
+/// A tool of a module or of a nested module.
 struct Listed<'m> {
     /// The path of its static from the module.
     path: String,
@@ -180,7 +181,7 @@ impl<'p> Module<'p> {
         }
     }
 
-    /// Returns the tools of the module and of those in it, sorted by name.
+    /// Returns the tools of the module and of nested modules, sorted by name.
     fn all(&self) -> Vec<Listed<'_>> {
         let mut all = Vec::new();
         self.list("", &mut all);
@@ -188,7 +189,7 @@ impl<'p> Module<'p> {
         all
     }
 
-    /// Adds the tools of the module and of those in it, the paths of their statics after `prefix`.
+    /// Adds the tools of the module and of nested modules, with the paths of their statics after `prefix`.
     fn list<'m>(&'m self, prefix: &str, all: &mut Vec<Listed<'m>>) {
         let own = self.tools.iter().map(|tool| {
             let tag = tool.home.and_then(|home| self.tags.get(home));
@@ -262,7 +263,7 @@ fn write_list(doc: &str, paths: impl Iterator<Item = String>, style: &ModuleStyl
     out.push_str(";\n");
 }
 
-/// Writes a module around its items. No literal in them spans lines.
+/// Writes a module around its items. No literal in them spans several lines.
 fn write_module(doc: &str, name: &str, items: &str, out: &mut String) {
     let _ = writeln!(out, "\n/// {doc}\npub mod {name} {{");
     for line in items.trim_start_matches('\n').lines() {

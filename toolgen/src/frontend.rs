@@ -1,7 +1,7 @@
-//! Front ends: one kind of document and one folder each.
+//! Front ends: one per kind of document, each in its own directory.
 //!
-//! Everything else knows only the trait [`Frontend`]. To add a front end, make a folder with its implementation and
-//! the table of its problem codes, and add it to the list below.
+//! All other modules use only the trait [`Frontend`]. To add a front end, create a directory with its implementation
+//! and the table of its problem codes, and add it to the list below.
 
 pub mod manifest;
 pub mod mcp;
@@ -36,31 +36,31 @@ pub trait Frontend: Sync {
     /// Returns the name of the kind in reports, such as `openapi`.
     fn name(&self) -> &'static str;
 
-    /// Returns what a document of the kind is called, after "a" or "no": `OpenAPI document`.
+    /// Returns the noun for a document of the kind, after "a" or "no": `OpenAPI document`.
     fn title(&self) -> &'static str;
 
-    /// Returns how to recognise a document of the kind, as a hint for a user who gave one of another kind.
+    /// Returns how to recognise a document of the kind, as a hint for a user who passed one of another kind.
     fn mark(&self) -> &'static str;
 
     /// Whether a document is of this kind. Only the marks of the kind count: a broken document with these marks, or
-    /// one of an unsupported version, is of this kind, and [`lower`](Frontend::lower) says what is wrong.
+    /// one of an unsupported version, is of this kind, and [`lower`](Frontend::lower) reports what is wrong.
     fn claims(&self, document: &Document) -> Claim;
 
-    /// Compiles a document it claims. An operation that cannot be compiled is left out, with a problem.
+    /// Compiles a document that it claims. An operation that cannot be compiled is omitted, with a problem.
     ///
-    /// `None` if nothing can be compiled; an error among the problems says why.
+    /// Returns `None` if nothing can be compiled; an error among the problems gives the reason.
     fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program>;
 
     /// Returns the codes of the problems that only this front end reports.
     fn codes(&self) -> &'static [Code];
 }
 
-/// What a front end says about a document.
+/// How a front end classifies a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claim {
     /// It is of another kind.
     No,
-    /// It is not supported, but closely related to one that is. The text says what to do with it.
+    /// It is not supported, but closely related to a kind that is. The string says what to do with it.
     Near(&'static str),
     /// It is of this kind.
     Yes,
@@ -74,8 +74,8 @@ pub fn all() -> &'static [&'static dyn Frontend] {
 
 /// Compiles a document of any kind.
 ///
-/// `None` if nothing can be compiled, because no front end claims the document, several do, or the one that does
-/// cannot read it; an error among the problems says why.
+/// Returns `None` if nothing can be compiled, because no front end claims the document, several do, or the one that
+/// does cannot read it; an error among the problems gives the reason.
 pub fn compile(document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {
     compile_by(FRONT_ENDS, document, options, problems)
 }
@@ -98,7 +98,7 @@ fn compile_by(
     Some(program)
 }
 
-/// Returns the only front end that claims a document. Otherwise reports the front ends, and what each looks for.
+/// Returns the only front end that claims a document. Otherwise reports the front ends and the marks of each.
 fn claimant<'f>(
     front_ends: &[&'f dyn Frontend],
     document: &Document,
@@ -137,7 +137,7 @@ fn claimant<'f>(
     }
 }
 
-/// Joins items as `a`, `a and b`, `a, b and c`, with another word in place of `and`.
+/// Joins items as `a`, `a and b`, `a, b and c`, with another word instead of `and`.
 fn enumerated(items: &[String], with: &str) -> String {
     match items {
         [] => String::new(),
@@ -146,8 +146,8 @@ fn enumerated(items: &[String], with: &str) -> String {
     }
 }
 
-/// Returns the effects of a method by HTTP's semantics (RFC 9110, section 9.2). A method that is not safe may destroy
-/// something: a service decides what POST does, and many services delete with it.
+/// Returns the effects of a method according to HTTP (RFC 9110, section 9.2). A method that is not safe is assumed to
+/// be destructive: a service decides what POST does, and many services delete with it.
 fn effects_of_method(method: &str) -> Effects {
     let read_only = matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "QUERY");
     Effects {
@@ -159,10 +159,10 @@ fn effects_of_method(method: &str) -> Effects {
     }
 }
 
-/// The keys whose values are prose.
+/// The keys whose values are descriptions or other prose.
 const PROSE: &[&str] = &["summary", "description", "title", "label", "returns", "use_for", "doc_override"];
 
-/// Reports prose of a document that has invisible characters.
+/// Reports prose of a document that contains invisible characters.
 fn report_hidden(source: &Arc<Source>, root: &Value, problems: &mut Problems) {
     if source.text.is_ascii() && !source.text.contains("\\u") && !source.text.contains("\\x") {
         return;
@@ -175,7 +175,7 @@ fn report_hidden(source: &Arc<Source>, root: &Value, problems: &mut Problems) {
                     match value {
                         Value::String(text) if PROSE.contains(&key.as_str()) => {
                             let Some(what) = InvisibleChar::describe_first(text) else { continue };
-                            let help = "remove it: a person who reads the text does not see it";
+                            let help = "remove it: it is invisible to people who read the text";
                             let message = format!("the text {what}");
                             problems.report_in(source, codes::HIDDEN, &pointer.child(key), message, help);
                         }

@@ -1,7 +1,7 @@
 //! Compiles documents into tools for LLM agents.
 //!
 //! A build script uses [`Build`]; everything else compiles a [`Document`] with [`compile`], under some [`Options`].
-//! What cannot be compiled is left out, and [`Problems`] say where, why and what to do.
+//! Operations that cannot be compiled are omitted, and [`Problems`] say where, why and what to do.
 //!
 //! # Features
 //!
@@ -11,7 +11,7 @@
 //! | `archives` | documents in archives: ZIP, and tar with or without gzip |
 //! | `tokens` | `tokens`: reports and budgets, by a real tokenizer |
 //!
-//! The command `cargo toolgen` is a crate of its own, `cargo-toolgen`.
+//! The command `cargo toolgen` is a separate crate, `cargo-toolgen`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -1,4 +1,4 @@
-//! Lints on the texts of compiled tools, and the levels of all problems.
+//! Lints on the descriptions of compiled tools, and the severity levels of all problems.
 
 use std::collections::HashMap;
 
@@ -12,10 +12,10 @@ use crate::problem::{Code, Level, Problems, Severity, codes};
 use crate::source::{Document, Pointer};
 use crate::tool::{Program, Tool};
 
-/// Reports what the lints find in the texts of a compiled document, and applies the levels of the options to all its
-/// problems: those of a manifest's `lints`, and before them those of the options.
+/// Reports lints on the descriptions of a compiled document, and applies the severity levels to all its problems:
+/// those of a manifest's `lints`, and before them those of the options.
 ///
-/// `cargo toolgen check` and [`Build`](crate::Build) do so; [`compile`](crate::compile) does not.
+/// `cargo toolgen check` and [`Build`](crate::Build) call this; [`compile`](crate::compile) does not.
 pub fn lint(document: &Document, program: &Program, options: &Options, problems: &mut Problems) {
     let tools = program.all_tools();
     let by_name: HashMap<&str, &Tool> = tools.iter().map(|tool| (tool.spec.name.as_str(), *tool)).collect();
@@ -32,8 +32,8 @@ pub fn lint(document: &Document, program: &Program, options: &Options, problems:
     apply_levels(program, options, problems);
 }
 
-/// Gives the problems of a compiled document the levels of the options and those of a manifest, without looking at its
-/// texts. Names that are not codes are reported.
+/// Applies the severity levels of the options and of a manifest to the problems of a compiled document, without
+/// linting. Names that are not codes are reported.
 pub fn apply_levels(program: &Program, options: &Options, problems: &mut Problems) {
     let levels = options.levels.over(&program.levels);
     for (name, level) in levels.of_codes() {
@@ -50,7 +50,7 @@ pub fn apply_levels(program: &Program, options: &Options, problems: &mut Problem
             }
             Some(code) if code.severity() == Severity::Error && level != Level::Deny => {
                 let name = code.id();
-                let message = format!("`{name}` stays an error: something is left out where it is reported");
+                let message = format!("`{name}` stays an error: something is omitted where it is reported");
                 problems.report(codes::LEVEL, &Pointer::ROOT, message, help);
             }
             Some(_) => {}
@@ -59,15 +59,16 @@ pub fn apply_levels(program: &Program, options: &Options, problems: &mut Problem
     problems.apply(&levels);
 }
 
-/// Whether another code says the same about a tool, or the document says that this is intended.
+/// Whether another code already reports the same about a tool, or the document declares that it is intended.
 fn is_said_elsewhere(lint: Lint, tool: &Tool, is_of_manifest: bool) -> bool {
     match lint {
-        // The texts of documents are checked as they stand there: those of tools have no such characters any more.
+        // Descriptions of documents are checked in the document itself: those of tools no longer have such
+        // characters.
         Lint::HiddenCharacters => true,
         Lint::Instructions => matches!(tool.call, ExecutionPlan::Mcp(_)),
         // An error, unless `undocumented: true`.
         Lint::NoDescription | Lint::NoArgumentDescription => is_of_manifest,
-        // Only who writes a tool can do something about it; of others, notes say that descriptions are missing.
+        // Only the author of a tool can do something about it. For other tools, notes report missing descriptions.
         Lint::Vague => !is_of_manifest,
         _ => false,
     }
@@ -89,8 +90,8 @@ const fn code(lint: Lint) -> Code {
     }
 }
 
-/// Returns the place of a finding: that of the argument if it is about one that is below the tool, or else that of the
-/// tool.
+/// Returns the location of a finding: that of the argument if the finding is about an argument below the tool,
+/// otherwise that of the tool.
 fn place(finding: &Finding, tool: &Tool, root: Option<&Value>) -> Pointer {
     let of_tool = &tool.origin.pointer;
     let [argument] = finding.arguments.as_slice() else { return of_tool.clone() };

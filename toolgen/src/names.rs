@@ -1,7 +1,7 @@
-//! The names that a model sees: of tools, of arguments, of named shapes.
+//! The names that a model sees: names of tools, arguments and named shapes.
 //!
-//! A name depends on what it names and never on its place in the document, so that reordering a document changes no
-//! tool.
+//! A name depends on what it names and never on its position in the document, so that reordering a document changes
+//! no tool.
 
 mod operators;
 mod shorten;
@@ -13,12 +13,12 @@ use toolgen_core::spec::MAX_NAME;
 
 pub(crate) use operators::{sign, spelled, worded};
 
-/// What a tool is named after.
+/// The source of a tool's name.
 #[derive(Clone, Debug)]
 pub struct NameCandidate<'a> {
     /// The document's own name for it; empty if it has none.
     pub id: &'a str,
-    /// The name it gets without one of its own; valid except for its length.
+    /// The name if the document has none; valid except for its length.
     pub fallback: String,
     /// The title that distinguishes it from all others in the document, such as `GET /pets`.
     pub title: &'a str,
@@ -27,8 +27,9 @@ pub struct NameCandidate<'a> {
 /// Returns a name for each candidate, without a namespace: its id, made valid if necessary, or the fallback if there
 /// is none.
 ///
-/// A name that is too long loses words. Names that are equal or differ only in case get the words of the fallback that
-/// they lack: `get_v2_pets`. A name that is still not unique then ends in a hash of the title, or of the name.
+/// Words are dropped from a name that is too long. Names that are equal or differ only in case get the
+/// missing words from the fallback: `get_v2_pets`. A name that is still not unique then ends in a hash of the title,
+/// or of the name.
 #[must_use]
 pub fn tool_names(candidates: &[NameCandidate<'_>]) -> Vec<String> {
     let full: Vec<String> = candidates.iter().map(full_name).collect();
@@ -82,8 +83,8 @@ fn full_name(candidate: &NameCandidate<'_>) -> String {
     if legal.is_empty() { candidate.fallback.clone() } else { legal }
 }
 
-/// Turns a text into a tool name, except for its length: every run of invalid characters becomes `_`. Valid texts stay
-/// unchanged. Empty if nothing is left.
+/// Turns a string into a tool name, except for its length: every run of invalid characters becomes `_`. Valid names
+/// stay unchanged. Empty if nothing is left.
 #[must_use]
 pub fn legal_tool_name(text: &str) -> String {
     let keep = |char: char| char.is_ascii_alphanumeric() || char == '_' || char == '-';
@@ -133,12 +134,12 @@ pub fn with_suffix(name: &str, suffix: &str, limit: usize) -> String {
     format!("{}_{suffix}", stem.trim_end_matches(['_', '-', '.']))
 }
 
-/// Returns a name with as many words left out as it takes to fit a limit; `None` if too few would be left.
+/// Returns the name without as many words as necessary to fit a limit; `None` if too few would be left.
 pub(crate) fn shortened(name: &str, limit: usize) -> Option<String> {
     shorten::shorten(name, limit)
 }
 
-/// Returns the first eight hexadecimal digits of a text's SHA-256.
+/// Returns the first eight hexadecimal digits of a string's SHA-256.
 #[must_use]
 pub fn hash8(text: &str) -> String {
     let mut digest = sha256(text.as_bytes());
@@ -146,7 +147,7 @@ pub fn hash8(text: &str) -> String {
     digest
 }
 
-/// The longest key of an argument that every provider accepts.
+/// Maximum length of an argument's key that every provider accepts.
 const MAX_KEY: usize = 64;
 
 /// Whether every provider accepts this as the key of an argument: `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`.
@@ -164,7 +165,7 @@ pub fn portable_key(key: &str) -> String {
     if is_portable_key(key) { key.to_owned() } else { portable(&spelled(key), key) }
 }
 
-/// Returns the portable form of a key in these words.
+/// Returns the portable form of a key, made from these words.
 fn portable(words: &str, key: &str) -> String {
     let name = collapse(words, |char| char.is_ascii_alphanumeric() || char == '_');
     let name = match name.chars().next() {
@@ -175,9 +176,9 @@ fn portable(words: &str, key: &str) -> String {
     if name.len() <= MAX_KEY { name } else { with_suffix(&name, &hash8(key), MAX_KEY) }
 }
 
-/// Returns distinct portable keys for the keys of one object. Portable keys keep their name whatever else is present;
-/// colliding ones among the others have their signs as words (`type` and `at_type` for `type` and `@type`) and, where
-/// that does not tell them apart, a suffix that depends only on the key.
+/// Returns distinct portable keys for the keys of one object. Keys that are portable already never change. Among the
+/// others, keys that collide have their signs as words (`type` and `at_type` for `type` and `@type`); if that does
+/// not make them distinct, they get a suffix that depends only on the key.
 #[must_use]
 pub fn portable_keys<'k>(keys: impl IntoIterator<Item = &'k str>) -> BTreeMap<&'k str, String> {
     let keys: Vec<&str> = keys.into_iter().collect();
@@ -202,8 +203,8 @@ pub fn portable_keys<'k>(keys: impl IntoIterator<Item = &'k str>) -> BTreeMap<&'
     keys.into_iter().map(named).collect()
 }
 
-/// Returns the name of a shape as providers accept it in a reference: characters other than letters, digits, `_`, `.`
-/// and `-` become `_`. Empty if nothing is left.
+/// Returns the name of a shape in the form that providers accept in a reference: characters other than letters,
+/// digits, `_`, `.` and `-` become `_`. Empty if nothing is left.
 #[must_use]
 pub fn legal_shape_name(text: &str) -> String {
     let keep = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '.' | '-');

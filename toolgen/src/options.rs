@@ -27,28 +27,29 @@ pub struct Options {
     pub namespace: Option<String>,
     /// Selects the operations that become tools; empty for all.
     pub include: Vec<Selector>,
-    /// Selects operations that do not become tools, whatever `include` says.
+    /// Selects operations that do not become tools, even if `include` selects them.
     pub exclude: Vec<Selector>,
-    /// Whether deprecated operations become tools too.
+    /// Whether deprecated operations also become tools.
     pub deprecated: bool,
     /// Tool names chosen by the user: maps the operation's id, `METHOD /path`, or the name it would get without a
     /// namespace to its new name. The namespace is still prefixed.
     pub renames: BTreeMap<String, String>,
     /// The environment variable that holds the credential of a security scheme, by the scheme's name.
     pub credentials: BTreeMap<String, String>,
-    /// Arguments whose values the program sets, and arguments that are left out. The last rule for an argument counts.
+    /// Arguments whose values the program sets, and arguments that are omitted. The last rule that matches an
+    /// argument applies.
     pub arguments: Vec<ArgumentRule>,
-    /// How the lists of operations come in pages, where the document does not say or is wrong. The last entry that
-    /// selects an operation counts. For the texts, see [`Pagination`](toolgen_core::spec::plan::Pagination); `none`
-    /// says that there are no pages.
+    /// The pagination of operations whose document does not declare it or declares it incorrectly. The last entry
+    /// that selects an operation applies. For the syntax, see [`Pagination`](toolgen_core::spec::plan::Pagination);
+    /// `none` means no pagination.
     pub pagination: Vec<(Selector, String)>,
-    /// Whether tools whose list comes in pages have an argument by which a model asks for several pages at once.
+    /// Whether paginated tools have an argument that lets a model request several pages at once.
     pub max_items: bool,
     /// Whether argument and result structs are generated in addition to the tools.
     pub types: bool,
-    /// The paths of further macros that these structs and enums derive.
+    /// The paths of additional macros that these structs and enums derive.
     pub derives: Vec<String>,
-    /// The crates whose types, such as times, these structs and enums hold instead of strings.
+    /// The crates whose types, such as times, these structs and enums use instead of strings.
     pub text_types: Vec<TextType>,
     /// How the tools and these structs and enums are divided into modules.
     pub modules: Modules,
@@ -56,20 +57,20 @@ pub struct Options {
     pub lock: Option<PathBuf>,
     /// The least severe class of changes since the lock that is an error.
     pub deny_changes: ChangeClass,
-    /// What `check` and builds do about problems, by their codes.
+    /// The severity levels that `check` and builds apply to problems, by their codes.
     pub levels: Levels,
-    /// What is trimmed from each tool before a model reads it; `None` leaves that to the document and the default
-    /// ceiling.
+    /// What is trimmed from each tool before a model reads it. `None` uses the setting of the document and the
+    /// default ceiling.
     pub slim: Option<Slim>,
-    /// How many tokens the tools may take.
+    /// The token budget of the tools.
     pub token_budget: Option<TokenBudget>,
-    /// The names of the dialects that must not lose anything that tools say, such as `openai-strict`.
+    /// The names of the dialects, such as `openai-strict`, that must express tools completely.
     pub deny_losses: Vec<String>,
-    /// Selects the operations whose tools a dialect refuses if it cannot express all of their rules.
+    /// Selects operations. A dialect rejects their tools if it cannot express all of their rules.
     pub exact: Vec<Selector>,
-    /// The folders whose files a document may refer to, in addition to its own folder.
+    /// The directories whose files a document may refer to, in addition to its own directory.
     pub roots: Vec<PathBuf>,
-    /// The files of the overlays that change the documents before they are compiled, in this order.
+    /// The overlay files that change the documents before they are compiled, in this order.
     pub overlays: Vec<PathBuf>,
 }
 
@@ -145,12 +146,13 @@ impl Options {
         self
     }
 
-    /// Fixes the value of an argument: each request has it, and no model sees the argument or can set it. For the version
-    /// of an API, an account, a part of a body that must not vary. The argument is named as the tool or the document names
-    /// it, with `*` for any characters. A text stands for what the schema of the argument expects: `"10"` for a number, too.
+    /// Fixes the value of an argument: each request sends it, and no model sees the argument or can set it. Use it
+    /// for the version of an API, an account, a part of a body that must not vary. The argument is named as the tool
+    /// or the document names it, with `*` for any characters. A string is converted to what the argument's schema
+    /// expects: `"10"` can be a number.
     ///
-    /// It is for tools that send requests. The value stands in the generated code, so a secret is better a
-    /// [`credential`](Self::credential) or the header of an engine.
+    /// This applies to tools that send requests. The value is part of the generated code, so pass a secret as a
+    /// [`credential`](Self::credential) or as a header of an engine instead.
     ///
     /// ```
     /// let options = toolgen::Options::default().fix("api-version", "2026-01-01").omit("X-Amz-*");
@@ -160,14 +162,14 @@ impl Options {
         self.argument(ArgumentRule { operations: None, argument: argument.into(), value: Some(value.into()) })
     }
 
-    /// Leaves an optional argument out of all tools that send requests: no model sees it, and no request has it. For the
-    /// form of the name see [`fix`](Self::fix).
+    /// Omits an optional argument from all tools that send requests: no model sees it, and no request sends it. For
+    /// the syntax of the name, see [`fix`](Self::fix).
     #[must_use]
     pub fn omit(self, argument: impl Into<String>) -> Self {
         self.argument(ArgumentRule { operations: None, argument: argument.into(), value: None })
     }
 
-    /// Fixes arguments or leaves them out, for some operations.
+    /// Fixes or omits an argument of some operations.
     ///
     /// ```
     /// use toolgen::{ArgumentRule, Options};
@@ -182,7 +184,7 @@ impl Options {
         self
     }
 
-    /// Says how the lists of operations come in pages, overriding what is recognised:
+    /// Declares the pagination of operations, overriding what is recognised:
     /// `.pagination("GET /pets", "cursor=after@/meta/after items=/results")`, or `none`.
     #[must_use]
     pub fn pagination(mut self, operations: impl Into<Selector>, pages: impl Into<String>) -> Self {
@@ -190,9 +192,9 @@ impl Options {
         self
     }
 
-    /// Sets whether tools whose list comes in pages have the argument `max_items`, by which a model asks for several
-    /// pages at once. By default they do not: the argument costs tokens in every such tool, and a model that reads one
-    /// page and its cursor decides for itself whether it needs the next.
+    /// Sets whether paginated tools have the argument `max_items`, which lets a model request several pages at once.
+    /// By default they do not: the argument costs tokens in every such tool, and a model that reads one page and its
+    /// cursor can decide whether it needs the next.
     #[must_use]
     pub fn max_items(mut self, offered: bool) -> Self {
         self.max_items = offered;
@@ -215,9 +217,9 @@ impl Options {
         self
     }
 
-    /// Makes generated structs and enums hold the types of a crate instead of strings in its formats:
-    /// `text_type(TextType::Jiff)` turns a `date-time` into a `jiff::Timestamp`. Several calls add up; of two for one
-    /// format the first counts. `toolgen-runtime` needs the feature of the same name.
+    /// Makes generated structs and enums use the types of a crate instead of strings in its formats:
+    /// `text_type(TextType::Jiff)` turns a `date-time` into a `jiff::Timestamp`. Several calls add up; if two crates
+    /// have a type for one format, the first is used. `toolgen-runtime` needs the feature of the same name.
     #[must_use]
     pub fn text_type(mut self, of: TextType) -> Self {
         self.text_types.push(of);
@@ -232,24 +234,25 @@ impl Options {
         self
     }
 
-    /// Compares the tools with a contract lock, as `cargo toolgen lock` writes it: build scripts, `cargo toolgen check`
+    /// Compares the tools with a contract lock written by `cargo toolgen lock`. Build scripts, `cargo toolgen check`
     /// and loaders fail if a change is breaking or worse, and warn about every other change. A relative path starts
-    /// where those of documents do.
+    /// at the same directory as those of documents.
     #[must_use]
     pub fn lock(mut self, path: impl Into<PathBuf>) -> Self {
         self.lock = Some(path.into());
         self
     }
 
-    /// Sets the least severe class of changes since the lock that is an error; the default is [`ChangeClass::Breaking`].
+    /// Sets the least severe class of changes since the lock that is an error; the default is
+    /// [`ChangeClass::Breaking`].
     #[must_use]
     pub fn deny_changes(mut self, least: ChangeClass) -> Self {
         self.deny_changes = least;
         self
     }
 
-    /// Suppresses problems of a code, such as `N0702`, or all `warnings`. Errors are reported regardless: something is
-    /// left out where they are found.
+    /// Suppresses problems of a code, such as `N0702`, or all `warnings`. Errors cannot be suppressed: something was
+    /// omitted where they are found.
     #[must_use]
     pub fn allow(mut self, code: &str) -> Self {
         self.levels.set(code, Level::Allow);
@@ -278,8 +281,8 @@ impl Options {
         self
     }
 
-    /// Sets how many tokens all tools together and each of them may take in a dialect, such as `openai`; `None` means
-    /// any number. A build that takes more fails. Needs the feature `tokens`.
+    /// Sets the token budget in a dialect, such as `openai`: for all tools together and for each tool. `None` means
+    /// no limit. A build that exceeds the budget fails. Requires the feature `tokens`.
     #[must_use]
     pub fn token_budget(
         mut self,
@@ -292,18 +295,19 @@ impl Options {
         self
     }
 
-    /// Denies losses in a dialect, such as `openai-strict`: a build fails if the schema and the descriptions there
-    /// together no longer say all that the schema of a tool says. Several calls add up.
+    /// Denies losses in a dialect, such as `openai-strict`: a build fails if the schema and the descriptions in the
+    /// dialect together no longer express everything in the schema of a tool. Several calls add up.
     ///
-    /// What only moves from a keyword into a description is not a loss here; [`exact`](Options::exact) asks for more.
+    /// A rule that only moves from a keyword into a description is not a loss here; [`exact`](Options::exact) is
+    /// stricter.
     #[must_use]
     pub fn deny_losses(mut self, dialect: impl Into<String>) -> Self {
         self.deny_losses.push(dialect.into());
         self
     }
 
-    /// Makes the tools of the operations that this selects [`exact`](toolgen_core::ToolSpec::exact): a dialect that
-    /// cannot say every rule of their schemas in keywords refuses them, and a request shows them in the lax dialect of
+    /// Makes the tools of the selected operations [`exact`](toolgen_core::ToolSpec::exact): a dialect that cannot
+    /// express every rule of their schemas as keywords rejects them, and a request renders them in the lax dialect of
     /// the provider. Several calls add up.
     #[must_use]
     pub fn exact(mut self, selector: impl Into<Selector>) -> Self {
@@ -311,9 +315,9 @@ impl Options {
         self
     }
 
-    /// Lets documents refer to files in a folder and below it, as they may to those in their own folder. A relative
-    /// path starts where those of documents do. References of a document that did not come from a file start in the
-    /// first of these folders.
+    /// Lets documents refer to files in and below a directory, in addition to their own directory. A relative path
+    /// starts at the same directory as those of documents. References of a document that did not come from a file
+    /// start in the first of these directories.
     #[must_use]
     pub fn root(mut self, dir: impl Into<PathBuf>) -> Self {
         self.roots.push(dir.into());
@@ -321,16 +325,16 @@ impl Options {
     }
 
     /// Changes the documents by an overlay (of the OpenAPI Initiative, 1.0 or 1.1) before they are compiled. Several
-    /// apply one after the other. An overlay that `extends` a file changes only that document. A relative path starts
-    /// where those of documents do.
+    /// overlays apply in order. An overlay that `extends` a file changes only that document. A relative path starts
+    /// at the same directory as those of documents.
     #[must_use]
     pub fn overlay(mut self, path: impl Into<PathBuf>) -> Self {
         self.overlays.push(path.into());
         self
     }
 
-    /// Returns the arguments that make `cargo toolgen` choose and name the same tools, each after a space, as a shell
-    /// reads them. Credentials are left out: they change no tool.
+    /// Returns the arguments that make `cargo toolgen` select and name the same tools, each after a space and quoted
+    /// for a shell. Credentials are omitted: they change no tool.
     #[must_use]
     pub fn command_line(&self) -> String {
         let namespace = self.namespace.iter().map(|name| ("--namespace", name.clone()));
@@ -367,7 +371,7 @@ impl Options {
     }
 }
 
-/// Quotes a text for a shell, if that is needed.
+/// Quotes a string for a shell, if necessary.
 fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@+,".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
@@ -377,19 +381,19 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// What is said of arguments of tools that send requests, see [`Options::fix`](Options::fix).
+/// A rule for arguments of tools that send requests, see [`Options::fix`](Options::fix).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArgumentRule {
     /// The operations; `None` for all.
     pub operations: Option<Selector>,
-    /// The argument, by its name or that of the document; `*` stands for any characters.
+    /// The argument, by its name in the tool or in the document; `*` matches any characters.
     pub argument: String,
-    /// The value of each request; `None` if the argument is left out.
+    /// The value in each request; `None` if the argument is omitted.
     pub value: Option<Value>,
 }
 
 impl ArgumentRule {
-    /// Returns the option of `cargo toolgen` that says the same, and its value.
+    /// Returns the equivalent option of `cargo toolgen`, and its value.
     fn option(&self) -> (&'static str, String) {
         let of = self.operations.iter().map(|operations| format!("{operations} ")).collect::<String>();
         match &self.value {

@@ -1,7 +1,7 @@
-//! Changes documents by Overlays of the `OpenAPI` Initiative (1.0 and 1.1), which are documents of their own.
+//! Applies Overlays of the `OpenAPI` Initiative (1.0 and 1.1), which are separate documents, to documents.
 //!
-//! The actions of an overlay apply one after the other, each to what the previous ones left. An action that is wrong
-//! changes nothing and is an error; one that finds nothing is a warning, because it is usually a typo.
+//! The actions of an overlay apply in order, each to the result of the previous ones. An invalid action changes
+//! nothing and is an error; an action whose target matches nothing is a warning, because it is usually a typo.
 
 mod json_path;
 mod sources;
@@ -20,7 +20,7 @@ use crate::problem::codes::{Code, overlay as codes};
 use crate::selector::suggestion;
 use crate::source::{Document, MAX_DEPTH, Pointer};
 
-/// How many values an overlay adds at most; a long text counts as several.
+/// Maximum number of values that an overlay adds; a long string counts as several.
 const MAX_ADDED_VALUES: usize = 1_000_000;
 
 /// The keys of an overlay, and of its `info`.
@@ -31,8 +31,8 @@ const INFO: [&str; 3] = ["title", "version", "description"];
 const KEYS: [&str; 5] = ["target", "description", "update", "remove", "copy"];
 
 impl Document {
-    /// Returns the document with an overlay applied: a document of its own, whose actions change this one. The problems
-    /// are those of the overlay; an action with an error changes nothing.
+    /// Returns the document with an overlay applied, as a new document. The problems are those of the overlay; an
+    /// action with an error changes nothing.
     #[must_use]
     pub fn overlaid(&self, overlay: &Document, problems: &mut Problems) -> Document {
         let mut root = self.root.clone();
@@ -55,7 +55,7 @@ fn apply(root: &mut Value, overlay: &Document, problems: &mut Problems) {
         Some(version) if version.starts_with("1.") => {}
         Some(_) => {
             let message =
-                "the version of an overlay must be a text such as `1.0.0`, and later ones are not known";
+                "the version of an overlay must be a string such as `1.0.0`; later versions are unknown";
             return cx.report(
                 codes::OVERLAY,
                 &Pointer::ROOT.child("overlay"),
@@ -79,22 +79,27 @@ fn apply(root: &mut Value, overlay: &Document, problems: &mut Problems) {
             }
         }
         _ => {
-            let help = "add a list of actions, such as `- {target: $.info, update: {title: Pets}}`";
-            cx.report(codes::OVERLAY, &pointer, "an overlay needs `actions`, a list with at least one", help);
+            let help = "add an array of actions, such as `- {target: $.info, update: {title: Pets}}`";
+            cx.report(
+                codes::OVERLAY,
+                &pointer,
+                "an overlay needs `actions`, an array with at least one item",
+                help,
+            );
         }
     }
 }
 
 struct Context<'a> {
     problems: &'a mut Problems,
-    /// How many more values may be added.
+    /// The number of values that may still be added.
     remaining_values: usize,
 }
 
-/// What an action does to the values it finds.
+/// What an action does to the values that its target matches.
 enum Change<'a> {
     Remove,
-    /// Merges a value into them. The place is that of the value in the overlay.
+    /// Merges a value into them. The pointer is the location of the value in the overlay.
     Merge(&'a Value, Pointer),
 }
 
@@ -103,7 +108,7 @@ impl Context<'_> {
         self.problems.report(code, at, message, help);
     }
 
-    /// Reports the keys that an object cannot have, and returns whether there are none.
+    /// Reports the keys that an object must not have, and returns whether there are none.
     fn has_only(&mut self, object: &Value, at: &Pointer, what: &str, keys: &[&str]) -> bool {
         let mut fine = true;
         for key in object.as_object().into_iter().flat_map(Map::keys) {
@@ -124,14 +129,14 @@ impl Context<'_> {
         fine
     }
 
-    /// Reports what an action cannot have: a misspelt key would leave in place what should be removed.
+    /// Reports keys that an action must not have: a misspelt key would keep something that should be removed.
     fn is_action(&mut self, action: &Value, at: &Pointer) -> bool {
         let mut fine = self.has_only(action, at, "an action", &KEYS);
         for (key, value) in action.as_object().into_iter().flatten() {
             if matches!(key.as_str(), "update" | "copy" | "target") && value.is_null() {
                 let message = format!("`{key}` has no value");
                 let help = match key.as_str() {
-                    "update" => "write what is to be added, or `remove: true`",
+                    "update" => "write the values to add, or `remove: true`",
                     _ => "write a JSONPath, such as `$.paths['/pets'].get`",
                 };
                 self.report(codes::ACTION, &at.child(key), message, help);
@@ -199,7 +204,7 @@ impl Context<'_> {
                     let help = "change less at a time; `copy` may have found what contains its target";
                     return self.report(codes::ACTION, &place, message, help);
                 }
-                // An action takes place as a whole or not at all.
+                // An action applies completely or not at all.
                 let mut changed = root.clone();
                 for pointer in &found {
                     let Some(target) = changed.pointer_mut(pointer.as_str()) else { continue };
@@ -214,7 +219,7 @@ impl Context<'_> {
         }
     }
 
-    /// Counts what an action adds: a few that copy the whole document would double it each time.
+    /// Counts the values that an action adds: a few actions that copy the whole document would double it each time.
     fn spend(&mut self, update: &Value, found: &[Pointer]) -> Result<(), String> {
         let (values, levels) = extent(update);
         let deepest = found.iter().map(|pointer| pointer.tokens().count()).max().unwrap_or(0);
@@ -228,11 +233,11 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Returns the query of a key.
+    /// Parses the query of a key.
     fn query(&mut self, action: &Value, key: &str, at: &Pointer) -> Option<JsonPath> {
         let help = "write a JSONPath, such as `$.paths['/pets'].get`";
         let Some(text) = action.get(key).and_then(Value::as_str) else {
-            let message = format!("the action needs `{key}`, a text");
+            let message = format!("the action needs `{key}`, a string");
             self.report(codes::ACTION, at, message, help);
             return None;
         };
@@ -251,7 +256,7 @@ impl Context<'_> {
     }
 }
 
-/// Removes values, those of a list from its end, so that indices stay right.
+/// Removes values. Items of an array are removed from its end, so that indices stay valid.
 fn remove(root: &mut Value, mut found: Vec<Pointer>) {
     let key = |pointer: &Pointer| {
         pointer.tokens().map(|token| (token.parse::<usize>().ok(), token.into_owned())).collect::<Vec<_>>()
@@ -273,7 +278,7 @@ fn remove(root: &mut Value, mut found: Vec<Pointer>) {
     }
 }
 
-/// Merges a value into one that an action finds. What is not a list is added to a list, too.
+/// Merges a value into a target. A value that is not an array is appended to a target that is one.
 fn merge_at(target: &mut Value, update: &Value) -> Result<(), String> {
     match (target, update) {
         (Value::Array(items), update) if !update.is_array() => items.push(update.clone()),
@@ -306,7 +311,7 @@ fn merge_members(members: &mut Map<String, Value>, updates: &Map<String, Value>)
     Ok(())
 }
 
-/// Returns the number of values, in which a long text counts as several, and how many levels they have.
+/// Returns the number of values, where a long string counts as several, and the number of levels.
 fn extent(value: &Value) -> (usize, usize) {
     let long = |text: &String| text.len() / 64;
     let add = |(values, levels): (usize, usize), inner: &Value| {
@@ -330,7 +335,7 @@ fn is_primitive(value: &Value) -> bool {
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Object(_) => "an object",
-        Value::Array(_) => "a list",
+        Value::Array(_) => "an array",
         _ => "a simple value",
     }
 }

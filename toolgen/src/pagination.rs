@@ -1,5 +1,5 @@
-//! Lists that come in pages: recognises them by what documents say about parameters and answers, and applies what the
-//! user says about them.
+//! Pagination: recognises it by the parameters and responses that documents declare, and applies the user's own
+//! declarations.
 
 mod names;
 mod recognise;
@@ -16,13 +16,13 @@ use crate::selector::Selector;
 use crate::source::Pointer;
 use crate::tool::{Program, Tool};
 
-/// The most items that a model may ask for at once.
+/// Maximum number of items that a model may request at once.
 const MAX_ITEMS: i128 = 10_000;
 
-/// The argument by which a model asks for several pages at once.
+/// The argument that lets a model request several pages at once.
 const ARGUMENT: &str = "max_items";
 
-/// Says for each tool of a program how its list comes in pages.
+/// Sets the pagination of each tool of a program.
 pub(crate) fn paginate(program: &mut Program, options: &Options, problems: &mut Problems) {
     let rules = rules(options, problems);
     let mut used = vec![false; rules.len()];
@@ -32,7 +32,7 @@ pub(crate) fn paginate(program: &mut Program, options: &Options, problems: &mut 
         let Tool { spec, call: ExecutionPlan::Http(plan), .. } = tool else { continue };
         plan.pagination = match text {
             Some(text) => text,
-            // What a front end says of lists is known; what a header says may be of something else.
+            // What a front end declares is known; a header may be about something else.
             None if plan
                 .pagination
                 .as_ref()
@@ -49,7 +49,7 @@ pub(crate) fn paginate(program: &mut Program, options: &Options, problems: &mut 
         }
     }
     for ((selector, _), _) in rules.iter().zip(used).filter(|(_, used)| !used) {
-        let message = format!("the pagination setting for `{selector}` is for no operation of the document");
+        let message = format!("the pagination setting for `{selector}` matches no operation of the document");
         let help = "name an operation that becomes a tool, by its id, `METHOD /path` or `tag:NAME`";
         problems.report(codes::PAGINATION, &Pointer::ROOT, message, help);
     }
@@ -57,7 +57,7 @@ pub(crate) fn paginate(program: &mut Program, options: &Options, problems: &mut 
 
 type Rule<'o> = (&'o Selector, Option<Pagination>);
 
-/// Reads what the user says. Settings that cannot be read are reported.
+/// Parses the user's declarations. Invalid ones are reported.
 fn rules<'o>(options: &'o Options, problems: &mut Problems) -> Vec<Rule<'o>> {
     let mut rules = Vec::with_capacity(options.pagination.len());
     for (selector, text) in &options.pagination {
@@ -80,7 +80,7 @@ fn rules<'o>(options: &'o Options, problems: &mut Problems) -> Vec<Rule<'o>> {
     rules
 }
 
-/// Adds the argument by which a model asks for several pages at once.
+/// Adds the argument that lets a model request several pages at once.
 fn offer(spec: &mut ToolSpec, pages: &mut Pagination) {
     let Kind::Object(rules) = &spec.input.shape().kind else { return };
     let taken = |name: &str| rules.fields.iter().any(|field| *field.name == *name || *field.wire == *name);

@@ -1,9 +1,9 @@
-//! The problems of a document, for the engineer who has to find the line.
+//! The problems of a document, with their locations.
 //!
-//! Stages report everything they find to [`Problems`] and continue. A [`Code`] says the severity of a problem, so the
-//! same mistake is never a warning here and an error there, unless the user sets [`Levels`]; the message says what is
-//! wrong at this place, the help what to do about it, and the page of the code (`cargo toolgen explain CODE`) why it
-//! matters.
+//! Stages report everything they find to [`Problems`] and continue. A [`Code`] determines the severity of a problem,
+//! so the same error is never a warning in one place and an error in another, unless the user sets [`Levels`]. The
+//! message says what is wrong at this location, the help what to do about it, and the page of the code (`cargo
+//! toolgen explain CODE`) why it matters.
 
 pub mod codes;
 mod level;
@@ -25,7 +25,7 @@ pub use show::{GroupedProblem, HumanRenderer, grouped, json};
 
 use crate::source::{Pointer, Position, Source};
 
-/// How many problems of one code are kept per document: a document may consist of mistakes.
+/// Maximum number of problems of one code per document: a document may consist of errors.
 const MAX_PROBLEMS_PER_CODE: usize = 10_000;
 
 /// One problem.
@@ -33,11 +33,11 @@ const MAX_PROBLEMS_PER_CODE: usize = 10_000;
 pub struct Problem {
     /// The kind of problem, which determines its severity.
     pub code: Code,
-    /// The text that contains it.
+    /// The document that contains it.
     pub source: Arc<Source>,
-    /// Its place in the document.
+    /// Its location in the document.
     pub pointer: Pointer,
-    /// Its position in the text, if that was known at once. Otherwise it is looked up when the problem is shown.
+    /// Its position in the document, if it is already known. Otherwise it is looked up when the problem is shown.
     pub position: Option<Position>,
     /// What is wrong.
     pub message: String,
@@ -45,7 +45,7 @@ pub struct Problem {
     pub help: String,
     /// The severity: that of the code, unless the user chose another.
     severity: Severity,
-    /// Whether a credential may stand at its place, which is then not shown.
+    /// Whether its location may contain a credential, which is then not shown.
     secret: bool,
 }
 
@@ -56,7 +56,7 @@ impl Problem {
         self.severity
     }
 
-    /// Whether the problem is an error because the user says so: nothing is left out.
+    /// Whether the problem is an error because of the user's levels: nothing is omitted.
     #[must_use]
     pub fn is_denied(&self) -> bool {
         self.severity == Severity::Error && self.code.severity() != Severity::Error
@@ -74,12 +74,12 @@ pub struct Problems {
     known: Box<ProblemIndex>,
 }
 
-/// What is known of the problems so far.
+/// An index of the problems so far.
 #[derive(Clone, Default)]
 struct ProblemIndex {
-    /// The problems of the document: the address of the source, the code, the place and the message.
+    /// The problems of the document: the address of the source, the code, the pointer and the message.
     seen: HashSet<(usize, Code, Pointer, String)>,
-    /// The problems of other documents: a file that several of them read has each of its problems once.
+    /// The problems of other documents: each problem of a file is kept once even if several documents read the file.
     appended: HashSet<(PathBuf, Code, Pointer, Option<Position>, String)>,
     counts: BTreeMap<Code, usize>,
 }
@@ -92,14 +92,14 @@ impl Problems {
         Problems::default()
     }
 
-    /// Sets the text that the following problems belong to.
+    /// Sets the document that the following problems belong to.
     pub fn set_source(&mut self, source: Arc<Source>) {
         self.source = source;
         self.known.seen.clear();
         self.known.counts.clear();
     }
 
-    /// Adds a problem. `message` says what is wrong at this place, `help` what to do about it.
+    /// Adds a problem. `message` says what is wrong at this location, `help` what to do about it.
     pub fn report(
         &mut self,
         code: Code,
@@ -111,7 +111,8 @@ impl Problems {
         self.push(source, code, pointer.clone(), None, message.into(), help.into());
     }
 
-    /// Adds a problem at whose place a credential may stand: the line is not shown, and the message does not repeat it.
+    /// Adds a problem whose location may contain a credential: the line is not shown, and the message does not repeat
+    /// it.
     pub(crate) fn report_secret(&mut self, code: Code, pointer: &Pointer, message: String, help: String) {
         let count = self.list.len();
         self.report(code, pointer, message, help);
@@ -120,7 +121,7 @@ impl Problems {
         }
     }
 
-    /// Adds a problem of another text, to which the document refers.
+    /// Adds a problem of another file that the document refers to.
     pub fn report_in(
         &mut self,
         source: &Arc<Source>,
@@ -132,7 +133,7 @@ impl Problems {
         self.push(Arc::clone(source), code, pointer.clone(), None, message.into(), help.into());
     }
 
-    /// Adds a problem whose position in the text is known.
+    /// Adds a problem whose position is known.
     pub fn report_at(
         &mut self,
         code: Code,
@@ -171,7 +172,7 @@ impl Problems {
         self.list.push(Problem { code, source, pointer, position, message, help, severity, secret: false });
     }
 
-    /// Gives the problems the severities that a user chose, and drops those that are not to be reported.
+    /// Applies the severity levels that a user chose, and drops problems that are suppressed.
     pub(crate) fn apply(&mut self, levels: &Levels) {
         if levels.is_empty() {
             return;
@@ -196,7 +197,7 @@ impl Problems {
         }
     }
 
-    /// Takes out the problems that are in the options and not in the document.
+    /// Removes and returns the problems of the options, as opposed to those of the document.
     pub(crate) fn take_choices(&mut self) -> Vec<Problem> {
         let (choices, others) =
             std::mem::take(&mut self.list).into_iter().partition(|one| one.code.is_choice());
@@ -227,33 +228,33 @@ impl Problems {
         self.list.iter().filter(|problem| problem.severity() == severity).count()
     }
 
-    /// Whether something was left out, or the user denies what was found.
+    /// Whether something was omitted, or the user denies a problem that was found.
     #[must_use]
     pub fn has_errors(&self) -> bool {
         self.list.iter().any(|problem| problem.severity() == Severity::Error)
     }
 
-    /// Whether the user denies something that was found, or sets a level for a code that does not exist.
+    /// Whether the user denies a problem that was found, or sets a level for a code that does not exist.
     #[must_use]
     pub fn has_denied(&self) -> bool {
         self.list.iter().any(|problem| problem.is_denied() || problem.code == codes::NO_CODE)
     }
 
-    /// Whether a manifest has an error. It is the user's own text, so that a build or `gen` does not do without the tool
-    /// that is meant, as it does without an operation of a foreign document.
+    /// Whether a manifest has an error. A manifest is the user's own file, so a build or `gen` does not continue
+    /// without the tool in question, as it does without an operation of a third-party document.
     #[must_use]
     pub fn has_own_errors(&self) -> bool {
         self.list.iter().any(|problem| problem.severity() == Severity::Error && problem.code.is_own())
     }
 
-    /// Whether a filter that selects nothing left no tools.
+    /// Whether no tools are left because a filter matches nothing.
     #[must_use]
     pub fn selected_no_tools(&self) -> bool {
         self.list.iter().any(|problem| problem.code == codes::NO_TOOLS)
     }
 
-    /// Whether something is meant to be kept from models and would not be: an exclusion selects nothing, or no tool has an
-    /// argument that is to be fixed or left out.
+    /// Whether something would be visible to models although it should not be: an exclusion matches nothing, or no
+    /// tool has an argument to fix or omit.
     #[must_use]
     pub fn missed_exclusion(&self) -> bool {
         self.list.iter().any(|problem| [codes::EXCLUSION, codes::FIX].contains(&problem.code))
@@ -285,8 +286,8 @@ impl Problems {
     }
 }
 
-/// One problem per line, with its place: `FILE:LINE:COLUMN: message [CODE]; help`. A problem that recurs is shown at
-/// the first of its places, with the number of the others.
+/// One problem per line, with its location: `FILE:LINE:COLUMN: message [CODE]; help`. A problem that recurs is shown
+/// at its first location, with the number of the others.
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&one_a_line(self, |_| true).join("\n"))
@@ -297,8 +298,8 @@ impl std::error::Error for Problems {}
 
 toolgen_core::__readable_debug!(Problems);
 
-/// Keeps the option problems that all documents compiled with the same options have in common: a filter, a renaming or
-/// a credential that matches one of them is not a mistake.
+/// Keeps the option problems that all documents compiled with the same options have in common: a filter, a rename or
+/// a credential that matches one of them is not an error.
 pub fn keep_common<'p>(all: impl IntoIterator<Item = &'p mut Problems>) {
     let mut all: Vec<&mut Problems> = all.into_iter().collect();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();

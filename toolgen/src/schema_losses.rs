@@ -1,4 +1,4 @@
-//! Denied losses: what dialects cannot express of tools.
+//! Denied losses: parts of tools that a dialect cannot express although the options or a manifest require it.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::problem::{Problems, codes};
 use crate::selection::{Entry, matched};
 use crate::tool::{Program, Tool};
 
-/// Checks that programs built together lose nothing in the dialects in which the options or the programs deny losses.
+/// Checks that programs built together lose nothing in the dialects where the options or the programs deny losses.
 /// Each loss is reported at its tool.
 pub fn check(programs: &[Program], options: &Options, problems: &mut Problems) -> bool {
     let mut kept = true;
@@ -58,7 +58,7 @@ fn check_tool(tool: &Tool, dialect: &Dialect, problems: &mut Problems) -> bool {
                 if refusal.pointer.is_empty() { String::new() } else { format!(" at {}", refusal.pointer) };
             let message =
                 format!("`{name}` cannot be expressed in {}{at}: {}", dialect.title, refusal.reason);
-            (message, "change the schema, leave the tool out, or show it in another dialect")
+            (message, "change the schema, omit the tool, or use another dialect")
         })),
     }
     for (message, help) in &wrong {
@@ -67,17 +67,15 @@ fn check_tool(tool: &Tool, dialect: &Dialect, problems: &mut Problems) -> bool {
     wrong.is_empty()
 }
 
-/// Says how to avoid a loss.
+/// Returns how to avoid a loss.
 fn remedy(loss: &Loss) -> &'static str {
     match loss.keyword {
-        "additionalProperties" => "name the keys as properties, or say what the values of all other keys are",
-        "items" => "say what follows the places, or that nothing does: `items: false`",
-        "description" => "say it in fewer characters",
+        "additionalProperties" => "declare the keys as properties, or set the schema of all other values",
+        "items" => "declare the items after the fixed positions, or that there are none: `items: false`",
+        "description" => "use fewer characters",
         "$ref" => "define the schema",
-        "nullable" => {
-            "require the property, take `null` from it, or show the tool in a dialect that is not strict"
-        }
-        _ => "change the schema, leave the tool out, or show it in another dialect",
+        "nullable" => "require the property, remove `null` from it, or use a dialect that is not strict",
+        _ => "change the schema, omit the tool, or use another dialect",
     }
 }
 
@@ -152,7 +150,7 @@ components:
         assert_eq!(
             messages,
             ["E0803 `add` in OpenAI strict: `items` at /$defs/Mixed is not said: arrays end after \
-              their last position in the dialect | say what follows the places, or that nothing does: `items: false`"]
+              their last position in the dialect | declare the items after the fixed positions, or that there are none: `items: false`"]
         );
         let (kept, messages) = checked(&Options::default().deny_losses("latin"));
         assert!(!kept && messages[0].contains("`latin`; there are `json-schema`, `openai`"), "{messages:?}");
@@ -171,6 +169,6 @@ components:
             "{messages:?}"
         );
         let (_, messages) = checked(&Options::default().exact("fnid"));
-        assert_eq!(messages, ["W0330 as exact, `fnid` selects no operation | did you mean `find`?"]);
+        assert_eq!(messages, ["W0330 as exact, `fnid` matches no operation | did you mean `find`?"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Selects and names the entries of a document that become tools, by the options, for every front end.
+//! Selects and names the entries of a document that become tools, by the options. All front ends use it.
 
 use toolgen_core::ToolName;
 
@@ -18,7 +18,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) title: String,
     /// The name of its tool if it has no name of its own.
     pub(crate) fallback: String,
-    /// The groups it is in.
+    /// The groups that it belongs to.
     pub(crate) groups: Vec<&'a str>,
     /// Whether the document advises against it.
     pub(crate) deprecated: bool,
@@ -46,8 +46,8 @@ pub(crate) struct SelectedEntry {
     pub(crate) name: String,
 }
 
-/// Returns the entries that become tools, in their order. Filters and renamings that match no entry are reported, with
-/// what was probably meant.
+/// Returns the entries that become tools, in their order. Filters and renames that match no entry are reported with a
+/// suggestion.
 ///
 /// Names depend on the whole document, so a filter changes no name.
 pub(crate) fn select_entries(
@@ -62,7 +62,8 @@ pub(crate) fn select_entries(
     choose_named(entries, tool_names(&candidates), options, problems)
 }
 
-/// Returns the entries that become tools, as [`choose`] does, for entries that have these names without a namespace.
+/// Returns the entries that become tools, as [`select_entries`] does, for entries that have these names without a
+/// namespace.
 pub(crate) fn choose_named(
     entries: &[Entry<'_>],
     mut names: Vec<String>,
@@ -101,12 +102,13 @@ fn rename(entries: &[Entry<'_>], names: &mut [String], from: &str, to: &str, pro
     let known = entries.iter().map(|entry| entry.id).chain(names.iter().map(String::as_str));
     let help = match suggestion(from, known).filter(|near| near != from) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "name the operation by its id or as `METHOD /path`, and give a legal, free name".to_owned(),
+        None => "name the operation by its id or as `METHOD /path`, and use a valid name that is not taken"
+            .to_owned(),
     };
     problems.report(codes::RENAME, &Pointer::ROOT, problem, help);
 }
 
-/// Returns whether each entry is selected. Filters that select none are reported.
+/// Returns whether each entry is selected. Filters that match nothing are reported.
 pub(crate) fn selected(
     entries: &[Entry<'_>],
     names: &[String],
@@ -123,7 +125,7 @@ pub(crate) fn selected(
     let selected: Vec<bool> = entries.iter().zip(&subjects).map(is_selected).collect();
     let none_left = !entries.is_empty() && !selected.contains(&true);
     let of_include = if none_left { codes::NO_TOOLS } else { codes::SELECTOR };
-    // A document without operations has none that could become a tool by mistake.
+    // In a document without operations, none could become a tool by accident.
     let of_exclude = if entries.is_empty() { codes::SELECTOR } else { codes::EXCLUSION };
     let filters = include.iter().map(|selector| (selector, of_include, ""));
     let filters = filters.chain(exclude.iter().map(|selector| (selector, of_exclude, "the exclusion ")));
@@ -133,8 +135,8 @@ pub(crate) fn selected(
     selected
 }
 
-/// Returns whether each entry is selected by one of these selectors. Those that select none are reported, with what
-/// they are for.
+/// Returns whether each entry is matched by one of these selectors. Selectors that match nothing are reported with
+/// their purpose.
 pub(crate) fn matched(
     entries: &[Entry<'_>],
     names: &[String],
@@ -149,7 +151,7 @@ pub(crate) fn matched(
     subjects.iter().map(|subject| selectors.iter().any(|selector| selector.selects(subject))).collect()
 }
 
-/// Whether a selector selects a tool that was compiled.
+/// Whether a selector matches a tool that was compiled.
 pub(crate) fn selects(selector: &Selector, tool: &Tool, options: &Options) -> bool {
     let name = tool.spec.name.as_str();
     let prefix = options.namespace.as_ref().map(|namespace| format!("{namespace}__"));
@@ -166,7 +168,7 @@ fn subjects<'a>(entries: &'a [Entry<'_>], names: &'a [String]) -> Vec<Subject<'a
         .collect()
 }
 
-/// Reports a selector that selects nothing, with what was probably meant.
+/// Reports a selector that matches nothing, with a suggestion.
 fn report_idle(
     selector: &Selector,
     subjects: &[Subject<'_>],
@@ -183,10 +185,10 @@ fn report_idle(
             "write `tag:NAME`, `METHOD /path` or an operation's id; `*` and `**` are wildcards".to_owned()
         }
     };
-    problems.report(code, &Pointer::ROOT, format!("{what}`{selector}` selects no operation"), help);
+    problems.report(code, &Pointer::ROOT, format!("{what}`{selector}` matches no operation"), help);
 }
 
-/// Reports the credentials that match no scheme of the document, and those that may be given themselves.
+/// Reports the credentials that match no scheme of the document, and those that may be secrets themselves.
 pub(crate) fn check_credentials(options: &Options, schemes: &[String], problems: &mut Problems) {
     for (id, variable) in &options.credentials {
         if !schemes.contains(id) {
@@ -196,21 +198,20 @@ pub(crate) fn check_credentials(options: &Options, schemes: &[String], problems:
                 None => format!("the document declares `{}`", schemes.join("`, `")),
             };
             let message =
-                format!("a credential is given for `{id}`, which is not a security scheme of the document");
+                format!("there is a credential for `{id}`, which is not a security scheme of the document");
             problems.report(codes::CREDENTIAL, &Pointer::ROOT, message, help);
         }
         if !is_variable(variable) {
-            // It is not repeated.
-            let message = format!(
-                "the value given for the credential `{id}` is not the name of an environment variable"
-            );
-            let help = "set a variable, and give its name, as in `PETSTORE_KEY`";
+            // The value is not repeated.
+            let message =
+                format!("the value of the credential `{id}` is not the name of an environment variable");
+            let help = "set a variable, and use its name, as in `PETSTORE_KEY`";
             problems.report(codes::NO_VARIABLE, &Pointer::ROOT, message, help);
         }
     }
 }
 
-/// Whether a text is written like the name of an environment variable.
+/// Whether a string is written like the name of an environment variable.
 pub(crate) fn is_variable(name: &str) -> bool {
     name.starts_with(|char: char| char.is_ascii_alphabetic() || char == '_')
         && name.chars().all(|char| char.is_ascii_alphanumeric() || char == '_')

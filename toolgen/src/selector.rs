@@ -12,7 +12,7 @@ use crate::tool::verb_and_subject;
 /// - `METHOD /path` or `/path` – operations by method and path,
 /// - `NAME` – operations by their id, or by the name of their tool.
 ///
-/// In names and paths `*` stands for any characters but `/`, and `**` for any characters. Methods and tags are
+/// In names and paths, `*` matches any characters but `/`, and `**` matches any characters. Methods and tags are
 /// case-insensitive, ids and paths case-sensitive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selector {
@@ -36,7 +36,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) name: &'a str,
     /// The title for people, such as `GET /pets`.
     pub(crate) title: &'a str,
-    /// The groups it is in.
+    /// The groups that it belongs to.
     pub(crate) groups: &'a [&'a str],
 }
 
@@ -64,7 +64,7 @@ impl Selector {
         }
     }
 
-    /// Returns what this could have meant: a text for each subject in the same form.
+    /// Returns suggestions: the string of each subject in the same form that is similar.
     pub(crate) fn nearest(&self, subjects: &[Subject<'_>]) -> Option<String> {
         let candidates = subjects.iter().flat_map(|subject| match &self.kind {
             Kind::Group(_) => subject.groups.iter().map(|group| format!("tag:{group}")).collect(),
@@ -113,17 +113,17 @@ impl fmt::Display for Selector {
     }
 }
 
-/// How similar to a text, on a scale up to 1, a candidate must be to be suggested.
+/// Minimum similarity of a suggestion, on a scale up to 1.
 const MIN_SIMILARITY: f64 = 0.8;
 
-/// How much less similar than the best candidate another one may be.
+/// Maximum difference in similarity between the best suggestion and another one.
 const SIMILARITY_MARGIN: f64 = 0.06;
 
-/// The most candidates that are named.
+/// Maximum number of suggestions.
 const MAX_SUGGESTIONS: usize = 3;
 
-/// Returns the candidate most similar to a text, if one is similar enough to be meant; the first in text order among
-/// equals.
+/// Returns the candidate most similar to a string, if it is similar enough to suggest; among equals, the first in
+/// text order.
 #[must_use]
 pub fn suggestion<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> Option<String> {
     let candidates: Vec<&str> = candidates.collect();
@@ -131,8 +131,8 @@ pub fn suggestion<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> 
     near.or_else(|| meant_pattern(text, candidates).filter(|_| text.contains('*')))
 }
 
-/// Returns the candidates that a text may have meant, at most three: the likeliest first, and others if they are nearly
-/// as likely.
+/// Returns candidates to suggest for a string, at most three: the likeliest first, and others that are nearly as
+/// likely.
 #[must_use]
 pub fn suggestions<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> Vec<String> {
     let scored = candidates.filter(|candidate| !candidate.is_empty()).map(|one| (likeness(text, one), one));
@@ -145,8 +145,8 @@ pub fn suggestions<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) ->
     near.map(|(_, candidate)| (*candidate).to_owned()).collect()
 }
 
-/// Returns how similar two names are, up to 1: by their letters, by their words in any order, or because one has all
-/// words of the other.
+/// Returns the similarity of two names, up to 1: by their letters, by their words in any order, or because one
+/// contains all words of the other.
 fn likeness(text: &str, candidate: &str) -> f64 {
     let letters = strsim::jaro_winkler(&text.to_lowercase(), &candidate.to_lowercase());
     let (asked, has) = (words(text), words(candidate));
@@ -160,7 +160,7 @@ fn likeness(text: &str, candidate: &str) -> f64 {
     letters.max(in_order).max(swapped).max(if within { 0.85 } else { 0.0 })
 }
 
-/// Whether two names differ by two neighbouring letters that changed places.
+/// Whether two names differ by two transposed neighbouring letters.
 fn is_swapped(text: &str, candidate: &str) -> bool {
     let (text, candidate) = (text.to_lowercase(), candidate.to_lowercase());
     text.len() == candidate.len()
@@ -168,7 +168,7 @@ fn is_swapped(text: &str, candidate: &str) -> bool {
         && strsim::hamming(&text, &candidate) == Ok(2)
 }
 
-/// Returns the words of a name in text order, in lower case: those of `get_pet`, `getPet` and `pet.get` are the same.
+/// Splits a name into words, in lower case and sorted: `get_pet`, `getPet` and `pet.get` have the same words.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_small = false;
@@ -186,11 +186,12 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether a text fits a pattern with `*` and `**`. Takes time proportional to the product of the lengths at worst.
+/// Whether a string matches a pattern with `*` and `**`. Takes time proportional to the product of the lengths at
+/// worst.
 pub(crate) fn glob(pattern: &str, text: &str) -> bool {
     let tokens = tokens(pattern);
     let text: Vec<char> = text.chars().collect();
-    // `reach[i]`: the tokens so far fit the first `i` characters.
+    // `reach[i]`: the tokens so far match the first `i` characters.
     let mut reach = vec![false; text.len() + 1];
     reach[0] = true;
     for token in tokens {

@@ -1,4 +1,4 @@
-//! Walks the trees of shapes.
+//! Traverses the trees of shapes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use toolgen_core::{Def, List, Shape};
 
 use crate::tool::Tool;
 
-/// Returns the shapes that a shape directly consists of, each with the side that gives its values.
+/// Returns the direct subshapes of a shape, each with the direction that its values come from.
 pub(crate) fn parts(shape: &Shape) -> Vec<(Access, &Shape)> {
     let mut parts = Vec::new();
     let mut add = |shape| parts.push((Access::Both, shape));
@@ -46,8 +46,8 @@ pub(crate) fn references(shape: &Shape, names: &mut Vec<String>) {
     }
 }
 
-/// Returns the named shapes that the tools of one document reach, sorted by name. All of them have the same list, so
-/// only that of one is read: reading it for each of thousands of tools takes seconds.
+/// Returns the named shapes that the tools of one document reach, sorted by name. All tools share one list, so only
+/// the first is read: reading it for each of thousands of tools takes seconds.
 pub(crate) fn reached(tools: &[Tool]) -> List<Def> {
     let mut open: Vec<String> = Vec::new();
     for Tool { spec, .. } in tools {
@@ -67,7 +67,7 @@ pub(crate) fn reached(tools: &[Tool]) -> List<Def> {
     reached.into_values().cloned().collect()
 }
 
-/// Returns the texts of all references in a value.
+/// Returns all references in a value.
 pub(crate) fn reference_texts(root: &Value) -> BTreeSet<&str> {
     let mut found = BTreeSet::new();
     let mut open = vec![root];
@@ -93,7 +93,7 @@ mod tests {
 
     use crate::{Document, Options, Problems, compile};
 
-    /// Compiles a list of so many tools, each with schemas of its own.
+    /// Compiles an array of this many tools, each with its own schemas.
     fn compiling(tools: usize) -> Duration {
         let tool = |number: usize| {
             let own = format!("B{number}");

@@ -1,4 +1,4 @@
-//! The size of tools: what is trimmed from them, what is above a ceiling, what exceeds a budget.
+//! The size of tools: trimming, ceilings and budgets.
 
 use std::collections::BTreeSet;
 use std::slice;
@@ -16,8 +16,8 @@ use crate::selector::suggestion;
 use crate::source::Pointer;
 use crate::tool::{Program, TokenBudget, Tool};
 
-/// Sets the levers that the options name for all tools of a program. Arguments to keep that no tool has are reported:
-/// any word is a name, even `dorp`.
+/// Sets the trims that the options name for all tools of a program. Arguments to keep that no tool has are reported:
+/// any word is a valid name, even `dorp`.
 pub(crate) fn trim(program: &mut Program, options: &Options, problems: &mut Problems) {
     let Some(slim) = &options.slim else { return };
     set(program, slim);
@@ -32,7 +32,7 @@ fn set(program: &mut Program, slim: &Slim) {
     program.parts.iter_mut().for_each(|part| set(&mut part.program, slim));
 }
 
-/// Returns the names after `optional=` that are not arguments of any of these tools, each with what to do.
+/// Returns the names after `optional=` that are not arguments of any of these tools, each with its help.
 pub(crate) fn kept_in_vain(slim: &Slim, specs: &[&ToolSpec]) -> Vec<(String, String)> {
     let roots = specs.iter().filter_map(|spec| resolved(&spec.input, &spec.defs));
     let arguments: BTreeSet<&str> = roots
@@ -50,22 +50,22 @@ pub(crate) fn kept_in_vain(slim: &Slim, specs: &[&ToolSpec]) -> Vec<(String, Str
     vain.collect()
 }
 
-/// Reports the tools that are above their ceiling in plain JSON Schema, with what is trimmed from them.
+/// Reports the tools that exceed their ceiling in plain JSON Schema, with what is trimmed from them.
 pub fn check_ceiling(program: &Program, problems: &mut Problems) {
     for tool in program.all_tools() {
         let Some((bytes, ceiling, trims)) = above(&tool.spec) else { continue };
         let name = &tool.spec.name;
         let message = format!("`{name}` takes {bytes} bytes, more than the ceiling of {ceiling}: {trims}");
-        let help = "choose what is trimmed by `--slim`, `Options::slim` or `slim` in a manifest, or lift the ceiling \
-                    by `ceiling=off`";
+        let help = "choose what is trimmed with `--slim`, `Options::slim` or `slim` in a manifest, or disable the \
+            ceiling with `ceiling=off`";
         problems.report_in(&tool.origin.source, codes::CEILING, &tool.origin.pointer, message, help);
     }
 }
 
-/// Returns the size of a tool that is above its ceiling, the ceiling, and what is shown instead.
+/// Returns the size of a tool that exceeds its ceiling, the ceiling, and what is shown instead.
 fn above(spec: &ToolSpec) -> Option<(usize, usize, String)> {
     let ceiling = spec.slim.ceiling?;
-    // An exact tool is shown as it is.
+    // An exact tool is shown in full.
     let (visible, whole) = Forms::of(spec).measured(&JSON_SCHEMA).ok()?;
     let bytes = whole? + spec.name.as_str().len();
     Some((
@@ -75,8 +75,8 @@ fn above(spec: &ToolSpec) -> Option<(usize, usize, String)> {
     ))
 }
 
-/// Checks that programs built together are within the budget of the options, and each within its own. What exceeds a
-/// budget is reported.
+/// Checks that programs built together are within the budget of the options, and each within its own. Excesses are
+/// reported.
 pub fn check_budget(programs: &[Program], options: &Options, problems: &mut Problems) -> bool {
     let Some(first) = programs.iter().flat_map(Program::all_tools).next() else { return true };
     let together = options.token_budget.iter().flat_map(|budget| exceeded(programs, budget));
@@ -108,7 +108,7 @@ fn counted(tools: &[&Tool], dialect: &Dialect, budget: &TokenBudget) -> Vec<Stri
 #[cfg(not(feature = "tokens"))]
 fn counted(_: &[&Tool], _: &Dialect, _: &TokenBudget) -> Vec<String> {
     vec![
-        "a budget of tokens is given, and this build of toolgen has no tokenizer: turn on the feature `tokens` of the \
+        "there is a token budget, but this build of toolgen has no tokenizer: enable the feature `tokens` of the \
          dependency `toolgen`"
             .to_owned(),
     ]

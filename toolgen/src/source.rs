@@ -1,13 +1,14 @@
-//! Reads documents from bytes.
+//! Parses documents from bytes.
 //!
-//! A document is read once into a plain [`serde_json::Value`]; the positions of its parts in the text are not kept. A
-//! place is a [`Pointer`], and only when a problem is shown is the text read a second time to find the line
-//! ([`Source::locate_all`]). A document without problems pays nothing for positions.
+//! A document is parsed once into a plain [`serde_json::Value`] without the positions of its parts. A location is a
+//! [`Pointer`]; only when a problem is shown, a second pass over the text finds the line ([`Source::locate_all`]).
+//! A document without problems pays nothing for positions.
 //!
-//! Nothing here knows what a document means, nothing panics, and time and memory are bounded: a document has at most
-//! [`MAX_BYTES`] and [`MAX_DEPTH`] levels, and aliases of YAML expand to a bounded number of values.
+//! This module knows nothing about the meaning of a document. It never panics, and time and memory are bounded: a
+//! document has at most [`MAX_BYTES`] and [`MAX_DEPTH`] levels, and aliases of YAML expand to a bounded number of
+//! values.
 //!
-//! Common mistakes in published documents that readers usually refuse are read with a problem: duplicate keys (the
+//! Common errors in published documents that parsers usually reject are accepted with a problem: duplicate keys (the
 //! last value is kept), numbers beyond 64 bits, bytes that are not UTF-8, text after the end of the document.
 
 #[cfg(feature = "archives")]
@@ -40,7 +41,7 @@ use crate::problem::codes::Code;
 /// The maximum size of a document, in bytes.
 pub const MAX_BYTES: usize = 128 * 1024 * 1024;
 
-/// The maximum nesting of a document.
+/// The maximum nesting depth of a document.
 pub const MAX_DEPTH: usize = 512;
 
 /// The text of a document and its origin.
@@ -50,16 +51,16 @@ pub struct Source {
     pub path: PathBuf,
     /// The text, without a byte order mark.
     pub text: String,
-    /// How the text is written.
+    /// The format of the text.
     pub format: Format,
     /// Whether the text was read from the file of this path, so that files next to it can be found. Otherwise the path
     /// is only a name.
     pub from_disk: bool,
-    /// The bundle that it is part of, to whose other files it may refer.
+    /// The bundle that it is part of, if any. It may refer to the other files of the bundle.
     pub inside: Option<BundledFile>,
 }
 
-/// Omits the text, which may be many megabytes.
+/// Omits the text, which may have many megabytes.
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Source").field("path", &self.path).finish_non_exhaustive()
@@ -67,14 +68,14 @@ impl fmt::Debug for Source {
 }
 
 impl Source {
-    /// Returns the position of a place: the key of a member, or the value of an item. A place that the document does
-    /// not have is at its nearest part that exists.
+    /// Returns the position of a location: the key of a member, or the value of an item. For a location that the
+    /// document does not have, returns the position of its nearest ancestor that exists.
     #[must_use]
     pub fn locate(&self, pointer: &Pointer) -> Position {
         self.locate_all(&[pointer]).pop().unwrap_or(Position::START)
     }
 
-    /// Returns the positions of many places, in their order, in one pass over the text.
+    /// Returns the positions of many locations, in their order, in one pass over the text.
     #[must_use]
     pub fn locate_all(&self, pointers: &[&Pointer]) -> Vec<Position> {
         match self.format {
@@ -94,7 +95,7 @@ pub enum Format {
     Yaml,
 }
 
-/// A place in a text, counted from one, with columns in characters.
+/// A position in a text, counted from one, with columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// The line.
@@ -108,10 +109,10 @@ impl Position {
     pub const START: Position = Position { line: 1, column: 1 };
 }
 
-/// The maximum number of findings a reader keeps: a document may consist of mistakes.
+/// Maximum number of findings that a parser keeps: a document may consist of errors.
 const MAX_FINDINGS: usize = 10_000;
 
-/// A finding of a reader, before lines are known.
+/// A finding of a parser, before lines are known.
 #[derive(Debug)]
 struct Finding {
     code: Code,
@@ -121,14 +122,15 @@ struct Finding {
     help: &'static str,
 }
 
-/// The place of a reader.
+/// The position of a parser.
 #[derive(Clone, Copy, Debug)]
 enum At {
     Byte(usize),
     Position(Position),
 }
 
-/// The result of reading a text: the tree, if there is one, with what it does not keep of its scalars, and all findings.
+/// The result of parsing a text: the tree, if any, with the parts of its scalars that it does not keep, and all
+/// findings.
 type Reading = (Option<(Value, Written)>, Vec<Finding>);
 
 /// Reads a file, up to the maximum size of a document.
@@ -149,8 +151,8 @@ fn read_bounded(path: &Path) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Returns the positions of sorted byte offsets. Takes one pass over the text, however many there are: a document may
-/// be a single line of many megabytes.
+/// Returns the positions of sorted byte offsets, in one pass over the text: a document may be a single line of many
+/// megabytes.
 fn of_offsets(text: &str, offsets: &[usize]) -> Vec<Position> {
     let bytes = text.as_bytes();
     let mut here = Position::START;
@@ -171,7 +173,7 @@ fn of_offsets(text: &str, offsets: &[usize]) -> Vec<Position> {
     positions
 }
 
-/// Returns a path without `.`, and without `..` where a folder stands before it.
+/// Returns a path without `.`, and without `..` after a directory.
 pub(crate) fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
@@ -186,7 +188,7 @@ pub(crate) fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// Quotes a text of a document for a message, shortened if it is long.
+/// Quotes a string of a document for a message, shortened if it is long.
 fn quote(text: &str) -> std::borrow::Cow<'_, str> {
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),

@@ -1,4 +1,4 @@
-//! Counts the tokens of tools with a real tokenizer, and says where they go and what would save some.
+//! Counts the tokens of tools with a real tokenizer, and reports where they go and what would save some.
 //!
 //! Only OpenAI publishes the tokenizers of its models. For models of other vendors the numbers are an estimate, and
 //! every report says so; `o200k_base` is usually within a fifth for English and JSON.
@@ -32,7 +32,7 @@ use counter::Counter;
 pub use rendering::Rendering;
 pub use savings::Saving;
 
-/// The report as a page, with places for the title, and one for the data.
+/// The HTML template of the report, with placeholders for the title and the data.
 const PAGE: &str = include_str!("tokens/page.html");
 
 /// A tokenizer whose ranks are part of the program.
@@ -60,7 +60,7 @@ impl Tokenizer {
         [Tokenizer::O200k, Tokenizer::Cl100k].into_iter().find(|one| one.name() == name)
     }
 
-    /// Counts the tokens of a text. Texts that look like special tokens are text.
+    /// Counts the tokens of a string. Strings that look like special tokens are ordinary text.
     #[must_use]
     pub fn count(self, text: &str) -> usize {
         match self {
@@ -69,7 +69,7 @@ impl Tokenizer {
         }
     }
 
-    /// Says for whose models its counts are exact, and for whose they are not.
+    /// Returns for which models its counts are exact, and for which they are not.
     #[must_use]
     pub const fn exactness(self) -> &'static str {
         match self {
@@ -81,12 +81,12 @@ impl Tokenizer {
     }
 }
 
-/// How the tokens of a tool divide.
+/// How the tokens of a tool are divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
     /// Its name.
     pub name: usize,
-    /// Its description, or its line in a prompt.
+    /// Its description, or its line in a system prompt.
     pub description: usize,
     /// The descriptions of its arguments.
     pub parameters: usize,
@@ -125,22 +125,22 @@ impl Parts {
 pub struct ToolTokens {
     /// The name of the tool.
     pub name: String,
-    /// The groups that its document puts it in.
+    /// The groups that its document assigns it to.
     pub groups: Vec<String>,
     /// All of them.
     pub tokens: usize,
-    /// How they divide.
+    /// How they are divided.
     pub parts: Parts,
-    /// What was trimmed.
+    /// The trims that were applied.
     pub trims: Vec<Trim>,
-    /// Why the dialect cannot express the tool; it then counts nothing.
+    /// The reason why the dialect cannot express the tool, if so; its tokens are then 0.
     pub refused: Option<String>,
 }
 
 /// The tokens of many tools.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// What they were counted with.
+    /// The tokenizer.
     pub tokenizer: Tokenizer,
     /// The name of the dialect.
     pub dialect: &'static str,
@@ -148,7 +148,8 @@ pub struct Report {
     pub rendering: Rendering,
     /// The tools, the largest first.
     pub tools: Vec<ToolTokens>,
-    /// What other levers would save, the largest saving first. Only of a report [`with_savings`](Report::with_savings).
+    /// What other trims would save, the largest saving first. Only in a report
+    /// [`with_savings`](Report::with_savings).
     pub savings: Vec<Saving>,
 }
 
@@ -224,7 +225,7 @@ impl Report {
         groups
     }
 
-    /// Returns what exceeds a budget, one sentence each, with what to cut.
+    /// Returns the excesses over a budget, one sentence each, with what to cut.
     #[must_use]
     pub fn exceeded(&self, budget: &TokenBudget) -> Vec<String> {
         let named = |tools: &[&ToolTokens]| {
@@ -267,8 +268,8 @@ impl Report {
     /// Returns the report as one self-contained HTML page: a map of where the tokens go, and tables.
     #[must_use]
     pub fn html(&self, title: &str) -> String {
-        // Texts of documents come as JSON in an element that no browser runs, and the page shows them as text; `<` is
-        // escaped there, so that none of them ends the element.
+        // Strings of documents are JSON in an element that no browser executes, and the page shows them as text. `<`
+        // is escaped, so that none of them ends the element.
         let data = self.json().to_string().replace('<', "\\u003c");
         let title = title.replace('&', "&amp;").replace('<', "&lt;");
         let (head, tail) = PAGE.split_once("{{data}}").unwrap_or((PAGE, ""));
@@ -283,7 +284,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Counts the tokens of a tool, and says whether it is above its ceiling.
+/// Counts the tokens of a tool, and determines whether it exceeds its ceiling.
 fn count(
     tool: &Tool,
     forms: &Forms<'_>,
@@ -342,13 +343,13 @@ fn in_request(
     (ToolTokens { tokens, parts, trims, ..empty }, above.is_some())
 }
 
-/// Returns a tool as it goes into a request, without the list around it.
+/// Returns a tool in the form of a request, without the list around it.
 fn written(spec: &ToolSpec, dialect: &Dialect, message: ToolSchema<'_>) -> String {
     let own = WireFormat::ALL.into_iter().find(|format| format.dialect().name == dialect.name);
     own.unwrap_or(WireFormat::OpenAiChat).tool(dialect, spec, message).to_string()
 }
 
-/// Adds the tokens of a schema's texts, examples and named shapes.
+/// Adds the tokens of a schema's descriptions, examples and named shapes.
 fn divide(schema: &Value, counter: &Counter, parts: &mut Parts) {
     let Value::Object(members) = schema else { return };
     for (keyword, value) in members {
@@ -370,7 +371,7 @@ fn divide(schema: &Value, counter: &Counter, parts: &mut Parts) {
     }
 }
 
-/// Says what was trimmed from a tool, if anything was.
+/// Returns what was trimmed from a tool, if anything was.
 fn trimmed(tool: &ToolTokens) -> Option<String> {
     (!tool.trims.is_empty()).then(|| Trim::summed(&tool.trims))
 }

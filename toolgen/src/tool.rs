@@ -1,4 +1,4 @@
-//! The value that flows from the front ends to the emitter.
+//! The value that the front ends pass to the emitter.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -16,19 +16,19 @@ use crate::source::{Pointer, Source};
 /// A compiled tool and its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
-    /// What the tool is.
+    /// The specification of the tool.
     pub spec: ToolSpec,
-    /// How the tool is run.
+    /// The execution plan of the tool.
     pub call: ExecutionPlan,
-    /// What answers other than success hold, if the document says it and types are wanted.
+    /// The content of unsuccessful responses, if the document declares it and types are wanted.
     pub failure: Option<Shape>,
-    /// What is known about successful answers besides the result.
+    /// What is known about successful responses besides the result.
     pub success: Success,
     /// Where the tool comes from.
     pub origin: Origin,
 }
 
-/// What a document says about successful answers besides the result.
+/// What a document declares about successful responses besides the result.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Success {
     /// Whether they have no body.
@@ -37,18 +37,18 @@ pub struct Success {
     pub headers: Option<Shape>,
 }
 
-/// The entry of a document that a tool comes from, and the document's terms for it, by which filters select.
+/// The entry of a document that a tool comes from, with the names and groups that filters select by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The text that contains it.
+    /// The document that contains it.
     pub source: Arc<Source>,
-    /// Its place in the document.
+    /// Its location in the document.
     pub pointer: Pointer,
     /// The document's own name for it; empty if it has none.
     pub id: String,
     /// The title for people, such as `GET /pets`. A verb may come before the subject.
     pub title: String,
-    /// The groups the document puts it in.
+    /// The groups that the document assigns it to.
     pub groups: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ impl From<Tool> for toolgen_core::Tool {
     }
 }
 
-/// Returns tools and, from all that there are, those that they call, directly or not.
+/// Returns these tools and all tools that they call, directly or indirectly.
 #[must_use]
 pub fn with_callees<'t>(tools: Vec<&'t Tool>, all: &[&'t Tool]) -> Vec<&'t Tool> {
     let by_name: BTreeMap<&str, &Tool> = all.iter().map(|tool| (tool.spec.name.as_str(), *tool)).collect();
@@ -94,9 +94,9 @@ pub fn with_callees<'t>(tools: Vec<&'t Tool>, all: &[&'t Tool]) -> Vec<&'t Tool>
 pub struct Program {
     /// The kind of document: the name of its front end, such as `openapi`.
     pub kind: &'static str,
-    /// The version the document claims, such as `3.0.3`.
+    /// The version that the document declares, such as `3.0.3`.
     pub version: String,
-    /// What the document calls the service that it describes, and its version.
+    /// The document's title and version of the service that it describes.
     pub about: About,
     /// The number of operations in the document, before any filter.
     pub operations: usize,
@@ -106,7 +106,7 @@ pub struct Program {
     pub defs: List<Def>,
     /// The names of the schemes that may be given credentials, whether or not a tool needs one.
     pub schemes: Vec<String>,
-    /// The documents that this one imports, in its order. Their tools are in addition to its own.
+    /// The imported documents, in order. Their tools are in addition to its own.
     pub parts: Vec<Part>,
     /// The sets of tools, sorted by name. Their members are among [`all_tools`](Program::all_tools).
     pub toolsets: Vec<Toolset>,
@@ -114,21 +114,21 @@ pub struct Program {
     pub contexts: Vec<ContextSpec>,
     /// The files that were read in addition to the document itself, sorted.
     pub sources: Vec<PathBuf>,
-    /// The MCP servers that the document names, whether or not they are locked yet.
+    /// The MCP servers that the document names, whether or not they have a lock yet.
     pub servers: Vec<McpSource>,
-    /// How tools are executed elsewhere, by their names: what a contract lock says of them.
+    /// The execution plans of tools that run elsewhere, by name, as a contract lock records them.
     pub calls: BTreeMap<String, Value>,
     /// The contract lock that the document names for its tools.
     pub lock: Option<PathBuf>,
-    /// What the document says to do about its problems.
+    /// The severity levels that the document sets for its problems.
     pub levels: Levels,
-    /// The names of the dialects that must not lose anything that tools say, as the document demands.
+    /// The names of the dialects that must express tools completely, as the document demands.
     pub deny_losses: Vec<String>,
-    /// How many tokens the tools may take, as the document demands.
+    /// The token budget of the tools, as the document demands.
     pub token_budget: Option<TokenBudget>,
 }
 
-/// How many tokens tools may take, by the tokenizer `o200k_base`. A build that takes more fails.
+/// A token budget for tools, by the tokenizer `o200k_base`. A build that exceeds it fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenBudget {
     /// The tokens of all tools of a build together; `None` means any number.
@@ -139,7 +139,7 @@ pub struct TokenBudget {
     pub dialect: String,
 }
 
-/// What a document says about the service that it describes. Empty where it says nothing.
+/// What a document declares about the service that it describes. Empty if it declares nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
     /// Its title, as one short line.
@@ -164,7 +164,7 @@ impl About {
 /// An MCP server and the lock of its tools.
 #[derive(Clone, Debug, PartialEq)]
 pub struct McpSource {
-    /// The server, as the program reaches it.
+    /// The server and how to reach it.
     pub server: McpServer,
     /// The file of its lock.
     pub lock: PathBuf,
@@ -173,14 +173,14 @@ pub struct McpSource {
 /// An imported document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// Its name, from which that of its module is derived.
+    /// Its name; the name of its module is derived from it.
     pub name: String,
     /// Its compiled form.
     pub program: Program,
 }
 
 impl Program {
-    /// Returns the tools of the document and of all that it imports, sorted by name.
+    /// Returns the tools of the document and of all its imports, sorted by name.
     #[must_use]
     pub fn all_tools(&self) -> Vec<&Tool> {
         let mut tools = Vec::new();
@@ -194,13 +194,13 @@ impl Program {
         self.parts.iter().for_each(|part| part.program.add_tools(tools));
     }
 
-    /// Returns the tools of the document and of all that it imports, sorted by name, without their origins.
+    /// Returns the tools of the document and of all its imports, sorted by name, without their origins.
     #[must_use]
     pub fn into_tools(self) -> Vec<toolgen_core::Tool> {
         self.all_tools().into_iter().cloned().map(toolgen_core::Tool::from).collect()
     }
 
-    /// Returns the MCP servers of the document and of all that it imports.
+    /// Returns the MCP servers of the document and of all its imports.
     #[must_use]
     pub fn all_servers(&self) -> Vec<&McpSource> {
         let parts = self.parts.iter().flat_map(|part| part.program.all_servers());
@@ -213,7 +213,7 @@ impl Program {
         parts.or_else(|| self.tools.iter_mut().find(|tool| tool.spec.name == *name))
     }
 
-    /// Removes the tools with these names, and the parts that have no others.
+    /// Removes the tools with these names, and the imports that have no others.
     pub(crate) fn remove(&mut self, names: &BTreeSet<ToolName>) {
         self.tools.retain(|tool| !names.contains(&tool.spec.name));
         self.parts.retain_mut(|part| {
@@ -223,13 +223,13 @@ impl Program {
         });
     }
 
-    /// Whether neither the document nor what it imports has a tool.
+    /// Whether neither the document nor its imports have a tool.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty() && self.parts.iter().all(|part| part.program.is_empty())
     }
 
-    /// The number of operations in the document and in all that it imports, before any filter.
+    /// The number of operations in the document and in all its imports, before any filter.
     #[must_use]
     pub fn all_operations(&self) -> usize {
         self.operations + self.parts.iter().map(|part| part.program.all_operations()).sum::<usize>()

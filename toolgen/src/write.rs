@@ -1,4 +1,4 @@
-//! Writes files to disk. Nothing else in the library does this.
+//! Writes files to disk. No other module of the library does this.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 mod stale_files;
 
-/// Texts for a folder, by path relative to it, with `/` between folders.
+/// Contents for the files of a directory, by path relative to it, with `/` as the separator.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Files {
     texts: BTreeMap<String, String>,
 }
 
-/// The end of the line that marks a text as generated, so that it may be replaced.
+/// The end of the line that marks a file as generated, so that it may be replaced.
 pub(crate) const MARK: &str = "Changes are lost when it is generated again.";
 
-/// Whether a text is marked as generated. The mark is one of its first lines.
+/// Whether a file is marked as generated. The mark is on one of its first lines.
 fn is_marked(text: &[u8]) -> bool {
     let mut lines = text.split(|byte| *byte == b'\n').take(5);
     let has = |line: &[u8], part: &str| line.windows(part.len()).any(|window| window == part.as_bytes());
@@ -29,7 +29,7 @@ pub(crate) fn is_generated(path: &Path) -> bool {
 
 /// A file that could not be written or read.
 pub struct WriteError {
-    /// The file or folder.
+    /// The file or directory.
     pub path: PathBuf,
     /// The system's error.
     pub error: io::Error,
@@ -60,8 +60,8 @@ impl Files {
         self.texts.iter().map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
-    /// Writes files that are missing or differ, and returns the paths it wrote. Equal files keep their modification
-    /// time, so nothing that depends on them is rebuilt.
+    /// Writes files that are missing or differ, and returns the paths of written files. Equal files keep their
+    /// modification time, so nothing that depends on them is rebuilt.
     ///
     /// # Errors
     ///
@@ -77,17 +77,17 @@ impl Files {
         Ok(written)
     }
 
-    /// Returns the paths of files that would be replaced although they were not generated: overwriting them would lose
-    /// work done by hand.
+    /// Returns the paths of files that would be replaced although they were not generated: overwriting them would
+    /// lose manual work.
     #[must_use]
     pub fn not_generated(&self, dir: &Path) -> Vec<PathBuf> {
         let differing = self.differing(dir).into_iter();
         differing.filter(|path| path.symlink_metadata().is_ok() && !is_generated(path)).collect()
     }
 
-    /// Returns the paths of files of a crate that an earlier generation wrote and this one does not: pieces of modules
-    /// that have become smaller, and modules of documents that are gone. They include only files marked as generated,
-    /// in the places where such pieces and modules are. Call it before the crate is written.
+    /// Returns the paths of files of a crate that an earlier generation wrote and this one does not: pieces of
+    /// modules that have become smaller, and modules of documents that no longer exist. They include only files that
+    /// are marked as generated and have the paths of such pieces and modules. Call it before the crate is written.
     #[must_use]
     pub fn stale(&self, dir: &Path) -> Vec<PathBuf> {
         stale_files::over(&self.texts, dir)
@@ -101,7 +101,7 @@ impl Files {
     }
 }
 
-/// Removes files, and the folders that are empty without them.
+/// Removes files, and directories that become empty.
 ///
 /// # Errors
 ///
@@ -110,18 +110,19 @@ pub fn remove(paths: &[PathBuf]) -> Result<(), WriteError> {
     for path in paths {
         std::fs::remove_file(path).map_err(|error| WriteError { path: path.clone(), error })?;
         if let Some(dir) = path.parent() {
-            // It fails where something is left, which is meant.
+            // It fails if the directory is not empty, as intended.
             let _ = std::fs::remove_dir(dir);
         }
     }
     Ok(())
 }
 
-/// Writes a file unless it already holds this text. Returns whether it wrote. A reader never sees half a file.
+/// Writes a file unless it already has this content. Returns whether it was written. A reader never sees a partial
+/// file.
 ///
 /// # Errors
 ///
-/// If the file or its folder cannot be written.
+/// If the file or its directory cannot be written.
 pub fn write_if_changed(path: &Path, text: &str) -> Result<bool, WriteError> {
     if holds(path, text) {
         return Ok(false);
@@ -135,7 +136,7 @@ pub fn write_if_changed(path: &Path, text: &str) -> Result<bool, WriteError> {
     let draft = PathBuf::from(draft);
     let result = std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, path));
     if let Err(error) = result {
-        // The draft is useless; what matters is why it could not replace the file.
+        // The temporary file is useless; the error that matters is why it could not replace the file.
         let _ = std::fs::remove_file(&draft);
         return Err(fail(error));
     }

@@ -92,7 +92,7 @@ pub use self::types::*;
     clippy::option_option, clippy::struct_excessive_bools, clippy::struct_field_names,
     clippy::enum_variant_names, clippy::too_many_arguments, clippy::trivially_copy_pass_by_ref,
     clippy::match_same_arms, clippy::type_complexity,
-    reason = "the document chose the names, the texts and the structure"
+    reason = "the document chose the names, the descriptions and the structure"
 )]
 pub mod types {
     use ::toolgen_runtime::__private::types_prelude::*;

@@ -1,4 +1,4 @@
-//! Fields of a body that is one argument.
+//! Fixes or omits fields of a body that is one argument.
 
 use serde_json::{Map, Value};
 use toolgen_core::schema::shape::{Access, Extra, Field, Kind, ObjectRules, find_def};
@@ -9,26 +9,27 @@ use toolgen_core::{List, Shape, Text, ToolSpec};
 use super::{ArgumentFixer, Sorted, names};
 use crate::selector::glob;
 
-/// The depth to which references and unions are followed to the fields of a body.
+/// Maximum depth of references and unions that are followed to the fields of a body.
 const MAX_DEPTH: usize = 6;
 
-/// A body without the fields that are fixed or left out.
+/// A body without the fields that are fixed or omitted.
 pub(super) struct Within {
     /// The argument that is the body.
     pub(super) body: Text,
-    /// What the argument is now; `None` if no field is left.
+    /// The remaining shape of the argument; `None` if no field is left.
     shape: Option<Shape>,
-    /// Whether it must be given now whatever the document says: otherwise no request would have what is fixed.
+    /// Whether the argument is now required regardless of the document: otherwise a request could lack the fixed
+    /// values.
     required: bool,
     /// The fields, with their values as JSON if they are fixed.
     gone: Vec<(Field, Option<Text>)>,
-    /// Whether a call may have keys that the object does not list.
+    /// Whether a call may set keys that the object does not list.
     is_open: bool,
 }
 
 impl ArgumentFixer<'_> {
-    /// Takes fields from a body that is one of the `kept` arguments. A rule is for them if it names one by its path
-    /// (`body.limit`), or by its name, and none of `all` arguments has that name.
+    /// Removes fields from a body that is one of the `kept` arguments. A rule matches them if it names a field by its
+    /// path (`body.limit`), or by its name if none of `all` arguments has that name.
     pub(super) fn within_body(
         &mut self,
         plan: &RequestPlan,
@@ -47,7 +48,7 @@ impl ArgumentFixer<'_> {
             fields_within(&whole.shape, spec, MAX_DEPTH, &mut inner);
             for field in &inner {
                 if let Some(rule) = self.rule_of(field, is_for) {
-                    self.refuse(field, body, rule.value.is_some(), "which is not one plain object");
+                    self.refuse(field, body, rule.value.is_some(), "which is not a plain object");
                 }
             }
             return None;
@@ -86,16 +87,16 @@ impl ArgumentFixer<'_> {
     }
 
     fn refuse(&mut self, field: &Field, body: &str, is_fixed: bool, reason: &str) {
-        let what = if is_fixed { "fixed" } else { "left out" };
+        let what = if is_fixed { "fixed" } else { "omitted" };
         self.problems.push((
             format!("`{}` is a field of the body, `{body}`, {reason}, so it cannot be {what}", field.name),
-            "exclude the operation, or name those that are meant: `--fix 'OPERATION NAME=VALUE'`",
+            "exclude the operation, or limit the rule: `--fix 'OPERATION NAME=VALUE'`",
         ));
     }
 }
 
 impl Within {
-    /// Changes the arguments, and what is derived from them, so that each body has what is fixed.
+    /// Changes the arguments, and what is derived from them, so that each body contains the fixed values.
     pub(super) fn apply(
         &self,
         kept: &mut Vec<Field>,
@@ -159,7 +160,7 @@ fn object_of<'s>(shape: &'s Shape, spec: &'s ToolSpec) -> Option<(Shape, &'s Obj
     Some((whole, rules))
 }
 
-/// Collects the fields of a body that a call may give, in any of its forms.
+/// Collects the fields of a body that a call may set, in any of its forms.
 fn fields_within(shape: &Shape, spec: &ToolSpec, depth: usize, fields: &mut Vec<Field>) {
     let Some(depth) = depth.checked_sub(1) else { return };
     match &shape.kind {

@@ -71,7 +71,7 @@ tools:
     agent: {system_prompt: Think., tools: [ask]}
   tell:
     description: Tells the program.
-    effect: {name: told}
+    effect: {name: notify}
 ";
 
 #[test]
@@ -144,14 +144,14 @@ fn filter_without_matches_fails_the_build() {
     assert!(built.module.is_none());
     let (failed, lines) = reported(&built);
     assert!(failed && lines.starts_with("cargo::error="), "{lines}");
-    assert!(lines.ends_with("`getB` selects no operation [E0333]; did you mean `getA`?"), "{lines}");
+    assert!(lines.ends_with("`getB` matches no operation [E0333]; did you mean `getA`?"), "{lines}");
 
     let built = build(Options::default().include("getB").include("getA").credential("key", "KEY"));
     assert!(built.module.is_some());
     let (failed, lines) = reported(&built);
     assert!(!failed && lines.lines().all(|line| line.starts_with("cargo::warning=")), "{lines}");
     assert!(lines.contains("[W0330]; did you mean `getA`?") && lines.contains("[W0334]"), "{lines}");
-    assert!(!lines.contains("1 warning"), "what is told is not counted: {lines}");
+    assert!(!lines.contains("1 warning"), "reported problems are not counted: {lines}");
     assert!(lines.contains("cargo::warning=the options for ") && !lines.contains(":1:1:"), "{lines}");
 
     let (failed, lines) = reported(&build(Options::default().deny("warnngs")));
@@ -192,7 +192,7 @@ fn filter_matching_one_of_several_documents_is_accepted() {
     assert!(built.module.is_some());
     let messages = built.problems.as_slice().iter().map(|problem| problem.message.as_str());
     let of_filters: Vec<&str> = messages.filter(|message| message.contains("selects")).collect();
-    assert_eq!(of_filters, ["`getC` selects no operation"; 2]);
+    assert_eq!(of_filters, ["`getC` matches no operation"; 2]);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn exclusion_without_matches_fails_the_build() {
     let message = script.lines.join("\n");
     assert!(message.lines().all(|line| line.starts_with("cargo::error=")), "{message}");
     assert!(
-        message.contains("the exclusion `getAa` selects no operation [E0335]; did you mean `getA`?"),
+        message.contains("the exclusion `getAa` matches no operation [E0335]; did you mean `getA`?"),
         "{message}"
     );
     let both = build.document(&second).options(Options::default().exclude("getB")).compile();
@@ -222,14 +222,14 @@ fn build_output_lists_the_available_modules() {
         Build::new(name).document(&path).run_in(&dir, &mut script).unwrap();
         script.lines
     };
-    // Another test may write modules, too: there is one list for a build script.
-    messages("told_first");
-    let lines = messages("told_second");
+    // Other tests may also write modules: a build script has one list.
+    messages("message_first");
+    let lines = messages("message_second");
     let location =
-        format!("cargo::rustc-env=TOOLGEN_MODULE_told_second={}", dir.join("told_second.rs").display());
+        format!("cargo::rustc-env=TOOLGEN_MODULE_message_second={}", dir.join("message_second.rs").display());
     assert!(lines.contains(&location), "{lines:?}");
     let all = lines.iter().find_map(|line| line.strip_prefix("cargo::rustc-env=TOOLGEN_MODULES=")).unwrap();
-    assert!(all.contains("`told_first`, `told_second`"), "{all}");
+    assert!(all.contains("`message_first`, `message_second`"), "{all}");
 }
 
 #[test]

@@ -10,10 +10,10 @@ use crate::frontend::openapi::parts_of;
 use crate::problem::{Problems, codes};
 use crate::source::{Bundle, Document, Pointer, Source};
 
-/// The most parts of a document.
+/// Maximum number of parts of a document.
 const MAX_PARTS: usize = 1_000;
 
-/// Fetches the parts of a document, and theirs. What cannot be fetched is a problem.
+/// Fetches the parts of a document, recursively. A part that cannot be fetched is a problem.
 pub(super) async fn fetched(document: &Fetched, engine: &HttpEngine, hosts: &[String]) -> (Bundle, Problems) {
     let (mut bundle, mut problems) = (Bundle::default(), Problems::new());
     let mut asked = BTreeSet::from([document.url.clone()]);
@@ -50,7 +50,7 @@ fn report(problems: &mut Problems, url: &str, reason: &str) {
     );
 }
 
-/// Whether a URL is at a host that a document may have parts at.
+/// Whether a URL is at a host that may serve parts of a document.
 fn is_allowed(url: &str, secure: bool, hosts: &[String]) -> bool {
     let lower = url.to_ascii_lowercase();
     let rest = match (lower.strip_prefix("https://"), lower.strip_prefix("http://")) {
@@ -60,7 +60,7 @@ fn is_allowed(url: &str, secure: bool, hosts: &[String]) -> bool {
     };
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
-    // A user in a URL is a disguise.
+    // A user in a URL can disguise the host.
     !authority.contains('@') && hosts.iter().any(|one| one == authority || one == host)
 }
 

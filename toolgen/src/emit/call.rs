@@ -1,6 +1,6 @@
 //! [`Call`] as a constant expression; see [`spec`](super::spec) for the rules.
 //!
-//! A new kind of call, or a new field of a plan, is a compile error here and not a tool that is silently lost.
+//! A new kind of plan, or a new field of one, is a compile error here and not a tool that is silently lost.
 
 mod command;
 mod local;
@@ -114,7 +114,7 @@ fn pair((name, value): &(Text, Text)) -> Expr {
 
 fn parameter(parameter: &Parameter) -> Expr {
     let Parameter { argument, name, location, encoding } = parameter;
-    // Each place has a base in the runtime's prelude, with the encoding it has unless the document says otherwise.
+    // Each location has a base in the runtime's prelude, with its default encoding.
     let (base, usual) = match location {
         Location::Path => ("PATH", Encoding::SIMPLE),
         Location::Query => ("QUERY", Encoding::FORM),

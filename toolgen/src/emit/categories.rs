@@ -9,7 +9,7 @@ use super::idents::{Names, snake};
 use super::literal::visible;
 use super::{Listed, ModuleStyle, write_list, write_module};
 
-/// Writes the modules, unless no tool has a category of its own.
+/// Writes the modules, unless no tool has an explicit category.
 pub(super) fn write(tools: &[Listed<'_>], style: &ModuleStyle, out: &mut String) {
     let mut categories: BTreeMap<&str, Vec<&Listed<'_>>> = BTreeMap::new();
     for listed in tools {

@@ -5,13 +5,13 @@
 
 use super::literal;
 
-/// The width of a line.
+/// Maximum width of a line, in columns.
 const WIDTH: usize = 110;
 
 /// A constant expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expr {
-    /// A path, a number, or anything else that is written unchanged.
+    /// A path, a number, or any other expression that is written unchanged.
     Atom(String),
     /// `head(arguments)`; without a head a tuple.
     Call(&'static str, Vec<Expr>),
@@ -33,22 +33,22 @@ impl Expr {
         Expr::Atom(literal::string(text))
     }
 
-    /// A text of the runtime: `S("…")`.
+    /// A `Text` of the runtime: `S("…")`.
     pub(super) fn text(text: &str) -> Expr {
         Expr::Call("S", vec![Expr::string(text)])
     }
 
-    /// A list of the runtime: `S(&[…])`.
+    /// A `List` of the runtime: `S(&[…])`.
     pub(super) fn list(items: Vec<Expr>) -> Expr {
         Expr::Call("S", vec![Expr::Borrow(Box::new(Expr::Array(items)))])
     }
 
-    /// A list of the runtime that is a static of its own: `S(&NAME)`.
+    /// A `List` of the runtime that is a separate static: `S(&NAME)`.
     pub(super) fn named_list(name: &str) -> Expr {
         Expr::Call("S", vec![Expr::Atom(format!("&{name}"))])
     }
 
-    /// Adds the names of the statics in it.
+    /// Adds the names of the statics that the expression refers to.
     pub(super) fn names<'e>(&'e self, names: &mut Vec<&'e str>) {
         match self {
             Expr::Atom(text) => {
@@ -163,7 +163,7 @@ fn write_call(head: &str, arguments: &[Expr], indent: usize, used: usize, after:
         return;
     }
     if arguments.iter().all(|argument| matches!(argument, Expr::Atom(_))) {
-        // A literal that is too long gets no shorter by a line break.
+        // A line break does not shorten a literal that is too long.
         out.push('(');
         write_joined(arguments, out);
         out.push(')');
@@ -195,7 +195,7 @@ fn write_array(items: &[Expr], indent: usize, out: &mut String) {
         }
         item.write(inner, column, 1, out);
         out.push(',');
-        // An item with lines of its own is followed by a new line.
+        // An item that spans several lines is followed by a line break.
         column = if column + width > WIDTH { usize::MAX } else { column + width };
     }
     out.push('\n');

@@ -1,4 +1,4 @@
-//! The parts of constant expressions that values of several kinds share.
+//! Helpers for constant expressions that several kinds of values use.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::expr::Expr;
 #[derive(Default)]
 pub(super) struct Fields {
     set: Vec<(&'static str, Expr)>,
-    /// Fields that are left to the base.
+    /// The number of fields that are left to the base.
     left: usize,
 }
 
@@ -20,7 +20,7 @@ impl Fields {
         self.set.push((name, expr));
     }
 
-    /// Sets a field, unless there is nothing to set.
+    /// Sets a field if there is a value.
     pub(super) fn set_or_leave(&mut self, name: &'static str, expr: Option<Expr>) {
         match expr {
             Some(expr) => self.set(name, expr),
@@ -28,7 +28,7 @@ impl Fields {
         }
     }
 
-    /// Sets a field, unless the base holds the same value.
+    /// Sets a field, unless the base has the same value.
     pub(super) fn put<T: PartialEq>(
         &mut self,
         name: &'static str,
@@ -39,12 +39,13 @@ impl Fields {
         self.set_or_leave(name, (value != base).then(|| expr(value)));
     }
 
-    /// Sets a text, unless the base holds the same value.
+    /// Sets a `Text`, unless the base has the same value.
     pub(super) fn text(&mut self, name: &'static str, value: &Text, base: &Text) {
         self.put(name, value, base, |text| Expr::text(text));
     }
 
-    /// Returns the literal. The base is named only if it provides something, and is used alone if it provides all.
+    /// Returns the literal. The base is named only if it provides some fields, and replaces the literal if it
+    /// provides all.
     pub(super) fn literal(self, head: &'static str, base: &'static str) -> Expr {
         if self.set.is_empty() {
             return Expr::atom(base);
@@ -58,12 +59,12 @@ pub(super) fn some(value: Expr) -> Expr {
     Expr::Call("Some", vec![value])
 }
 
-/// Returns a list in place.
+/// Returns a list as an inline expression.
 pub(super) fn list_of<T>(list: &List<T>, item: impl FnMut(&T) -> Expr) -> Expr {
     Expr::list(list.iter().map(item).collect())
 }
 
-/// Returns a list of texts in place.
+/// Returns a list of `Text`s as an inline expression.
 pub(super) fn texts(list: &List<Text>) -> Expr {
     list_of(list, |text| Expr::text(text))
 }

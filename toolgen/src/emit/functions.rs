@@ -6,8 +6,8 @@ use super::idents::{Names, snake};
 use super::rust_types::doc;
 use super::{ModuleStyle, Static, literal};
 
-/// Writes the module `functions`, unless no tool is a function. `types` are those of the arguments and results of each
-/// tool, if they are generated.
+/// Writes the module `functions`, unless no tool is a function. `types` are the types of the arguments and results of
+/// each tool, if they are generated.
 pub(super) fn write(tools: &[Static<'_>], types: &[(String, String)], style: &ModuleStyle, out: &mut String) {
     let runtime = &style.runtime;
     let mut methods = Names::default();

@@ -1,8 +1,8 @@
 //! Turns names of a document into Rust names.
 //!
-//! Names of a document can be any text; Rust names here are ASCII (other letters are valid but draw warnings about
-//! scripts and look-alikes), unique after case folding (so that neither a reader nor a file system confuses two), never
-//! a keyword, and independent of the rest of the document unless they collide.
+//! Names of a document can be any string. Rust names here are ASCII (other letters are valid but cause warnings about
+//! scripts and look-alikes), unique after case folding (so that neither a reader nor a file system confuses two),
+//! never a keyword, and independent of the rest of the document unless they collide.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::names::{sign, spelled, worded};
 #[derive(Debug, Default)]
 pub(super) struct Names {
     used: BTreeSet<String>,
-    /// The next free number of each name: thousands of values may want the same one.
+    /// The next free number of each name: thousands of values may request the same one.
     next: BTreeMap<String, usize>,
     /// Whether they are names of types or variants.
     camel: bool,
@@ -30,19 +30,19 @@ impl Names {
         Names { camel: true, ..Names::reserving(names) }
     }
 
-    /// Takes the name, or the name with the first number that makes it unique.
+    /// Reserves the name, or the name with the first number that makes it unique.
     pub(super) fn take(&mut self, wanted: &str) -> String {
         self.take_free(wanted, |taken, name| taken.insert(name))
     }
 
-    /// Takes the name, or the name with this ending if it is taken.
+    /// Reserves the name, or the name with this ending if it is taken.
     pub(super) fn take_or(&mut self, wanted: &str, ending: &str) -> String {
         let longer = format!("{}{ending}", wanted.trim_end_matches('_'));
         let other = !self.is_free(wanted) && self.is_free(&longer);
         self.take(if other { &longer } else { wanted })
     }
 
-    /// Takes a name that is free, also with the prefix `TOOL_`: the static and the constant of a tool.
+    /// Reserves a name that is also free with the prefix `TOOL_`: the names of a tool's static and constant.
     pub(super) fn take_pair(&mut self, wanted: &str) -> String {
         self.take_free(wanted, |taken, name| {
             let constant = format!("tool_{name}");
@@ -50,14 +50,15 @@ impl Names {
         })
     }
 
-    /// Takes the name of a field for a key. Of keys that differ only in a sign, the later ones have it as a word.
+    /// Reserves the name of a field for a key. Among keys that differ only in a sign, the later ones contain it as a
+    /// word.
     pub(super) fn take_field(&mut self, key: &str) -> String {
         let plain = snake(&spelled(key));
         let name = if self.is_free(&plain) { plain } else { snake(&worded(key)) };
         self.take(&name)
     }
 
-    /// Whether a name is neither taken nor one that was given with a number.
+    /// Whether a name is neither taken nor returned with a number.
     pub(super) fn is_free(&self, wanted: &str) -> bool {
         !self.used.contains(&wanted.to_ascii_lowercase())
     }
@@ -78,7 +79,7 @@ fn numbered(wanted: &str, number: usize, camel: bool) -> String {
     if number == 1 {
         return wanted.to_owned();
     }
-    // The `_` after a keyword is not needed with a number, and two in a row are no Rust style.
+    // A number makes the `_` after a keyword unnecessary, and two in a row are not Rust style.
     let wanted = wanted.trim_end_matches('_');
     // `Pet2`, but `V1_2`, and `PETS_2`.
     let joined = camel && !wanted.ends_with(|c: char| c.is_ascii_digit());
@@ -102,7 +103,7 @@ pub(super) fn camel(text: &str) -> String {
     let mut joined = String::with_capacity(text.len());
     let mut previous_digit = false;
     for word in words(text) {
-        // `v1_2` and `v12` are two names.
+        // `v1_2` and `v12` are distinct names.
         if previous_digit && word.starts_with(|c: char| c.is_ascii_digit()) {
             joined.push('_');
         }
@@ -119,11 +120,11 @@ fn fix_start(name: String, prefix: &str) -> String {
     if name.starts_with(|c: char| c.is_ascii_digit()) { format!("{prefix}{name}") } else { name }
 }
 
-/// Returns the words of a text in lower case; never empty.
+/// Splits a string into words in lower case; never empty.
 ///
 /// Words end at characters other than letters and digits, before a capital after a small letter, and before the last
-/// capital of a run (`HTTPServer`), unless a plural or a version follows (`IDs`, `UUIDv4`). Signs are words where they
-/// carry the meaning: at the start (`-created`) and in a text that consists of nothing else (`>=`).
+/// capital of a run (`HTTPServer`), unless a plural or a version follows (`IDs`, `UUIDv4`). Signs are words where
+/// they carry the meaning: at the start (`-created`) and in a string that consists only of signs (`>=`).
 pub(super) fn words(text: &str) -> Vec<String> {
     let signs_matter = !text.chars().any(|c| c.is_ascii_alphanumeric());
     let foreign = !text.chars().any(|c| c.is_ascii_alphabetic());
@@ -157,7 +158,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
 fn starts_word(previous: Option<char>, c: char, rest: &[char]) -> bool {
     let Some(previous) = previous else { return false };
     let ends_run = match rest {
-        // The plural and the version of what is written in capitals: `IDs`, `IPv4`.
+        // The plural or the version of an abbreviation in capitals: `IDs`, `IPv4`.
         ['s', ..] | [] => false,
         ['v', digit, ..] if digit.is_ascii_digit() => false,
         [next, ..] => next.is_ascii_lowercase(),

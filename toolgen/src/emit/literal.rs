@@ -1,13 +1,13 @@
-//! Writes string literals of Rust, for any content.
+//! Writes Rust string literals for any content.
 //!
-//! Text of a document reaches generated code only through here, as a string literal: whatever a description says, it
-//! cannot become code.
+//! Strings of a document reach generated code only through this module, as string literals, so that no description
+//! can become code.
 
 use std::fmt::Write as _;
 
 use toolgen_core::InvisibleChar;
 
-/// Returns a Rust string literal whose value is the text.
+/// Returns a Rust string literal whose value is the string.
 ///
 /// It is raw if that saves more escapes than it costs; invisible characters, and those that would reorder their line,
 /// are escaped (rustc rejects the latter in literals).
@@ -44,7 +44,7 @@ fn escape(c: char, out: &mut String) {
     }
 }
 
-/// The number of `#` that a raw literal of the text needs.
+/// The number of `#` that a raw literal of the string needs.
 fn hashes(text: &str) -> usize {
     let mut limit = 0;
     for (at, _) in text.match_indices('"') {
@@ -59,7 +59,8 @@ pub(super) fn is_plain(c: char) -> bool {
     !InvisibleChar::is_invisible(c) && (c == ' ' || !c.is_whitespace())
 }
 
-/// Returns a text for a comment: one line, nothing invisible, and no backtick, which would end the code around it.
+/// Returns a string for a comment: one line, no invisible characters, and no backtick, which would end the code
+/// around it.
 #[must_use]
 pub fn visible(text: &str) -> String {
     text.chars().map(|c| if is_plain(c) && c != '`' { c } else { ' ' }).collect()
@@ -94,7 +95,7 @@ mod tests {
         assert_eq!(unescape(&string(&fences.repeat(3))), fences.repeat(3));
     }
 
-    /// An independent reading of the two forms of literals.
+    /// An independent parser of the two forms of literals.
     fn unescape(literal: &str) -> String {
         if let Some(raw) = literal.strip_prefix('r') {
             let fence = raw.bytes().take_while(|byte| *byte == b'#').count();

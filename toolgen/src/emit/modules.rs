@@ -1,4 +1,4 @@
-//! How the tools of a document are divided into modules.
+//! Divides the tools of a document into modules.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -19,9 +19,9 @@ pub enum Modules {
     /// All are in the module of the document.
     #[default]
     One,
-    /// The tools of each tag (in a manifest, of each category) are in a module named after the tag, with the types that
-    /// no other tool uses. What several tags share is in the module around these, as are tools without a tag and
-    /// functions of the program.
+    /// The tools of each tag (in a manifest, of each category) are in a module named after the tag, with the types
+    /// that no other tool uses. Types that several tags share are in the enclosing module, as are tools without a tag
+    /// and functions of the program.
     ByTag,
 }
 
@@ -29,7 +29,7 @@ impl Modules {
     /// All values.
     pub const ALL: &'static [Modules] = &[Modules::One, Modules::ByTag];
 
-    /// Returns the name, as the command line has it.
+    /// Returns the name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -54,26 +54,26 @@ impl FromStr for Modules {
     }
 }
 
-/// The names of the modules that a module has for things other than tags and imported documents.
+/// The names that a module reserves for things other than tags and imported documents.
 pub(super) const RESERVED: [&str; 5] = ["types", "functions", "categories", "toolsets", "contexts"];
 
-/// The longest name of a module, in characters: file systems take 255 bytes.
+/// Maximum length of a module's name, in characters: file systems allow 255 bytes.
 const MAX_NAME: usize = 50;
 
-/// The names of files that are not modules, and of the folder of pieces.
+/// The names of files that are not modules, and of the directory of pieces.
 const FILES: [&str; 4] = ["lib", "main", "mod", "parts"];
 
 /// The module of a tag.
 pub(super) struct Tag<'p> {
     /// Its name in Rust.
     pub(super) name: String,
-    /// The tag, as the document has it.
+    /// The tag as written in the document.
     tag: &'p str,
-    /// Whether another module already has the name that this one would have.
+    /// Whether another module already has the name that this one would get.
     renamed: bool,
 }
 
-/// Returns the tag whose module a tool is in.
+/// Returns the tag whose module contains a tool.
 fn of_tool(tool: &Tool) -> Option<&str> {
     let category = tool.spec.category.as_str();
     let stands_outside =
@@ -81,7 +81,7 @@ fn of_tool(tool: &Tool) -> Option<&str> {
     (!stands_outside).then_some(category)
 }
 
-/// Returns the modules of tags, and for each tool the one it is in.
+/// Returns the modules of tags, and for each tool the index of its module.
 pub(super) fn of_tools<'p>(
     tools: &'p [Tool],
     modules: Modules,
@@ -99,7 +99,7 @@ pub(super) fn of_tools<'p>(
     let homes = tools.iter().map(|tool| tags.binary_search(&of_tool(tool)?).ok()).collect();
     let mut tags: Vec<Tag<'p>> =
         tags.into_iter().map(|tag| Tag { name: file_name(tag), tag, renamed: false }).collect();
-    // A tag that is its name has it before others.
+    // Tags that equal their module's name have precedence.
     for is_own in [true, false] {
         for tag in tags.iter_mut().filter(|tag| (snake(tag.tag) == tag.tag) == is_own) {
             let name = names.take(&tag.name);
@@ -110,7 +110,7 @@ pub(super) fn of_tools<'p>(
     (tags, homes)
 }
 
-/// Returns the name of the module of a tag, which file systems accept, too: a long one is cut.
+/// Returns the name of the module of a tag. A long name is cut, so that file systems accept it.
 fn file_name(tag: &str) -> String {
     let mut name = snake(tag);
     if let Some((end, _)) = name.char_indices().nth(MAX_NAME) {

@@ -1,6 +1,6 @@
 //! Lists that many tools share.
 //!
-//! A document names its servers and its security once; so does the generated file.
+//! A document lists its servers and its security requirements once, and so does the generated file.
 
 use std::collections::BTreeMap;
 
@@ -24,13 +24,13 @@ pub(super) struct Shared {
 pub(super) struct Pool {
     shared: Vec<Shared>,
     by_text: BTreeMap<(&'static str, String), usize>,
-    /// The lists of defs so far: comparing them is cheap if they are the same.
+    /// The lists of defs so far: comparing them is cheap if they are identical.
     defs: Vec<(List<Def>, String)>,
     counts: BTreeMap<&'static str, usize>,
 }
 
 impl Pool {
-    /// Returns the statics, `DEFS` last, because they are long.
+    /// Returns the statics, with `DEFS` last because they are long.
     pub(super) fn into_statics(self) -> Vec<Shared> {
         let (mut rest, defs): (Vec<_>, Vec<_>) =
             self.shared.into_iter().partition(|shared| shared.item != "Def");
@@ -39,7 +39,7 @@ impl Pool {
     }
 
     /// Returns the list of definitions. It must be a static: a schema has interior mutability, so a constant cannot
-    /// borrow one in place.
+    /// borrow an inline one.
     pub(super) fn defs(&mut self, defs: &List<Def>, item: impl FnMut(&Def) -> Expr) -> Expr {
         if let Some((_, name)) = self.defs.iter().find(|(known, _)| known == defs) {
             return Expr::named_list(name);
@@ -50,8 +50,8 @@ impl Pool {
         list
     }
 
-    /// Returns a list as a static named after `stem`, shared by all tools with the same list; an empty list is written
-    /// in place. `item` is the type of the items, in the runtime crate.
+    /// Returns a list as a static named after `stem`, shared by all tools with the same list; an empty list is
+    /// written inline. `item` is the type of the items, in the runtime crate.
     pub(super) fn list(&mut self, stem: &'static str, item: &'static str, items: Vec<Expr>) -> Expr {
         if items.is_empty() { Expr::list(items) } else { Expr::named_list(&self.name(stem, item, items)) }
     }

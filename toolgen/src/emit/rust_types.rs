@@ -1,27 +1,27 @@
 //! Translates shapes to Rust types for arguments and results.
 //!
-//! It does not use typify, which is made for another job: typify reads draft-07 schemas (shapes keep 2020-12's
-//! meaning), panics on enum values it cannot name and on references it does not expect, gives names that clash after
-//! case folding, turns patterns and lengths into newtypes whose errors no model can read, and its output costs rustc
-//! most of what progenitor's does. Arguments are checked by `decode` before a call in any case, so types here carry
-//! structure and leave rules to the schema.
+//! It does not use typify, which has another purpose: typify reads draft-07 schemas (shapes keep 2020-12's meaning),
+//! panics on enum values it cannot name and on references it does not expect, generates names that clash after case
+//! folding, turns patterns and lengths into newtypes whose errors no model can read, and its output costs rustc most
+//! of what progenitor's does. Arguments are always checked by `decode` before a call, so types here express structure
+//! and leave rules to the schema.
 //!
 //! The translations:
 //!
 //! * objects: structs; a field is an `Option` unless it is required, an `Option<Option<_>>` where `null` and absence
-//!   differ. A required field with one possible text is written automatically and is not in the struct;
-//! * texts: `String`, or what [`TextType`](super::TextType) says;
-//! * objects without known fields: `BTreeMap`, its keys `String` or what the document says about them;
-//! * lists of texts to choose from, or of integers that have names: enums, one for equal lists. Those that occur in
+//!   differ. A required field with one possible string is written automatically and is not in the struct;
+//! * strings: `String`, or a type of a [`TextType`](super::TextType);
+//! * objects without known fields: `BTreeMap`, with keys of type `String` or as the document describes them;
+//! * enumerated strings, and integers that have names: enums, one for equal lists of values. Those that occur in
 //!   results have `Other`, so a new value breaks nothing;
-//! * unions: enums; the variant is the one that the value names (by a discriminator or its JSON type), or the one that
-//!   keeps most of it;
+//! * unions: enums; the variant is the one that the value identifies (by a discriminator or its JSON type), or the
+//!   one that keeps most of the value;
 //! * `allOf` of objects: one struct;
-//! * what has no such form: `serde_json::Value`.
+//! * anything else: `serde_json::Value`.
 //!
-//! Equal types are one type, wherever in the document they occur. Only what tools reach is written. Fields for one
-//! direction (`readOnly`, `writeOnly`) are left out of types that serve only the other. Types that contain themselves
-//! are boxed; types that nest deeper than rustc follows are cut by a `Link`.
+//! Equal types are one type, regardless of where they occur in the document. Only types that tools reach are written.
+//! Fields for one direction (`readOnly`, `writeOnly`) are omitted from types that serve only the other. Types that
+//! contain themselves are boxed; types that nest too deep for rustc are cut by a `Link`.
 
 mod codecs;
 mod constructors;
@@ -59,16 +59,16 @@ use super::ModuleStyle;
 /// The types of a module's tools.
 #[derive(Default)]
 pub(super) struct Types {
-    /// The module `types`, or an empty text if nothing is in it.
+    /// The module `types`, or an empty string if it has no items.
     pub(super) text: String,
     /// The module `types` of the module of each tag, the same way.
     pub(super) tags: Vec<String>,
-    /// For each tool the type of its arguments and that of its results, as they are written in that module.
+    /// The type of the arguments and of the results of each tool, as written in that module.
     pub(super) calls: Vec<(String, String)>,
 }
 
-/// Returns the types of these tools, whose named shapes are all among `defs`. `tags` are the names of the modules of
-/// tags.
+/// Returns the types of these tools; `defs` contains all of their named shapes. `tags` are the names of the modules
+/// of tags.
 pub(super) fn types(
     tools: &[TypeRequest<'_>],
     defs: &List<Def>,
@@ -102,7 +102,7 @@ pub(super) fn types(
     print::types(&items, &calls, &own, tags, style)
 }
 
-/// Returns the tags of tools, by the structs of their arguments.
+/// Returns the tags of tools, keyed by their argument structs.
 fn tags_of<'t>(tools: &[TypeRequest<'t>], calls: &[model::CallTypes<'_>]) -> BTreeMap<usize, &'t str> {
     let tags = calls.iter().zip(tools).map(|(call, wanted)| (call.input, wanted.spec.category.as_str()));
     tags.filter(|(_, tag)| *tag != ToolSpec::EMPTY.category.as_str()).collect()

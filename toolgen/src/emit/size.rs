@@ -1,4 +1,4 @@
-//! Levers of size as a constant expression.
+//! Trims as a constant expression.
 
 use toolgen_core::schema::shape::Slim;
 use toolgen_core::schema::shape::slim::DescriptionLimit;
@@ -45,7 +45,7 @@ fn words(words: &DescriptionLimit) -> Expr {
         DescriptionLimit::Characters(limit) => {
             Expr::Call("DescriptionLimit::Characters", vec![Expr::atom(limit.to_string())])
         }
-        // The largest number differs between machines.
+        // The maximum of `usize` differs between machines.
         DescriptionLimit::Sentence(usize::MAX) => {
             Expr::Call("DescriptionLimit::Sentence", vec![Expr::atom("usize::MAX")])
         }

@@ -1,7 +1,7 @@
 //! [`ToolSpec`] as a constant expression.
 //!
 //! Every struct is destructured exhaustively, so a field that is added to the runtime is a compile error here and not
-//! a value that is silently lost. Fields that equal the base of the literal are left out.
+//! a value that is silently lost. Fields that equal the base of the literal are omitted.
 
 use toolgen_core::spec::{
     Completion, Effects, Example, Files, Network, Requirement, RequirementKind, Timeout,
@@ -81,8 +81,8 @@ fn completion(completion: &Completion) -> Expr {
     some(Expr::Struct { head: "Completion", fields, base: None })
 }
 
-/// Returns a schema by its canonical text, which reviewers want to see and which costs rustc nothing, unlike
-/// constants.
+/// Returns a schema as its canonical text, which reviewers want to see and which, unlike constants, costs rustc
+/// nothing.
 fn schema(schema: &Schema) -> Expr {
     Expr::Call("Schema::text", vec![schema_text(schema)])
 }

@@ -1,4 +1,4 @@
-//! A program with everything a tool can hold, made by hand.
+//! A hand-written program that uses every field of a tool.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -177,7 +177,7 @@ fn full_command() -> CommandPlan {
     }
 }
 
-/// A call of every kind but HTTP.
+/// A plan of every kind but HTTP.
 fn other_calls() -> Vec<ExecutionPlan> {
     let step = Step {
         id: text("first"),
@@ -395,7 +395,7 @@ fn crate_declares_all_its_modules() {
     );
 }
 
-/// Prints the module for a look at its layout: `cargo test -p toolgen --lib emit::tests::show -- --ignored --nocapture`.
+/// Prints the module to inspect its layout: `cargo test -p toolgen --lib emit::tests::show -- --ignored --nocapture`.
 #[test]
 #[ignore = "for reading"]
 fn show() {

@@ -1,12 +1,13 @@
-//! The crates whose types generated types hold instead of texts.
+//! The crates whose types generated types use instead of strings.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A crate whose types generated types hold instead of texts of the formats that it is for.
+/// A crate whose types generated types use instead of strings of certain formats.
 ///
-/// The crate that includes the generated module needs the feature of this name of `toolgen-runtime`. Values are written as
-/// their crate writes them: a time with another offset in UTC, `https://example.com` as `https://example.com/`.
+/// The crate that includes the generated module needs the feature of this name of `toolgen-runtime`. The crate of the
+/// type determines how values are serialized: a time with another offset in UTC, `https://example.com` as
+/// `https://example.com/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TextType {
@@ -35,7 +36,7 @@ impl TextType {
         }
     }
 
-    /// Returns its type for texts of a format.
+    /// Returns its type for strings of a format.
     pub(super) fn of(self, format: &str) -> Option<&'static str> {
         Some(match (self, format) {
             (TextType::Chrono, "date-time") => "chrono::DateTime<chrono::Utc>",
@@ -58,7 +59,7 @@ impl fmt::Display for TextType {
 impl FromStr for TextType {
     type Err = String;
 
-    /// Reads the name of a crate.
+    /// Parses the name of a crate.
     fn from_str(text: &str) -> Result<TextType, String> {
         TextType::ALL.iter().copied().find(|known| known.name() == text).ok_or_else(|| {
             let known: Vec<&str> = TextType::ALL.iter().map(|known| known.name()).collect();

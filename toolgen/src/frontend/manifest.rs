@@ -1,7 +1,7 @@
 //! Compiles manifests: files in which tools are written by hand, as YAML or JSON.
 //!
 //! ```yaml
-//! toolgen: 1                             # the version of the format, by which a manifest is known
+//! toolgen: 1                             # the version of the format, which marks a file as a manifest
 //! namespace: text                        # the tools are called text__count_lines and so on
 //! defaults: {category: files, timeout: 20s, scopes: [files]}
 //!
@@ -30,30 +30,31 @@
 //!
 //! # Tools
 //!
-//! A tool has the attributes of `#[tool(…)]` under the same names, and what a doc comment says there: `description`,
-//! `returns`, `use_for`, `examples`. `defaults` are attributes of all tools of the file. Exactly one key says what a
-//! tool does: `command`, `http`, `function`, `compose`, `complete`, `effect` or `agent`; `complete` next to another one
-//! says that a successful call also ends the agent's loop. A list of `endpoints` is a shorthand for requests: `weather`
-//! becomes the tool `call_weather`.
+//! A tool has the attributes of `#[tool(…)]` under the same names, and those that a doc comment provides there:
+//! `description`, `returns`, `use_for`, `examples`. `defaults` are attributes of all tools of the file. Exactly one
+//! key determines what a tool does: `command`, `http`, `function`, `compose`, `complete`, `effect` or `agent`.
+//! `complete` next to another key means that a successful call also ends the agent's loop. A list of `endpoints` is a
+//! shorthand for requests: `weather` becomes the tool `call_weather`.
 //!
 //! # Arguments
 //!
-//! `parameters` maps names to schemas: JSON Schema 2020-12, with `optional: true` for an argument that may be missing,
-//! or the short form `TYPE[?] [= default] [- description]`. The types are `string`, `integer`, `number`, `boolean`,
-//! `object`, `any`, `enum(a, b)` and the names under `schemas`; `[]` makes a list. `input` is one JSON Schema of all
-//! arguments instead, `output` that of the structured result. Short forms may also stand within JSON Schema, where a
-//! property in short form is required unless it has a `?` or a default. A `$ref` names a schema of the file,
-//! `#/schemas/Match`, or of one in the manifest's folder or below, `shared.yaml#/schemas/Match`.
+//! `parameters` maps names to schemas: JSON Schema 2020-12, with `optional: true` for an argument that may be
+//! missing, or the short form `TYPE[?] [= default] [- description]`. The types are `string`, `integer`, `number`,
+//! `boolean`, `object`, `any`, `enum(a, b)` and the names under `schemas`; `[]` makes an array. `input` is one JSON
+//! Schema of all arguments instead, `output` that of the structured result. Short forms may also be used inside JSON
+//! Schema, where a property in short form is required unless it has a `?` or a default. A `$ref` names a schema of
+//! the file, `#/schemas/Match`, or a schema in a file in or below the manifest's directory,
+//! `shared.yaml#/schemas/Match`.
 //!
 //! # Placeholders
 //!
-//! `{name}` in a text stands for an argument, `{name.member.0}` for a part of it, and `{{` and `}}` for braces. A text
-//! that is one placeholder is the value itself, of whatever type. `{name?}` may be missing, and what holds it is left
-//! out then: an argument of a program, a query parameter, a member of an object. `{names*}`, alone in `argv`, is one
-//! argument per item. Placeholders are checked against the schemas of their arguments.
+//! `{name}` in a string is replaced by an argument, `{name.member.0}` by a part of it; `{{` and `}}` are literal
+//! braces. A string that is one placeholder becomes the value itself, of any type. `{name?}` may be missing; its
+//! container is then omitted: an argument of a program, a query parameter, a member of an object. `{names*}`, alone
+//! in `argv`, becomes one argument per item. Placeholders are checked against the schemas of their arguments.
 //!
 //! `specs/manifest.schema.json` describes the format for editors: with `# yaml-language-server: $schema=PATH` in its
-//! first line, a manifest is completed and checked while it is written.
+//! first line, a manifest gets completion and validation while it is edited.
 
 mod attributes;
 mod calls;
@@ -193,12 +194,12 @@ fn lower(
     Some(program)
 }
 
-/// Returns the path of a file that is named from the folder of the document.
+/// Returns the path of a file that is named relative to the directory of the document.
 fn beside(document: &Document, path: &str) -> PathBuf {
     document.source.path.parent().map_or_else(|| path.into(), |dir| dir.join(path))
 }
 
-/// Leaves out the tools that the options do not select, unless one that is selected calls them.
+/// Removes the tools that the options do not select, unless a selected tool calls them.
 fn select(program: &mut Program, options: &Options, problems: &mut Problems) {
     if options.include.is_empty() && options.exclude.is_empty() && options.deprecated {
         return;
@@ -241,8 +242,8 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Returns the namespace that an object states. A namespace that no tool can have is reported: without it, all
-    /// tools would have other names.
+    /// Returns the namespace that an object sets. An invalid namespace is reported: without it, all tools would have
+    /// other names.
     fn namespace_of(&mut self, node: &Node<'a>) -> Option<&'a str> {
         let namespace = self.text(node, "namespace")?;
         if !namespace.is_empty() && legal_tool_name(namespace) == namespace {
@@ -261,7 +262,7 @@ impl<'a> Context<'a> {
             return Some(());
         }
         let given = match version.value {
-            Value::String(text) => format!("the text `{text}`"),
+            Value::String(text) => format!("the string `{text}`"),
             other => other.to_string(),
         };
         let message = format!("the version of a manifest is {VERSION}, not {given}");

@@ -1,7 +1,7 @@
 //! Compiles locks of MCP servers, and lists of tools as servers return them.
 //!
-//! A lock is made by `cargo toolgen mcp lock`. A list of tools, an object with `tools` or an array of descriptors, is
-//! compiled as well: to be read, not called.
+//! A lock is created by `cargo toolgen mcp lock`. A list of tools, an object with `tools` or an array of descriptors,
+//! is also compiled; its tools can be displayed, but not called.
 
 pub mod codes;
 
@@ -66,13 +66,13 @@ impl Frontend for Mcp {
     }
 }
 
-/// Reads a lock, and reports what is wrong with it.
+/// Reads a lock, and reports its errors.
 pub(super) fn read(document: &Document, problems: &mut Problems) -> Option<Lock> {
     match Lock::read(&document.root) {
         Ok(lock) => {
             if let Some(package) = lock.package.as_ref().filter(|package| package.version.is_empty()) {
-                let message = format!("the command starts `{}` in whatever version there is", package.name);
-                let help = "name the version in the command, and lock the server again";
+                let message = format!("the command starts `{}` in an arbitrary version", package.name);
+                let help = "pin the version in the command, and lock the server again";
                 problems.report(codes::UNPINNED, &Pointer::ROOT.child("package"), message, help);
             }
             Some(lock)
@@ -87,7 +87,7 @@ pub(super) fn read(document: &Document, problems: &mut Problems) -> Option<Lock>
     }
 }
 
-/// Returns the descriptors of a list of tools, and the place of the list.
+/// Returns the descriptors of a list of tools, and the location of the list.
 fn listed(root: &Value) -> Option<(&Vec<Value>, Pointer)> {
     let (list, at) = match root {
         Value::Array(list) => (list, Pointer::ROOT),
@@ -101,7 +101,7 @@ fn listed(root: &Value) -> Option<(&Vec<Value>, Pointer)> {
 fn lower_list(document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Program {
     let tools = listed(&document.root).map(|(list, _)| list.clone()).unwrap_or_default();
     let help = "lock the server: `cargo toolgen mcp lock --alias NAME -- COMMAND`";
-    let message = "a list of tools says nothing about the server, so its tools cannot be called";
+    let message = "a list of tools does not describe the server, so its tools cannot be called";
     problems.report(codes::NO_LOCK, &Pointer::ROOT, message, help);
     let stem = document.source.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     let mut options = options.clone();
@@ -141,15 +141,15 @@ pub(super) fn lower(
     Program { kind: Mcp.name(), version, operations: own.len(), tools, defs, ..Program::default() }
 }
 
-/// A tool of a server, before options choose among them.
+/// A tool of a server, before the options select.
 struct ServerTool<'v> {
-    /// The place of its descriptor.
+    /// The location of its descriptor.
     at: Pointer,
     descriptor: &'v Value,
     one: Result<AdaptedTool, RejectedDescriptor>,
 }
 
-/// Returns the tools that the options choose, by the names that they give them.
+/// Returns the tools that the options select, under the names that they get.
 fn chosen(
     all: &[ServerTool<'_>],
     alias: &str,
@@ -157,7 +157,7 @@ fn chosen(
     options: &Options,
     problems: &mut Problems,
 ) -> Vec<Tool> {
-    // Behind `alias__`: a name that is chosen gets it, too.
+    // Without the prefix `alias__`, which an explicit name also gets.
     let own = |found: &ServerTool<'_>| match &found.one {
         Ok(one) => one.tool.spec.name.as_str().get(alias.len() + 2..).unwrap_or_default().to_owned(),
         Err(_) => raw(found.descriptor).to_owned(),
@@ -208,7 +208,7 @@ fn raw(descriptor: &Value) -> &str {
     descriptor.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns the place of a descriptor in a lock or a list.
+/// Returns the location of a descriptor in a lock or a list.
 fn place(root: &Value, index: usize) -> Pointer {
     let tools = || Pointer::ROOT.child("tools").item(index);
     match root {
@@ -222,7 +222,7 @@ fn below(at: &Pointer, pointer: &str) -> Pointer {
     Pointer::parse(&format!("{at}{pointer}")).unwrap_or_else(|| at.clone())
 }
 
-/// Reports what a tool loses, and what is suspicious in its texts.
+/// Reports what a tool loses, and suspicious descriptions.
 fn report_tool(at: &Pointer, descriptor: &Value, one: &AdaptedTool, problems: &mut Problems) {
     for problem in &one.problems {
         let help = match problem.kind {
@@ -230,7 +230,7 @@ fn report_tool(at: &Pointer, descriptor: &Value, one: &AdaptedTool, problems: &m
                 "ask the authors of the server to correct it"
             }
             ReadProblemKind::Draft => "the server should list the property in `required` of its object",
-            _ => "the server checks it; a call that breaks it fails there",
+            _ => "the server checks it; a call that violates it fails there",
         };
         problems.report(codes::SCHEMA, &below(at, &problem.pointer), problem.message.clone(), help);
     }
@@ -240,11 +240,12 @@ fn report_tool(at: &Pointer, descriptor: &Value, one: &AdaptedTool, problems: &m
 }
 
 fn report_suspicion(at: &Pointer, tool: &str, what: &str, problems: &mut Problems) {
-    let help = "read it; describe the tool by `overrides`, or leave it out by `exclude`";
+    let help = "review it; describe the tool with `overrides`, or drop it with `exclude`";
     problems.report(codes::SUSPICIOUS, at, format!("a text of the tool `{tool}` {what}"), help);
 }
 
-/// Reports texts of the tools of one server that name tools of another: such a text may be meant to supersede them.
+/// Reports descriptions of one server's tools that name tools of another: such a description may be meant to
+/// supersede them.
 pub(super) fn report_shadows(programs: &[&Program], problems: &mut Problems) {
     let plan = |tool: &Tool| match &tool.call {
         ExecutionPlan::Mcp(plan) => Some(plan.clone()),
@@ -262,7 +263,7 @@ pub(super) fn report_shadows(programs: &[&Program], problems: &mut Problems) {
         let descriptor = serde_json::from_str(&plan.descriptor).unwrap_or_default();
         for one in shadows(&descriptor, &others) {
             let at = below(&tool.origin.pointer, &one.pointer);
-            let help = "read it; describe the tool by `overrides`, or leave it out by `exclude`";
+            let help = "review it; describe the tool with `overrides`, or drop it with `exclude`";
             let message = format!("a text of the tool `{}` {}", plan.tool, one.message);
             problems.report_in(&tool.origin.source, codes::SUSPICIOUS, &at, message, help);
         }

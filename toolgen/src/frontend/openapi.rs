@@ -1,8 +1,8 @@
 //! Compiles OpenAPI 3 and Swagger 2.0 documents to tools.
 //!
-//! The document is walked as plain JSON values. A mistake costs the smallest part that contains it – a constraint, a
-//! parameter, at most an operation – and is reported with its place and what to do. Swagger 2.0, OpenAPI 3.0
-//! and 3.1 are read by their own rules; later versions as 3.1.
+//! The document is traversed as plain JSON values. An error costs the smallest part that contains it – a constraint,
+//! a parameter, at most an operation – and is reported with its location and help. Swagger 2.0, OpenAPI 3.0 and 3.1
+//! are read by their own rules; later versions as 3.1.
 
 mod arguments;
 mod body;
@@ -66,7 +66,7 @@ impl Frontend for OpenApi {
     }
 
     fn mark(&self) -> &'static str {
-        "an OpenAPI document starts with `openapi: 3.1.0` or the like, an older one with `swagger: '2.0'`"
+        "an OpenAPI document starts with `openapi: 3.1.0` or another version, an older one with `swagger: '2.0'`"
     }
 
     fn claims(&self, document: &Document) -> Claim {
@@ -74,7 +74,7 @@ impl Frontend for OpenApi {
         if top.get("openapi").is_some() || top.get("swagger").is_some() {
             Claim::Yes
         } else if top.get("swaggerVersion").is_some() {
-            Claim::Near("Swagger 1 is not read; convert the document to OpenAPI 3 first")
+            Claim::Near("Swagger 1 is not supported; convert the document to OpenAPI 3 first")
         } else {
             Claim::No
         }
@@ -95,7 +95,7 @@ impl Frontend for OpenApi {
         let mut tools = cx.tools(&operations);
         let defs = cx.reached_defs(&tools);
         let defs = cx.fitting(&defs);
-        // What only failures hold is not a part of a tool.
+        // Shapes that only failures use are not a part of a tool.
         if let Some(tool) = tools.first_mut() {
             tool.spec.defs = defs.clone();
         }
@@ -137,7 +137,7 @@ pub(crate) fn parts_of(root: &serde_json::Value, url: &str) -> Vec<String> {
     found.references.iter().map(|text| files::uri::joined(url, text)).collect()
 }
 
-/// Leaves out defaults and examples of arguments that do not fit what their references lead to, and reports them.
+/// Drops defaults and examples of arguments that do not match their resolved schema, and reports them.
 fn drop_misfits(tool: &mut Tool, problems: &mut Problems) {
     let Tool { spec, origin, .. } = tool;
     let Some((input, misfits)) = with_valid_values(spec.input.shape(), &spec.defs) else { return };
@@ -154,8 +154,8 @@ fn drop_misfits(tool: &mut Tool, problems: &mut Problems) {
     spec.input = input.into();
 }
 
-/// Leaves out the example calls that the tool would not accept, and reports them. Published examples often do not fit, also
-/// because they are written as texts (`"439"` for a number in a path), which are read.
+/// Drops the example calls that the tool would not accept, and reports them. Published examples often do not match,
+/// also because they are written as strings (`"439"` for a number in a path), which are converted.
 fn keep_fitting_examples(tool: &mut Tool, problems: &mut Problems) {
     let Tool { spec, origin, .. } = tool;
     let mut kept = Vec::new();
@@ -172,8 +172,8 @@ fn keep_fitting_examples(tool: &mut Tool, problems: &mut Problems) {
     spec.examples = kept.into();
 }
 
-/// Returns an example that the tool accepts: as it stands, or with its texts read as what they stand for. The error says
-/// what does not fit even so.
+/// Returns an example that the tool accepts: unchanged, or with its strings converted to what they represent. The
+/// error says what still does not match.
 fn fitting(example: &Example, spec: &ToolSpec) -> Result<Example, String> {
     let Err(error) = spec.check_example(example) else { return Ok(example.clone()) };
     let Ok(arguments) = serde_json::from_str(&example.arguments) else { return Err(error) };
@@ -207,7 +207,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the version the document claims, if it is supported.
+    /// Returns the version that the document declares, if it is supported.
     fn claim_version(&mut self) -> Option<String> {
         let top = self.top();
         let version = document::claimed_version(&top)?;
@@ -217,19 +217,19 @@ impl<'a> Context<'a> {
         let Some((rules, known)) = document::rules_of(&top, &version) else {
             let message = format!("{name} {version} is not supported");
             let help =
-                "OpenAPI 3.0, 3.1 and 3.2 and Swagger 2.0 are read; convert the document to one of them";
+                "OpenAPI 3.0, 3.1 and 3.2 and Swagger 2.0 are supported; convert the document to one of them";
             self.report(codes::VERSION, &pointer, message, help);
             return None;
         };
         if !known {
             let message = format!("OpenAPI {version} is read by the rules of 3.1");
-            self.report(codes::UNKNOWN_VERSION, &pointer, message, "what is new in it is not understood");
+            self.report(codes::UNKNOWN_VERSION, &pointer, message, "its additions are not understood");
         }
         self.version = rules;
         Some(version)
     }
 
-    /// Returns the tools of the chosen operations, without named shapes.
+    /// Returns the tools of the selected operations, without named shapes.
     fn tools(&mut self, operations: &[Operation<'a>]) -> Vec<Tool> {
         let entries: Vec<Entry<'_>> = operations.iter().map(Operation::entry).collect();
         let mut tools = Vec::new();
@@ -272,7 +272,7 @@ impl<'a> Context<'a> {
                     format!(
                         "another operation has the same method, path and name `{name}`; this one is left out"
                     ),
-                    "give the operation an `operationId` of its own",
+                    "give the operation a unique `operationId`",
                 );
                 None
             }
@@ -291,13 +291,14 @@ impl<'a> Context<'a> {
         }
         let (message, help) = if operation.id.is_empty() {
             (
-                format!("the operation has no operationId; its tool is called `{name}`"),
+                format!("the operation has no operationId; its tool is named `{name}`"),
                 "add an `operationId`, or rename the tool",
             )
         } else {
             (
                 format!("the operation `{}` becomes the tool `{name}`", operation.id),
-                "names are unique, at most 64 letters, digits, `_` and `-`; rename the tool if another one is better",
+                "names must be unique, with at most 64 letters, digits, `_` and `-`; rename the tool if you prefer \
+                 another name",
             )
         };
         self.report(codes::NAME, &operation.node.pointer, message, help);

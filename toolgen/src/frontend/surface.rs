@@ -1,7 +1,7 @@
-//! Compiles contract locks, and what programs say about their own tools.
+//! Compiles contract locks, and the tools that programs export.
 //!
 //! Such a file is written by `cargo toolgen lock`, or printed by a program with `toolgen_runtime::export!`. Its tools
-//! are those of the program: they are shown and compared, and cannot be called.
+//! are those of the program: they are displayed and compared, but cannot be called.
 
 pub mod codes;
 
@@ -42,8 +42,8 @@ impl Frontend for ContractLock {
 
     fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {
         let surface = read(document, problems)?;
-        let message = "the tools of a lock are described there, and cannot be called";
-        let help = "call those of the documents or of the program that the lock is of";
+        let message = "the tools of a lock are only described, and cannot be called";
+        let help = "call the tools of the locked documents or program";
         problems.report(codes::NO_CALLS, &Pointer::ROOT.child(SURFACE), message, help);
         Some(lower(document, &surface, options, problems))
     }
@@ -53,7 +53,7 @@ impl Frontend for ContractLock {
     }
 }
 
-/// Reads a lock, and reports what is wrong with it.
+/// Reads a lock, and reports its errors.
 pub(crate) fn read(document: &Document, problems: &mut Problems) -> Option<Surface> {
     match Surface::read(&document.root) {
         Ok(surface) => Some(surface),
@@ -79,7 +79,7 @@ fn all_defs(specs: &[ToolSpec]) -> List<Def> {
     all.into_values().cloned().collect()
 }
 
-/// Returns the category of a tool, and the sets that it is in.
+/// Returns the category of a tool, and the toolsets that contain it.
 fn groups<'s>(surface: &'s Surface, spec: &'s ToolSpec) -> Vec<&'s str> {
     let name = spec.name.as_str();
     let holding = surface.toolsets().filter(|(_, members)| members.iter().any(|one| one == name));

@@ -1,4 +1,4 @@
-//! Which front end gets a document, tried with front ends made for the purpose.
+//! Which front end claims a document, tested with toy front ends.
 
 use std::path::Path;
 
@@ -46,7 +46,7 @@ impl Frontend for Toy {
             groups: Vec::new(),
             deprecated: false,
         };
-        // What the filters of the options leave, by valid names, renamed and with their namespace.
+        // The entries that the filters of the options select, by valid names, renamed and with their namespace.
         let chosen = select_entries(&[entry], options, problems);
         let tools = chosen.into_iter().filter_map(|SelectedEntry { name, .. }| {
             let origin = Origin {
@@ -98,8 +98,8 @@ fn options_filter_and_rename_tools_of_any_front_end() {
 fn unclaimed_document_error_lists_the_expected_markers() {
     let (none, message) = compiled("rake: 1", &Options::default());
     let mark = "it has the name as a member";
-    let openapi =
-        "an OpenAPI document starts with `openapi: 3.1.0` or the like, an older one with `swagger: '2.0'`";
+    let openapi = "an OpenAPI document starts with `openapi: 3.1.0` or another version, an older one with \
+        `swagger: '2.0'`";
     assert_eq!(
         (none, message),
         (
@@ -109,7 +109,7 @@ fn unclaimed_document_error_lists_the_expected_markers() {
             )
         )
     );
-    // A near relative is answered first.
+    // A near match of a kind is reported first.
     let (_, message) = compiled("bucket: null", &Options::default());
     assert!(message.ends_with("[E0301]; give it a value"), "{message}");
 }

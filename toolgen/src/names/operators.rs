@@ -1,6 +1,6 @@
-//! Signs of keys in words: `StartTime<=` is `StartTime_lte`.
+//! Replaces signs of keys by words: `StartTime<=` becomes `StartTime_lte`.
 
-/// Comparisons, the longer ones first, and the words that services and query languages use for them.
+/// Comparisons, the longer ones first, and the words for them in services and query languages.
 const COMPARISONS: [(&str, &str); 8] = [
     ("<=", "lte"),
     (">=", "gte"),
@@ -12,8 +12,8 @@ const COMPARISONS: [(&str, &str); 8] = [
     ("=", "eq"),
 ];
 
-/// Returns a key with a comparison at its end or in brackets, and any sign before its first letter or digit, as a word:
-/// the sign carries the meaning of such keys.
+/// Returns a key in which a comparison at its end or in brackets, and any sign before its first letter or digit, are
+/// words: the signs carry the meaning of such keys.
 pub(crate) fn spelled(key: &str) -> String {
     let (start, rest) = match key.strip_prefix(['+', '-']) {
         Some(rest) if rest.starts_with(|char: char| char.is_ascii_alphanumeric()) => {
@@ -23,7 +23,7 @@ pub(crate) fn spelled(key: &str) -> String {
     };
     let end = rest.trim_end_matches([']', ')']);
     let compared = COMPARISONS.iter().find_map(|(sign, word)| Some((end.strip_suffix(sign)?, word)));
-    // The end of `list<item>` compares nothing.
+    // The end of `list<item>` is not a comparison.
     let compared =
         compared.filter(|(of, word)| **word != "gt" || of.matches('<').count() <= of.matches('>').count());
     match compared {
@@ -34,13 +34,13 @@ pub(crate) fn spelled(key: &str) -> String {
     }
 }
 
-/// Returns a key with all signs as words, as far as they have names.
+/// Returns a key with all signs as words, if they have names.
 pub(crate) fn worded(key: &str) -> String {
     let key = spelled(key);
     let mut out = String::with_capacity(key.len());
     for char in key.chars() {
         match sign(char) {
-            // It separates words, except at the start.
+            // It is a separator, except at the start.
             Some(_) if char == '-' && !out.is_empty() => out.push(char),
             Some(word) => {
                 if !out.is_empty() && !out.ends_with('_') {

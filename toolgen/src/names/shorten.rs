@@ -1,15 +1,15 @@
-//! Shortens names by words, so that what is left reads as a name.
+//! Shortens names by words, so that the result reads as a name.
 
-/// Words that carry little of what a name means.
+/// Words with little information.
 const FILLERS: [&str; 13] =
     ["a", "an", "and", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"];
 
-/// The fewest words that a shortened name has: fewer say too little.
+/// Minimum number of words of a shortened name; fewer are too vague.
 const MIN_WORDS: usize = 3;
 
-/// Returns the name with as many words left out as it takes to fit a limit: first those that say little, then those
-/// that it repeats, then those in its middle, since it begins with what is done and ends with what it is done to.
-/// `None` if too few words would be left.
+/// Returns the name without as many words as necessary to fit a limit: first those with little information, then
+/// repeated ones, then those in its middle, since a name begins with the action and ends with its object. `None` if
+/// too few words would be left.
 pub(super) fn shorten(name: &str, limit: usize) -> Option<String> {
     let mut words = words(name);
     let has_separators = name.contains(is_separator);
@@ -19,7 +19,7 @@ pub(super) fn shorten(name: &str, limit: usize) -> Option<String> {
         }
         let plain: Vec<String> = words.iter().map(|word| stem(word)).collect();
         let inner = 1..words.len();
-        // `Trip` of `TripPin` is a part of a word where there are other separators.
+        // `Trip` in `TripPin` is a part of a word if the name has other separators.
         let is_whole = |at: usize| {
             let starts = |at: usize| words.get(at).is_none_or(|word| word.starts_with(is_separator));
             !has_separators || (starts(at) && starts(at + 1))
@@ -31,7 +31,7 @@ pub(super) fn shorten(name: &str, limit: usize) -> Option<String> {
     Some(words.concat())
 }
 
-/// Returns the words of `more` that a name lacks, each after `_`.
+/// Returns the words that `more` has and a name lacks, each after `_`.
 pub(super) fn missing(name: &str, more: &str) -> String {
     let known: Vec<String> = words(name).iter().map(|word| stem(word)).collect();
     let lacking = words(more).into_iter().map(stem_of).filter(|(_, stem)| !known.contains(stem));
@@ -42,7 +42,7 @@ fn stem_of(word: &str) -> (&str, String) {
     (word, stem(word))
 }
 
-/// Returns a word as it is compared: without its separators, in lower case, in the singular.
+/// Returns a word in a form for comparisons: without its separators, in lower case, in the singular.
 fn stem(word: &str) -> String {
     let word = word.trim_start_matches(is_separator).to_ascii_lowercase();
     match word.strip_suffix('s') {

@@ -80,7 +80,7 @@ fn long_name_loses_words() {
         let long = &named(&[(id, "GET", "/")])[0];
         assert!(long.len() <= 64 && long == name, "{long}");
     }
-    // What is short stays whatever a long one becomes.
+    // A short name does not change because of a long one.
     let long = "get_the_permissions_of_a_team_by_its_id_and_that_of_its_organization";
     let short = "get_permissions_of_a_team_by_its_id_and_that_of_its_organization";
     let names = named(&[(long, "GET", "/a"), (short, "GET", "/b")]);
@@ -129,9 +129,9 @@ fn operators_in_keys_become_words() {
     let names =
         ["type", "at_type", "dollar_type", "name_star", "name", "top", "created_gte", "created", "a_b"];
     assert_eq!(keys.map(|key| by_name[key].as_str()), names);
-    // Brackets that close are no comparison.
+    // Balanced brackets are not comparisons.
     assert_eq!(portable_keys(["array<any>"])["array<any>"], "array_any");
-    // Where somebody has the word already, the suffix tells them apart.
+    // If the word is already taken, the suffix distinguishes the keys.
     let by_name = portable_keys(["at", "at<", "at_lt", "type", "@type", "at_type"]);
     assert!(by_name["at<"].starts_with("at_lt_") && by_name["@type"].starts_with("type_"), "{by_name:?}");
     assert_eq!([&by_name["at_lt"], &by_name["at_type"]], ["at_lt", "at_type"]);

@@ -1,7 +1,7 @@
-//! Queries of JSONPath (RFC 9535): which values of a document an action is about.
+//! Queries of JSONPath (RFC 9535), which select the values that an action changes.
 //!
 //! Two things go beyond the RFC, because published overlays rely on them: a name after a dot may contain `-`, and a
-//! value that several selectors find is found once.
+//! value that several selectors match is returned once.
 
 mod filter;
 mod parse;
@@ -24,7 +24,7 @@ pub(super) struct JsonPath {
 /// One step of a query.
 #[derive(Clone, Debug, PartialEq)]
 struct Segment {
-    /// Whether it also selects within everything below a value: `..`.
+    /// Whether it also selects among all descendants of a value: `..`.
     descends: bool,
     selectors: Vec<Selector>,
 }
@@ -46,19 +46,19 @@ struct Match<'v> {
 }
 
 impl JsonPath {
-    /// Reads a query, which starts with `$`.
+    /// Parses a query, which starts with `$`.
     pub(super) fn parse(text: &str) -> Result<JsonPath, PathError> {
         parse::path(text).map(|segments| JsonPath { segments })
     }
 
-    /// Returns the places of the values that the query selects, in the order in which it finds them.
+    /// Returns the pointers to the values that the query selects, in the order in which it finds them.
     pub(super) fn select(&self, root: &Value) -> Vec<Pointer> {
         let start = Match { value: root, pointer: Pointer::ROOT };
         run(&self.segments, start, root).into_iter().map(|found| found.pointer).collect()
     }
 }
 
-/// Returns what a query finds from a value.
+/// Returns the matches of a query that starts at a value.
 fn run<'v>(segments: &[Segment], start: Match<'v>, root: &'v Value) -> Vec<Match<'v>> {
     let mut nodes = vec![start];
     for segment in segments {

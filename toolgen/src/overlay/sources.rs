@@ -1,4 +1,5 @@
-//! The overlays of a document: those that the options name, and one that is compiled itself, which names its document.
+//! The overlays of a document: those that the options name, and an overlay that is itself compiled, which names its
+//! document.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,8 +19,8 @@ pub(crate) struct Overlaid {
     pub(crate) sources: Vec<PathBuf>,
 }
 
-/// Returns what is compiled in place of a document. `None` if an overlay cannot be applied: what it removes must not
-/// become a tool.
+/// Returns the document to compile, after its overlays. `None` if an overlay cannot be applied: what it removes must
+/// not become a tool.
 pub(crate) fn overlaid(
     document: &Arc<Document>,
     options: &Options,
@@ -52,10 +53,10 @@ fn apply_all(document: &Arc<Document>, options: &Options, found: &mut Problems) 
         } else {
             let other = overlay.root.get("extends").and_then(Value::as_str).unwrap_or_default();
             let message = format!(
-                "the overlay is for `{other}`; it is not applied to `{}`",
+                "the overlay extends `{other}`; it is not applied to `{}`",
                 done.document.source.path.display()
             );
-            let help = "correct `extends`, or give that document";
+            let help = "correct `extends`, or pass that document";
             found.report(codes::OTHER_DOCUMENT, &Pointer::ROOT.child("extends"), message, help);
         }
     }
@@ -70,16 +71,16 @@ impl Overlaid {
     }
 }
 
-/// Whether a document is an overlay, and nothing else.
+/// Whether a document is only an overlay.
 fn is_overlay(document: &Document) -> bool {
     let has = |key| document.root.get(key).is_some();
     has("overlay") && !["openapi", "swagger", "toolgen"].into_iter().any(has)
 }
 
-/// Returns the file that an overlay extends. As for the files a document refers to, it must be in the folder of the
-/// overlay or below it, or in one that the options name.
+/// Returns the file that an overlay extends. As for references of a document, the file must be in or below the
+/// directory of the overlay, or a directory that the options name.
 fn extended(overlay: &Document, options: &Options) -> Result<PathBuf, (String, &'static str)> {
-    const GIVE: &str = "give the document, and name the overlay by `--overlay` or `Options::overlay`";
+    const GIVE: &str = "pass the document, and name the overlay with `--overlay` or `Options::overlay`";
     let Some(text) = overlay.root.get("extends").and_then(Value::as_str) else {
         let message = "this is an overlay, which changes a document, and it does not name one (`extends`)";
         return Err((message.to_owned(), GIVE));
@@ -92,15 +93,15 @@ fn extended(overlay: &Document, options: &Options) -> Result<PathBuf, (String, &
     let own = own.as_deref().and_then(Path::parent).map(Path::to_path_buf);
     let roots = options.roots.iter().filter_map(|root| root.canonicalize().ok()).chain(own);
     let real = path.canonicalize();
-    let real = real.map_err(|_| (format!("the overlay extends `{text}`, which is not there"), GIVE))?;
+    let real = real.map_err(|_| (format!("the overlay extends `{text}`, which does not exist"), GIVE))?;
     if !roots.into_iter().any(|root| real.starts_with(root)) {
-        let message = format!("the overlay extends `{text}`, which is outside of its folder");
-        return Err((message, "name the folder of the document (`--root`, `Options::root`)"));
+        let message = format!("the overlay extends `{text}`, which is outside its directory");
+        return Err((message, "name the directory of the document (`--root`, `Options::root`)"));
     }
     Ok(path)
 }
 
-/// Whether an overlay is for a document: it names none, or this one, or one by a URL, about which nothing is known.
+/// Whether an overlay applies to a document: it names none, or this one, or one by a URL, which cannot be compared.
 fn is_meant(overlay: &Document, document: &Document) -> bool {
     let Some(text) = overlay.root.get("extends").and_then(Value::as_str) else { return true };
     if document.root.get("$self").and_then(Value::as_str) == Some(text) {
@@ -115,7 +116,7 @@ fn is_meant(overlay: &Document, document: &Document) -> bool {
     }
 }
 
-/// Returns the path that a reference in an overlay names, if it is one to a file.
+/// Returns the path in a reference of an overlay, if the reference is to a file.
 fn local(text: &str, overlay: &Document) -> Option<PathBuf> {
     let text = text.split('#').next().unwrap_or_default();
     let has_scheme = text.split_once(':').is_some_and(|(scheme, _)| {

@@ -8,7 +8,7 @@ fn document(text: &str) -> Arc<Document> {
     Document::parse(Path::new("fix.overlay.yaml"), text, &mut Problems::new()).unwrap()
 }
 
-/// Applies actions to a tree, and returns what is left of it and the problems.
+/// Applies actions to a tree, and returns the result and the problems.
 fn applied(root: Value, actions: &str) -> (Value, String) {
     let mut root = root;
     let mut problems = Problems::new();
@@ -69,7 +69,7 @@ fn invalid_action_changes_nothing_and_is_located() {
 - remove
 ";
     let expected = "\
-fix.overlay.yaml:5:4: `target` is not a JSONPath: a query starts with `$`, the whole document, but there is something else \
+fix.overlay.yaml:5:4: `target` is not a JSONPath: a query must start with `$`, the whole document \
 at character 1 [E0502]; write a JSONPath, such as `$.paths['/pets'].get`
 fix.overlay.yaml:6:3: the action does nothing: it has neither `update` nor `remove: true` nor `copy` [W0504]; say what is \
 to be done (and at another place)
@@ -77,15 +77,15 @@ fix.overlay.yaml:7:4: the target is nowhere in the document, so the action does 
 the document; names are compared with case
 fix.overlay.yaml:8:20: the value does not fit the target at `/info`: `title`: it is a simple value, and the value an \
 object [E0502]; remove the target first, or change what contains it
-fix.overlay.yaml:9:20: the value does not fit the target at `/info`: it is an object, and the value a list [E0502]; remove \
-the target first, or change what contains it
+fix.overlay.yaml:9:20: the value does not fit the target at `/info`: it is an object, and the value an array [E0502]; \
+remove the target first, or change what contains it
 fix.overlay.yaml:10:20: `copy` must find one value, but finds 2 [E0502]; name the one value to copy
-fix.overlay.yaml:11:3: the action needs `target`, a text [E0502]; write a JSONPath, such as `$.paths['/pets'].get` \
+fix.overlay.yaml:11:3: the action needs `target`, a string [E0502]; write a JSONPath, such as `$.paths['/pets'].get` \
 (and at another place)
 fix.overlay.yaml:12:4: the whole document cannot be removed [E0502]; name the part to remove
 fix.overlay.yaml:13:20: an action has no `rmove` [E0502]; did you mean `remove`?
 fix.overlay.yaml:14:20: `remove` must be `true` or `false` [E0502]; write `remove: true` (and at another place)
-fix.overlay.yaml:15:20: `update` has no value [E0502]; write what is to be added, or `remove: true`
+fix.overlay.yaml:15:20: `update` has no value [E0502]; write the values to add, or `remove: true`
 fix.overlay.yaml:17:3: an action does one thing, and this one has `update` and `copy` [E0502]; write an action for each; \
 they apply in their order
 fix.overlay.yaml:19:4: `target` has no value [E0502]; write a JSONPath, such as `$.paths['/pets'].get`";
@@ -95,7 +95,7 @@ fix.overlay.yaml:19:4: `target` has no value [E0502]; write a JSONPath, such as 
 #[test]
 fn overlay_growth_is_limited() {
     let root = |length| json!({"a": {}, "b": [1, 2, 3], "c": "x".repeat(length)});
-    // Each action doubles the document: first in its size, then in its depth.
+    // Each action doubles the document: first its size, then its depth.
     let wide: String = (0..8).map(|_| "- {target: $.a, copy: $}\n- {target: $.b, copy: $}\n").collect();
     let deep: String =
         (0..14).map(|n| format!("- {{target: \"$.a{}\", copy: $}}\n", ".a".repeat((1 << n) - 1))).collect();

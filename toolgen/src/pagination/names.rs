@@ -1,6 +1,6 @@
-//! The names that services give to the parts of their pages. They are compared without case and punctuation.
+//! The names that services use for the parts of pagination, compared without case and punctuation.
 
-/// Arguments that hold a cursor, which the answer before gave.
+/// Arguments that hold a cursor from the previous response.
 pub(super) const CURSORS: &[&str] = &[
     "cursor",
     "pagecursor",
@@ -38,11 +38,12 @@ pub(super) const CURSORS: &[&str] = &[
     "since",
 ];
 
-/// Arguments that hold the most items of a page, together with its number: a limit may belong to an offset.
+/// Arguments that hold the maximum number of items of a page and occur together with a page number: a limit may
+/// belong to an offset.
 pub(super) const PAGE_SIZES: &[&str] =
     &["perpage", "pagesize", "itemsperpage", "resultsperpage", "maxpagesize", "recordsperpage"];
 
-/// Arguments that hold a part of the last item of the page before.
+/// Arguments that hold a part of the last item of the previous page.
 pub(super) const LASTS: &[&str] = &["startingafter", "after", "afterid", "lastid"];
 
 /// Arguments that hold the number of a page.
@@ -51,7 +52,7 @@ pub(super) const PAGES: &[&str] = &["page", "pagenumber", "pageno", "pagenum", "
 /// Arguments that hold the number of items before a page.
 pub(super) const OFFSETS: &[&str] = &["offset", "skip", "startat", "pageoffset", "startoffset", "limitstart"];
 
-/// Arguments that hold the most items of a page.
+/// Arguments that hold the maximum number of items of a page.
 pub(super) const SIZES: &[&str] = &[
     "limit",
     "perpage",
@@ -81,7 +82,7 @@ pub(super) const SIZES: &[&str] = &[
     "listlimit",
 ];
 
-/// Fields of an answer that hold the cursor of the next page, the most telling first.
+/// Fields of a response that hold the cursor of the next page, the most specific first.
 pub(super) const NEXT_CURSORS: &[&str] = &[
     "nextcursor",
     "nextpagetoken",
@@ -114,7 +115,7 @@ pub(super) const NEXT_CURSORS: &[&str] = &[
     "iterator",
 ];
 
-/// Fields of an answer that, by their names, hold the URL of the next page.
+/// Fields of a response that, judging by their names, hold the URL of the next page.
 pub(super) const NEXT_URLS: &[&str] = &[
     "nextlink",
     "nexturl",
@@ -128,10 +129,10 @@ pub(super) const NEXT_URLS: &[&str] = &[
     "nextrecordsurl",
 ];
 
-/// Fields of an answer that hold such a URL if they say that they hold one.
+/// Fields of a response that hold such a URL if their shape confirms it.
 pub(super) const NEXT: &[&str] = &["next", "nextpage"];
 
-/// Fields of an answer that say whether there is another page.
+/// Fields of a response that indicate whether there is another page.
 pub(super) const MORES: &[&str] = &[
     "hasmore",
     "hasnext",
@@ -144,10 +145,10 @@ pub(super) const MORES: &[&str] = &[
     "hasmorepages",
 ];
 
-/// Fields of an answer that say whether it is the last page.
+/// Fields of a response that indicate whether it is the last page.
 pub(super) const ENDS: &[&str] = &["done", "islast", "islastpage", "lastpage", "last", "isend"];
 
-/// Fields of an answer that hold how many items the whole list has.
+/// Fields of a response that hold the number of items in the complete list.
 pub(super) const TOTALS: &[&str] = &[
     "totalcount",
     "totalitems",
@@ -164,7 +165,7 @@ pub(super) const TOTALS: &[&str] = &[
     "count",
 ];
 
-/// Fields of an answer that hold information about pages.
+/// Fields of a response that hold information about pagination.
 pub(super) const ENVELOPES: &[&str] = &[
     "meta",
     "metadata",
@@ -199,7 +200,7 @@ pub(super) const ENVELOPES: &[&str] = &[
     "queryinfo",
 ];
 
-/// Fields of an answer that hold its list, the most telling first.
+/// Fields of a response that hold its list, the most specific first.
 pub(super) const LISTS: &[&str] = &[
     "data",
     "items",
@@ -230,7 +231,8 @@ pub(super) fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// Returns the place of a name in a list; that of its last part if it has several: `options.limit`, `page[size]`.
+/// Returns the index of a name in a list, or that of the name's last part if it has several: `options.limit`,
+/// `page[size]`.
 pub(super) fn rank(names: &[&str], name: &str) -> Option<usize> {
     let find = |name: &str| {
         let name = plain(name);

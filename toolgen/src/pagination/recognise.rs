@@ -1,7 +1,7 @@
-//! Recognises how a list comes in pages.
+//! Recognises the pagination of an operation.
 //!
-//! Only lists are recognised, and each way needs an argument and, where the service gives what the argument takes, a
-//! field of the answer: names alone mean too much.
+//! Only lists are recognised. Each kind of pagination needs an argument and, if the service provides the value of
+//! that argument, a field of the response: names alone are ambiguous.
 
 use toolgen_core::schema::shape::{Field, Kind, Literal, Number};
 use toolgen_core::spec::plan::{Location, NextPage, Pagination, Parameter, RequestPlan};
@@ -10,8 +10,8 @@ use toolgen_core::{Shape, Text, ToolSpec};
 use super::names::{self, plain, rank};
 use super::response_shape::{ResponseShape, key, resolved};
 
-/// Returns how the list of an operation comes in pages, if the document says. In a plan that says so already, pages
-/// come by links in a header.
+/// Returns the pagination of an operation, if the document describes it. If the plan already has one, pages are
+/// linked in a header.
 pub(super) fn recognised(plan: &RequestPlan, spec: &ToolSpec) -> Option<Pagination> {
     if plan.method != *"GET" {
         return None;
@@ -43,7 +43,7 @@ pub(super) fn recognised(plan: &RequestPlan, spec: &ToolSpec) -> Option<Paginati
     })
 }
 
-/// What the name of an argument that switches cursors on refers to.
+/// The first words of arguments that enable cursors.
 const SWITCHES: [&str; 4] = ["cursor", "marker", "keyset", "scroll"];
 
 struct List<'a> {
@@ -56,7 +56,7 @@ struct List<'a> {
 type Argument<'a> = (&'a Parameter, &'a Shape);
 
 impl<'a> List<'a> {
-    /// Returns the argument in the query that has the most telling of these names and fits.
+    /// Returns the query argument with the most specific of these names that fits.
     fn argument(&self, names: &[&str], fits: impl Fn(&Shape) -> bool) -> Option<Argument<'a>> {
         let Kind::Object(rules) = &self.spec.input.shape().kind else { return None };
         let shape_of = |parameter: &Parameter| {
@@ -109,24 +109,24 @@ impl<'a> List<'a> {
         });
         let Some(pointer) = next else { return self.last_id() };
         let field = plain(pointer.rsplit('/').next()?);
-        // A service that calls both the same means both.
+        // If a service gives the argument and the field the same name, they belong together.
         let same = [field.as_str(), field.strip_prefix("next").unwrap_or(&field)];
         let found = self
             .argument(&same, is_cursor)
             .filter(|(parameter, _)| rank(names::CURSORS, &parameter.name).is_some());
         let (parameter, shape) = found.or_else(|| self.argument(names::CURSORS, is_cursor))?;
-        // Without a switch that nobody sets, the service counts.
+        // Unless the switch is set, the service uses numbers.
         if self.is_switched() && (self.offset(sized).is_some() || self.page(sized).is_some()) {
             return None;
         }
-        // A page that is a text is a cursor, if the answer gives it.
+        // A `page` that is a string is a cursor, if the response provides it.
         let numbered = plain(&parameter.name) == "page" && is_count(resolved(shape, &self.spec.defs)?);
         (!numbered)
             .then(|| NextPage::Cursor { argument: parameter.argument.clone(), pointer: pointer.into() })
     }
 
-    /// Whether cursors are accepted only with another argument, such as `use_marker` or `with_cursor`, which is off by
-    /// default.
+    /// Whether cursors are accepted only with another argument, such as `use_marker` or `with_cursor`, which is off
+    /// by default.
     fn is_switched(&self) -> bool {
         let Kind::Object(rules) = &self.spec.input.shape().kind else { return false };
         rules.fields.iter().any(|field| {
@@ -142,11 +142,11 @@ impl<'a> List<'a> {
         })
     }
 
-    /// How many items the list has in all.
+    /// The number of items in the complete list.
     fn total(&self, next: &NextPage) -> Option<String> {
         self.answer.find(names::TOTALS, |pointer, shape| {
             let name = pointer.rsplit('/').next().map(plain).unwrap_or_default();
-            // The count of a page, or of all: beside the URL of the next page it is of all.
+            // `count` may mean the page or the complete list: next to the URL of the next page it means the list.
             let of_all = || {
                 matches!(next, NextPage::Url(_) if !says(shape, &["page"]))
                     || says(shape, &["total", "overall", "in all", "of all", "all items", "all results"])
@@ -165,7 +165,7 @@ impl<'a> List<'a> {
         Some(NextPage::Cursor { argument: parameter.argument.clone(), pointer: pointer.into() })
     }
 
-    /// The ID of the last item, if the service says whether there are more.
+    /// The ID of the last item, if the response indicates whether there are more.
     fn last(&self) -> Option<NextPage> {
         self.answer.find(names::MORES, |_, shape| matches!(shape.kind, Kind::Boolean))?;
         let (parameter, _) = self.argument(names::LASTS, is_cursor)?;
@@ -182,7 +182,7 @@ impl<'a> List<'a> {
             Some(_) => return None,
             None if counts_from_0(shape) => 0,
             None => match least_of(shape, self.spec) {
-                // Whether the first page is 0, or 0 is every page, is not said.
+                // The document does not declare whether 0 is the first page or stands for all pages.
                 Some(0) => return None,
                 _ => 1,
             },
@@ -210,18 +210,18 @@ fn is_cursor(shape: &Shape) -> bool {
     }
 }
 
-/// Whether a value is a number of things. Documents declare those as numbers of any kind.
+/// Whether a value is a number of items. Documents declare these as numbers of any kind.
 fn is_count(shape: &Shape) -> bool {
     matches!(shape.kind, Kind::Integer(_) | Kind::Number(_))
 }
 
-/// Whether a pointer leads to one of the links of an answer, which are URLs.
+/// Whether a pointer refers to one of the links of a response, which are URLs.
 fn is_in_links(pointer: &str) -> bool {
     let segments: Vec<String> = pointer.split('/').map(plain).collect();
     segments.iter().rev().skip(1).any(|segment| segment == "links")
 }
 
-/// Whether the description has one of these words.
+/// Whether the description contains one of these words.
 fn says(shape: &Shape, words: &[&str]) -> bool {
     let description = shape.description.to_ascii_lowercase();
     words.iter().any(|word| description.contains(word))

@@ -1,26 +1,26 @@
-//! What the shape of an answer says: where its list is, and what it says about pages.
+//! The shape of a response: the location of its list, and its fields about pagination.
 
 use toolgen_core::schema::shape::{Def, Field, Kind, find_def};
 use toolgen_core::{List, Shape};
 
 use super::names::{self, rank};
 
-/// How deep fields are looked for.
+/// Maximum depth at which fields are searched.
 const MAX_DEPTH: usize = 3;
 
-/// An answer.
+/// The shape of a response.
 pub(super) struct ResponseShape<'a> {
     defs: &'a List<Def>,
-    /// Where the list is.
+    /// The pointer to the list.
     pub(super) items: String,
-    /// What an item is.
+    /// The shape of an item.
     pub(super) item: &'a Shape,
-    /// The fields that say something about pages, by their pointers.
+    /// The fields about pagination, by their pointers.
     page_fields: Vec<(String, &'a Field)>,
 }
 
 impl<'a> ResponseShape<'a> {
-    /// Reads an answer; `None` if it has no list, or if it is not clear which of several it is.
+    /// Reads the shape of a response; `None` if it has no list, or if it is ambiguous which list it is.
     pub(super) fn read(shape: &'a Shape, defs: &'a List<Def>) -> Option<ResponseShape<'a>> {
         let mut page_fields = Vec::new();
         collect_page_fields(shape, defs, "", MAX_DEPTH, &mut page_fields);
@@ -28,7 +28,7 @@ impl<'a> ResponseShape<'a> {
         Some(ResponseShape { defs, items, item, page_fields })
     }
 
-    /// Returns the pointer to the field that has the most telling of these names and fits.
+    /// Returns the pointer to the field with the most specific of these names that fits.
     pub(super) fn find(&self, names: &[&str], fits: impl Fn(&str, &Shape) -> bool) -> Option<String> {
         let fitting = self.page_fields.iter().filter(|(pointer, field)| {
             resolved(&field.shape, self.defs).is_some_and(|shape| fits(pointer, shape))
@@ -91,7 +91,7 @@ fn fields<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Vec<&'a Field> {
     }
 }
 
-/// Collects the fields that may say something about pages.
+/// Collects the fields that may be about pagination.
 fn collect_page_fields<'a>(
     shape: &'a Shape,
     defs: &'a List<Def>,
@@ -102,7 +102,7 @@ fn collect_page_fields<'a>(
     for field in fields(shape, defs) {
         let pointer = child(at, field);
         page_fields.push((pointer.clone(), field));
-        // What wraps everything else does not say so by its name.
+        // The outermost wrapper is not recognised by its name.
         let wraps =
             depth == MAX_DEPTH && rank(&["data", "result", "response", "payload"], key(field)).is_some();
         if depth > 1 && (wraps || rank(names::ENVELOPES, key(field)).is_some()) {
@@ -111,12 +111,12 @@ fn collect_page_fields<'a>(
     }
 }
 
-/// Returns where the list of an answer is, and what its items are.
+/// Returns the pointer to the list of a response, and the shape of its items.
 fn list<'a>(shape: &'a Shape, defs: &'a List<Def>, depth: usize) -> Option<(String, &'a Shape)> {
     if let Some(Kind::Array(rules)) = resolved(shape, defs).map(|shape| &shape.kind) {
         return Some((String::new(), &rules.items));
     }
-    // Lists of things in several forms.
+    // Arrays of objects in several forms.
     if let Some(Kind::Union(union)) = resolved(shape, defs).map(|shape| &shape.kind) {
         let lists = union.variants.iter().map(|variant| list(variant, defs, depth.checked_sub(1)?));
         let lists: Vec<_> = lists.collect::<Option<_>>()?;
@@ -127,7 +127,7 @@ fn list<'a>(shape: &'a Shape, defs: &'a List<Def>, depth: usize) -> Option<(Stri
         Some(Kind::Array(rules)) => Some(&*rules.items),
         _ => None,
     };
-    // Beside the list of things there may be lists of texts, such as warnings.
+    // Next to the list of objects there may be arrays of strings, such as warnings.
     let lists: Vec<(&Field, &Shape)> =
         all.iter().filter_map(|field| item(field).map(|item| (*field, item))).collect();
     let things: Vec<&(&Field, &Shape)> =
@@ -138,11 +138,11 @@ fn list<'a>(shape: &'a Shape, defs: &'a List<Def>, depth: usize) -> Option<(Stri
         let ranked = fitting.filter_map(|list| rank(names::LISTS, key(list.0)).map(|rank| (rank, list)));
         ranked.min_by_key(|(rank, _)| *rank).map(|(_, list)| list)
     };
-    // A thing may have a list of texts without being one.
+    // An object may have an array of strings without being a list.
     let chosen = match (is_named(true), things.as_slice(), is_named(false)) {
         (Some(list), ..) => Some(list),
         (None, [only], _) => Some(*only),
-        // Messages are told beside a list, unless they are all there is.
+        // Messages are next to a list, unless they are the only content.
         (None, [], None) => {
             lists.first().filter(|(field, _)| lists.len() == 1 && names::plain(key(field)) == "messages")
         }
@@ -163,12 +163,12 @@ fn list<'a>(shape: &'a Shape, defs: &'a List<Def>, depth: usize) -> Option<(Stri
     found.next().is_none().then_some(first)
 }
 
-/// Whether values are texts, numbers and the like.
+/// Whether values are scalars, such as strings and numbers.
 fn is_plain(shape: &Shape) -> bool {
     matches!(shape.kind, Kind::String(_) | Kind::Integer(_) | Kind::Number(_) | Kind::Boolean | Kind::Enum(_))
 }
 
-/// Whether a list is never the one that is asked for.
+/// Whether an array is never the requested list.
 fn is_aside(field: &Field) -> bool {
     rank(
         &[

@@ -1,9 +1,9 @@
 //! Codes of problems, each with a page that explains it.
 //!
-//! Each stage has a table of codes, a front end one in its own folder; [`catalogue`](crate::catalogue) finds a code
-//! among all of them. To add a code, add an entry to the table of its stage: a name, an identifier whose first letter
-//! gives the severity (`E`, `W`, `N`), a title and a page. The page says what the problem means, why it is one and how
-//! to fix it, and shows an example.
+//! Each stage has a table of codes, and a front end has its table in its own directory;
+//! [`catalogue`](crate::catalogue) finds a code in all of them. To add a code, add an entry to the table of its
+//! stage: a name, an identifier whose first letter is the severity (`E`, `W`, `N`), a title and a page. The page says
+//! what the problem means, why it is a problem and how to fix it, and shows an example.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -43,11 +43,11 @@ pub use text::*;
 /// The severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Something is compiled in a way worth knowing.
+    /// Something is compiled in a way that is worth knowing.
     Note,
-    /// Something is compiled, but less faithfully than the document says.
+    /// Something is compiled, but less faithfully than documented.
     Warning,
-    /// Something is left out: an operation, or the document.
+    /// Something is omitted: an operation, or the whole document.
     Error,
 }
 
@@ -99,7 +99,7 @@ impl Code {
         self.0.id
     }
 
-    /// Returns the digits of the identifier, by which the catalogue is sorted.
+    /// Returns the digits of the identifier. The catalogue is sorted by them.
     pub(crate) fn number(self) -> &'static str {
         self.0.id.get(1..).unwrap_or_default()
     }
@@ -114,26 +114,28 @@ impl Code {
         }
     }
 
-    /// Returns the text that `cargo toolgen explain` prints.
+    /// Returns the page that `cargo toolgen explain` prints.
     #[must_use]
     pub const fn page(self) -> &'static Page {
         self.0
     }
 
-    /// Whether the problem is in a manifest, which is the user's own: what it says wrongly is to be corrected, not borne.
+    /// Whether the problem is in a manifest, which is the user's own file: errors in it must be corrected, not
+    /// tolerated.
     #[must_use]
     pub fn is_own(self) -> bool {
         self.number().starts_with("04")
     }
 
-    /// Whether the problem is in the options and not in the document: a filter or a name that matches nothing in it.
+    /// Whether the problem is in the options and not in the document: a filter or a name that matches nothing in the
+    /// document.
     #[must_use]
     pub fn is_choice(self) -> bool {
         OF_OPTIONS.contains(&self)
     }
 }
 
-// A code is its identifier; the page follows from it.
+// A code is identified by its identifier; the page follows from it.
 impl PartialEq for Code {
     fn eq(&self, other: &Code) -> bool {
         self.0.id == other.0.id

@@ -1,17 +1,17 @@
-//! What is done about problems, chosen by the user for each code.
+//! The severity level that the user chose for each code.
 
 use std::collections::BTreeMap;
 
 use super::{Problem, Severity};
 
-/// What is done about problems of a code.
+/// The level of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// They are not reported.
+    /// The problems are not reported.
     Allow,
-    /// They are warnings.
+    /// The problems are warnings.
     Warn,
-    /// They are errors: `check` and builds fail.
+    /// The problems are errors: `check` and builds fail.
     Deny,
 }
 
@@ -27,18 +27,19 @@ impl Level {
     }
 }
 
-/// The levels of codes. A code without one keeps the severity given by its first letter.
+/// The levels of codes. A code without a level has the severity of its first letter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Levels {
-    /// By names in upper case, as identifiers are, each with the name as it was given: it may be none of a code.
+    /// By name in upper case, as in identifiers, each with the name as the user wrote it.
+    /// Some names may be unknown codes.
     of_codes: BTreeMap<String, (String, Level)>,
     warnings: Option<Level>,
 }
 
 impl Levels {
-    /// Sets the level of a code such as `N0706`, or of all `warnings`. The last level set counts, and that of a code
-    /// takes precedence over that of all warnings. A name that is not a code is reported with the other problems, as an
-    /// error (E0338).
+    /// Sets the level of a code such as `N0706`, or of all `warnings`. The last level set applies, and that of a code
+    /// takes precedence over that of all warnings. A name that is not a code is reported with the other problems, as
+    /// an error (E0338).
     pub fn set(&mut self, name: &str, level: Level) {
         if name.eq_ignore_ascii_case("warnings") {
             self.warnings = Some(level);
@@ -53,7 +54,7 @@ impl Levels {
         *self == Levels::default()
     }
 
-    /// Returns these levels, and those of others where these say nothing.
+    /// Returns these levels, completed with those of others.
     #[must_use]
     pub(crate) fn over(&self, others: &Levels) -> Levels {
         let mut both = others.clone();
@@ -67,7 +68,7 @@ impl Levels {
         self.of_codes.values().map(|(name, level)| (name.as_str(), *level))
     }
 
-    /// Returns the severity of a problem; `None` if it is not to be reported.
+    /// Returns the severity of a problem; `None` if it is not reported.
     pub(super) fn severity(&self, problem: &Problem) -> Option<Severity> {
         let of = |level| match level {
             Level::Allow => None,
@@ -79,7 +80,7 @@ impl Levels {
         }
         let chosen = self.of_codes.get(problem.code.id());
         let own = match chosen {
-            // A code that is a warning by name or by choice is one of the warnings, which may be denied.
+            // A code that is a warning by its letter or by choice is one of the warnings, which may be denied.
             Some((_, Level::Warn)) => Severity::Warning,
             Some((_, level)) => return of(*level),
             None => problem.code.severity(),

@@ -1,4 +1,4 @@
-//! Shows problems to machines and people.
+//! Formats problems for machines and people.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -12,20 +12,20 @@ use toolgen_core::printable;
 use super::{Code, Problem, Problems, Severity};
 use crate::source::{Pointer, Position, Source};
 
-/// The maximum number of characters of a line shown before the place: a document may be one line of many megabytes.
+/// Maximum number of characters of a line before the position: a document may be one line of many megabytes.
 const MAX_BEFORE: usize = 80;
 
-/// The maximum number of characters of a line shown after the place.
+/// Maximum number of characters of a line after the position.
 const MAX_AFTER: usize = 60;
 
-/// The maximum number of characters of indentation shown; more would waste the width of the terminal.
+/// Maximum number of characters of indentation; more would waste the width of the terminal.
 const MAX_INDENT: usize = 8;
 
-/// The maximum number of places named for a recurring problem; the report for machines has all.
+/// Maximum number of positions listed for a recurring problem; the JSON report lists all.
 const MAX_PLACES: usize = 8;
 
-/// Returns a problem for machines: `code`, `severity`, `file`, `line`, `column`, `pointer`, `message`, `help`. `help`
-/// is null if no help is known.
+/// Returns a problem as JSON: `code`, `severity`, `file`, `line`, `column`, `pointer`, `message`, `help`. `help` is
+/// null if no help is known.
 #[must_use]
 pub fn json(position: Position, problem: &Problem) -> Value {
     let help = (!problem.help.is_empty()).then_some(problem.help.as_str());
@@ -41,21 +41,21 @@ pub fn json(position: Position, problem: &Problem) -> Value {
     })
 }
 
-/// How many places stand for the many problems of a code.
+/// Maximum number of positions that represent the many problems of a code.
 const MAX_WORST: usize = 3;
 
-/// A problem as it is shown: once, however many places of a document have it.
+/// A problem as displayed: once, with all positions where it occurs in a document.
 #[derive(Clone, Debug)]
 pub struct GroupedProblem<'a> {
-    /// The first of its places.
+    /// The first of its positions.
     pub position: Position,
     /// The problem.
     pub problem: &'a Problem,
-    /// Its other places, in order.
+    /// Its other positions, in order.
     pub others: Vec<Position>,
 }
 
-/// Returns the problems in display order; those with the same code, message and help in one document become one.
+/// Returns the problems in display order; problems with the same code, message and help in one document are grouped.
 #[must_use]
 pub fn grouped(problems: &Problems) -> Vec<GroupedProblem<'_>> {
     let mut visible: Vec<GroupedProblem<'_>> = Vec::new();
@@ -77,12 +77,12 @@ pub fn grouped(problems: &Problems) -> Vec<GroupedProblem<'_>> {
     visible
 }
 
-/// Returns the wanted problems, one per line.
+/// Returns the selected problems, one per line.
 pub(crate) fn one_a_line(problems: &Problems, wanted: impl Fn(&Problem) -> bool) -> Vec<String> {
     grouped(problems).iter().filter(|visible| wanted(visible.problem)).map(in_one_line).collect()
 }
 
-/// Formats a problem as `FILE:LINE:COLUMN: message [CODE]; help`; a problem in the options has no place in a file.
+/// Formats a problem as `FILE:LINE:COLUMN: message [CODE]; help`; a problem in the options has no position in a file.
 fn in_one_line(GroupedProblem { position, problem, others }: &GroupedProblem<'_>) -> String {
     let Position { line, column } = position;
     let path = problem.source.path.display();
@@ -99,10 +99,11 @@ fn in_one_line(GroupedProblem { position, problem, others }: &GroupedProblem<'_>
     one_line(&format!("{location}: {} [{}]{help}{others}", problem.message, problem.code))
 }
 
-/// Renders problems for people: what is wrong, where, the line with a mark under the place, and what to do about it.
+/// Renders problems for people: the error, its location, the line with a mark under the position, and what to do
+/// about it.
 ///
-/// It remembers the place of the last problem, so that problems in the order of their places take one pass over the
-/// text, however many there are.
+/// It remembers the position of the last problem, so that problems in the order of their positions take one pass over
+/// the text, regardless of their number.
 #[derive(Debug, Default)]
 pub struct HumanRenderer {
     color: bool,
@@ -111,19 +112,19 @@ pub struct HumanRenderer {
 }
 
 impl HumanRenderer {
-    /// Creates a renderer. `color` adds the escapes of a terminal.
+    /// Creates a renderer. `color` adds the escape sequences of a terminal.
     #[must_use]
     pub fn new(color: bool) -> Self {
         HumanRenderer { color, ..HumanRenderer::default() }
     }
 
-    /// Returns the text of a problem, in several lines.
+    /// Returns a problem in several lines.
     #[must_use]
     pub fn show(&mut self, position: Position, problem: &Problem) -> String {
         self.show_all(&GroupedProblem { position, problem, others: Vec::new() })
     }
 
-    /// Returns the text of a problem and of all its places, in several lines.
+    /// Returns a problem with all its positions, in several lines.
     #[must_use]
     pub fn show_all(&mut self, GroupedProblem { position, problem, others }: &GroupedProblem<'_>) -> String {
         let severity = problem.severity();
@@ -131,7 +132,7 @@ impl HumanRenderer {
         let head = self.paint(tone, &format!("{severity}[{}]", problem.code));
         let message = self.paint("1", &format!(": {}", one_line(&problem.message)));
         let (margin, location) = if problem.code.is_choice() {
-            // No line of the document is to blame.
+            // No line of the document is the cause.
             let path = path_of(&problem.source);
             let options = if problem.pointer.is_root() { "the options for " } else { "" };
             (" ".to_owned(), format!(" {} {options}{path}\n", self.paint("1;34", "-->")))
@@ -154,7 +155,7 @@ impl HumanRenderer {
         text
     }
 
-    /// Returns one line for many problems of a code in a file: what they are, their number, and the first places of
+    /// Returns one line for many problems of a code in a file: their title, their number, and the first positions of
     /// those that recur most.
     #[must_use]
     pub fn count(&self, path: &Path, code: Code, problems: &[&GroupedProblem<'_>]) -> String {
@@ -170,7 +171,8 @@ impl HumanRenderer {
         format!("{head}: {} ({times} times): {path}:{at}{more}", code.page().title)
     }
 
-    /// Returns the file and the line, with a mark under the place. A line that may hold a credential is not shown.
+    /// Returns the file and the line, with a mark under the position. A line that may contain a credential is not
+    /// shown.
     fn place(&mut self, margin: &str, position: Position, problem: &Problem, tone: &str) -> String {
         let source = &problem.source;
         let Position { line, column } = position;
@@ -219,7 +221,7 @@ impl HumanRenderer {
     }
 }
 
-/// The escape of a terminal for the color of a severity.
+/// The terminal escape sequence for the color of a severity.
 const fn tone(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "1;31",
@@ -228,7 +230,7 @@ const fn tone(severity: Severity) -> &'static str {
     }
 }
 
-/// Formats places as `2:3, 5:1 and 7 more places`.
+/// Formats positions as `2:3, 5:1 and 7 more places`.
 fn places(others: &[Position]) -> String {
     let by_name = others.iter().take(MAX_PLACES).map(|Position { line, column }| format!("{line}:{column}"));
     let named = by_name.collect::<Vec<_>>().join(", ");
@@ -265,7 +267,7 @@ fn path_of(source: &Source) -> String {
     one_line(&source.path.display().to_string())
 }
 
-/// Returns a text as one line that a terminal may show: every character keeps its place.
+/// Returns a string as one line that is safe for a terminal: every character keeps its column.
 fn one_line(text: &str) -> String {
     printable(text).replace(['\n', '\t'], " ")
 }

@@ -57,7 +57,7 @@ fn text_output_shows_the_line_with_a_marker() {
     assert!(HumanRenderer::new(true).show(at, problem).contains("\u{1b}[1;33mwarning[W0115]\u{1b}[0m"));
 }
 
-/// A text that changes the direction of what follows would hide what is wrong.
+/// A character that changes the text direction would hide the error.
 #[test]
 fn control_characters_of_a_document_are_escaped() {
     let mut problems = problems("{\n\"a\u{202e}b\": \"\u{2066}\u{200b}c\"}");
@@ -100,9 +100,9 @@ fn deep_indentation_is_truncated() {
 fn problem_with_many_locations_is_shown_once() {
     let mut problems = problems("{\n\"a\": 1,\n\"b\": 2,\n\"c\": 3}");
     for location in ["/b", "/a", "/c"] {
-        problems.report(openapi::codes::MISSING_REF, &pointer(location), "`x` leads to nothing", "add it");
+        problems.report(openapi::codes::MISSING_REF, &pointer(location), "`x` does not resolve", "add it");
     }
-    problems.report(openapi::codes::MISSING_REF, &pointer("/b"), "`y` leads to nothing", "");
+    problems.report(openapi::codes::MISSING_REF, &pointer("/b"), "`y` does not resolve", "");
     let displayed: Vec<String> =
         grouped(&problems).iter().map(|one| HumanRenderer::new(false).show_all(one)).collect();
     let [x, y] = displayed.as_slice() else { panic!("{displayed:?}") };
@@ -110,8 +110,8 @@ fn problem_with_many_locations_is_shown_once() {
     assert!(!y.contains("also"), "{y}");
     assert_eq!(
         problems.to_string(),
-        "a.json:2:1: `x` leads to nothing [W0305]; add it (and at 2 other places)\n\
-         a.json:3:1: `y` leads to nothing [W0305]"
+        "a.json:2:1: `x` does not resolve [W0305]; add it (and at 2 other places)\n\
+         a.json:3:1: `y` does not resolve [W0305]"
     );
     let many: Vec<Position> = (1..=20).map(|line| Position { line, column: 1 }).collect();
     let message = HumanRenderer::new(false).show_all(&GroupedProblem {

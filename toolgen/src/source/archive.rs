@@ -1,7 +1,7 @@
 //! Archives of documents: ZIP, and tar with or without gzip.
 //!
-//! Nothing is written to disk. Only regular files whose names stay inside the archive count, and an archive that
-//! unpacks to more than a [`Bundle`] holds is refused.
+//! Nothing is written to disk. Only regular files whose names stay inside the archive are used, and an archive that
+//! unpacks to more than a [`Bundle`] holds is rejected.
 
 use std::io::{Cursor, Read};
 use std::path::{Component, Path, PathBuf};
@@ -11,12 +11,13 @@ use super::bundle::{Bundle, MAX_BUNDLED, MAX_BUNDLED_BYTES};
 use super::read_bounded;
 
 impl Bundle {
-    /// Unpacks an archive: ZIP, tar, or tar with gzip, as its first bytes say. Links, devices and names that lead out
-    /// of it are left out.
+    /// Unpacks an archive: ZIP, tar, or tar with gzip, according to its first bytes. Links, devices and names that
+    /// point outside it are ignored.
     ///
     /// # Errors
     ///
-    /// If it is none of these or is damaged, or has more than [`MAX_BUNDLED`] files or [`MAX_BUNDLED_BYTES`] unpacked.
+    /// If it is none of these or is damaged, or has more than [`MAX_BUNDLED`] files or more than
+    /// [`MAX_BUNDLED_BYTES`] unpacked.
     pub fn from_archive(origin: impl Into<PathBuf>, bytes: &[u8]) -> Result<Bundle, String> {
         let mut bundle = Bundle::new(origin);
         let unpacked = match bytes {
@@ -44,7 +45,7 @@ fn unzip(bytes: &[u8], bundle: &mut Bundle) -> Result<(), String> {
 }
 
 fn untar(reader: impl Read, bundle: &mut Bundle) -> Result<(), String> {
-    // More than is kept may be skipped, but not without end.
+    // More than the limit may be skipped, but not endlessly.
     let max = 2 * MAX_BUNDLED_BYTES as u64;
     let mut archive = tar::Archive::new(reader.take(max));
     for entry in archive.entries().map_err(|error| error.to_string())? {
@@ -57,7 +58,7 @@ fn untar(reader: impl Read, bundle: &mut Bundle) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads a file of an archive. The size that it claims is not trusted.
+/// Reads a file of an archive. The declared size is not trusted.
 fn content(file: &mut impl Read) -> Result<Vec<u8>, String> {
     let mut content = Vec::new();
     let limit = MAX_BUNDLED_BYTES as u64 + 1;
@@ -65,7 +66,7 @@ fn content(file: &mut impl Read) -> Result<Vec<u8>, String> {
     Ok(content)
 }
 
-/// Returns the name of a file, if it stays inside.
+/// Returns the name of a file, if it stays inside the archive.
 fn name_of(path: &Path) -> Option<String> {
     let mut names = Vec::new();
     for component in path.components() {
@@ -78,11 +79,11 @@ fn name_of(path: &Path) -> Option<String> {
     (!names.is_empty()).then(|| names.join("/"))
 }
 
-/// A bundle and the name of a document in it; or why there is none, and what to do.
+/// A bundle and the name of a document in it; or the error and its help.
 type Opened = Result<(Arc<Bundle>, String), (String, &'static str)>;
 
-/// Opens the archive that a path leads to: `api.zip` means its main document, `api.zip/v2/api.yaml` another one. `None` if
-/// the path does not name an archive.
+/// Opens the archive in a path: `api.zip` means its main document, `api.zip/v2/api.yaml` another one. `None` if the
+/// path does not name an archive.
 pub(super) fn open(path: &Path) -> Option<Opened> {
     let archive = path.ancestors().find(|path| path.is_file())?;
     let name = archive.file_name()?.to_str()?.to_ascii_lowercase();

@@ -1,20 +1,20 @@
-//! Files that came together, from an archive or over the network, and refer to each other like those in a folder.
+//! Files from an archive or from the network that refer to each other like those in a directory.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The most files of a bundle.
+/// Maximum number of files in a bundle.
 pub const MAX_BUNDLED: usize = 10_000;
 
-/// The most bytes of all files of a bundle together, as they are after unpacking: 256 MiB.
+/// Maximum total size of the files in a bundle after unpacking, in bytes: 256 MiB.
 pub const MAX_BUNDLED_BYTES: usize = 256 * 1024 * 1024;
 
-/// Files by their names: paths with `/`, or URLs. A document of a bundle refers to its files, and to nothing else.
+/// Files by name: paths with `/`, or URLs. A document of a bundle can only refer to files of the bundle.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Bundle {
-    /// Where it came from, as the user named it; empty if the names already say so.
+    /// Its origin, as the user named it; empty if the names already contain it.
     origin: PathBuf,
     files: BTreeMap<String, Vec<u8>>,
     bytes: usize,
@@ -43,11 +43,12 @@ impl Bundle {
         Bundle { origin: origin.into(), ..Bundle::default() }
     }
 
-    /// Adds a file, in place of one of the same name.
+    /// Adds a file, replacing a file of the same name.
     ///
     /// # Errors
     ///
-    /// If there are then more than [`MAX_BUNDLED`] files, or more than [`MAX_BUNDLED_BYTES`]. The text says which.
+    /// If the bundle would have more than [`MAX_BUNDLED`] files, or more than [`MAX_BUNDLED_BYTES`]. The message says
+    /// which.
     pub fn add(&mut self, name: impl Into<String>, content: Vec<u8>) -> Result<(), String> {
         self.bytes += content.len();
         if self.bytes > MAX_BUNDLED_BYTES {
@@ -77,8 +78,8 @@ impl Bundle {
         if self.origin.as_os_str().is_empty() { PathBuf::from(name) } else { self.origin.join(name) }
     }
 
-    /// Returns the name of the document that the others are parts of: the one called `openapi` or `swagger` that is in
-    /// the fewest folders, or else the only JSON or YAML file.
+    /// Returns the name of the main document: the file named `openapi` or `swagger` in the fewest directories, or
+    /// else the only JSON or YAML file.
     #[must_use]
     pub fn main(&self) -> Option<&str> {
         let is_document = |name: &&str| {

@@ -1,4 +1,4 @@
-//! Reads documents, and reports what is wrong with their texts.
+//! Parses documents, and reports errors in their texts.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,14 +13,14 @@ use super::{
 };
 use crate::problem::{Problems, codes};
 
-/// A document that was read.
+/// A parsed document.
 #[derive(PartialEq)]
 pub struct Document {
     /// The text.
     pub source: Arc<Source>,
     /// The text as a tree.
     pub root: Value,
-    /// The texts of the scalars that the tree does not keep.
+    /// The source text of the scalars that the tree does not preserve.
     pub(crate) written: Written,
 }
 
@@ -35,10 +35,10 @@ impl Document {
     /// Reads a document from disk. Its content, not its name, decides between JSON and YAML.
     ///
     /// With the feature `archives`, `api.zip` is the main document of that archive (see [`Bundle::main`]), and
-    /// `api.zip/parts/pets.yaml` another one; tar archives are read, too.
+    /// `api.zip/parts/pets.yaml` another one; tar archives are also read.
     ///
-    /// Returns `None` if there is no tree to work with; the problems then say why. From here on `problems` belong to
-    /// this document.
+    /// Returns `None` if there is no tree to work with; the problems then give the reason. From here on, `problems`
+    /// belong to this document.
     pub fn load(path: &Path, problems: &mut Problems) -> Option<Arc<Document>> {
         #[cfg(feature = "archives")]
         if let Some(found) = super::archive::open(path) {
@@ -49,9 +49,7 @@ impl Document {
         }
         match read_bounded(path) {
             Ok(bytes) => Document::read(on_disk(path), bytes, problems),
-            Err(error) => {
-                unreadable(path, error, "check the name, and that it is a file you may read", problems)
-            }
+            Err(error) => unreadable(path, error, "check the name and the permissions of the file", problems),
         }
     }
 
@@ -59,16 +57,16 @@ impl Document {
     pub(crate) fn load_text(path: &Path, problems: &mut Problems) -> Option<Arc<Document>> {
         match read_bounded(path) {
             Ok(bytes) => Some(Document::of_text(on_disk(path), bytes, problems)),
-            Err(error) => unreadable(path, error, "check that you may read it", problems),
+            Err(error) => unreadable(path, error, "check the permissions of the file", problems),
         }
     }
 
-    /// Returns the text of the scalar at a place, as the document writes it: `1.10` for the number 1.1.
+    /// Returns the scalar at a location as the document writes it: `1.10` for the number 1.1.
     pub(crate) fn text_at(&self, pointer: &Pointer) -> Option<Cow<'_, str>> {
         self.written.text_of(pointer.resolve(&self.root)?, pointer)
     }
 
-    /// Takes bytes as a text that is not a document. The rest of the source is given.
+    /// Treats bytes as a text that is not a document. `source` contains everything but the text.
     pub(crate) fn of_text(mut source: Source, bytes: Vec<u8>, problems: &mut Problems) -> Arc<Document> {
         let mut findings = Vec::new();
         source.text = decode(bytes, &mut findings);
@@ -79,7 +77,7 @@ impl Document {
         Arc::new(Document { source, root, written: Written::default() })
     }
 
-    /// Reads a document from text. `path` is only a name here.
+    /// Parses a document from a string. `path` is only a name here.
     ///
     /// Returns the same as [`Document::load`].
     pub fn parse(path: &Path, text: &str, problems: &mut Problems) -> Option<Arc<Document>> {
@@ -93,7 +91,7 @@ impl Document {
         Document::read(Source { path: path.to_path_buf(), ..Source::default() }, bytes, problems)
     }
 
-    /// Reads a document that is a file of a bundle. Its references lead to other files of the bundle.
+    /// Reads a document that is a file of a bundle. Its references are resolved to other files of the bundle.
     ///
     /// Returns the same as [`Document::load`]; `None` without a problem if there is no file of this name.
     pub fn from_bundle(bundle: &Arc<Bundle>, name: &str, problems: &mut Problems) -> Option<Arc<Document>> {
@@ -103,7 +101,7 @@ impl Document {
         Document::read(Source { path, inside, ..Source::default() }, bytes, problems)
     }
 
-    /// Reads a document from bytes; everything about the source but the text is known.
+    /// Parses a document from bytes. `source` contains everything but the text.
     fn read(mut source: Source, bytes: Vec<u8>, problems: &mut Problems) -> Option<Arc<Document>> {
         let mut findings = Vec::new();
         source.text = decode(bytes, &mut findings);
@@ -123,7 +121,7 @@ impl Document {
     }
 }
 
-/// The source that a file on disk is to be.
+/// Creates the source for a file on disk.
 fn on_disk(path: &Path) -> Source {
     Source { path: path.to_path_buf(), from_disk: true, ..Source::default() }
 }
@@ -135,7 +133,7 @@ fn unreadable(path: &Path, message: String, help: &str, problems: &mut Problems)
     None
 }
 
-/// Decodes bytes to text. Invalid UTF-8 is replaced, so that one bad letter in a description does not lose the
+/// Decodes bytes to text. Invalid UTF-8 is replaced, so that one invalid byte in a description does not lose the
 /// document.
 fn decode(mut bytes: Vec<u8>, findings: &mut Vec<Finding>) -> String {
     let mut refuse = |message: &str, help| {
@@ -146,7 +144,7 @@ fn decode(mut bytes: Vec<u8>, findings: &mut Vec<Finding>) -> String {
         let message = format!("the document is larger than {} MB", MAX_BYTES / 1024 / 1024);
         return refuse(
             &message,
-            "split the document, or take a version of it in which `$ref` stands for what is repeated",
+            "split the document, or use a version that replaces repeated parts by `$ref`",
         );
     }
     let save = "save the document as UTF-8";
@@ -174,16 +172,16 @@ fn decode(mut bytes: Vec<u8>, findings: &mut Vec<Finding>) -> String {
     }
 }
 
-/// Whether a text is meant to be JSON, whatever its file is called.
+/// Whether a text is meant to be JSON, regardless of the file name.
 fn looks_like_json(text: &str) -> bool {
     text.trim_start().starts_with(['{', '['])
 }
 
-/// Reads a text. A file named `.yaml` that begins like JSON may still be YAML.
+/// Parses a text. A file named `.yaml` that begins like JSON may still be YAML.
 fn read(source: &mut Source) -> Reading {
     if source.text.trim().is_empty() {
         let message = String::from("the document is empty");
-        let help = "name a document that says something";
+        let help = "name a document with content";
         return (None, vec![Finding::new(codes::EMPTY_DOCUMENT, At::Byte(0), message, help)]);
     }
     if source.format == Format::Yaml {
@@ -201,7 +199,7 @@ fn read(source: &mut Source) -> Reading {
     as_json
 }
 
-/// Turns the findings of a reader into problems.
+/// Turns the findings of a parser into problems.
 fn report(source: &Source, mut findings: Vec<Finding>, problems: &mut Problems) {
     let offset_of = |finding: &Finding| match finding.at {
         At::Byte(offset) => offset,

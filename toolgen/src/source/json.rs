@@ -1,7 +1,7 @@
-//! Reads JSON into values.
+//! Parses JSON into values.
 //!
-//! Uses its own reader, because `serde_json` reports neither duplicate keys nor their places, refuses a document for
-//! the number `1e400`, and stops at 128 levels.
+//! Uses its own parser, because `serde_json` reports neither duplicate keys nor their positions, rejects a document
+//! for the number `1e400`, and stops at 128 levels.
 
 mod lex;
 mod parse;

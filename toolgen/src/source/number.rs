@@ -1,10 +1,10 @@
-//! Reads numbers of any size.
+//! Parses numbers of any size.
 
 use serde_json::{Number, Value};
 
 use crate::problem::codes::{self, Code};
 
-/// A number, and whether it differs from the document's.
+/// A parsed number, and whether it differs from the document's.
 #[derive(Debug, PartialEq)]
 pub(super) enum ParsedNumber {
     /// Exactly the document's number.
@@ -22,7 +22,7 @@ impl ParsedNumber {
         match self {
             ParsedNumber::Exact(value) => (value, None),
             ParsedNumber::Near(value) => {
-                let message = format!("`{text}` does not fit 64 bits; it is read as {value}");
+                let message = format!("`{text}` does not fit in 64 bits; it is read as {value}");
                 (value, Some((codes::INEXACT_NUMBER, message)))
             }
             ParsedNumber::Absurd(value) => {
@@ -33,8 +33,8 @@ impl ParsedNumber {
     }
 }
 
-/// Reads a decimal number that is known to be well-formed. Integers that fit 64 bits are exact, other numbers become
-/// the nearest floating point number, and too large ones the largest.
+/// Parses a decimal number that is known to be well-formed. Integers that fit in 64 bits are exact, other numbers
+/// become the nearest floating point number, and too large ones the largest.
 pub(super) fn decimal(text: &str) -> ParsedNumber {
     let text = text.strip_prefix('+').unwrap_or(text);
     let is_integer = !text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
@@ -59,7 +59,7 @@ pub(super) fn decimal(text: &str) -> ParsedNumber {
     }
 }
 
-/// Reads the digits of an integer of another base.
+/// Parses the digits of an integer in another base.
 pub(super) fn radix(digits: &str, radix: u32) -> ParsedNumber {
     if let Ok(value) = u64::from_str_radix(digits, radix) {
         return ParsedNumber::Exact(value.into());

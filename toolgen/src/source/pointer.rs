@@ -1,4 +1,4 @@
-//! Places in a document.
+//! Locations in a document.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use serde_json::Value;
 use toolgen_core::internal::pointer::push as push_token;
 
-/// A place in a document: a JSON pointer (RFC 6901).
+/// A location in a document: a JSON pointer (RFC 6901).
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pointer(String);
 
@@ -14,14 +14,14 @@ impl Pointer {
     /// The whole document.
     pub const ROOT: Pointer = Pointer(String::new());
 
-    /// Reads a pointer: empty, or tokens that each follow a `/`. Returns `None` for anything else.
+    /// Parses a pointer: empty, or tokens that each follow a `/`. Returns `None` for anything else.
     #[must_use]
     pub fn parse(text: &str) -> Option<Pointer> {
         (text.is_empty() || text.starts_with('/')).then(|| Pointer(text.to_owned()))
     }
 
-    /// Reads the fragment of a reference, with or without its `#`: a pointer with special characters written as `%xx`
-    /// (RFC 6901, section 6). A `%` that does not start such an escape stands for itself.
+    /// Parses the fragment of a reference, with or without its `#`: a pointer with special characters written as
+    /// `%xx` (RFC 6901, section 6). A `%` that does not start such an escape is literal.
     ///
     /// Returns `None` if the fragment is the name of an anchor, or its escapes are not UTF-8.
     #[must_use]
@@ -30,7 +30,7 @@ impl Pointer {
         Pointer::parse(&percent_decode(fragment)?)
     }
 
-    /// Returns the member or item `token` of this place.
+    /// Returns the location of the member or item `token`.
     #[must_use]
     pub fn child(&self, token: &str) -> Pointer {
         let mut text = String::with_capacity(self.0.len() + token.len() + 1);
@@ -39,13 +39,13 @@ impl Pointer {
         Pointer(text)
     }
 
-    /// Returns the item `index` of this place.
+    /// Returns the location of the item `index`.
     #[must_use]
     pub fn item(&self, index: usize) -> Pointer {
         Pointer(format!("{}/{index}", self.0))
     }
 
-    /// Returns the place that contains this one, or `None` for the whole document.
+    /// Returns the parent location, or `None` for the whole document.
     #[must_use]
     pub fn parent(&self) -> Option<Pointer> {
         let end = self.0.rfind('/')?;
@@ -58,12 +58,12 @@ impl Pointer {
         self.0.rsplit_once('/').map(|(_, token)| unescape(token))
     }
 
-    /// Returns the tokens from the root to this place.
+    /// Returns the tokens from the root to this location.
     pub fn tokens(&self) -> impl Iterator<Item = Cow<'_, str>> {
         self.0.split('/').skip(1).map(unescape)
     }
 
-    /// Returns the value at this place.
+    /// Returns the value at this location.
     #[must_use]
     pub fn resolve<'v>(&self, root: &'v Value) -> Option<&'v Value> {
         root.pointer(&self.0)
@@ -88,17 +88,17 @@ impl fmt::Display for Pointer {
     }
 }
 
-/// Returns the key that a reference token stands for.
+/// Returns the key that a reference token represents.
 pub(crate) fn unescape(token: &str) -> Cow<'_, str> {
     if token.contains('~') {
-        // In this order: `~01` is `~1`, not `/` (RFC 6901, section 4).
+        // The order matters: `~01` is `~1`, not `/` (RFC 6901, section 4).
         Cow::Owned(token.replace("~1", "/").replace("~0", "~"))
     } else {
         Cow::Borrowed(token)
     }
 }
 
-/// Returns a text without its escapes `%xx`; `None` if it is then not UTF-8.
+/// Decodes the escapes `%xx` of a string; `None` if the result is not UTF-8.
 pub(crate) fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('%') {
         return Some(Cow::Borrowed(text));

@@ -14,7 +14,8 @@ fn parse(name: &str, text: &str) -> (Option<Arc<Document>>, Problems) {
     (document, problems)
 }
 
-/// Texts as values: `read` is a text, as JSON; `place` tells where a pointer leads in it, and `written` with what text.
+/// Texts as values: `read` is a text, as JSON; `place` gives the location of a pointer in it, and `written` the
+/// source text there.
 #[test]
 fn parsing_matches_the_script() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/source/tests/texts.txt");
@@ -61,7 +62,7 @@ fn locations_found_in_bulk_equal_single_lookups() {
     }
 }
 
-/// The codes and positions of the problems of a text, and whether it was read.
+/// The codes and positions of the problems of a text, and whether it was parsed.
 fn trouble(text: &str) -> (bool, Vec<(&'static str, usize, usize)>) {
     let (document, problems) = parse("x", text);
     let placed = problems.placed();

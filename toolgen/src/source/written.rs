@@ -1,7 +1,8 @@
-//! The texts of scalars that a value does not keep: `1.10` is the number 1.1, `0x1F` is 31, `01234` is 1234.
+//! The source text of scalars that a value does not preserve: `1.10` is the number 1.1, `0x1F` is 31, `01234` is
+//! 1234.
 //!
-//! Where a text belongs, the author meant these characters: a version, a code, a name. What takes a scalar as a text
-//! asks for them here.
+//! Where a string is expected, the author meant these characters: a version, a code, a name. Code that converts a
+//! scalar to a string looks them up here.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,12 +12,12 @@ use serde_json::Value;
 use super::Pointer;
 use super::yaml::resolve;
 
-/// The scalars of a document whose values print otherwise than they are written, as a tree like the document's.
+/// The scalars of a document whose values print differently from their source, as a tree like the document's.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Written {
-    /// The text of a scalar.
+    /// The source text of a scalar.
     Text(Box<str>),
-    /// The members of an object by their keys, or the items of a list by their indices.
+    /// The members of an object by their keys, or the items of an array by their indices.
     Parts(BTreeMap<String, Written>),
 }
 
@@ -27,18 +28,18 @@ impl Default for Written {
 }
 
 impl Written {
-    /// Returns the text of a scalar if its value, which is no text, prints otherwise.
+    /// Returns the source text of a scalar if its value is not a string and prints differently.
     pub(super) fn of(text: &str, value: &Value) -> Option<Written> {
         let differs = match value {
             Value::String(_) => false,
-            // Most are plain whole numbers.
+            // Most numbers are plain integers.
             Value::Number(_) if is_plain(text) => false,
             value => format!("{value}") != text,
         };
         differs.then(|| Written::Text(text.into()))
     }
 
-    /// Returns parts as one, unless there are none.
+    /// Returns parts as one value, unless there are none.
     pub(super) fn of_parts(parts: BTreeMap<String, Written>) -> Option<Written> {
         (!parts.is_empty()).then_some(Written::Parts(parts))
     }
@@ -56,7 +57,7 @@ impl Written {
         *here = part;
     }
 
-    /// Returns the text of a scalar at a place, as the document writes it: a text as it is, a number or a boolean by its
+    /// Returns the scalar at a location as the document writes it: a string unchanged, a number or a boolean by its
     /// own characters. `None` for anything else.
     pub(crate) fn text_of<'t>(&'t self, value: &'t Value, pointer: &Pointer) -> Option<Cow<'t, str>> {
         match value {
@@ -68,14 +69,14 @@ impl Written {
         }
     }
 
-    /// Returns the text of a scalar at a place, if its value prints otherwise. An overlay may have put another value
-    /// there.
+    /// Returns the source text of the scalar at a location, if its value prints differently. An overlay may have
+    /// replaced the value.
     pub(crate) fn at(&self, value: &Value, pointer: &Pointer) -> Option<&str> {
         let Written::Text(text) = self.part(pointer)? else { return None };
         (resolve(text).split(text).0 == *value).then_some(text)
     }
 
-    /// Returns what is known about a place and what is below it.
+    /// Returns what is known about a location and below it.
     pub(crate) fn part(&self, pointer: &Pointer) -> Option<&Written> {
         let mut here = self;
         for token in pointer.tokens() {
@@ -86,7 +87,7 @@ impl Written {
     }
 }
 
-/// Whether a text is a whole number that prints as it is written.
+/// Whether a text is an integer that prints as it is written.
 fn is_plain(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     digits.len() < 19 && !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit())

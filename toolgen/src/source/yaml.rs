@@ -1,9 +1,9 @@
-//! Reads YAML into values.
+//! Parses YAML into values.
 //!
-//! `saphyr-parser` provides the grammar, this module the rest: a document is composed into a list of nodes, and the
-//! nodes into values, where aliases, merge keys and the scalars of the core schema get their meaning.
+//! `saphyr-parser` provides the grammar, and this module the rest: a document is composed into a list of nodes, and
+//! the nodes into values, where aliases, merge keys and the scalars of the core schema are resolved.
 //!
-//! Why `saphyr-parser`, measured on 27 published YAML documents of OpenAPI (9 MB; read to a `serde_json::Value`):
+//! Why `saphyr-parser`, measured on 27 published YAML documents of OpenAPI (9 MB; parsed to a `serde_json::Value`):
 //!
 //! | reader | time | results that are wrong |
 //! |---|---|---|
@@ -11,9 +11,9 @@
 //! | `serde-saphyr` 2 | 2.2 | 15: `y` and `n` (names of coordinates, of parameters) become booleans, as in YAML 1.1 |
 //! | `serde_yaml_ng` 0.10, `serde_norway` 0.9 | 1.2 | a document is refused for a number beyond 64 bits |
 //!
-//! The events carry lines and columns, which the others lose on the way to a value, and leave to this module the
-//! decisions about whether a published document can be used: duplicate keys, absurd numbers, limits. A limit of the
-//! parser itself is 255 levels of flow collections (`[[…]]`) in a YAML text; it does not read JSON texts.
+//! The events have lines and columns, which the others lose on the way to a value. They leave to this module the
+//! decisions about whether a published document can be used: duplicate keys, absurd numbers, limits. The parser
+//! itself has a limit of 255 levels of flow collections (`[[…]]`) in a YAML text; it does not parse JSON texts.
 
 mod build;
 mod compose;
@@ -29,7 +29,7 @@ use self::compose::{Tree, compose};
 use self::repair::mend;
 use super::{Finding, Reading};
 
-/// Reads the first document of a text. Returns no value if the text is not YAML.
+/// Parses the first document of a text. Returns no value for invalid YAML.
 pub(super) fn read(text: &str) -> Reading {
     composed(text, |tree, mut findings| {
         let value = tree.and_then(|tree| build::build(&tree, &mut findings));
@@ -37,7 +37,7 @@ pub(super) fn read(text: &str) -> Reading {
     })
 }
 
-/// Passes on the nodes of a text, mended where that is clear, and what was found in it.
+/// Passes the nodes of a text to `then`, repaired if the repair is clear, with the findings.
 fn composed<R>(text: &str, then: impl FnOnce(Option<Tree<'_>>, Vec<Finding>) -> R) -> R {
     let (tree, findings, stuck) = compose(text);
     let Some(mended) = stuck.and_then(|stuck| mend(text, &stuck)) else { return then(tree, findings) };

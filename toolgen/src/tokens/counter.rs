@@ -1,11 +1,11 @@
-//! Counts the tokens of many texts that have much in common.
+//! Counts the tokens of many strings that have much in common.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::Tokenizer;
 
-/// A tokenizer that remembers the parts of texts: the tools of a document, and one tool under several levers, consist of
+/// A tokenizer that caches parts of strings: the tools of a document, and one tool with different levers, consist of
 /// the same names and sentences.
 pub(super) struct Counter {
     tokenizer: Tokenizer,
@@ -17,7 +17,7 @@ impl Counter {
         Counter { tokenizer, known: RefCell::default() }
     }
 
-    /// Counts the tokens of a text, as [`Tokenizer::count`] does.
+    /// Counts the tokens of a string, as [`Tokenizer::count`] does.
     pub(super) fn count(&self, text: &str) -> usize {
         let mut known = self.known.borrow_mut();
         let mut count = |part: &str| match known.get(part) {

@@ -1,8 +1,9 @@
-//! Byte pair encoding, by tables that need no reading: a program that counts one tool does not wait for 200,000 tokens.
+//! Byte pair encoding, with tables that need no parsing: a program that counts one tool does not wait for 200,000
+//! tokens.
 //!
 //! A table holds the tokens of one tokenizer by their length. For each length: the length in one byte, the number of
-//! tokens in three, the tokens one behind the other in the order of their bytes, and their ranks in three bytes each.
-//! Numbers have their least byte first. The tests write the tables from the vendor's own list, and compare.
+//! tokens in three, the tokens back to back in the order of their bytes, and their ranks in three bytes each. Numbers
+//! are little-endian. The tests generate the tables from the vendor's own list, and compare.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,7 +19,7 @@ struct Tokens {
     ranks: &'static [u8],
 }
 
-/// A tokenizer: where texts may be cut, and which pairs become one, the lowest rank first.
+/// A tokenizer: where strings may be cut, and which pairs are merged, the lowest rank first.
 pub(super) struct Ranks {
     /// By their length, from 1.
     tokens: Vec<Tokens>,
@@ -54,13 +55,13 @@ impl Ranks {
         Ranks { tokens, words: Regex::new(words).ok() }
     }
 
-    /// Counts the tokens of a text. No text is a special token.
+    /// Counts the tokens of a string. Special tokens are not recognised.
     pub(super) fn count(&self, text: &str) -> usize {
         self.words(text).map(|word| self.tokens_of(word.as_bytes())).sum()
     }
 
-    /// Cuts a text where no token goes across. Of several blanks before a word, the last is the word's: a look ahead
-    /// that the engine of the expression does not have.
+    /// Splits a string at positions that no token spans. Of several spaces before a word, the last belongs to the
+    /// word; this needs a look-ahead that the regex engine does not have.
     fn words<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> {
         let mut at = 0;
         std::iter::from_fn(move || {
@@ -99,13 +100,13 @@ impl Ranks {
         None
     }
 
-    /// Joins the pair of the lowest rank, of several the first, until none is left. A heap of pairs keeps that
-    /// `n log n` also for a word of a million letters.
+    /// Joins the pair of the lowest rank, the first among equals, until none is left. A heap of pairs limits this to
+    /// `n log n`, even for a word of a million letters.
     fn tokens_of(&self, word: &[u8]) -> usize {
         if self.rank(word).is_some() {
             return 1;
         }
-        // Part `n` goes from `n` to `end[n]`; one that was joined to the part before it ends where it begins.
+        // Part `n` goes from `n` to `end[n]`; a part that was joined to the previous one ends where it begins.
         let mut end: Vec<usize> = (1..=word.len()).collect();
         let mut before: Vec<usize> = (0..word.len()).map(|at| at.saturating_sub(1)).collect();
         let pair = |first: usize, end: &[usize]| {
@@ -147,7 +148,7 @@ mod tests {
 
     use super::*;
 
-    /// The tokens as the vendor lists them, in the form of our tables.
+    /// The tokens as the vendor lists them, in the format of our tables.
     fn table(tokenizer: &CoreBPE, count: u32) -> Vec<u8> {
         let mut lengths: BTreeMap<usize, BTreeMap<Vec<u8>, u32>> = BTreeMap::new();
         for rank in 0..count {
@@ -168,7 +169,7 @@ mod tests {
 
     #[test]
     fn token_tables_equal_those_of_the_vendor() {
-        // The special tokens, which come behind, are no texts.
+        // The special tokens, which follow, are not strings.
         for (name, tokenizer, count) in
             [("o200k", o200k_base_singleton(), 199_998), ("cl100k", cl100k_base_singleton(), 100_256)]
         {

@@ -6,17 +6,17 @@ use toolgen_core::spec::docs::{self, Level, Style};
 /// A form in which a model reads tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rendering {
-    /// As they go into a request, with the levers of each tool.
+    /// As in a request, with the levers of each tool.
     Full,
-    /// As they go into a request, with the levers of [`Slim::COMPACT`](toolgen_core::schema::shape::Slim::COMPACT).
+    /// As in a request, with the levers of [`Slim::COMPACT`](toolgen_core::schema::shape::Slim::COMPACT).
     Compact,
-    /// The list in a prompt, one line per tool: its name and the names of its arguments.
+    /// The list in a system prompt, one line per tool: its name and the names of its arguments.
     Index,
-    /// The list in a prompt, one line per tool: its name and its first sentence.
+    /// The list in a system prompt, one line per tool: its name and its first sentence.
     Summary,
-    /// The types in a prompt, each tool with those that it names.
+    /// The types in a system prompt, each tool with the types that it names.
     Signature,
-    /// The documentation in a prompt.
+    /// The documentation in a system prompt.
     Docs,
 }
 
@@ -50,7 +50,7 @@ impl Rendering {
         Rendering::ALL.into_iter().find(|one| one.name() == name)
     }
 
-    /// Returns how a tool is described in a prompt; `None` for the forms of requests.
+    /// Returns the description of a tool in a system prompt; `None` for the forms of requests.
     pub(super) fn prompt_text(self, spec: &ToolSpec) -> Option<String> {
         match self {
             Rendering::Full | Rendering::Compact => None,
@@ -62,7 +62,7 @@ impl Rendering {
     }
 }
 
-/// Returns the types of a tool without the block and the interface around them, which all tools share.
+/// Returns the types of a tool without the enclosing block and interface, which all tools share.
 fn signature(spec: &ToolSpec) -> String {
     let text = docs::docs_at([spec], &Style::new(Level::Signature));
     let frame = ["```ts", "interface Tools {", "}", "```"];

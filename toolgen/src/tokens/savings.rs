@@ -1,4 +1,4 @@
-//! What would save tokens: the levers, one by one.
+//! What each lever would save.
 
 use toolgen_core::ToolSpec;
 use toolgen_core::internal::Forms;
@@ -19,7 +19,7 @@ pub struct Saving {
     pub tokens: usize,
 }
 
-/// A lever: how it is written, and what it does.
+/// A lever: its syntax, and its effect.
 type Lever = (&'static str, fn(&mut Slim));
 
 const LEVERS: [Lever; 11] = [
@@ -36,7 +36,7 @@ const LEVERS: [Lever; 11] = [
     ("compact", |slim| *slim = Slim::COMPACT),
 ];
 
-/// A tool that was counted under its own levers.
+/// A tool that was counted with its own levers.
 struct Counted<'a> {
     spec: &'a ToolSpec,
     forms: Forms<'a>,
@@ -45,7 +45,7 @@ struct Counted<'a> {
 }
 
 impl Report {
-    /// As [`of`](Report::of), with what each lever would save alone, on top of the tools' own. Only requests have
+    /// As [`of`](Report::of), with what each lever alone would save, on top of the tools' own. Only requests have
     /// levers.
     #[must_use]
     pub fn with_savings(
@@ -78,14 +78,14 @@ impl Report {
 }
 
 impl Counted<'_> {
-    /// Returns the tokens that the tool takes if a lever is pulled, too.
+    /// Returns the tokens of the tool if a lever is added.
     fn left(&self, pull: fn(&mut Slim), dialect: &Dialect, counter: &Counter) -> usize {
         let Counted { spec, forms, tokens, is_above } = self;
         let mut spec = (*spec).clone();
         let ceiling = spec.slim.ceiling;
         pull(&mut spec.slim);
         let less = forms.untold(spec.slim.clone());
-        // Above its ceiling, what a tool says depends on more than what its levers leave.
+        // Above its ceiling, the rendering of a tool depends on more than the effect of its levers.
         if !is_above && ceiling == spec.slim.ceiling && less.leave_the_same(forms) {
             return *tokens;
         }

@@ -9,7 +9,7 @@ use crate::problem::Problems;
 use crate::source::Document;
 use crate::{Options, Program};
 
-/// Compares with what the tokenizers' own programs give.
+/// Compares with the output of the tokenizers' own programs.
 #[test]
 fn token_counts_match_the_reference_tokenizers() {
     for (text, o200k, cl100k) in [

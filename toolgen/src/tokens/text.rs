@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{GroupTokens, Parts, Report, Saving, ToolTokens, trimmed};
 
-/// How many groups and tools are listed.
+/// Maximum number of groups and tools that are listed.
 const MAX_ROWS: usize = 20;
 
 pub(super) fn write(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,7 +73,7 @@ fn more(f: &mut fmt::Formatter<'_>, count: usize, what: &str) -> fmt::Result {
     }
 }
 
-/// Writes a number with its thousands apart: `12,345`.
+/// Formats a number with thousands separators: `12,345`.
 pub(super) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut out = String::new();

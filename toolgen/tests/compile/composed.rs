@@ -161,7 +161,7 @@ fn only_manifests_on_disk_read_other_files() {
     let error =
         Loader::from_str(MAIN).unwrap().tools_with_engines(&engines()).err().map(|error| error.to_string());
     let (_, problems) = Loader::from_str(MAIN).unwrap().compile().unwrap();
-    let message = "`parts/files.yaml` cannot be found: this manifest was not read from a folder";
+    let message = "`parts/files.yaml` cannot be found: this manifest was not read from a directory";
     assert!(problems.to_string().contains(message), "{problems} {error:?}");
 }
 
@@ -171,7 +171,8 @@ fn non_http_tools_require_their_engines() {
     let engine = HttpEngine::builder().build().unwrap();
     let error = load(&dir).tools(&engine).unwrap_err();
     assert!(matches!(error, LoadError::NoRequests(_)));
-    let message = "no HTTP requests: `fs__count`, `fs__find`, `lines`; load the document by `tools_by`";
+    let message =
+        "no HTTP requests: `fs__count`, `fs__find`, `lines`; load the document with `tools_with_engines`";
     assert_eq!(error.to_string(), message);
     let error = load(&dir).tools_with_engines(&Engines::new()).unwrap_err();
     assert!(error.to_string().contains("`fs__count`, `fs__find`: "), "{error}");

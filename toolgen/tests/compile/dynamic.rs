@@ -141,7 +141,7 @@ fn options_without_matches_are_reported() {
     let [choice, broken] = message.lines().collect::<Vec<_>>()[..] else { panic!("{message}") };
     assert_eq!(
         choice,
-        "the options for document: `tag:petz` selects no operation [E0333]; did you mean `tag:pets`?"
+        "the options for document: `tag:petz` matches no operation [E0333]; did you mean `tag:pets`?"
     );
     assert!(broken.starts_with("document:16:5: an operation must be an object"), "{message}");
     let options = Options::default().include("tag:petz").include("tag:admin").credential("keys", "KEY");
@@ -149,7 +149,7 @@ fn options_without_matches_are_reported() {
     assert_eq!(names(&loaded), ["addPet"]);
     let message = loaded.problems.to_string();
     assert!(
-        message.contains("`tag:petz` selects no operation [W0330]; did you mean `tag:pets`?"),
+        message.contains("`tag:petz` matches no operation [W0330]; did you mean `tag:pets`?"),
         "{message}"
     );
     assert!(message.contains("`keys`") && message.contains("[W0334]; did you mean `key`?"), "{message}");
@@ -157,7 +157,7 @@ fn options_without_matches_are_reported() {
     let message = load(Options::default().exclude("addPets")).unwrap_err().to_string();
     assert!(
         message.starts_with(
-            "the options for document: the exclusion `addPets` selects no operation [E0335]; did you"
+            "the options for document: the exclusion `addPets` matches no operation [E0335]; did you"
         ),
         "{message}"
     );

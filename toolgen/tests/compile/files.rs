@@ -97,7 +97,7 @@ fn in_memory_document_resolves_against_the_first_root() {
         (program.unwrap().defs.len(), problems.to_string())
     };
     let (_, message) = compiled(&Options::default());
-    assert!(message.contains("[E0304]") && message.contains("did not come from a file"), "{message}");
+    assert!(message.contains("[E0304]") && message.contains("was not read from a file"), "{message}");
     assert_eq!(compiled(&Options::default().root(Path::new(CASES).join("schemas"))), (3, String::new()));
 }
 

@@ -153,7 +153,7 @@ fn symlinks_cannot_leave_the_directory() {
     std::os::unix::fs::symlink("../shapes.yaml", dir.join("in/link.yaml")).unwrap();
     let (program, problems) = compile(&dir.join("in/m.yaml"));
     assert!(
-        problems.to_string().contains("`link.yaml` leads out of the folder of the manifest [E0417]"),
+        problems.to_string().contains("`link.yaml` is outside the manifest's directory [E0417]"),
         "{problems}"
     );
     assert_eq!(program.unwrap().tools.len(), 0);
@@ -167,7 +167,8 @@ fn symlinks_cannot_leave_the_directory() {
     dir.write("in/m.yaml", referring_to("link.yaml#/Point"));
     let message = compile(&dir.join("in/m.yaml")).1.to_string();
     assert!(
-        message.contains("`more/number.yaml` is not there [E0417]") && !message.contains("link.yaml` leads"),
+        message.contains("`more/number.yaml` does not exist [E0417]")
+            && !message.contains("link.yaml` is outside"),
         "{message}"
     );
 }
@@ -179,7 +180,7 @@ fn in_memory_manifest_cannot_read_files() {
     assert!(
         problems
             .to_string()
-            .contains("`Cargo.toml` cannot be found: this manifest was not read from a folder")
+            .contains("`Cargo.toml` cannot be found: this manifest was not read from a directory")
     );
 }
 

@@ -366,12 +366,12 @@ fn compare(path: &Path, findings: &mut Findings) {
     }
 }
 
-/// Whether the problems say that something in this place is a reference that leads out of the folder of the document.
+/// Whether the problems say that something in this place is a reference outside the directory of the document.
 fn leads_outside(problems: &Problems, place: &Pointer) -> bool {
     let inside = format!("{}/", place.as_str());
     let mut all = problems.as_slice().iter();
     all.any(|problem| {
-        problem.pointer.as_str().starts_with(&inside) && problem.message.contains("leads out of")
+        problem.pointer.as_str().starts_with(&inside) && problem.message.contains("is outside the document")
     })
 }
 

@@ -51,9 +51,9 @@ fn overlay_naming_its_document_compiles_it() {
 fn invalid_overlay_gives_no_tools() {
     for (name, message) in [
         ("remove.yaml", "does not name one (`extends`)"),
-        ("outside.yaml", "which is outside of its folder"),
+        ("outside.yaml", "which is outside its directory"),
         ("remote.yaml", "which is not a file next to it"),
-        ("missing.yaml", "which is not there"),
+        ("missing.yaml", "which does not exist"),
     ] {
         let (program, problems) = compiled(name, &Options::default());
         assert!(program.is_none() && problems.contains("E0501") && problems.contains(message), "{problems}");

@@ -1,4 +1,4 @@
-//! The plans of calls that need no engine outside the program, as constant expressions.
+//! The plans of calls that need no external engine, as constant expressions.
 
 use toolgen_core::spec::plan::{AgentPlan, CompletePlan, ComposePlan, EffectPlan, ForEach, Step};
 use toolgen_core::spec::template::Template;

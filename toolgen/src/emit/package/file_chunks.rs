@@ -1,21 +1,22 @@
 //! Splits the text of a module into files of bounded size.
 //!
-//! Each piece holds whole items and is included where they stood, so names, privacy and what rustc does are the same.
-//! Modules are recognised by their text: items are separated by blank lines, and no literal spans lines.
+//! Each piece holds complete items and is included at their original position, so names, privacy and the work of
+//! rustc are the same. Modules are recognised by their text: items are separated by blank lines, and no literal spans
+//! lines.
 
 use std::fmt::Write as _;
 
 use super::mark;
 
-/// The size above which a text is split, in bytes, and the size of the pieces: more than this is slow to open and to
-/// compare.
+/// The size above which a text is split, and the maximum size of the pieces, in bytes. Larger files are slow to open
+/// and to compare.
 const MAX_PIECE_BYTES: usize = 1_000_000;
 
 /// A file next to the one that includes it: its path from there, and its text.
 pub(super) type IncludedFile = (String, String);
 
-/// Returns the text of a module and the pieces that it includes. Pieces are in `folder`, next to the file of the
-/// module. A text that is not large is returned as it is. `others` are modules whose files may be in that folder, too.
+/// Returns the text of a module and the pieces that it includes. Pieces are in `dir`, next to the file of the module.
+/// A text that is not large is returned unchanged. `others` are modules whose files may also be in that directory.
 pub(super) fn split(text: String, dir: &str, others: &[(String, String)]) -> (String, Vec<IncludedFile>) {
     split_at(text, dir, others, MAX_PIECE_BYTES)
 }
@@ -25,7 +26,7 @@ fn split_at(text: String, dir: &str, others: &[(String, String)], max: usize) ->
         return (text, Vec::new());
     }
     let mut splitter = Splitter { folder: dir, others, max, pieces: Vec::new() };
-    // The first lines say what the text is, and who wrote it.
+    // The first lines describe the file and mark it as generated.
     let (head, items) = text.split_once("\n\n").unwrap_or(("", &text));
     let mut out = format!("{head}\n");
     splitter.items(items, 0, "tools", &mut out);
@@ -40,7 +41,7 @@ struct Splitter<'f> {
 }
 
 impl Splitter<'_> {
-    /// Writes items, as pieces or, if they are modules that are too large for one, with pieces in them.
+    /// Writes items as pieces. Modules that are too large for one piece are split further.
     fn items(&mut self, text: &str, indent: usize, name: &str, out: &mut String) {
         let (mut waiting, mut number) = (String::new(), 0);
         for item in items(text, indent) {
@@ -65,7 +66,7 @@ impl Splitter<'_> {
         self.piece(&mut waiting, name, &mut number, indent, out);
     }
 
-    /// Makes a piece of the items that wait, if there are any, and includes it.
+    /// Makes a piece of the pending items, if any, and includes it.
     fn piece(
         &mut self,
         waiting: &mut String,
@@ -88,10 +89,10 @@ impl Splitter<'_> {
     }
 }
 
-/// Returns the items of a text whose lines are indented so far, each with its comments.
+/// Returns the items of a text whose lines have this indentation, each with its comments.
 pub(super) fn items(text: &str, indent: usize) -> Vec<&str> {
     let mut items = Vec::new();
-    // The modules of imported documents are not indented, so braces count, too.
+    // The modules of imported documents are not indented, so braces are also counted.
     let (mut start, mut at, mut after_blank, mut open) = (0, 0, false, 0_usize);
     for line in text.split_inclusive('\n') {
         let own = line.trim();
@@ -119,7 +120,7 @@ pub(super) struct Module<'t> {
     pub(super) inner: &'t str,
 }
 
-/// Takes the text of a module apart; `None` if the item is another one.
+/// Parses the text of a module; `None` if the item is not a module.
 pub(super) fn module(item: &str, indent: usize) -> Option<Module<'_>> {
     // Comments and attributes come first.
     let start = format!("{:indent$}pub ", "");
@@ -142,7 +143,7 @@ mod tests {
                         use super::*;\n\n    /// C.\n    pub struct C {\n        c: u8,\n    }\n\n    pub struct D;\n}\n\n/// Imported.\npub mod other {\nconst F: u8 = 4;\n\npub \
                         fn g() {\n    f()\n}\n\npub mod types {\n    pub struct G;\n}\n}\n\nconst E: u8 = 3;\n";
 
-    /// The text with the pieces where they are included.
+    /// The text with the pieces inserted.
     fn whole(text: &str, pieces: &[IncludedFile]) -> String {
         let mut out = text.to_owned();
         for (path, piece) in pieces {

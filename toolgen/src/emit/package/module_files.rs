@@ -1,19 +1,19 @@
-//! Moves the modules of tags and of imported documents out of a text, to files of their own.
+//! Moves the modules of tags and of imported documents to separate files.
 
 use super::super::modules::RESERVED;
 use super::file_chunks::{Module, items, module};
 
-/// A text without the modules that were in it.
+/// A source text without the modules that were extracted.
 pub(super) struct ExtractedModules {
-    /// The rest.
+    /// The remaining text.
     pub(super) text: String,
     /// The lines that declare the modules, each with its documentation.
     pub(super) declarations: String,
-    /// The names of the modules and their texts.
+    /// The modules: name and source text.
     pub(super) modules: Vec<(String, String)>,
 }
 
-/// Takes the modules out of a text that are those of tags and of imported documents.
+/// Extracts the modules of tags and of imported documents from a source text.
 pub(super) fn take(text: &str) -> ExtractedModules {
     let (mut rest, mut declarations, mut modules) = (Vec::new(), String::new(), Vec::new());
     for item in items(text, 0) {
@@ -28,7 +28,7 @@ pub(super) fn take(text: &str) -> ExtractedModules {
     ExtractedModules { text: rest.join("\n\n") + "\n", declarations, modules }
 }
 
-/// Returns the items of a module, written like those of a file.
+/// Returns the items of a module without indentation, as in a file.
 fn at_the_margin(text: &str) -> String {
     let first = text.lines().find(|line| !line.is_empty()).unwrap_or_default();
     let margin = first.len() - first.trim_start().len();

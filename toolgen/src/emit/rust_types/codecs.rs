@@ -1,4 +1,4 @@
-//! How values of types are written and read, as text.
+//! Writes the code that serializes and deserializes generated types.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use super::super::expr::Expr;
 use super::super::literal;
 use super::model::{Choice, Item, Struct, StructField, Union, Variant};
 
-/// Writes how a struct becomes an object.
+/// Writes the serialization of a struct to an object.
 pub(super) fn write_object(name: &str, body: &Struct, out: &mut String) {
     let entry = |key: &str, value: String| Expr::Call("", vec![Expr::string(key), Expr::atom(value)]);
     let always = body.constants.iter().map(|(key, value)| entry(key, format!("&{value}")));
@@ -25,9 +25,9 @@ pub(super) fn write_object(name: &str, body: &Struct, out: &mut String) {
     out.push_str("\n        }\n    }\n");
 }
 
-/// Writes how a struct is read from an object.
+/// Writes the deserialization of a struct from an object.
 pub(super) fn read_object(name: &str, body: &Struct, out: &mut String) {
-    /// The length of the longest tuple that the runtime reads.
+    /// Maximum length of a tuple that the runtime deserializes.
     const MAX_TUPLE_LEN: usize = 8;
     begin_read(name, out);
     let names = body.fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>();
@@ -67,7 +67,7 @@ fn listed(words: impl Iterator<Item = String>) -> Vec<String> {
     words
 }
 
-/// Adds words to the last line, and to lines after it where they do not fit.
+/// Adds words to the last line, and to further lines if they do not fit.
 fn fill(words: impl IntoIterator<Item = impl AsRef<str>>, indent: usize, out: &mut String) {
     const WIDTH: usize = 108;
     for word in words {
@@ -88,7 +88,7 @@ fn begin_read(name: &str, out: &mut String) {
     );
 }
 
-/// Writes how an enum is read from a value of one of its variants.
+/// Writes the deserialization of an enum from a value of one of its variants.
 pub(super) fn read_union(item: &Item, body: &Union, out: &mut String) {
     begin_read(&item.name, out);
     let variant = |index: usize| body.variants.get(index).map_or("Other", |variant| variant.name.as_str());
@@ -103,7 +103,7 @@ pub(super) fn read_union(item: &Item, body: &Union, out: &mut String) {
         Choice::Tag { property, values, by_default } => {
             let _ =
                 writeln!(out, "            let known = match tag(&value, {}) {{", literal::string(property));
-            // Other values, and none, mean the default anyway.
+            // Other values, and a missing value, select the default in any case.
             for index in (0..body.variants.len()).filter(|index| Some(*index) != *by_default) {
                 let own = values.iter().filter(|(_, of)| *of == index);
                 let own: Vec<String> = own.map(|(value, _)| literal::string(value)).collect();
@@ -135,6 +135,6 @@ pub(super) fn read_union(item: &Item, body: &Union, out: &mut String) {
     }
     out.push_str(match item.open {
         true => "            Ok(known.unwrap_or(Self::Other(value)))\n        }\n    }\n",
-        false => "            known.ok_or_else(|| JsonError::new(\"it fits none of the possible shapes\"))\n        }\n    }\n",
+        false => "            known.ok_or_else(|| JsonError::new(\"it matches none of the variants\"))\n        }\n    }\n",
     });
 }

@@ -1,4 +1,4 @@
-//! The code with which programs make values: functions for the fields of structs, and conversions into unions.
+//! Writes constructors: functions for the fields of structs, and conversions into unions.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use super::print::Printer;
 use super::tags::resolve_alias;
 
 impl Printer<'_> {
-    /// Writes the macros that implement them for the types of a module that programs make values of.
+    /// Writes the macros that implement them for the types of a module that programs construct.
     pub(super) fn made(&self, all: &[(usize, &Item)], out: &mut String) {
         let runtime = self.runtime;
         let (mut structs, mut unions) = (String::new(), String::new());
@@ -30,8 +30,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes the parameters of the functions that make a struct. `told` is the property that says which variant of a
-    /// union it is, and its text.
+    /// Writes the parameters of the functions that construct a struct. `message` is the property that identifies the
+    /// variant of a union, and its string.
     fn build(&self, of: &Item, body: &Struct, message: Option<(&str, &str)>, out: &mut String) {
         let (mut required, mut optional) = (Vec::new(), Vec::new());
         let mut known = String::new();
@@ -63,7 +63,7 @@ impl Printer<'_> {
         );
     }
 
-    /// Returns the expression of the value that a field has with a text, if it always has one.
+    /// Returns the value of a field whose string is always the same, as an expression.
     fn constant_value(&self, field: &StructField, text: &str) -> Option<String> {
         if field.presence != Presence::Required {
             return None;
@@ -81,7 +81,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Returns what a field is made of, in the form that `__build!` reads.
+    /// Returns the parameter of a field, in the form that `__build!` reads.
     fn build_field(&self, field: &StructField, of: &Item) -> String {
         let location = own::field(&of.name, &field.key);
         let (item, value_of) = (own::inner(&location, "item"), own::inner(&location, "value"));
@@ -101,7 +101,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Returns the variant that arrays become, and its items, if only one variant of a union is a list.
+    /// Returns the variant for arrays, and its items, if only one variant of a union is an array.
     fn array(&self, body: &Union) -> Option<String> {
         let mut lists =
             body.variants.iter().filter_map(|variant| match resolve_alias(self.items, &variant.ty) {
@@ -111,7 +111,7 @@ impl Printer<'_> {
         lists.next().filter(|_| lists.next().is_none())
     }
 
-    /// Writes which types become a union: what its variants hold, where no two hold the same.
+    /// Writes the conversions into a union: from the contents of its variants, if no two variants have the same.
     fn conversions(&self, of: usize, item: &Item, body: &Union, out: &mut String) {
         let held = |ty: &Ty| match resolve_alias(self.items, ty) {
             Ty::Item(index, _) if *index == of => None,

@@ -5,8 +5,8 @@
 
 use super::model::{Body, Item, Ty, Wrap};
 
-/// How deeply types may nest. rustc gives up at 128 steps (`recursion_limit`), and one level through an `Option` of a
-/// `Vec` or a map takes it up to six, in whatever crate uses the type.
+/// Maximum nesting depth of types. rustc stops at 128 steps (`recursion_limit`), and one level through an `Option` of
+/// a `Vec` or a map takes up to six, in any crate that uses the type.
 const MAX_DEPTH: usize = 14;
 
 /// The largest group of mutually recursive types that is only boxed. In larger groups every back edge is cut.
@@ -51,16 +51,16 @@ pub(super) fn bound(items: &mut [Item]) {
     }
 }
 
-/// Mutually recursive types: the group number of each type, and the members of each group. A group comes after those
-/// its members refer to.
+/// Mutually recursive types: the group number of each type, and the members of each group. A group comes after the
+/// groups that its members refer to.
 struct Groups {
     of: Vec<usize>,
     members: Vec<Vec<usize>>,
 }
 
-/// Finds the groups in two walks (Kosaraju's algorithm). The type that a walk over the whole leaves last is contained
-/// in types of its own group only; so everything that refers to it, directly or not, is its group. Without that group
-/// the same holds for the type left last of the rest.
+/// Finds the groups in two traversals (Kosaraju's algorithm). In a traversal of all types, the type that is left last
+/// is contained only in types of its own group, so all types that refer to it, directly or indirectly, form its
+/// group. Without that group, the same holds for the type of the rest that is left last.
 fn groups(graph: &[Vec<Edge>]) -> Groups {
     const NONE: usize = usize::MAX;
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); graph.len()];
@@ -84,7 +84,7 @@ fn groups(graph: &[Vec<Edge>]) -> Groups {
             members.push(group);
         }
     }
-    // The groups were found from the users to the used.
+    // The groups were found from the users to the used types.
     members.reverse();
     for of in &mut of {
         *of = members.len() - 1 - *of;
@@ -92,13 +92,13 @@ fn groups(graph: &[Vec<Edge>]) -> Groups {
     Groups { of, members }
 }
 
-/// Returns the types in the order in which a walk leaves them: after all that they lead to, except for back edges. The
-/// stack is on the heap, because documents nest arbitrarily deep.
+/// Returns the types in the order in which a traversal leaves them: after all types that they lead to, except for
+/// back edges. The stack is on the heap, because documents nest arbitrarily deep.
 fn leaving_order(graph: &[Vec<Edge>]) -> Vec<usize> {
     let mut seen = vec![false; graph.len()];
     let mut order = Vec::with_capacity(graph.len());
     for root in 0..graph.len() {
-        // A type and how many of its edges were followed.
+        // A type and the number of its edges that were followed.
         let mut work = vec![(root, 0)];
         while let Some((node, followed)) = work.pop() {
             if followed == 0 && std::mem::replace(&mut seen[node], true) {
@@ -113,7 +113,8 @@ fn leaving_order(graph: &[Vec<Edge>]) -> Vec<usize> {
     order
 }
 
-/// Wraps back edges: every cycle has an edge to a type that is still open in a walk, and gets a box or a link there.
+/// Wraps back edges: every cycle has an edge to a type that is still open in a traversal, and gets a box or a link
+/// there.
 fn wrap_ways_back(graph: &mut [Vec<Edge>], groups: &Groups) {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
@@ -146,7 +147,7 @@ fn wrap_ways_back(graph: &mut [Vec<Edge>], groups: &Groups) {
     }
 }
 
-/// Cuts what nests deeper than [`MAX_DEPTH`]. A small group counts as many levels as it has members.
+/// Cuts types that nest deeper than [`MAX_DEPTH`]. A small group counts as many levels as it has members.
 fn cut_depth(graph: &mut [Vec<Edge>], groups: &Groups) {
     let mut depth = vec![0_usize; graph.len()];
     for members in &groups.members {
@@ -173,7 +174,7 @@ fn cut_depth(graph: &mut [Vec<Edge>], groups: &Groups) {
     }
 }
 
-/// Cuts a large group, which no longer has back edges: its members are visited after those they refer to.
+/// Cuts a large group, which no longer has back edges: its members are visited after the types they refer to.
 fn cut_large(graph: &mut [Vec<Edge>], groups: &Groups, members: &[usize], depth: &mut [usize]) {
     for &root in members {
         let mut work = vec![(root, 0)];
@@ -205,7 +206,7 @@ fn cut_large(graph: &mut [Vec<Edge>], groups: &Groups, members: &[usize], depth:
     }
 }
 
-/// Whether a type is an alias that leads back to itself, which Rust forbids and which adds nothing.
+/// Whether a type is an alias of itself, directly or indirectly, which Rust forbids and which adds nothing.
 pub(super) fn alias_leads_to(items: &[Item], from: usize) -> bool {
     let mut seen = vec![false; items.len()];
     let mut open = vec![from];

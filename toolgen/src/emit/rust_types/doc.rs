@@ -1,4 +1,4 @@
-//! Writes documentation of types from the document's texts, made harmless.
+//! Writes documentation of types from the document's descriptions, escaped.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use toolgen_core::schema::shape::{Kind, Literal, Number};
 use super::super::literal::{self, visible};
 pub(in crate::emit) use super::markdown::first_paragraph;
 
-/// Adds the rules of a value to what the document says about it.
+/// Adds the rules of a value to its description in the document.
 pub(super) fn with_rules(mut doc: String, shape: &Shape) -> String {
     let rules = rules(shape);
     if rules.is_empty() {
@@ -20,7 +20,7 @@ pub(super) fn with_rules(mut doc: String, shape: &Shape) -> String {
     doc + &rules
 }
 
-/// Returns the rules that the type of a value does not hold, as a sentence.
+/// Returns the rules that the type of a value does not express, as a sentence.
 fn rules(shape: &Shape) -> String {
     let mut lines = Vec::new();
     let mut range = |least: Option<String>, most: Option<String>, of: &str| match (least, most) {
@@ -60,14 +60,14 @@ fn rules(shape: &Shape) -> String {
     }
 }
 
-/// Whether a name says what a key does: the same letters and digits, whatever their case.
+/// Whether a name already expresses a key: the same letters and digits, in any case.
 pub(super) fn is_same(name: &str, key: &str) -> bool {
     let letters = |text: &str| -> String { text.chars().filter(char::is_ascii_alphanumeric).collect() };
     letters(name).eq_ignore_ascii_case(&letters(key)) && key.is_ascii()
 }
 
-/// Writes documentation in Markdown, a comment for each of its lines. Characters that could end a line are left out, so
-/// no text becomes code.
+/// Writes documentation in Markdown, a comment for each of its lines. Characters that could end a line are removed,
+/// so that no description becomes code.
 pub(in crate::emit) fn write(text: &str, indent: usize, out: &mut String) {
     for line in text.split('\n') {
         let line: String = line.chars().filter(|c| literal::is_plain(*c)).collect();

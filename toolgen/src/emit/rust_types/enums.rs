@@ -1,4 +1,4 @@
-//! Lists of values to choose from as text.
+//! Prints enums of enumerated values.
 
 use std::fmt::{Display, Write as _};
 
@@ -6,15 +6,15 @@ use super::super::literal::{self, visible};
 use super::doc as documentation;
 use super::model::{Body, Item, Listed};
 
-/// How lists with values of one type are written.
+/// How enums with values of one type are written.
 struct Words<V> {
-    /// What a value is called.
+    /// The noun for a value.
     what: &'static str,
     /// The variant for values that the document does not list.
     other: &'static str,
-    /// The function that returns the value of a variant; `LIFETIME` stands for that of a text.
+    /// The function that returns the value of a variant; `LIFETIME` stands for the lifetime of a string.
     function: &'static str,
-    /// The value of that variant, in the function.
+    /// The value of the variant for other values, in the function.
     of_other: &'static str,
     /// A value as a Rust expression.
     literal: fn(&V) -> String,
@@ -36,7 +36,7 @@ const NUMBERS: Words<i64> = Words {
     literal: i64::to_string,
 };
 
-/// Writes the enum of a list, after its documentation and what it derives.
+/// Writes the enum of a list of values, after its documentation and derives.
 pub(super) fn write(item: &Item, out: &mut String) {
     match &item.body {
         Body::Enum(values) => enumeration(item, values, &TEXTS, out),

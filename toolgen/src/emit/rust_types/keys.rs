@@ -1,11 +1,11 @@
-//! Types of keys.
+//! Types of map keys.
 
 use super::model::{Body, CallTypes, Item, Ty};
 
-/// The longest chain of other names for a type that is followed.
+/// Maximum length of a chain of aliases that is followed.
 const MAX_NAMES: usize = 16;
 
-/// Turns keys whose type has no order into texts, and marks the lists of texts that are keys.
+/// Replaces keys whose type has no order by strings, and marks the enums of strings that are keys.
 pub(super) fn settle(items: &mut [Item], calls: &mut [CallTypes<'_>]) {
     let lists: Vec<Option<usize>> = (0..items.len()).map(|index| list_of(items, index)).collect();
     let mut used = Vec::new();
@@ -34,7 +34,7 @@ pub(super) fn settle(items: &mut [Item], calls: &mut [CallTypes<'_>]) {
     }
 }
 
-/// Returns the list of texts that a type is, maybe by another name.
+/// Returns the enum of strings that a type is, possibly by an alias.
 fn list_of(items: &[Item], mut index: usize) -> Option<usize> {
     for _ in 0..MAX_NAMES {
         match &items.get(index)?.body {

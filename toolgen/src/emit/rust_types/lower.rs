@@ -32,13 +32,13 @@ pub(super) struct Lowering<'a> {
     /// The type that is being translated.
     owner: Option<usize>,
     names: Names,
-    /// The names that the items of named shapes get.
+    /// The names of the items of named shapes.
     def_names: BTreeMap<String, String>,
     /// The item of each named shape that has one.
     by_def: BTreeMap<String, usize>,
     /// Named shapes whose items are still to be built.
     open: Vec<(usize, String)>,
-    /// The types of unnamed shapes, by their text and use: documents repeat themselves, and an `allOf` repeats its
+    /// The types of unnamed shapes, by their text and usage: documents repeat themselves, and an `allOf` repeats its
     /// parts.
     inline: BTreeMap<(String, Usage), Ty>,
 }
@@ -67,7 +67,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Takes a name that no type may have: that of the trait of functions, which stands beside the types.
+    /// Reserves a name that no type may have: that of the trait of functions, which is next to the types.
     pub(super) fn take(&mut self, name: &str) {
         self.names.take(name);
     }
@@ -76,7 +76,7 @@ impl<'a> Lowering<'a> {
     /// that the names used most in Rust code do not depend on the schemas of the document.
     pub(super) fn reserve_input(&mut self, wanted: &TypeRequest<'_>) -> usize {
         let text = &wanted.spec.description;
-        // A document that says nothing has the operation there.
+        // Without a description, the document has the operation here.
         let mut doc = if **text == *wanted.operation { String::new() } else { first_paragraph(text) };
         if !doc.is_empty() {
             doc.push_str("\n\n");
@@ -86,7 +86,7 @@ impl<'a> Lowering<'a> {
         self.add(name, doc, Origin::Tool)
     }
 
-    /// Reserves the names of the document's own types, before names are made for those that have none.
+    /// Reserves the names of the document's named types, before names are made for the others.
     pub(super) fn reserve_names(&mut self) {
         for name in self.usage.keys() {
             if find_def(self.defs, name).is_some_and(union::is_nominal) {
@@ -97,12 +97,12 @@ impl<'a> Lowering<'a> {
         self.titles.reserve(&mut self.names);
     }
 
-    /// Takes the name for a type of the document. Arguments of a tool, or Rust, may already have it.
+    /// Reserves the name for a type of the document. Arguments of a tool, or Rust, may already use it.
     fn def_name(&mut self, name: &str) -> String {
         self.names.take_or(&idents::camel(name), "Data")
     }
 
-    /// Builds the types that were only named so far, and returns all, with the names that are taken.
+    /// Builds the types that were only named so far, and returns all types, with the names that are taken.
     pub(super) fn finish(mut self) -> (Vec<Item>, Names) {
         while let Some((index, def)) = self.open.pop() {
             let Some(shape) = find_def(self.defs, &def) else { continue };
@@ -198,7 +198,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Translates a shape named by the document. Structs, enums and unions have their own items, built later, because
+    /// Translates a shape named by the document. Structs, enums and unions have separate items, built later, because
     /// shapes refer to each other in chains of any length.
     fn lower_named(&mut self, name: &str, place: &TypeSite) -> Ty {
         if let Some(index) = self.by_def.get(name) {
@@ -242,8 +242,8 @@ impl<'a> Lowering<'a> {
             }
         };
         self.used(&ty, place);
-        // A list of texts has one type, and a name for each place: what other places hold does not change the names
-        // here.
+        // A list of strings has one type, and a name for each location, so that the contents of other locations do
+        // not change the names here.
         if repeats::key(shape).is_some() && self.names.is_free(&place.name) {
             let index = self.reserve(&place.name, place.what.clone());
             self.set(index, Body::Alias(ty.clone()));
@@ -251,7 +251,7 @@ impl<'a> Lowering<'a> {
         ty
     }
 
-    /// Notes that a place of the document without a name has a type.
+    /// Records that an unnamed location of the document has a type.
     fn used(&mut self, ty: &Ty, place: &TypeSite) {
         if let Ty::Item(index, _) = ty
             && let Some(item) = self.items.get_mut(*index)
@@ -321,7 +321,8 @@ impl<'a> Lowering<'a> {
         let mut scope = Names::of_types(&["Other"]);
         let names = variants::names(self.defs, &shapes, &choice);
         let variants = shapes.iter().zip(names).map(|(shape, name)| {
-            // What all variants have, of which the document has the union's own name, is not a `PetPet`.
+            // A name that all variants share and that the document gives to the union itself does not become
+            // `PetPet`.
             let own = place.name.strip_suffix("Data").filter(|own| !own.is_empty());
             let is_own =
                 own.into_iter().chain([place.name.as_str()]).any(|own| name.eq_ignore_ascii_case(own));
@@ -335,8 +336,8 @@ impl<'a> Lowering<'a> {
         Body::Union(Union { variants, choice })
     }
 
-    /// Returns the type of a shape that is not an object: that of the only part of an `allOf` that its other parts
-    /// restrict.
+    /// Returns the type of a shape that is not an object. In an `allOf` with only one part that is not a restriction,
+    /// this is the type of that part.
     fn restricted(&mut self, shape: &Shape, place: &TypeSite) -> Ty {
         let Kind::All(parts) = &shape.kind else { return Ty::Value };
         match raw::described(parts).or_else(|| scalar(self.defs, parts)) {

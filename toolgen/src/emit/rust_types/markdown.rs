@@ -1,14 +1,14 @@
-//! Texts of a document, which are Markdown, as documentation of Rust.
+//! Converts descriptions of a document, which are Markdown, to Rust documentation.
 //!
-//! Emphasis, code and links to the web stay what they are. Anything else that rustdoc would not read as plain words is
-//! escaped: HTML, links to items, code blocks (which would be compiled as tests), lists and headings.
+//! Emphasis, code and links to the web are kept. Anything else that rustdoc would not read as plain words is escaped:
+//! HTML, links to items, code blocks (which would be compiled as tests), lists and headings.
 
 use super::super::literal::is_plain;
 
-/// The longest paragraph, in bytes.
+/// Maximum length of a paragraph, in bytes.
 const MAX_PARAGRAPH_BYTES: usize = 300;
 
-/// Returns the first paragraph of a text, as one line of Markdown.
+/// Returns the first paragraph of a description, as one line of Markdown.
 pub(in crate::emit) fn first_paragraph(text: &str) -> String {
     let paragraph = text.trim().split("\n\n").next().unwrap_or_default();
     let words: Vec<&str> = paragraph.split_whitespace().collect();
@@ -18,7 +18,7 @@ pub(in crate::emit) fn first_paragraph(text: &str) -> String {
     while !rest.is_empty() {
         let (piece, after) = piece(rest, line.is_empty());
         if line.len() + piece.len() > MAX_PARAGRAPH_BYTES && !line.is_empty() {
-            // A word that was begun is left out.
+            // An incomplete word is dropped.
             let is_inside = !line.ends_with(' ') && !piece.starts_with(' ');
             let end = if is_inside { line.rfind(' ').unwrap_or(line.len()) } else { line.len() };
             line.truncate(end);
@@ -30,27 +30,27 @@ pub(in crate::emit) fn first_paragraph(text: &str) -> String {
     line
 }
 
-/// Ends the strong text that a cut has left open.
+/// Closes the strong emphasis that a cut has left open.
 fn close(line: &str) -> String {
     let end = if line.matches("**").count() % 2 == 1 { "**" } else { "" };
     format!("{line}{end}")
 }
 
-/// Takes the first piece off a text: a link, code, or a character, as it is written.
+/// Takes the first piece off a string: a link, code, or a character, as it is written.
 fn piece(text: &str, is_first: bool) -> (String, &str) {
     let taken = if is_first { marker(text) } else { None };
     let taken = taken.or_else(|| code(text)).or_else(|| link(text)).or_else(|| address(text));
     taken.unwrap_or_else(|| character(text))
 }
 
-/// Takes what would make a line a list, a heading, a code block or a rule.
+/// Takes a prefix that would make a line a list, a heading, a code block or a rule.
 fn marker(text: &str) -> Option<(String, &str)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (before, after) = text.split_at(digits);
     let mark = after.chars().next()?;
     let marks = if digits > 0 { ".)" } else { "#-+*=~" };
     let next = after[mark.len_utf8()..].chars().next();
-    // Emphasis begins with the same sign, and a word follows it.
+    // Emphasis starts with the same sign, but is followed by a word.
     let is_mark = marks.contains(mark)
         && (mark == '~' || next.is_none_or(|next| next == ' ' || next == mark && mark != '*'));
     is_mark.then(|| (format!("{before}\\{mark}"), &after[mark.len_utf8()..]))
@@ -82,7 +82,7 @@ fn link(text: &str) -> Option<(String, &str)> {
     ))
 }
 
-/// Takes an address of the web that is not a link by itself.
+/// Takes a web address that is not a link by itself.
 fn address(text: &str) -> Option<(String, &str)> {
     let is_end = |c: char| c.is_whitespace() || matches!(c, '<' | '>' | '"' | '`' | ']' | '}' | '|' | '\\');
     let end = if text.starts_with("http") { text.find(is_end).unwrap_or(text.len()) } else { 0 };
@@ -91,8 +91,8 @@ fn address(text: &str) -> Option<(String, &str)> {
     is_web(address).then(|| (format!("<{address}>"), &text[address.len()..]))
 }
 
-/// Returns where the parentheses of a text no longer match: the first one that closes none, or else the first one that
-/// is not closed; its end if they do. Markdown ends an address in parentheses there.
+/// Returns the position of the first unmatched parenthesis of a string: the first one that closes none, or else the
+/// first one that is not closed; the end if all match. Markdown ends an address in parentheses there.
 fn unmatched(text: &str) -> usize {
     let mut open = Vec::new();
     for (at, sign) in text.match_indices(['(', ')']) {
@@ -105,7 +105,7 @@ fn unmatched(text: &str) -> usize {
     open.first().copied().unwrap_or(text.len())
 }
 
-/// Whether a text is nothing but an address of the web.
+/// Whether a string is only a web address.
 fn is_web(text: &str) -> bool {
     let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     host.is_some_and(|host| host.starts_with(|c: char| c.is_alphanumeric() || "-_@%~".contains(c)))
@@ -113,13 +113,13 @@ fn is_web(text: &str) -> bool {
         && unmatched(text) == text.len()
 }
 
-/// Takes a character, escaped if it would begin something else.
+/// Takes a character, escaped if it has a meaning in Markdown.
 fn character(text: &str) -> (String, &str) {
     let mut chars = text.chars();
     let first = chars.next().unwrap_or(' ');
     let after = chars.as_str();
     match (first, after.chars().next()) {
-        // An escape of the text itself.
+        // An escape in the description itself.
         ('\\', Some(next)) if next.is_ascii_punctuation() => (format!("\\{next}"), &after[1..]),
         ('[' | ']' | '<' | '>' | '`' | '\\', _) => (format!("\\{first}"), after),
         _ if is_plain(first) => (first.to_string(), after),
@@ -127,7 +127,7 @@ fn character(text: &str) -> (String, &str) {
     }
 }
 
-/// Returns a text without its invisible characters.
+/// Returns a string without its invisible characters.
 fn plain(text: &str) -> String {
     text.chars().map(|c| if is_plain(c) { c } else { ' ' }).collect()
 }

@@ -1,12 +1,12 @@
-//! Merges types that are the same: documents repeat in many places what they could name once.
+//! Merges equal types: documents repeat in many places what they could name once.
 
 use std::collections::HashMap;
 
 use super::model::{Body, CallTypes, Item, Origin, Ty, Wrap};
 
 /// Makes types that the document does not name aliases of another type, if both have the same parts with the same
-/// documentation. Their names stay, so that what one place holds does not change the names in another; only names with
-/// a number added here go.
+/// documentation. Their names stay, so that the contents of one location do not change the names in another; only
+/// names with a number added here are removed.
 pub(super) fn equal(items: &mut [Item], calls: &mut [CallTypes<'_>]) {
     let mut same: Vec<usize> = (0..items.len()).collect();
     // Types of equal types are equal: each round finds those one level higher.
@@ -35,7 +35,7 @@ pub(super) fn equal(items: &mut [Item], calls: &mut [CallTypes<'_>]) {
     }
 }
 
-/// Finds types that are the same as one before them, and returns whether there are any that were not found before.
+/// Finds types that equal an earlier one, and returns whether new ones were found.
 fn find(items: &[Item], same: &mut [usize]) -> bool {
     let mut first: HashMap<&Body, usize> = HashMap::new();
     let mut found = false;
@@ -58,7 +58,7 @@ fn find(items: &[Item], same: &mut [usize]) -> bool {
     found
 }
 
-/// Makes a type refer to those that stay.
+/// Makes a type refer to the types that are kept.
 fn redirect(ty: &mut Ty, same: &[usize]) {
     match ty {
         Ty::Item(index, _) => *index = same[*index],

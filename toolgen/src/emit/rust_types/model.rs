@@ -1,4 +1,4 @@
-//! Rust types as data, between the shapes they come from and their text.
+//! Rust types as data, between shapes and source text.
 
 use toolgen_core::{Shape, ToolSpec};
 
@@ -16,7 +16,7 @@ pub(super) enum Ty {
     Text,
     /// `()`
     Unit,
-    /// The type that a crate has for texts of a format, as a path.
+    /// The type that a crate has for strings of a format, as a path.
     Known(&'static str),
     /// `serde_json::Value`
     Value,
@@ -43,33 +43,33 @@ pub(super) enum Wrap {
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) name: String,
-    /// The name that it had first, after which its parts are named.
+    /// Its first name, which the names of its parts are derived from.
     pub(super) first_name: String,
-    /// Whether the name fits all places that have the type: it is not that of one of them.
+    /// Whether the name suits all locations of the type, that is, it is not the name of one of them.
     pub(super) fits_all: bool,
     pub(super) doc: String,
     pub(super) origin: Origin,
     pub(super) body: Body,
-    /// The type of whose translation it is a part, if there is one.
+    /// The type whose translation it is a part of, if any.
     pub(super) owner: Option<usize>,
-    /// The places of the document that have it, if it has no name there.
+    /// The unnamed locations of the document that have this type.
     pub(super) uses: Vec<Use>,
-    /// The module of a tag that it is in.
+    /// The module of a tag that contains it.
     pub(super) home: Option<usize>,
-    /// Whether it is part of results, which may hold more than the document says.
+    /// Whether it is part of results, which may contain more than the document declares.
     pub(super) open: bool,
-    /// Whether programs make its values: it is part of arguments, or of the results of functions.
+    /// Whether programs construct its values: it is part of arguments, or of the results of functions.
     pub(super) made: bool,
-    /// Whether a `Link` leads to it.
+    /// Whether a `Link` refers to it.
     pub(super) linked: bool,
-    /// Whether it has a total equality, and so can be a key.
+    /// Whether it has total equality, and so can be a key.
     pub(super) is_key: bool,
     /// Whether it is the key of a map, and so needs an order.
     pub(super) is_sorted: bool,
 }
 
 impl Item {
-    /// Creates an item whose body is to come.
+    /// Creates an item whose body is set later.
     pub(super) fn new(name: String, doc: String, origin: Origin, owner: Option<usize>) -> Item {
         Item {
             first_name: name.clone(),
@@ -90,29 +90,29 @@ impl Item {
     }
 }
 
-/// A place of the document that has a type.
+/// A location of the document that has a type.
 #[derive(Clone, Debug)]
 pub(super) struct Use {
-    /// The type of whose translation the place is a part.
+    /// The type whose translation the location is a part of.
     pub(super) owner: Option<usize>,
-    /// The key in the object around it.
+    /// The key in the enclosing object.
     pub(super) key: String,
     /// The name of a type made here.
     pub(super) name: String,
-    /// What a type is that the document does not describe.
+    /// The noun for a type without a description in the document.
     pub(super) what: String,
 }
 
-/// Where a type has its name from.
+/// The source of a type's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// A tool, whose arguments it is.
+    /// A tool: the type is its arguments.
     Tool,
     /// A name of the document.
     Document,
     /// The title of a schema without a name.
     Title,
-    /// The place where the document uses it, maybe with a number.
+    /// The location where the document uses it, possibly with a number.
     Place { numbered: bool },
 }
 
@@ -121,16 +121,16 @@ pub(super) enum Body {
     /// Not translated yet, or not needed.
     Pending,
     Struct(Struct),
-    /// Texts.
+    /// Enumerated strings.
     Enum(Vec<Listed<String>>),
-    /// Integers that the document has names for.
+    /// Integers with names in the document.
     Numbers(Vec<Listed<i64>>),
     Union(Union),
-    /// Another name for a type.
+    /// An alias of a type.
     Alias(Ty),
 }
 
-/// A value of a list, as a variant.
+/// An enumerated value, as a variant.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Listed<V> {
     pub(super) name: String,
@@ -143,7 +143,7 @@ pub(super) struct Struct {
     pub(super) fields: Vec<StructField>,
     /// Fields with one possible value: key, and the value as a Rust expression.
     pub(super) constants: Vec<(String, String)>,
-    /// The content of further fields.
+    /// The content of additional fields.
     pub(super) extra: Option<(String, Ty)>,
 }
 
@@ -184,12 +184,12 @@ pub(super) struct Variant {
 /// How a value identifies its variant.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) enum Choice {
-    /// By a property: its name, its value for each variant by index (several values may mean one), and the variant that
-    /// any other value means, as does a missing one.
+    /// By a property: its name, its value for each variant by index (several values may select one), and the variant
+    /// of any other or missing value.
     Tag { property: String, values: Vec<(String, usize)>, by_default: Option<usize> },
     /// By the JSON type of the value: a pattern of `serde_json::Value` for each variant.
     Kind(Vec<&'static str>),
-    /// Not at all: the variant that keeps most of the value counts.
+    /// Not at all: the variant that keeps most of the value is chosen.
     Best,
 }
 
@@ -198,17 +198,17 @@ pub(super) enum Choice {
 pub(in crate::emit) struct TypeRequest<'a> {
     /// The name of its static.
     pub(in crate::emit) ident: &'a str,
-    /// The module of a tag that it is in.
+    /// The module of a tag that contains it.
     pub(in crate::emit) home: Option<usize>,
     /// Its operation on the wire, for its documentation.
     pub(in crate::emit) operation: &'a str,
     /// The specification.
     pub(in crate::emit) spec: &'a ToolSpec,
-    /// What answers other than success hold.
+    /// The content of unsuccessful responses.
     pub(in crate::emit) failure: Option<&'a Shape>,
-    /// What is known about successful answers besides the result.
+    /// What is known about successful responses besides the result.
     pub(in crate::emit) success: &'a Success,
-    /// The pointer to the list in the result whose items are read one by one, if there is one.
+    /// The pointer to the list in the result whose items are read one by one, if any.
     pub(in crate::emit) items: Option<&'a str>,
     /// Whether a function of the program runs it.
     pub(in crate::emit) is_function: bool,
@@ -217,16 +217,16 @@ pub(in crate::emit) struct TypeRequest<'a> {
 /// The types of a tool.
 pub(super) struct CallTypes<'a> {
     pub(super) ident: &'a str,
-    /// The module of a tag that the tool is in.
+    /// The module of a tag that contains the tool.
     pub(super) home: Option<usize>,
     /// The index of the argument struct.
     pub(super) input: usize,
     pub(super) output: Ty,
-    /// What answers other than success hold.
+    /// The content of unsuccessful responses.
     pub(super) failure: Option<Ty>,
     /// An item of the list that is read one by one.
     pub(super) item: Option<Ty>,
-    /// The headers of successful answers.
+    /// The headers of successful responses.
     pub(super) headers: Option<Ty>,
     /// Whether a function of the program runs it.
     pub(super) is_function: bool,
@@ -240,7 +240,8 @@ impl StructField {
 }
 
 impl Ty {
-    /// Visits the named types in it, in order; `true` for those behind a `Vec` or a map, which are pointers already.
+    /// Visits the named types in it, in order; `true` for those in a `Vec` or a map, which are already behind a
+    /// pointer.
     pub(super) fn for_each_item<'t>(
         &'t mut self,
         behind: bool,
@@ -280,7 +281,7 @@ impl Ty {
         }
     }
 
-    /// Whether the type itself, apart from the named types in it, has a total equality.
+    /// Whether the type itself, ignoring the named types in it, has total equality.
     pub(super) fn is_key(&self) -> bool {
         match self {
             Ty::Float | Ty::Value | Ty::Item(_, Wrap::Link) => false,
@@ -302,7 +303,7 @@ impl Ty {
     pub(super) fn optional(self) -> Ty {
         match self {
             Ty::Option(_) => self,
-            // The type covers `null` already.
+            // The type already includes `null`.
             Ty::Value => Ty::Value,
             other => Ty::Option(Box::new(other)),
         }

@@ -1,4 +1,4 @@
-//! What kind of values a shape has, seen through references and `allOf`.
+//! Determines the kind of a shape's values, through references and `allOf`.
 
 use toolgen_core::schema::shape::{Extra, Field, Kind, Literal, ObjectRules, find_def};
 use toolgen_core::{Def, List, Shape};
@@ -39,7 +39,7 @@ pub(super) fn object_of(defs: &List<Def>, shape: &Shape, nesting: usize) -> Opti
     }
 }
 
-/// Whether a part of an `allOf` is a choice of which of the known fields are given.
+/// Whether a part of an `allOf` only restricts which of the known fields are set.
 fn only_names(part: &Shape, known: &[Field]) -> bool {
     let is_known = |field: &Field| known.iter().any(|known| known.name == field.name);
     match &part.kind {
@@ -88,7 +88,7 @@ pub(super) fn json_type(defs: &List<Def>, shape: &Shape, nesting: usize) -> Opti
     }
 }
 
-/// Returns the part of an `allOf` of scalars of one JSON type that has a name, or else the first.
+/// Returns the part with a name in an `allOf` of scalars of one JSON type, or else the first part.
 pub(super) fn scalar<'s>(defs: &List<Def>, parts: &'s [Shape]) -> Option<&'s Shape> {
     let first = parts.first()?;
     let of = json_type(defs, first, 0).filter(|name| !["Object", "Array"].contains(name))?;
@@ -96,7 +96,8 @@ pub(super) fn scalar<'s>(defs: &List<Def>, parts: &'s [Shape]) -> Option<&'s Sha
     same.then(|| parts.iter().find(|part| matches!(part.kind, Kind::Ref(_))).unwrap_or(first))
 }
 
-/// Whether a shape allows `null`, as a variant or in one, and the only other variant if there is just one.
+/// Returns whether a shape allows `null`, as a variant or inside one, and the only other variant if there is just
+/// one.
 pub(super) fn without_null(shape: &Shape) -> (bool, Option<&Shape>) {
     let Kind::Union(rules) = &shape.kind else { return (shape.nullable, None) };
     let mut rest = rules.variants.iter().filter(|variant| variant.kind != Kind::Null);
@@ -108,7 +109,7 @@ pub(super) fn without_null(shape: &Shape) -> (bool, Option<&Shape>) {
     }
 }
 
-/// Whether all values of a shape are texts.
+/// Whether all values of a shape are strings.
 pub(super) fn is_text(shape: &Shape) -> bool {
     match &shape.kind {
         Kind::String(_) => true,

@@ -1,8 +1,7 @@
-//! The names by which fields say what they hold.
+//! Names of types that describe the location of a field.
 //!
-//! Equal schemas without a name are one type. A field reads like its own place of the document all the same: its type
-//! is written by the name of that place, as another name for the type, unless the type has a name that fits all its
-//! places.
+//! Equal schemas without a name are one type. A field nevertheless reads like its own location in the document: its
+//! type is written as an alias named after that location, unless the type has a name that suits all its locations.
 
 use std::collections::HashMap;
 
@@ -12,12 +11,12 @@ use super::place::longer;
 use super::tags::resolve_alias;
 use crate::names::spelled;
 
-/// The names of places, by which types are written there: other names of types.
+/// The aliases of types, by location.
 #[derive(Default)]
 pub(super) struct Own(HashMap<String, usize>);
 
 impl Own {
-    /// Finds the places whose type has the name of another place, and gives it the name of theirs.
+    /// Finds the locations whose type is named after another location, and creates aliases for them.
     pub(super) fn of(items: &mut Vec<Item>, calls: &[CallTypes<'_>], names: &mut Names) -> Own {
         let mut own = Own::default();
         for (index, item) in items.iter().enumerate() {
@@ -58,7 +57,7 @@ impl Own {
         own
     }
 
-    /// Returns the other name of a type at a place, if it has one there.
+    /// Returns the alias of a type at a location, if any.
     pub(super) fn name(&self, items: &[Item], location: &str, of: usize) -> Option<usize> {
         let alias = *self.0.get(location)?;
         let fits = items.get(of).is_none_or(|item| item.fits_all || item.origin == Origin::Tool);
@@ -68,14 +67,14 @@ impl Own {
     }
 }
 
-/// Returns the types of a call besides its arguments, with the ends of their names.
+/// Returns the types of a call besides its arguments, with the suffixes of their names.
 fn parts<'c>(call: &'c CallTypes<'_>) -> Vec<(&'c Ty, &'static str)> {
     let CallTypes { output, failure, item, .. } = call;
     let named = [(Some(output), "Output"), (failure.as_ref(), "Error"), (item.as_ref(), "Item")];
     named.into_iter().filter_map(|(ty, part)| Some((ty?, part))).collect()
 }
 
-/// Returns the name of a part of a place.
+/// Returns the name of a part of a location.
 pub(super) fn inner(location: &str, part: &str) -> String {
     longer(location, &idents::camel(part))
 }
@@ -85,7 +84,8 @@ pub(super) fn field(of: &str, key: &str) -> String {
     inner(of, &spelled(key))
 }
 
-/// Visits the types that a type is made of, with the names of their places: after its name, and after its first one.
+/// Visits the types that a type consists of, with the names of their locations, derived from its name and from its
+/// first name.
 fn walk(item: &Item, visit: &mut dyn FnMut(&str, &str, &Ty)) {
     let mut at = |part: &str, ty: &Ty| visit(&inner(&item.name, part), &inner(&item.first_name, part), ty);
     match &item.body {
@@ -100,7 +100,7 @@ fn walk(item: &Item, visit: &mut dyn FnMut(&str, &str, &Ty)) {
     }
 }
 
-/// Adds the named types in a type, with the names of their places.
+/// Adds the named types in a type, with the names of their locations.
 fn in_type(location: &str, first: &str, ty: &Ty, found: &mut Vec<(String, String, usize)>) {
     let mut part = |part: &str, ty: &Ty| in_type(&inner(location, part), &inner(first, part), ty, found);
     match ty {

@@ -1,4 +1,4 @@
-//! Types as text.
+//! Prints types as source text.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -12,7 +12,7 @@ use super::own::{self, Own};
 use super::place::longer;
 use super::{Types, doc as documentation, enums, tags};
 
-/// The modules, and the types of each call. `tags` are the names of the modules of tags.
+/// Returns the modules, and the types of each call. `tags` are the names of the modules of tags.
 pub(super) fn types(
     items: &[Item],
     calls: &[CallTypes<'_>],
@@ -51,7 +51,7 @@ pub(super) fn types(
     }
 }
 
-/// Adds words after what is there, in lines of bounded length.
+/// Adds words to the output, in lines of bounded length.
 fn wrap<'w>(words: impl Iterator<Item = &'w str>, out: &mut String) {
     let mut column = usize::MAX;
     for word in words {
@@ -65,7 +65,7 @@ fn wrap<'w>(words: impl Iterator<Item = &'w str>, out: &mut String) {
     }
 }
 
-/// What one module contains.
+/// The contents of one module.
 #[derive(Default)]
 struct Home<'a> {
     /// With their indices.
@@ -79,7 +79,7 @@ pub(super) struct Printer<'a> {
     homes: BTreeMap<Option<usize>, Home<'a>>,
     /// The home of each call.
     idents: HashMap<&'a str, Option<usize>>,
-    /// The fields whose text is known, of structs.
+    /// The fields of structs whose string is constant.
     pub(super) constant_tags: BTreeMap<usize, (&'a str, &'a str)>,
     tags: &'a [&'a str],
     pub(super) runtime: &'a str,
@@ -87,7 +87,7 @@ pub(super) struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    /// The module with the types of the module of a tag, or of the one around; an empty text if there are none.
+    /// Returns the types module of a tag's module, or of the enclosing one; an empty string if it has no items.
     fn module(&self, home: Option<usize>) -> String {
         let Some(here) = self.homes.get(&home).filter(|here| !here.items.is_empty()) else {
             return String::new();
@@ -100,7 +100,7 @@ impl Printer<'_> {
                  clippy::option_option, clippy::struct_excessive_bools, clippy::struct_field_names,\n    \
                  clippy::enum_variant_names, clippy::too_many_arguments, clippy::trivially_copy_pass_by_ref,\n    \
                  clippy::match_same_arms, clippy::type_complexity,\n    \
-                 reason = \"the document chose the names, the texts and the structure\"\n\
+                 reason = \"the document chose the names, the descriptions and the structure\"\n\
              )]\n\
              pub mod types {\n",
         );
@@ -138,7 +138,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Returns documentation with its link to a tool as the module of the type needs it.
+    /// Returns documentation with its link to a tool adapted to the module of the type.
     fn linked<'d>(&self, doc: &'d str, home: Option<usize>) -> Cow<'d, str> {
         const LINK: &str = "](super::";
         let path = || {
@@ -155,7 +155,7 @@ impl Printer<'_> {
         path().map_or(Cow::Borrowed(doc), |path| Cow::Owned(doc.replacen(LINK, &path, 1)))
     }
 
-    /// Writes what a type derives: `extra` in addition to what all derive, and equality where it is total.
+    /// Writes the derives of a type: `extra` in addition to the common ones, and equality if it is total.
     fn derive(&self, item: &Item, extra: &[&str], out: &mut String) {
         let keys: &[&str] = match (item.is_key, item.is_sorted) {
             (true, true) => &["Eq", "Hash", "PartialOrd", "Ord"],
@@ -243,7 +243,7 @@ impl Printer<'_> {
         read_union(item, body, out);
     }
 
-    /// Writes the macros that implement the rest for all types of a module.
+    /// Writes the macros that implement the other traits for all types of a module.
     fn implement(&self, all: &[(usize, &Item)], out: &mut String) {
         let runtime = self.runtime;
         let items = || all.iter().map(|(_, item)| *item).filter(|item| !matches!(item.body, Body::Alias(_)));
@@ -296,7 +296,7 @@ impl Printer<'_> {
         self.ty_at(ty, "", None)
     }
 
-    /// Returns a type as it is written at a place, in a type of this home. Nothing is known of a place without a name.
+    /// Returns a type as written at a location in a type of this home. The empty location is unknown.
     pub(super) fn ty_at(&self, ty: &Ty, location: &str, home: Option<usize>) -> String {
         let part = |part: &str, ty: &Ty| match location {
             "" => self.ty(ty),
@@ -335,10 +335,10 @@ impl Printer<'_> {
         }
     }
 
-    /// Returns the key of a map as text.
+    /// Returns the key of a map as source text.
     pub(super) fn key(&self, key: &Ty) -> String {
         match key {
-            // It is a list of texts, which needs no box.
+            // It is an enum of strings, which needs no box.
             Ty::Item(index, _) => self.ty(&Ty::Item(*index, Wrap::Plain)),
             other => self.ty(other),
         }

@@ -1,4 +1,4 @@
-//! Rules that shapes keep as text, as far as types depend on them.
+//! Rules that shapes keep as raw JSON and that types depend on.
 
 use serde_json::{Map, Value, json};
 use toolgen_core::Shape;
@@ -10,7 +10,7 @@ fn raw(shape: &Shape) -> Option<Map<String, Value>> {
     serde_json::from_str(text).ok()
 }
 
-/// Whether a part of an `allOf` only restricts the values that the other parts describe, and holds no values of its own.
+/// Whether a part of an `allOf` only restricts the values that the other parts describe.
 pub(super) fn restricts(part: &Shape) -> bool {
     let is_rule = |(keyword, value): (&String, &Value)| match keyword.as_str() {
         "propertyNames" | "not" | "dependentRequired" | "contains" | "minContains" | "maxContains"
@@ -34,7 +34,7 @@ pub(super) fn keys(shape: &Shape) -> Option<Shape> {
         Kind::Raw(_) => {
             let mut rule = raw(shape)?.remove("propertyNames")?;
             let object = rule.as_object_mut()?;
-            // Keys are texts, whether it is said or not.
+            // Keys are strings even without a `type`.
             if !["$ref", "enum", "const", "type"].iter().any(|keyword| object.contains_key(*keyword)) {
                 object.insert("type".to_owned(), json!("string"));
             }

@@ -1,4 +1,4 @@
-//! Lists of texts that a document repeats: they become one type.
+//! Enumerated strings that a document repeats: they become one type.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use super::scalars::are_named_integers;
 use super::usage::Usage;
 use crate::shape_walk::parts;
 
-/// The lists of texts of a document, by their values.
+/// The enumerations of strings of a document, by their values.
 #[derive(Default)]
 pub(super) struct Repeats {
-    /// How many unnamed shapes hold the list.
+    /// How many unnamed shapes have the enumeration.
     counts: BTreeMap<String, usize>,
-    /// The first named shape that is the list.
+    /// The first named shape of the enumeration.
     by_key: BTreeMap<String, String>,
 }
 
 impl Repeats {
-    /// Finds the lists in the tools and in the named shapes that they reach.
+    /// Finds the enumerations in the tools and in the named shapes that they reach.
     pub(super) fn of(
         tools: &[TypeRequest<'_>],
         defs: &List<Def>,
@@ -55,18 +55,18 @@ impl Repeats {
         }
     }
 
-    /// Whether several unnamed shapes hold this list, and it is one to choose from.
+    /// Whether several unnamed shapes have this enumeration with more than one value.
     pub(super) fn is_repeated(&self, key: &str) -> bool {
         key.matches('\0').count() > 1 && self.counts.get(key).is_some_and(|count| *count > 1)
     }
 
-    /// Returns the named shape that is this list.
+    /// Returns the named shape of this enumeration.
     pub(super) fn named(&self, key: &str) -> Option<&str> {
         self.by_key.get(key).map(String::as_str)
     }
 }
 
-/// Returns what distinguishes a list of texts, or of named integers, from others: its values and their names.
+/// Returns a key for an enumeration of strings, or of named integers: its values and their names.
 pub(super) fn key(shape: &Shape) -> Option<String> {
     let Kind::Enum(values) = &shape.kind else { return None };
     let are_integers = are_named_integers(values, &shape.choices);
@@ -82,7 +82,7 @@ pub(super) fn key(shape: &Shape) -> Option<String> {
     if are_integers {
         key.push('#');
     }
-    // Values with other names are another type.
+    // Values with other names form another type.
     for choice in values.iter().filter_map(|value| shape.choices.of(value)) {
         key += &format!("{}\n", choice.name);
     }

@@ -1,4 +1,4 @@
-//! The types of values that need no type of their own, and the names that generated types cannot have.
+//! The types of values that need no named type, and the names that generated types cannot have.
 
 use toolgen_core::schema::shape::{Choices, Field, Kind, Literal, Number, NumberRules};
 use toolgen_core::{List, Shape};
@@ -22,7 +22,7 @@ pub(super) fn integer(rules: &NumberRules) -> Ty {
     }
 }
 
-/// Returns the type of values to choose from that do not form an enum: neither texts nor named integers.
+/// Returns the type of enumerated values that do not form an enum: neither strings nor named integers.
 pub(super) fn one_type(shape: &Shape) -> Option<Ty> {
     let Kind::Enum(values) = &shape.kind else { return None };
     let all = |is: fn(&Literal) -> bool| !values.is_empty() && values.iter().all(is);
@@ -43,12 +43,12 @@ pub(super) fn one_type(shape: &Shape) -> Option<Ty> {
     })
 }
 
-/// Whether values are integers that the document has names for.
+/// Whether values are integers with names in the document.
 pub(super) fn are_named_integers(values: &List<Literal>, choices: &Choices) -> bool {
     choices.has_names() && values.iter().all(|value| small(value).is_some())
 }
 
-/// Returns an integer of 64 bits.
+/// Returns a 64-bit integer.
 pub(super) fn small(value: &Literal) -> Option<i64> {
     match value {
         Literal::Number(Number::Int(n)) => i64::try_from(*n).ok(),
@@ -63,7 +63,7 @@ pub(super) fn constant(field: &Field) -> Option<String> {
     (field.required && !field.shape.nullable).then(|| literal::string(only))
 }
 
-/// Returns a scope for names of types, with the imports of generated code taken.
+/// Returns a scope for names of types, in which the imports of generated code are reserved.
 pub(super) fn type_names() -> Names {
     Names::of_types(&[
         "And",

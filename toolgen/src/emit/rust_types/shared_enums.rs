@@ -1,5 +1,5 @@
-//! Names of types that several tools share: none is taken from a single tool, so that changing one tool never renames a
-//! type of another.
+//! Names types that several tools share. No such name is derived from a single tool, so that a change of one tool
+//! never renames a type of another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,16 +8,16 @@ use super::super::literal::visible;
 use super::model::{Body, Item, Origin, Ty, Union, Use, Variant, Wrap};
 use crate::names::spelled;
 
-/// Words that say nothing about what a type is.
+/// Words without information about a type.
 const EMPTY: [&str; 14] = [
     "data", "error", "errors", "extra", "headers", "item", "items", "object", "output", "result", "results",
     "type", "value", "values",
 ];
 
-/// Gives the types that occur in several tools or schemas a name of their own, if there is one: what values they are
-/// if these are simple, their key, their tag
-/// and their key, what the names of all places end in, or for whole answers that they are shared. The old name stays as
-/// an alias. `tags` are the tags of tools, by their arguments.
+/// Renames the types that occur in several tools or schemas, if a better name exists: the kind of their values if
+/// these are simple, their key, their tag and their key, the common ending of the names of all locations, or for
+/// whole responses that they are shared. The old name stays as an alias. `tags` are the tags of tools, by their
+/// arguments.
 pub(super) fn rename(items: &mut Vec<Item>, tags: &BTreeMap<usize, &str>, names: &mut Names) {
     let mut at_key: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     for (index, item) in items.iter().enumerate().filter(|(_, item)| is_type(item)) {
@@ -27,7 +27,7 @@ pub(super) fn rename(items: &mut Vec<Item>, tags: &BTreeMap<usize, &str>, names:
     }
     let mut shared: Vec<usize> =
         (0..items.len()).filter(|index| items.get(*index).is_some_and(is_shared)).collect();
-    // Of several that may have a name, what most places hold has it.
+    // If several types may have a name, the one with the most locations gets it.
     shared.sort_by_key(|index| items.get(*index).map_or(0, |item| usize::MAX - item.uses.len()));
     for index in shared {
         let Some(item) = items.get(index) else { continue };
@@ -42,7 +42,7 @@ pub(super) fn rename(items: &mut Vec<Item>, tags: &BTreeMap<usize, &str>, names:
         let Some(name) = candidates.into_iter().find(|name| names.is_free(name)) else { continue };
         let (old, owner) = (item.name.clone(), item.owner);
         take(items, index, &name, names);
-        // The types in it have names after it.
+        // The names of nested types are derived from it.
         for inner in 0..items.len() {
             let Some(item) = items.get(inner).filter(|item| item.owner == owner && is_type(item)) else {
                 continue;
@@ -59,7 +59,7 @@ pub(super) fn rename(items: &mut Vec<Item>, tags: &BTreeMap<usize, &str>, names:
     }
 }
 
-/// Whether an item is a type whose name is that of a place.
+/// Whether an item is a type that is named after a location.
 fn is_type(item: &Item) -> bool {
     matches!(item.origin, Origin::Place { .. }) && !matches!(item.body, Body::Alias(_) | Body::Pending)
 }
@@ -69,7 +69,7 @@ fn is_shared(item: &Item) -> bool {
     is_type(item) && (owners.len() > 1 || item.uses.len() > 1 && plain_name(item).is_some())
 }
 
-/// Returns the name of a union of values that need no type of their own, such as `IntegerOrString`.
+/// Returns the name of a union of values that need no named type, such as `IntegerOrString`.
 fn plain_name(item: &Item) -> Option<String> {
     let Body::Union(Union { variants, .. }) = &item.body else { return None };
     let of = |ty: &Ty| match ty {
@@ -86,7 +86,7 @@ fn plain_name(item: &Item) -> Option<String> {
     Some(variants.iter().map(named).collect::<Option<Vec<_>>>()?.join("Or"))
 }
 
-/// Returns the names that a type may have, the best first.
+/// Returns the possible names of a type, the best first.
 fn candidates(uses: &[Use], tags: &BTreeMap<usize, &str>, is_only: impl Fn(&str) -> bool) -> Vec<String> {
     let Some(first) = uses.first() else { return Vec::new() };
     let tag_of = |place: &Use| place.owner.and_then(|owner| tags.get(&owner).copied());
@@ -115,7 +115,7 @@ fn candidates(uses: &[Use], tags: &BTreeMap<usize, &str>, is_only: impl Fn(&str)
     found
 }
 
-/// Returns the word that the names of most places end in, if it says what kind of whole they are.
+/// Returns the word that most names of locations end in, if it describes the kind of whole.
 fn most_common_end(uses: &[Use]) -> Option<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for place in uses {
@@ -127,7 +127,7 @@ fn most_common_end(uses: &[Use]) -> Option<String> {
     EMPTY.contains(&word.as_str()).then_some(word)
 }
 
-/// Returns the words that the names of all places end in, but not all words of one.
+/// Returns the common ending of the names of all locations, in words, unless it is one of the full names.
 fn common_ending(uses: &[Use]) -> Vec<String> {
     let mut names = uses.iter().map(|place| idents::words(&place.name));
     let mut ending = names.next().unwrap_or_default();
@@ -139,7 +139,7 @@ fn common_ending(uses: &[Use]) -> Vec<String> {
     ending
 }
 
-/// Gives a type a name, and keeps the one that it had as an alias.
+/// Renames a type, and keeps its old name as an alias.
 fn take(items: &mut Vec<Item>, index: usize, name: &str, names: &mut Names) {
     let taken = names.take(name);
     let Some(item) = items.get_mut(index) else { return };

@@ -1,15 +1,15 @@
-//! What tells the variants of a union apart, within the types of the variants.
+//! Tags of unions: the properties of their variants that distinguish them.
 
 use std::collections::BTreeMap;
 
 use super::super::idents::Names;
 use super::model::{Body, Choice, Item, Presence, Struct, StructField, Ty, Union};
 
-/// The longest chain of other names for a type that is followed.
+/// Maximum length of a chain of aliases that is followed.
 const MAX_NAMES: usize = 16;
 
-/// Gives the variants of unions a field for the property that tells them apart, where a value has one of several texts
-/// there, or any, and the document does not list the property, so that no text is lost.
+/// Adds a field for the tag to the variants of unions, if the tag has one of several strings or any string and the
+/// document does not list the property, so that no string is lost.
 pub(super) fn complete(items: &mut [Item]) {
     let mut missing: Vec<(usize, String)> = Vec::new();
     for item in items.iter() {
@@ -36,7 +36,7 @@ pub(super) fn complete(items: &mut [Item]) {
     }
 }
 
-/// Returns the text that a value of a variant is written with if it does not hold one itself.
+/// Returns the string that is written for a variant whose value does not contain it.
 pub(super) fn added<'u>(items: &[Item], union: &'u Union, at: usize) -> Option<(&'u str, &'u str)> {
     let Choice::Tag { property, values, by_default } = &union.choice else { return None };
     let mut texts = values.iter().filter(|(_, of)| *of == at).map(|(text, _)| text.as_str());
@@ -46,14 +46,14 @@ pub(super) fn added<'u>(items: &[Item], union: &'u Union, at: usize) -> Option<(
             let always = body.fields.iter().any(|field| field.key == *property && !field.is_left_out());
             !always && !body.constants.iter().any(|(key, _)| key == property)
         }
-        // A union of its own, which may have more to say.
+        // A nested union, which may add more.
         _ => texts.next().is_none(),
     };
     is_added.then_some((property, first))
 }
 
-/// Returns the property, and its text, of each struct that is one variant of every union it is in, and always says so
-/// in a field: no program has to say that a `Dog` is a `"dog"`.
+/// Returns the tag, and its string, of each struct that is one variant of every union that contains it and always has
+/// the tag as a field: no program has to set `"dog"` for a `Dog`.
 pub(super) fn constant_tags(items: &[Item]) -> BTreeMap<usize, (&str, &str)> {
     let mut all: BTreeMap<usize, Option<(&str, &str)>> = BTreeMap::new();
     for item in items {
@@ -77,7 +77,7 @@ fn holds(body: &Struct, key: &str) -> bool {
     body.fields.iter().any(|field| field.key == key) || body.constants.iter().any(|(known, _)| known == key)
 }
 
-/// Returns the type that a type is another name for; the type itself if it is not an alias.
+/// Returns the type that an alias resolves to; the type itself if it is not an alias.
 pub(super) fn resolve_alias<'t>(items: &'t [Item], ty: &'t Ty) -> &'t Ty {
     let mut ty = ty;
     for _ in 0..MAX_NAMES {
@@ -88,7 +88,7 @@ pub(super) fn resolve_alias<'t>(items: &'t [Item], ty: &'t Ty) -> &'t Ty {
     ty
 }
 
-/// Returns the struct that a type is, maybe by another name.
+/// Returns the struct that a type is, possibly by an alias.
 fn struct_of(items: &[Item], ty: &Ty) -> Option<usize> {
     let Ty::Item(index, _) = resolve_alias(items, ty) else { return None };
     matches!(items.get(*index)?.body, Body::Struct(_)).then_some(*index)

@@ -1,4 +1,4 @@
-//! Names that titles give to types of schemas that have no name of their own, and to variants.
+//! Names for unnamed schemas and for variants, derived from titles.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,18 +12,18 @@ use super::union;
 use super::usage::Usage;
 use crate::shape_walk::parts;
 
-/// The longest title that is a name, in bytes and in words; longer ones are sentences.
+/// Maximum length of a title that is a name, in bytes and in words; longer ones are sentences.
 const MAX_TITLE: (usize, usize) = (40, 5);
 
-/// The names of types by what their values are.
+/// The names of types, by the form of their values.
 #[derive(Default)]
 pub(super) struct Titles {
     names: BTreeMap<String, String>,
 }
 
 impl Titles {
-    /// Finds the titles of unnamed schemas that are names of types: titles of several words that say more than their
-    /// key does, and that all schemas of one form have, and no others.
+    /// Finds the titles of unnamed schemas that are suitable names of types: titles of several words that are more
+    /// specific than their key, and that all schemas of one form share and no others have.
     pub(super) fn of(tools: &[TypeRequest<'_>], defs: &List<Def>, usage: &BTreeMap<String, Usage>) -> Titles {
         let mut found = NameCandidates::default();
         for TypeRequest { spec, failure, .. } in tools {
@@ -32,7 +32,7 @@ impl Titles {
             if let Some(output) = &spec.output {
                 found.visit(output, "");
             }
-            // The type is named after the tool, its variants after the statuses.
+            // The type is named after the tool, and its variants after the status codes.
             match failure.map(|failure| (failure, &failure.kind)) {
                 Some((_, Kind::Union(rules))) => {
                     rules.variants.iter().for_each(|variant| found.visit_parts(variant, ""));
@@ -48,7 +48,7 @@ impl Titles {
         found.distinct()
     }
 
-    /// Takes the names that are free; the others are dropped.
+    /// Reserves the names that are free; the others are dropped.
     pub(super) fn reserve(&mut self, names: &mut Names) {
         self.names.retain(|_, name| names.is_free(name) && names.take(name) == *name);
     }
@@ -59,7 +59,7 @@ impl Titles {
     }
 }
 
-/// What distinguishes the values of a shape from others.
+/// Returns what distinguishes the values of a shape from those of others.
 fn form(shape: &Shape) -> String {
     canonical(&Shape::of(shape.kind.clone()))
 }
@@ -68,14 +68,14 @@ fn form(shape: &Shape) -> String {
 struct NameCandidates {
     /// The names of each form.
     names: BTreeMap<String, BTreeSet<String>>,
-    /// The name of the tool that is looked at.
+    /// The name of the current tool.
     tool: String,
 }
 
 impl NameCandidates {
     /// Visits a shape at a key, and its parts.
     fn visit(&mut self, shape: &Shape, key: &str) {
-        // A name that is meant for the type may be the key, too.
+        // An explicit name of the type may equal the key.
         let given = Some(shape.choices.type_name()).filter(|name| !name.is_empty()).map(idents::camel);
         let titled = || type_name(shape.title.as_str()).filter(|name| self.says_more(name, key));
         if union::is_nominal(shape)
@@ -100,7 +100,8 @@ impl NameCandidates {
         }
     }
 
-    /// Whether a title is neither its key nor made of the tool's name, as some frameworks do (`Response List Pets`).
+    /// Whether a title is neither its key nor derived from the tool's name, as some frameworks do (`Response List
+    /// Pets`).
     fn says_more(&self, name: &str, key: &str) -> bool {
         let name = letters(name);
         let made = name.strip_prefix("response").unwrap_or(&name);
@@ -122,12 +123,12 @@ impl NameCandidates {
     }
 }
 
-/// Returns the name of a type that has this title. One word says too little without the place.
+/// Returns the name of a type with this title. A single word is too vague without the location.
 fn type_name(title: &str) -> Option<String> {
     name(title).filter(|_| idents::words(title).len() > 1)
 }
 
-/// Returns the name for what has this title, if that is a few words rather than a sentence.
+/// Returns the name for a title, if the title is a few words rather than a sentence.
 pub(super) fn name(title: &str) -> Option<String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || " _-/()&".contains(c);
     let is_name = title.starts_with(|c: char| c.is_ascii_alphabetic())

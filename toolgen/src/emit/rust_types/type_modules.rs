@@ -1,9 +1,9 @@
-//! Determines which modules types are in.
+//! Determines the module of each type.
 
 use super::model::{CallTypes, Item};
 
-/// Gives each type a home: the module of the tools that use it, if all of them are in one, and otherwise the module
-/// around. A type therefore uses only those of its own module and of the one around.
+/// Gives each type a home: the module of the tools that use it if there is only one, otherwise the enclosing module.
+/// A type therefore uses only types of its own module and of the enclosing one.
 pub(super) fn mark(items: &mut [Item], calls: &[CallTypes<'_>]) {
     let mut uses: Vec<Vec<usize>> = Vec::with_capacity(items.len());
     for item in items.iter_mut() {
@@ -21,7 +21,7 @@ pub(super) fn mark(items: &mut [Item], calls: &[CallTypes<'_>]) {
             ty.for_each_item(false, &mut |_, index, _| homes.reach(index, call.home));
         }
     }
-    // Other names of types: nothing refers to them.
+    // Aliases, which nothing refers to.
     for (index, item) in items.iter().enumerate() {
         if homes.found.get(index) == Some(&None) {
             let of_owner = item.owner.and_then(|owner| homes.found.get(owner).copied().flatten());
@@ -41,14 +41,14 @@ struct TypeModules {
 }
 
 impl TypeModules {
-    /// Records that a type, and all that it is made of, is used in a module.
+    /// Records that a type, with all types that it consists of, is used in a module.
     fn reach(&mut self, index: usize, home: Option<usize>) {
         let mut open = vec![index];
         while let Some(index) = open.pop() {
             let Some(found) = self.found.get_mut(index) else { continue };
             *found = match *found {
                 None => Some(home),
-                // So are its parts.
+                // Its parts are known as well.
                 Some(known) if known == home || known.is_none() => continue,
                 Some(_) => Some(None),
             };

@@ -1,4 +1,4 @@
-//! Decides how unions and lists of texts become enums.
+//! Decides how unions and enumerated strings become enums.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::model::{Body, Choice, Listed, Ty};
 use super::objects::{MAX_NESTING, is_text, json_type, object_of, without_null};
 use super::scalars::{are_named_integers, one_type, small};
 
-/// Whether a shape that the document names becomes a type of its own.
+/// Whether a shape that the document names becomes a separate type.
 pub(super) fn is_nominal(shape: &Shape) -> bool {
     match &shape.kind {
         Kind::Object(rules) => !rules.fields.is_empty(),
@@ -24,20 +24,20 @@ pub(super) fn is_nominal(shape: &Shape) -> bool {
     }
 }
 
-/// Returns the type of a union that needs no type of its own: texts or numbers in several forms.
+/// Returns the type of a union that needs no separate type: strings or numbers in several forms.
 pub(super) fn simple(shapes: &[&Shape]) -> Option<Body> {
     let number = |shape: &&Shape| matches!(shape.kind, Kind::Number(_) | Kind::Integer(_));
     let numbers = !shapes.is_empty() && shapes.iter().all(number);
     texts(shapes).or_else(|| numbers.then_some(Body::Alias(Ty::Float)))
 }
 
-/// Returns how a value tells which of the variants it is.
+/// Returns how a value identifies its variant.
 pub(super) fn choice(defs: &List<Def>, rules: &UnionRules, shapes: &[&Shape]) -> Choice {
     let objects: Vec<Option<ObjectRules>> = shapes.iter().map(|shape| object_of(defs, shape, 0)).collect();
     by_tag(defs, rules, shapes, &objects).or_else(|| by_kind(defs, shapes, &objects)).unwrap_or(Choice::Best)
 }
 
-/// Returns the enum of named integers, or of the texts among these values.
+/// Returns the enum of named integers, or of the strings among these values.
 pub(super) fn enumeration(values: &List<Literal>, choices: &Choices) -> Body {
     if are_named_integers(values, choices) {
         Body::Numbers(listed(values, choices, small, |number| number.to_string()))
@@ -46,7 +46,7 @@ pub(super) fn enumeration(values: &List<Literal>, choices: &Choices) -> Body {
     }
 }
 
-/// Returns the variants for values of one type. Those without a name of their own are named by how they are written.
+/// Returns the variants for values of one type. Values without a name are named by their text.
 fn listed<V: Clone + Ord>(
     values: &List<Literal>,
     choices: &Choices,
@@ -61,7 +61,7 @@ fn listed<V: Clone + Ord>(
         let choice = choices.of(literal);
         let name = choice.map_or("", |choice| &choice.name);
         let name = if name.is_empty() { idents::camel(&written(&value)) } else { idents::camel(name) };
-        // The list of all is `ALL`, which `a-l-l` would be, too.
+        // The list of all variants is `ALL`, a name that `a-l-l` would also get.
         let name = if name == "ALL" { "All".to_owned() } else { name };
         let doc = choice.map_or_else(String::new, |choice| first_paragraph(&choice.description));
         variants.push(Listed { name: scope.take(&name), value, doc });
@@ -76,7 +76,7 @@ fn text(value: &Literal) -> Option<&str> {
     }
 }
 
-/// Combines texts to choose from, in one or more lists, or next to any text, into one enum.
+/// Combines enumerated strings, in one or more lists, or next to any string, into one enum.
 fn texts(shapes: &[&Shape]) -> Option<Body> {
     let mut values: Vec<Literal> = Vec::new();
     let mut choices = Vec::new();
@@ -86,7 +86,7 @@ fn texts(shapes: &[&Shape]) -> Option<Body> {
                 values.extend(list.iter().cloned());
                 choices.extend(list.iter().filter_map(|value| shape.choices.of(value)).cloned());
             }
-            // Any text may be given, and the listed ones are examples of it.
+            // Any string is allowed; the listed ones are examples.
             Kind::String(_) => {
                 return shapes.iter().all(|shape| is_text(shape)).then_some(Body::Alias(Ty::Text));
             }
@@ -96,7 +96,7 @@ fn texts(shapes: &[&Shape]) -> Option<Body> {
     (!values.is_empty()).then(|| enumeration(&values.into(), &Choices::new("", choices)))
 }
 
-/// Chooses by the document's discriminator, or by a required field with one text, different in each variant.
+/// Chooses by the document's discriminator, or by a required field with one string, different in each variant.
 fn by_tag(
     defs: &List<Def>,
     rules: &UnionRules,
@@ -124,7 +124,7 @@ fn by_tag(
     })
 }
 
-/// Chooses by the values of a discriminator: as mapped, as the variant lists them, or its name.
+/// Chooses by the values of a discriminator: as mapped, as the variant lists them, or the name of the variant.
 fn by_discriminator(
     defs: &List<Def>,
     discriminator: &Discriminator,

@@ -63,7 +63,7 @@ fn reach(shape: &Shape, defs: &List<toolgen_core::Def>, usage: Usage, reached: &
     }
 }
 
-/// Adds the names a shape refers to that are not reached yet.
+/// Adds the names that a shape refers to and that are not reached yet.
 fn references(shape: &Shape, usage: Usage, reached: &mut BTreeSet<String>, open: &mut Vec<String>) {
     let mut shapes = vec![shape];
     while let Some(shape) = shapes.pop() {
@@ -72,7 +72,7 @@ fn references(shape: &Shape, usage: Usage, reached: &mut BTreeSet<String>, open:
         {
             open.push(name.to_string());
         }
-        // Rules of keys are types, too.
+        // Schemas of keys also become types.
         if let Some(Kind::Ref(name)) = raw::keys(shape).map(|keys| keys.kind)
             && reached.insert(name.to_string())
         {
@@ -83,8 +83,8 @@ fn references(shape: &Shape, usage: Usage, reached: &mut BTreeSet<String>, open:
     }
 }
 
-/// Marks what types are for: as open, every type that results are made of, write-only fields included, since it may
-/// hold more than the document says; and as made, every type whose values programs make.
+/// Marks the usage of types: as open, every type that results contain, write-only fields included, since it may have
+/// more than the document declares; and as made, every type whose values programs construct.
 pub(super) fn mark_use(items: &mut [Item], calls: &[CallTypes<'_>]) {
     let of_results = |wanted: fn(&CallTypes<'_>) -> bool| {
         let mut found = Vec::new();
@@ -103,7 +103,8 @@ pub(super) fn mark_use(items: &mut [Item], calls: &[CallTypes<'_>]) {
     mark(items, made, |item| std::mem::replace(&mut item.made, true));
 }
 
-/// Marks the types whose values can be keys: those that hold neither a floating-point number nor a value of any type.
+/// Marks the types whose values can be keys: those that contain neither a floating-point number nor an arbitrary
+/// value.
 pub(super) fn mark_keys(items: &mut [Item]) {
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); items.len()];
     let mut others = Vec::new();
@@ -131,7 +132,7 @@ pub(super) fn mark_keys(items: &mut [Item]) {
     }
 }
 
-/// Marks types and all that they are made of. `set` marks one, and returns whether it was marked before.
+/// Marks types and all types that they consist of. `set` marks one, and returns whether it was marked before.
 fn mark(items: &mut [Item], mut open: Vec<usize>, set: impl Fn(&mut Item) -> bool) {
     while let Some(index) = open.pop() {
         let Some(item) = items.get_mut(index) else { continue };

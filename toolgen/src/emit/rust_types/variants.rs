@@ -10,8 +10,8 @@ use super::model::Choice;
 use super::objects::object_of;
 use super::titles;
 
-/// Returns names of the variants, which may still be equal: by references, by what tells them apart, by their titles,
-/// and by their kinds. Variants with the same name are named by what only they have.
+/// Returns names of the variants, which may still be equal: by references, by distinguishing tags, by their titles,
+/// and by their kinds. Variants with the same name are named after something that only they have.
 pub(super) fn names(defs: &List<Def>, shapes: &[&Shape], choice: &Choice) -> Vec<String> {
     let mut names: Vec<String> =
         shapes.iter().enumerate().map(|(at, shape)| plain(at, shape, choice)).collect();
@@ -33,12 +33,12 @@ pub(super) fn names(defs: &List<Def>, shapes: &[&Shape], choice: &Choice) -> Vec
     names
 }
 
-/// Whether a name says no more than what kind of value a variant is.
+/// Whether a name only expresses the kind of a variant's value.
 fn is_kind(name: &str) -> bool {
     ["Choice", "List", "Object"].contains(&name)
 }
 
-/// Returns the name of a variant by itself.
+/// Returns the name of a variant on its own.
 fn plain(at: usize, shape: &Shape, choice: &Choice) -> String {
     if let Kind::Ref(name) = &shape.kind {
         return idents::camel(name);
@@ -70,7 +70,7 @@ fn plain(at: usize, shape: &Shape, choice: &Choice) -> String {
     name.to_owned()
 }
 
-/// Returns a name for what only this variant has.
+/// Returns a name for something that only this variant has.
 fn distinguishing_name(defs: &List<Def>, shapes: &[&Shape], at: usize) -> Option<String> {
     let shape = shapes.get(at)?;
     match &shape.kind {
@@ -98,7 +98,7 @@ fn distinguishing_name(defs: &List<Def>, shapes: &[&Shape], at: usize) -> Option
     }
 }
 
-/// Returns the first text that is the only one of its field and differs in all other objects.
+/// Returns the first string that is the only one of its field and differs in all other objects.
 fn own_text(rules: &ObjectRules, others: &[ObjectRules]) -> Option<String> {
     let mut texts = rules.fields.iter().filter_map(|field| Some((field, only_text(field)?)));
     let (_, own) = texts.find(|(field, own)| {
@@ -112,7 +112,7 @@ fn own_text(rules: &ObjectRules, others: &[ObjectRules]) -> Option<String> {
     Some(idents::camel(own))
 }
 
-/// Returns the name of the first field that no other object has, a required one before the rest.
+/// Returns the name of the first field that no other object has; required fields take precedence.
 fn own_field(rules: &ObjectRules, others: &[ObjectRules]) -> Option<String> {
     let is_own = |field: &&Field| {
         let mut others = others.iter().flat_map(|rules| &*rules.fields);
@@ -123,7 +123,7 @@ fn own_field(rules: &ObjectRules, others: &[ObjectRules]) -> Option<String> {
     Some(idents::camel(field.wire_name()))
 }
 
-/// Returns the only text that a field may have.
+/// Returns the only string that a field allows.
 fn only_text(field: &Field) -> Option<&str> {
     let Kind::Enum(values) = &field.shape.kind else { return None };
     match &**values {

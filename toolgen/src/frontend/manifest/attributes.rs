@@ -1,4 +1,4 @@
-//! The attributes of a tool: those of `#[tool(…)]`, under the same names.
+//! The attributes of a tool, under the same names as those of `#[tool(…)]`.
 
 use serde_json::Value;
 use toolgen_core::schema::shape::{Kind, Relation, RelationKind};
@@ -17,12 +17,12 @@ use crate::source::Pointer;
 pub(super) struct Attributes<'a> {
     /// Those of the tool.
     pub(super) own: Node<'a>,
-    /// Those it has unless it says otherwise.
+    /// The shared attributes, which apply unless the tool sets them itself.
     pub(super) shared: Option<Node<'a>>,
 }
 
 impl<'a> Attributes<'a> {
-    /// Returns the object that states an attribute, or that of the tool if there is none.
+    /// Returns the object that sets an attribute, or that of the tool if none does.
     pub(super) fn of(&self, key: &str) -> &Node<'a> {
         match &self.shared {
             Some(shared) if self.own.get(key).is_none() && shared.get(key).is_some() => shared,
@@ -32,7 +32,7 @@ impl<'a> Attributes<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Sets what the attributes say about a tool, apart from its effects. Its arguments must be known.
+    /// Applies the attributes to a tool, except for its effects. Its arguments must be known.
     pub(super) fn attributes(&mut self, attributes: &Attributes<'a>, spec: &mut ToolSpec) {
         self.texts_of_tool(attributes, spec);
         if let Some(node) = attributes.of("timeout").get("timeout") {
@@ -45,7 +45,7 @@ impl<'a> Context<'a> {
             match levers.parse() {
                 Ok(slim) => {
                     spec.slim = slim;
-                    // What all tools of a file share may name an argument of another one.
+                    // Shared attributes may name an argument of another tool.
                     if attributes.own.get("slim").is_some() {
                         for (message, help) in kept_in_vain(&spec.slim, &[&*spec]) {
                             self.report(SELECTOR, &at, message, help);
@@ -70,7 +70,7 @@ impl<'a> Context<'a> {
                 Value::Bool(false) => None,
                 Value::String(text) => Some(text.clone().into()),
                 _ => {
-                    self.wrong_kind(&node, "`true`, or a text that names the replacement", "");
+                    self.wrong_kind(&node, "`true`, or a string that names the replacement", "");
                     None
                 }
             };
@@ -87,7 +87,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the levers of size that an object states, and their place.
+    /// Returns the size levers that an object sets, and their location.
     fn levers(&mut self, node: &Node<'a>) -> Option<(&'a str, Pointer)> {
         let levers = self.text(node, "slim")?;
         Some((levers, node.pointer.child("slim")))
@@ -107,13 +107,8 @@ impl<'a> Context<'a> {
             let holder = attributes.of(key);
             let Some(text) = self.text(holder, key) else { continue };
             if text.trim().is_empty() {
-                let message = format!("`{key}` says nothing");
-                self.report(
-                    codes::MISSING,
-                    &holder.pointer.child(key),
-                    message,
-                    "fill it in, or leave it out",
-                );
+                let message = format!("`{key}` is empty");
+                self.report(codes::MISSING, &holder.pointer.child(key), message, "fill it in, or remove it");
             }
             *field = text.trim().to_owned().into();
         }
@@ -122,7 +117,7 @@ impl<'a> Context<'a> {
     fn lists_of_tool(&mut self, attributes: &Attributes<'a>, spec: &mut ToolSpec) {
         for key in ["scopes", "reads", "writes"] {
             let Some(texts) = self.texts(attributes.of(key), key) else { continue };
-            // Resources of all tools of a file can only be fixed ones, as each has its own arguments.
+            // Shared resources can only be fixed ones, as each tool has its own arguments.
             for (text, at) in texts.iter().filter(|_| key != "scopes") {
                 self.check_resource(text, at, spec);
             }
@@ -168,7 +163,7 @@ impl<'a> Context<'a> {
         None
     }
 
-    /// Reads arguments of which some exclude others: one list of names, or several.
+    /// Reads groups of arguments that exclude each other: one array of names, or several.
     fn choices(&mut self, own: &Node<'a>, key: &str, kind: RelationKind, spec: &ToolSpec) -> Vec<Relation> {
         let Some(items) = self.list(own, key) else { return Vec::new() };
         let several = items.iter().any(|item| item.value.is_array());
@@ -186,8 +181,8 @@ impl<'a> Context<'a> {
         if !list.value.is_array() {
             self.wrong_kind(
                 list,
-                "a list of arguments",
-                &format!("write `{key}: [a, b]`, or a list of such lists"),
+                "an array of arguments",
+                &format!("write `{key}: [a, b]`, or an array of such arrays"),
             );
             return None;
         }

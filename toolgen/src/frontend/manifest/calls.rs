@@ -1,4 +1,4 @@
-//! The call of a tool, by its kind.
+//! The execution plan of a tool, by its kind.
 
 use serde_json::Value;
 use toolgen_core::spec::{Completion, Effects};
@@ -12,15 +12,15 @@ use super::keys;
 use super::template::Scope;
 use super::tools::Draft;
 
-/// The attributes about effects that the kind of a tool and its call determine, each with the reason.
+/// The effect attributes that the kind of a tool and its plan determine, each with the reason.
 pub(super) fn fixed_effects(
     kind: &str,
     call: Option<&ExecutionPlan>,
 ) -> &'static [(&'static str, &'static str)] {
     const HOST: (&str, &str) = ("network", "the request goes to the host of its `url`");
     const LEAVES: (&str, &str) = ("pure", "the request leaves the program");
-    // What is sent by POST may be a search.
-    const CHANGES: (&str, &str) = ("read_only", "what is sent by PUT, PATCH or DELETE changes something");
+    // A POST request may be a search.
+    const CHANGES: (&str, &str) = ("read_only", "a PUT, PATCH or DELETE request changes something");
     let method = call.and_then(ExecutionPlan::http).map_or("", |plan| plan.method.as_str());
     match (kind, method) {
         ("command", _) => &[("spawns", "a command starts a program"), ("pure", "a command starts a program")],
@@ -31,19 +31,19 @@ pub(super) fn fixed_effects(
     }
 }
 
-/// A call, and what follows from its kind.
+/// A plan, and what follows from its kind.
 #[derive(Debug)]
 pub(super) struct Lowered {
     /// `None` after a problem.
     pub(super) call: Option<ExecutionPlan>,
-    /// The effects that it has unless the tool states others.
+    /// The effects of the tool unless it states others.
     pub(super) effects: Effects,
-    /// Whether every argument goes somewhere without a placeholder.
+    /// Whether every argument is used even without a placeholder.
     pub(super) takes_all: bool,
 }
 
 impl<'a> Context<'a> {
-    /// Compiles the calls of all drafts that are not composed, whose calls depend on others.
+    /// Compiles the plans of all drafts except for compositions, whose plans depend on others.
     pub(super) fn lower_calls(&mut self, drafts: &mut [Draft<'a>]) {
         for draft in drafts.iter_mut().filter(|draft| !draft.kind.is_empty()) {
             let errors = self.errors;
@@ -85,16 +85,16 @@ impl<'a> Context<'a> {
         draft.call = call;
     }
 
-    /// Reports arguments that no placeholder stands for: what a model gives for them makes no difference.
+    /// Reports arguments without a placeholder: their values have no effect.
     pub(super) fn check_used(&mut self, draft: &Draft<'a>, scope: &Scope) {
         for name in argument_names(&draft.spec).iter().filter(|name| !scope.used.contains(name.as_str())) {
             let at = draft.node.pointer.child("parameters").child(name);
-            let message = format!("the argument `{name}` of the tool `{}` is used nowhere", draft.id);
+            let message = format!("the argument `{name}` of the tool `{}` is never used", draft.id);
             let help = match doubled(draft.of_kind.value, name) {
-                Some(text) => format!("`{text}` is a text in braces; write `{{{name}}}`"),
-                None => format!(
-                    "write `{{{name}}}` where its value goes, or remove it: a model would give it to no effect"
-                ),
+                Some(text) => format!("`{text}` is a string in braces; write `{{{name}}}`"),
+                None => {
+                    format!("write `{{{name}}}` where its value goes, or remove it: it would have no effect")
+                }
             };
             self.report(codes::UNUSED_ARGUMENT, &at, message, help);
         }
@@ -118,7 +118,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Finds the name of an argument in double braces, which other formats have for placeholders.
+/// Finds the name of an argument in double braces, which are placeholders in other formats.
 fn doubled(value: &Value, name: &str) -> Option<String> {
     let text = value.to_string();
     text.split("{{").skip(1).find_map(|rest| {

@@ -24,7 +24,7 @@ use super::tools::Draft;
 use crate::source::Pointer;
 
 impl<'a> Context<'a> {
-    /// A call that starts a program.
+    /// Compiles a plan that starts a program.
     pub(super) fn command(&mut self, draft: &Draft<'a>, scope: &mut Scope) -> Lowered {
         let call = self.command_plan(draft, scope).map(ExecutionPlan::Command);
         let takes_all = matches!(&call, Some(ExecutionPlan::Command(plan)) if plan.stdin == Stdin::Arguments);
@@ -83,17 +83,17 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Refuses what no call could run with: a NUL in what a program is started with, and a folder that is not below the
-    /// work directory, whatever the arguments are.
+    /// Rejects constants that make every call fail: a NUL in the command, and a directory that is not below the work
+    /// directory.
     fn check_constants(&mut self, node: &Node<'a>) {
         let started = ["argv", "script", "args", "env", "cwd"].into_iter().filter_map(|key| node.get(key));
         for found in started.flat_map(texts_within).filter(|(text, _)| text.contains('\0')) {
-            let message = "a program is started with texts, and none of them can contain a NUL";
+            let message = "the arguments of a program cannot contain a NUL";
             self.report(
                 codes::COMMAND,
                 &found.1,
                 message,
-                "leave it out; the standard input (`stdin`) may have one",
+                "remove it; standard input (`stdin`) may contain one",
             );
         }
         let Some((text, cwd)) = node.get("cwd").and_then(|cwd| Some((cwd.value.as_str()?, cwd))) else {
@@ -101,8 +101,8 @@ impl<'a> Context<'a> {
         };
         let leads_up = text.split(['/', '\\']).any(|part| part == "..");
         if leads_up || text.starts_with('/') {
-            let reason = if leads_up { "leads up with `..`" } else { "is an absolute path" };
-            let help = "name a folder below the work directory; whoever runs the tool sets that one";
+            let reason = if leads_up { "leads upwards with `..`" } else { "is an absolute path" };
+            let help = "name a directory below the work directory, which your program sets";
             self.report(codes::COMMAND, &cwd.pointer, format!("`cwd: {text}` {reason}"), help);
         }
     }
@@ -110,7 +110,7 @@ impl<'a> Context<'a> {
     fn above_zero(&mut self, node: &Node<'a>) -> Option<f64> {
         let number = node.value.as_f64().filter(|number| *number > 0.0);
         if number.is_none() {
-            self.wrong_kind(node, "a number above 0", "");
+            self.wrong_kind(node, "a positive number", "");
         }
         number
     }
@@ -133,13 +133,13 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Compiles a text with placeholders, or a number or a boolean as text.
+    /// Compiles a string with placeholders, or a number or a boolean as a string.
     pub(super) fn scalar_template(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Template> {
         match node.value {
             Value::String(text) => self.text_template(text, &node.pointer, PlaceholderTarget::Text, scope),
             Value::Number(_) | Value::Bool(_) => self.template(node, PlaceholderTarget::Texts, scope),
             _ => {
-                self.wrong_kind(node, "a text", "");
+                self.wrong_kind(node, "a string", "");
                 None
             }
         }
@@ -154,8 +154,7 @@ impl<'a> Context<'a> {
                 key => key.parse::<i32>().ok().filter(|code| (0..=255).contains(code)),
             };
             let Some(code) = code else {
-                let message =
-                    format!("`{key}` is not an exit code: a whole number from 0 to 255, or `other`");
+                let message = format!("`{key}` is not an exit code: an integer from 0 to 255, or `other`");
                 self.report(codes::EXIT_CODE, &meaning.pointer, message, FORM);
                 continue;
             };
@@ -167,7 +166,7 @@ impl<'a> Context<'a> {
                     (success, self.text(&meaning, "message").unwrap_or_default())
                 }
                 _ => {
-                    self.wrong_kind(&meaning, "a text, or an object", FORM);
+                    self.wrong_kind(&meaning, "a string, or an object", FORM);
                     continue;
                 }
             };
@@ -181,7 +180,7 @@ impl<'a> Context<'a> {
         for name in argument_names(&draft.spec) {
             if script.contains(&format!("{{{name}}}")) || script.contains(&format!("{{{name}?}}")) {
                 let message =
-                    format!("`{{{name}}}` stands in the script, where a shell would read its value as code");
+                    format!("`{{{name}}}` is part of the script, where a shell would read its value as code");
                 let upper = name.to_uppercase();
                 let upper = if is_decisive(&upper) { format!("ARG_{upper}") } else { upper };
                 let help = format!(
@@ -193,7 +192,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns the texts in a value, with their places.
+/// Returns the strings in a value, with their locations.
 fn texts_within(node: Node<'_>) -> Vec<(&str, Pointer)> {
     match node.value {
         Value::String(text) => vec![(text.as_str(), node.pointer)],

@@ -1,7 +1,7 @@
 //! Tools that call other tools.
 //!
-//! A composed tool is checked against those it calls: its steps give the arguments that they need, and refer to what
-//! earlier steps return. Its effects follow from theirs, so a tool that is called is compiled before the one that calls
+//! A composed tool is checked against the tools that it calls: its steps pass the arguments that they need, and refer
+//! to the results of earlier steps. Its effects follow from theirs, so a tool is compiled before the tools that call
 //! it.
 
 mod check;
@@ -25,26 +25,26 @@ use super::tools::Draft;
 use super::typed_value::{Class, TypedValue};
 use crate::selector::suggestion;
 
-/// The most items of a list for which a step is repeated, unless it says otherwise.
+/// Default maximum number of items for which a step is repeated.
 const MAX_ITEMS: u32 = 100;
 
-/// A tool that a step may call.
+/// A tool that a step can call.
 #[derive(Clone, Debug)]
 pub(super) struct Callee {
-    /// The name without a namespace, for a tool of the manifest's own.
+    /// The name without a namespace, for a tool of this manifest.
     id: Option<String>,
     spec: ToolSpec,
     /// Whether it has an error, in which case there is no such tool.
     broken: bool,
-    /// Whether it sends a request, whose result without an `output` is a text.
+    /// Whether it sends a request. Without an `output`, its result is a string.
     sends: bool,
 }
 
-/// The tools that steps may call: those of the manifest in their order, and then all others.
+/// The tools that steps can call: those of the manifest in order, then all others.
 type Callees = [Callee];
 
 impl<'a> Context<'a> {
-    /// Gives the composed tools among the drafts their calls and effects. All other drafts have theirs.
+    /// Compiles the plans and effects of the composed tools among the drafts. All other drafts already have theirs.
     pub(super) fn lower_composes(&mut self, drafts: &mut [Draft<'a>]) {
         let own = drafts.iter().map(|draft| Callee {
             id: Some(draft.id.clone()),
@@ -72,8 +72,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the composed tools in an order in which each comes after those that it calls. Those that call themselves
-    /// are reported, and left out.
+    /// Returns the composed tools in an order in which each comes after the tools that it calls. Tools that call
+    /// themselves are reported and omitted.
     fn order(&mut self, drafts: &mut [Draft<'a>], callees: &mut Callees) -> Vec<usize> {
         let composed = |index: &usize| drafts.get(*index).is_some_and(|draft| draft.kind == "compose");
         let calls = |index: usize| {
@@ -113,7 +113,7 @@ impl<'a> Context<'a> {
         let Some(first) = circle.first().and_then(|index| drafts.get(*index)) else { return };
         names.extend(names.first().cloned());
         let message = format!("the tool `{}` would call itself: {}", first.id, names.join(" calls "));
-        let help = "a composed tool runs its steps once; remove the step that leads back";
+        let help = "a composed tool runs its steps once; remove the step that calls back";
         self.report(codes::CALL_CYCLE, &first.of_kind.pointer, message, help);
     }
 
@@ -125,7 +125,7 @@ impl<'a> Context<'a> {
             return;
         }
         let help =
-            "write a list, such as `steps: [{id: find, call: find_files, with: {pattern: \"{pattern}\"}}]`";
+            "write an array, such as `steps: [{id: find, call: find_files, with: {pattern: \"{pattern}\"}}]`";
         let given = self.required(&node, "steps", "a composed tool", help).is_some();
         let items = if given { self.list(&node, "steps").unwrap_or_default() } else { Vec::new() };
         if given && items.is_empty() && node.get("steps").is_some_and(|steps| steps.value.is_array()) {
@@ -139,7 +139,7 @@ impl<'a> Context<'a> {
             let callee = self.callee(item, callees, &draft.id);
             called.extend(callee.map(|callee| &callee.spec));
             let step = self.step(item, callee, &mut scope);
-            // Later steps may refer to one that has a mistake.
+            // Later steps may refer to a step with an error.
             let id = item.value.get("id").and_then(|id| id.as_str()).unwrap_or_default().to_owned();
             let known = callee.filter(|callee| !callee.broken).map(|callee| result_of(callee, item));
             if let Some(steps) = &mut scope.steps {
@@ -185,7 +185,7 @@ impl<'a> Context<'a> {
             return None;
         };
         if callee.broken {
-            let message = format!("the tool `{name}` has errors of its own, so no step can call it");
+            let message = format!("the tool `{name}` has errors, so no step can call it");
             self.report(codes::STEP, &call.pointer, message, "correct that tool first");
         }
         Some(callee)
@@ -203,7 +203,7 @@ impl<'a> Context<'a> {
                 None
             }
         };
-        // What a tool with mistakes takes is not known.
+        // The arguments of a tool with errors are unknown.
         if let (Some(arguments), Some(Callee { spec, broken: false, .. })) = (&arguments, callee) {
             let at =
                 if node.get("with").is_some() { node.pointer.child("with") } else { node.pointer.clone() };
@@ -224,9 +224,9 @@ impl<'a> Context<'a> {
         Some(Step { id: id?.to_owned().into(), tool, arguments: arguments?, condition, for_each, optional })
     }
 
-    /// Returns the name of a step, which no earlier one has.
+    /// Returns the name of a step, which must differ from those of earlier steps.
     fn step_id(&mut self, node: &Node<'a>, scope: &Scope) -> Option<&'a str> {
-        let help = "give the step a name, by which later steps refer to its result";
+        let help = "give the step a name, which later steps use to refer to its result";
         let given = self.required(node, "id", "a step", help)?;
         let id = self.text_of(&given)?;
         let fine = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
@@ -243,12 +243,12 @@ impl<'a> Context<'a> {
         Some(id)
     }
 
-    /// Reads how often a step is repeated, and sets the item of the list in the scope. `Some(None)` after a problem.
+    /// Reads the repetition of a step, and sets the current item in the scope. `Some(None)` after a problem.
     fn for_each(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Option<ForEach>> {
         let Some(list) = node.get("for_each") else {
             for key in ["parallel", "max_items"] {
                 if let Some(given) = node.get(key) {
-                    let message = format!("`{key}` means nothing without `for_each`");
+                    let message = format!("`{key}` has no effect without `for_each`");
                     self.report(codes::STEP, &given.pointer, message, "add `for_each`, or remove it");
                 }
             }
@@ -259,8 +259,8 @@ impl<'a> Context<'a> {
         let class = known.as_ref().map_or(Class::Mixed, TypedValue::class);
         scope.item = Some(known.as_ref().and_then(TypedValue::item));
         if !matches!(class, Class::List | Class::Mixed) {
-            let message = format!("`for_each` needs a list, and this is {}", class.name());
-            self.report(codes::STEP, &list.pointer, message, "name a list");
+            let message = format!("`for_each` needs an array, and this is {}", class.name());
+            self.report(codes::STEP, &list.pointer, message, "name an array");
             return Some(None);
         }
         let parallel =
@@ -277,24 +277,24 @@ fn called<'a>(compose: &Node<'a>) -> Vec<&'a str> {
     steps.iter().filter_map(|step| step.value.get("call")?.as_str()).collect()
 }
 
-/// Returns the tool with a name: its full name, or that in the manifest.
+/// Returns the tool with a name: its full name, or its name in the manifest.
 fn position(name: &str, callees: &Callees) -> Option<usize> {
     let full = callees.iter().position(|callee| callee.spec.name.as_str() == name);
     full.or_else(|| callees.iter().position(|callee| callee.id.as_deref() == Some(name)))
 }
 
-/// Says what a name was probably meant to be: a full name, or a short one. A program may have hundreds of tools, so
-/// only a few are listed.
+/// Suggests what an unknown name was probably meant to be: a full name, or a short one. A program may have hundreds
+/// of tools, so only a few are listed.
 pub(super) fn near(name: &str, full: &[&str], short: &[&str]) -> String {
     match suggestion(name, full.iter().chain(short).copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None if full.len() > 8 => "`cargo toolgen list` shows what there is".to_owned(),
+        None if full.len() > 8 => "`cargo toolgen list` shows the tools".to_owned(),
         None => nearest(name, full),
     }
 }
 
-/// Returns what is known about the result of a step: a list of results if it is repeated. It may be missing if the step
-/// may be left out or fail.
+/// Returns what is known about the result of a step: an array of results if it is repeated. The result may be missing
+/// if the step may be skipped or fail.
 fn result_of(callee: &Callee, step: &Node<'_>) -> TypedValue {
     let Callee { spec: callee, sends, .. } = callee;
     let continues = step.value.get("on_error").is_some_and(|on_error| on_error == "continue");
@@ -311,7 +311,7 @@ fn result_of(callee: &Callee, step: &Node<'_>) -> TypedValue {
     TypedValue { schema, defs: callee.defs.clone(), may_miss, of_model: false }
 }
 
-/// Returns tools that call each other in a circle. Each tool that is not done calls one that is not.
+/// Returns tools that call each other in a cycle. Each tool that is not done calls another one that is not done.
 fn circle(calls: &BTreeMap<usize, Vec<usize>>, done: &BTreeSet<usize>) -> Vec<usize> {
     let mut path: Vec<usize> = calls.keys().copied().filter(|index| !done.contains(index)).take(1).collect();
     while let Some(called) = path.last().and_then(|last| calls.get(last)) {

@@ -1,4 +1,4 @@
-//! The shared state of the front end, and its readers of values, which report what is wrong with them.
+//! The shared state of the front end, and its readers of values, which report errors.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,20 +27,20 @@ pub(super) struct Context<'a> {
     pub(super) document: &'a Arc<Document>,
     pub(super) options: &'a Options,
     pub(super) problems: &'a mut Problems,
-    /// The number of errors so far, which shows whether a tool has one.
+    /// The number of errors so far, used to determine whether a tool has one.
     pub(super) errors: usize,
     /// The number of tools that the manifest describes.
     pub(super) operations: usize,
-    /// The names of these tools in the manifest, whether they can be compiled or not.
+    /// The names of these tools in the manifest, even if they cannot be compiled.
     pub(super) declared: BTreeSet<String>,
     /// The names of the credentials that requests need.
     pub(super) schemes: Vec<String>,
     /// The files that belong to the manifest.
     pub(super) files: Files,
     pub(super) schemas: Schemas,
-    /// The named shapes that the tools reach, once all their schemas are read.
+    /// The named shapes that the tools reach; complete when all their schemas are read.
     pub(super) defs: List<Def>,
-    /// What the manifest imports.
+    /// The imports of the manifest.
     pub(super) imported: Imported,
     /// The manifests that import this one.
     pub(super) importing: Importing,
@@ -104,12 +104,12 @@ impl<'a> Context<'a> {
         self.problems.report_in(source, code, pointer, message, help);
     }
 
-    /// Reads the file that a text in one of the files names, and returns its number.
+    /// Reads the file that a string in one of the files names, and returns its number.
     pub(super) fn read_file(&mut self, text: &str, named_in: usize) -> Result<usize, Refusal> {
         self.files.read(text, named_in, self.problems)
     }
 
-    /// Reports a value that is not of the kind it must be. `expected` says which with its article: `a text`.
+    /// Reports a value of the wrong type. `expected` is the type with its article: `a string`.
     pub(super) fn wrong_kind(&mut self, node: &Node<'_>, expected: &str, help: &str) {
         let name = named(&node.pointer);
         let message = match node.value {
@@ -123,7 +123,7 @@ impl<'a> Context<'a> {
         self.report(codes::WRONG_KIND, &node.pointer, message, help);
     }
 
-    /// Whether a node is an object; every key that such an object does not have is reported.
+    /// Whether a node is an object. Every unknown key is reported.
     pub(super) fn object(&mut self, node: &Node<'a>, keys: &Keys) -> bool {
         if !node.value.is_object() {
             let help = match keys.names().as_slice() {
@@ -145,7 +145,7 @@ impl<'a> Context<'a> {
         true
     }
 
-    /// Returns the member of a key that must be there.
+    /// Returns the member of a required key.
     pub(super) fn required(
         &mut self,
         node: &Node<'a>,
@@ -160,7 +160,7 @@ impl<'a> Context<'a> {
         found
     }
 
-    /// Returns the text of a node.
+    /// Returns the string of a node.
     pub(super) fn text_of(&mut self, node: &Node<'a>) -> Option<&'a str> {
         if let Value::String(text) = node.value {
             return Some(text);
@@ -169,17 +169,17 @@ impl<'a> Context<'a> {
             Value::Number(_) | Value::Bool(_) => "put it in quotes",
             _ => "",
         };
-        self.wrong_kind(node, "a text", help);
+        self.wrong_kind(node, "a string", help);
         None
     }
 
-    /// Returns the text of a key, if it is there.
+    /// Returns the string of a key, if present.
     pub(super) fn text(&mut self, node: &Node<'a>, key: &str) -> Option<&'a str> {
         let member = node.get(key)?;
         self.text_of(&member)
     }
 
-    /// Returns the flag of a key, if it is there.
+    /// Returns the boolean of a key, if present.
     pub(super) fn flag(&mut self, node: &Node<'a>, key: &str) -> Option<bool> {
         let member = node.get(key)?;
         if let Value::Bool(flag) = member.value {
@@ -189,7 +189,7 @@ impl<'a> Context<'a> {
         None
     }
 
-    /// Returns what one of several words stands for, if the key is there.
+    /// Returns the meaning of one of several words, if the key is present.
     pub(super) fn choice<T: Copy>(&mut self, node: &Node<'a>, key: &str, choices: &[(&str, T)]) -> Option<T> {
         let member = node.get(key)?;
         let text = self.text_of(&member)?;
@@ -202,27 +202,27 @@ impl<'a> Context<'a> {
         found.map(|(_, value)| *value)
     }
 
-    /// Returns the whole number above zero of a key, if it is there.
+    /// Returns the positive integer of a key, if present.
     pub(super) fn count(&mut self, node: &Node<'a>, key: &str) -> Option<u64> {
         let member = node.get(key)?;
         let count = member.value.as_u64().filter(|count| *count > 0);
         if count.is_none() {
-            self.wrong_kind(&member, "a whole number above 0", "");
+            self.wrong_kind(&member, "a positive integer", "");
         }
         count
     }
 
-    /// Returns the items of the list of a key, if it is there.
+    /// Returns the items of the array of a key, if present.
     pub(super) fn list(&mut self, node: &Node<'a>, key: &str) -> Option<Vec<Node<'a>>> {
         let member = node.get(key)?;
         if !member.value.is_array() {
-            self.wrong_kind(&member, "a list", "write its items in `[…]`, or one a line after `- `");
+            self.wrong_kind(&member, "an array", "write its items in `[…]`, or one a line after `- `");
             return None;
         }
         Some(member.items())
     }
 
-    /// Returns the members of the object of a key, whose keys are names that the manifest gives.
+    /// Returns the members of the object of a key, whose keys are names that the manifest defines.
     pub(super) fn object_members(
         &mut self,
         node: &Node<'a>,
@@ -238,7 +238,7 @@ impl<'a> Context<'a> {
         member.entries()
     }
 
-    /// Returns the texts of a key, with their places: a text, or a list of texts.
+    /// Returns the strings of a key, with their locations: a string, or an array of strings.
     pub(super) fn texts(&mut self, node: &Node<'a>, key: &str) -> Option<Vec<(&'a str, Pointer)>> {
         let member = node.get(key)?;
         match member.value {
@@ -250,30 +250,30 @@ impl<'a> Context<'a> {
                 )
             }
             _ => {
-                self.wrong_kind(&member, "a text, or a list of texts", "");
+                self.wrong_kind(&member, "a string, or an array of strings", "");
                 None
             }
         }
     }
 }
 
-/// The place of a schema.
+/// The location of a schema.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SchemaPlace {
     /// The file, by its number.
     pub(super) file: usize,
     pub(super) pointer: Pointer,
-    /// The whole schema that it is part of, whose `$defs` it may refer to.
+    /// The root schema that it is part of, whose `$defs` it may refer to.
     pub(super) whole: Pointer,
 }
 
 impl SchemaPlace {
-    /// The place of a whole schema in the manifest.
+    /// The location of a root schema in the manifest.
     pub(super) fn of(pointer: &Pointer) -> SchemaPlace {
         SchemaPlace { file: 0, pointer: pointer.clone(), whole: pointer.clone() }
     }
 
-    /// The place of a part.
+    /// The location of a subschema.
     pub(super) fn child(&self, key: &str) -> SchemaPlace {
         SchemaPlace { pointer: self.pointer.child(key), ..self.clone() }
     }
@@ -282,7 +282,7 @@ impl SchemaPlace {
 /// Named schemas, each read at most once.
 #[derive(Debug, Default)]
 pub(super) struct Schemas {
-    /// Names by the places of schemas.
+    /// Names, by the locations of schemas.
     pub(super) names: BTreeMap<(usize, Pointer), String>,
     pub(super) slots: BTreeMap<String, Slot>,
 }
@@ -291,26 +291,26 @@ pub(super) struct Schemas {
 #[derive(Debug)]
 pub(super) struct Slot {
     pub(super) place: SchemaPlace,
-    /// The shape, once it is read.
+    /// The shape, after it is read.
     pub(super) shape: Option<Shape>,
-    /// Whether it is wrong, so that no tool can use it.
+    /// Whether it is invalid, so that no tool can use it.
     pub(super) broken: bool,
 }
 
-/// What a manifest imports.
+/// The imports of a manifest.
 #[derive(Debug, Default)]
 pub(super) struct Imported {
-    /// The documents, each with the place of its import.
+    /// The documents, each with the location of its import.
     pub(super) parts: Vec<(Part, Pointer)>,
-    /// Their toolsets, each with the place of the import.
+    /// Their toolsets, each with the location of the import.
     pub(super) toolsets: Vec<(Toolset, Pointer)>,
-    /// Their contexts, each with the place of the import.
+    /// Their contexts, each with the location of the import.
     pub(super) contexts: Vec<(ContextSpec, Pointer)>,
-    /// The files that they read themselves.
+    /// The files that they read.
     pub(super) sources: Vec<PathBuf>,
-    /// The MCP servers, whether or not they are locked.
+    /// The MCP servers, with or without a lock.
     pub(super) servers: Vec<McpSource>,
-    /// Whether an import failed, in which case what is not found may be a part of it.
+    /// Whether an import failed, in which case a name that is not found may be a part of it.
     pub(super) incomplete: bool,
 }
 
@@ -321,23 +321,23 @@ impl Imported {
     }
 }
 
-/// How deeply manifests may import one another.
+/// Maximum depth of manifests that import one another.
 const MAX_IMPORT_DEPTH: usize = 16;
-/// How many documents a manifest may import, including those that they import: a few files that each import the next
-/// one twice would become millions.
+/// Maximum number of documents that a manifest imports, directly and indirectly: a few files that each import the
+/// next one twice would become millions.
 const MAX_IMPORTS: usize = 1000;
 
-/// The manifests around an import.
+/// The importing manifests of an import.
 #[derive(Debug, Default)]
 pub(super) struct Importing {
     /// The manifests that import this one, the outermost first.
     pub(super) chain: Vec<Arc<Document>>,
-    /// How many documents all of them have imported so far.
+    /// The number of documents that all of them have imported so far.
     count: Rc<Cell<usize>>,
 }
 
 impl Importing {
-    /// Counts one more document, or says why it is one too many.
+    /// Counts one more document, or returns why the limit is exceeded.
     pub(super) fn count(&self) -> Result<(), String> {
         if self.chain.len() >= MAX_IMPORT_DEPTH {
             return Err(format!("manifests import each other more than {MAX_IMPORT_DEPTH} deep"));
@@ -349,29 +349,29 @@ impl Importing {
         Ok(())
     }
 
-    /// The manifests around an import of this one.
+    /// Returns the importing manifests for an import of this one.
     pub(super) fn within(&self, manifest: &Arc<Document>) -> Importing {
         let chain = self.chain.iter().chain([manifest]).map(Arc::clone).collect();
         Importing { chain, count: Rc::clone(&self.count) }
     }
 }
 
-/// Describes a value that is of the wrong kind: `the number 5`.
+/// Describes a value of the wrong type: `the number 5`.
 pub(super) fn kind_of(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(flag) => flag.to_string(),
         Value::Number(number) => format!("the number {number}"),
         Value::String(text) if text.chars().count() <= 40 => {
-            format!("the text {}", Value::from(text.as_str()))
+            format!("the string {}", Value::from(text.as_str()))
         }
-        Value::String(_) => "a text".to_owned(),
-        Value::Array(_) => "a list".to_owned(),
+        Value::String(_) => "a string".to_owned(),
+        Value::Array(_) => "an array".to_owned(),
         Value::Object(_) => "an object".to_owned(),
     }
 }
 
-/// Returns what a place is called in a message: a key, or an item of a list.
+/// Returns the name of a location in a message: a key, or an item of an array.
 fn named(pointer: &Pointer) -> String {
     let name = pointer.last().unwrap_or_default();
     let of_list = pointer.parent().and_then(|list| Some(list.last()?.into_owned()));
@@ -382,7 +382,7 @@ fn named(pointer: &Pointer) -> String {
     }
 }
 
-/// The most names that a message lists.
+/// Maximum number of names that a message lists.
 const MAX_LISTED: usize = 12;
 
 /// Lists names in backticks.
@@ -393,7 +393,7 @@ pub(super) fn listed(names: &[&str]) -> String {
     format!("{}{more}", displayed.join(", "))
 }
 
-/// Says what a name that is not known was probably meant to be, or which are known.
+/// Suggests what an unknown name was probably meant to be, or lists the known names.
 pub(super) fn nearest(name: &str, known: &[&str]) -> String {
     match (suggestion(name, known.iter().copied()), known) {
         (Some(near), _) => format!("did you mean `{near}`?"),

@@ -1,4 +1,4 @@
-//! The effects of a tool: those of its kind, and what its attributes say.
+//! The effects of a tool: those of its kind, and those that its attributes set.
 
 use serde_json::Value;
 use toolgen_core::Text;
@@ -11,10 +11,11 @@ use super::context::Context;
 use super::node::Node;
 use crate::selector::suggestion;
 
-/// The help for a word that is meant to switch the network on or off. YAML reads some of them as texts.
+/// The help for a word that is meant to switch the network on or off. YAML reads some of them as strings.
 const SWITCHED: &str = "write `none`, `any`, or hosts such as `api.example.com`";
 
-/// Whether what a tool states is what its kind determines: that is harmless, and a change of what it calls shows there.
+/// Whether an attribute equals the effect that the kind determines: it is harmless, and reports a change of what the
+/// tool calls.
 fn is_so(node: &Node<'_>, key: &str, of_kind: &Effects) -> bool {
     let Effects { read_only, destructive, idempotent, open_world, network, files, spawns } = of_kind;
     let known = match key {
@@ -37,20 +38,20 @@ fn is_so(node: &Node<'_>, key: &str, of_kind: &Effects) -> bool {
 }
 
 impl<'a> Context<'a> {
-    /// Returns the effects of a tool whose kind has these. `fixed` are those that the kind determines, each with the
-    /// reason; a tool must not state them otherwise.
+    /// Returns the effects of a tool whose kind has these. `fixed` are the effects that the kind determines, each
+    /// with the reason; a tool must not contradict them.
     pub(super) fn effects(
         &mut self,
         attributes: &Attributes<'a>,
         of_kind: Effects,
         fixed: &[(&str, &str)],
     ) -> Effects {
-        // What all tools of a file share is meant for those it fits.
+        // Shared attributes are meant for the tools that they fit.
         let fits = |key: &str| fixed.iter().all(|(fixed, _)| *fixed != key);
         let holder = |key: &str| if fits(key) { attributes.of(key) } else { &attributes.own };
         for (key, reason) in fixed {
             if let Some(node) = attributes.own.get(key).filter(|node| !is_so(node, key, &of_kind)) {
-                let message = format!("`{key}` cannot be stated: {reason}");
+                let message = format!("`{key}` cannot be set: {reason}");
                 self.report(codes::EFFECTS, &node.pointer, message, "leave it out");
             }
         }
@@ -82,7 +83,7 @@ impl<'a> Context<'a> {
         if let Some(on) = read_only {
             effects.read_only = on;
             if on {
-                // Nothing is changed, so nothing is destroyed, again or otherwise.
+                // Nothing is changed, so nothing is destroyed, even if the call is repeated.
                 (effects.destructive, effects.idempotent) = (false, true);
                 if effects.files == Files::Write {
                     effects.files = Files::Read;
@@ -105,8 +106,8 @@ impl<'a> Context<'a> {
         effects
     }
 
-    /// Whether a tool declared `pure` is so, despite these attributes that state an effect: what the tool says itself
-    /// takes precedence over what all tools of its file share.
+    /// Whether a tool declared `pure` is pure, despite these attributes that set an effect: the attributes of the
+    /// tool take precedence over those that all tools of its file share.
     fn is_pure<'k>(
         &mut self,
         attributes: &Attributes<'a>,
@@ -118,7 +119,7 @@ impl<'a> Context<'a> {
         for key in effects {
             pure &= is_own("pure");
             if is_own(key) == is_own("pure") {
-                let message = format!("a tool that is `pure` has no effects, and `{key}` states one");
+                let message = format!("a tool that is `pure` has no effects, but `{key}` sets one");
                 let at = attributes.of(key).pointer.child(key);
                 self.report(codes::EFFECTS, &at, message, "leave one of the two out");
             }
@@ -151,7 +152,7 @@ impl<'a> Context<'a> {
             let help = match suggestion(word, ["none", "any", "nothing"].into_iter()).as_deref() {
                 Some("any") => "did you mean `any`?".to_owned(),
                 Some(_) => "did you mean `none`?".to_owned(),
-                None => format!("{SWITCHED}; a host that is called so is written as `[{word}]`"),
+                None => format!("{SWITCHED}; write a host of this name as `[{word}]`"),
             };
             self.report(codes::EFFECTS, at, format!("`{word}` is neither `none` nor `any`"), help);
             return None;
@@ -167,20 +168,21 @@ impl<'a> Context<'a> {
         Some(Network::Hosts(hosts.into_iter().map(|(host, _)| Text::from(host.to_owned())).collect()))
     }
 
-    /// Refuses hosts as the network of a program: what is enforced is all of it or none.
+    /// Rejects hosts as the network of a program: it can only be enforced completely or not at all.
     pub(super) fn check_network(&mut self, attributes: &Attributes<'a>, effects: &Effects) {
         let Network::Hosts(hosts) = &effects.network else { return };
         let Some(member) = attributes.of("network").get("network") else { return };
-        // What is not a host has been reported.
+        // A value that is not a host has been reported.
         if hosts.iter().all(|host| is_host(host)) {
-            let message = "a program cannot be held to some hosts: it gets the whole network, or none";
+            let message =
+                "network access of a program cannot be limited to some hosts: it is complete, or none";
             let help = "write `network: any` or `network: none`; hosts are for requests (`http`)";
             self.report(codes::EFFECTS, &member.pointer, message, help);
         }
     }
 }
 
-/// Whether a text that may be a host is a plain word, as `none` and `any` are.
+/// Whether a string that may be a host is a plain word, as `none` and `any` are.
 fn is_bare(text: &str) -> bool {
     text != "localhost" && !text.contains(['.', ':'])
 }

@@ -1,4 +1,4 @@
-//! Spreads errors: a tool that calls one with an error cannot be compiled either.
+//! Propagates errors: a tool that calls an invalid tool cannot be compiled either.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,10 @@ use super::context::Context;
 use super::tools::Draft;
 
 impl<'a> Context<'a> {
-    /// Marks as broken the compositions and agents of tools that were later found to be broken, then those that use
-    /// these, and so on.
+    /// Marks as broken the compositions and agents that use tools which were later found to be broken, transitively.
     pub(super) fn propagate_errors(&mut self, drafts: &mut [Draft<'a>]) {
         loop {
-            // One without a call lacks a part of an import, which was reported.
+            // A tool without a plan lacks a part of an import, which was reported.
             let lost = |draft: &&Draft<'a>| draft.broken || draft.call.is_none();
             let lost: BTreeMap<String, bool> =
                 drafts.iter().filter(lost).map(|draft| (draft.spec.name.to_string(), draft.broken)).collect();
@@ -35,10 +34,10 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Reports the call of a tool with errors, by its place among the calls of a draft.
+    /// Reports the call of a tool with errors, by its index among the calls of a draft.
     fn report_call(&mut self, draft: &Draft<'a>, index: usize) {
         let (code, who, calls) = match draft.kind {
-            "agent" => (codes::AGENT, "no agent can have it", self.texts(&draft.of_kind, "tools")),
+            "agent" => (codes::AGENT, "no agent can use it", self.texts(&draft.of_kind, "tools")),
             _ => {
                 let steps = draft.of_kind.get("steps").map(|steps| steps.items()).unwrap_or_default();
                 let calls = steps.iter().filter_map(|step| step.get("call"));
@@ -47,7 +46,7 @@ impl<'a> Context<'a> {
             }
         };
         if let Some((name, at)) = calls.unwrap_or_default().get(index) {
-            let message = format!("the tool `{name}` has errors of its own, so {who}");
+            let message = format!("the tool `{name}` has errors, so {who}");
             self.report(code, at, message, "correct that tool first");
         }
     }

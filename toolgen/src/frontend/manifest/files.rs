@@ -1,7 +1,7 @@
-//! Files that a manifest refers to: only those in its own folder and below.
+//! Files that a manifest refers to, limited to its own directory and below.
 //!
-//! What a manifest means must not depend on where it is compiled, and a manifest that somebody else wrote must not read
-//! what its user would not show: no path leads up, none is absolute, and a link counts as its target.
+//! The meaning of a manifest must not depend on where it is compiled, and a manifest of another author must not read
+//! files that its user would not show. So no path may lead upwards or be absolute, and a link counts as its target.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -12,22 +12,22 @@ use crate::source::{Document, plain};
 /// The files that belong to a manifest.
 #[derive(Debug)]
 pub(super) struct Files {
-    /// The folder that no path may leave, if the manifest was read from disk.
+    /// The directory that no path may leave, if the manifest was read from disk.
     root: Option<PathBuf>,
-    /// The documents that were read, with their paths past links. The first is the manifest.
+    /// The documents that were read, with their paths after resolving links. The first is the manifest.
     read: Vec<(PathBuf, Arc<Document>)>,
-    /// The paths of files that cannot be read, past links.
+    /// The paths of files that cannot be read, after resolving links.
     unreadable: Vec<PathBuf>,
 }
 
 const BELOW: &str =
-    "name a file in the folder of the manifest or below it, relative to the file that names it";
+    "name a file in or below the directory of the manifest, relative to the file that names it";
 
-/// Why a file cannot be used: the message, and what to do.
+/// The reason why a file cannot be used: the message and the help.
 pub(super) type Refusal = (String, String);
 
 impl Files {
-    /// Creates the files, of which the manifest is the first.
+    /// Creates the files, with the manifest as the first.
     pub(super) fn new(manifest: &Arc<Document>) -> Files {
         let path = &manifest.source.path;
         let real = path.canonicalize().ok().filter(|_| manifest.source.from_disk);
@@ -36,7 +36,7 @@ impl Files {
         Files { root, read, unreadable: Vec::new() }
     }
 
-    /// Returns a document by the index that [`read`](Self::read) gave it.
+    /// Returns a document by the index that [`read`](Self::read) returned.
     pub(super) fn document(&self, index: usize) -> Option<&Arc<Document>> {
         self.read.get(index).map(|(_, document)| document)
     }
@@ -49,30 +49,27 @@ impl Files {
         paths
     }
 
-    /// Returns the path of the file that a text in one of the documents names, as a user would name it.
+    /// Returns the path of the file that a string in one of the documents names, as a user would name it.
     ///
     /// # Errors
     ///
-    /// The reason why that file may not be read.
+    /// The reason why that file must not be read.
     pub(super) fn locate(&self, text: &str, named_in: usize) -> Result<PathBuf, Refusal> {
         match self.place(text, named_in)? {
             (path, true) => Ok(path),
-            (_, false) => Err((format!("`{text}` is not there"), BELOW.to_owned())),
+            (_, false) => Err((format!("`{text}` does not exist"), BELOW.to_owned())),
         }
     }
 
-    /// Returns the path of the file that a text in one of the documents names, and whether the file is there.
+    /// Returns the path of the file that a string in one of the documents names, and whether the file exists.
     ///
     /// # Errors
     ///
-    /// The reason why there may be no such file.
+    /// The reason why no such file is allowed.
     pub(super) fn place(&self, text: &str, named_in: usize) -> Result<(PathBuf, bool), Refusal> {
         let refuse = |reason: &str, help: &str| Err((format!("`{text}` {reason}"), help.to_owned()));
         if text.contains("://") {
-            return refuse(
-                "is on the network, which is never asked for a file",
-                "save it next to the manifest",
-            );
+            return refuse("is on the network, where files are never read", "save it next to the manifest");
         }
         let path = Path::new(text);
         let drive = text.as_bytes().get(1) == Some(&b':');
@@ -80,11 +77,11 @@ impl Files {
             return refuse("is an absolute path", BELOW);
         }
         if text.contains('\\') {
-            return refuse("holds a `\\`", "write `/` between folders, which all systems understand");
+            return refuse("contains a `\\`", "write `/` between directories, which works on all systems");
         }
         let Some(root) = &self.root else {
             return refuse(
-                "cannot be found: this manifest was not read from a folder",
+                "cannot be found: this manifest was not read from a directory",
                 "read the manifest from a file",
             );
         };
@@ -95,14 +92,14 @@ impl Files {
         let path = plain(&dir.join(path));
         match path.canonicalize() {
             Ok(real) if real.starts_with(root) => Ok((path, true)),
-            Ok(_) => refuse("leads out of the folder of the manifest", BELOW),
-            Err(_) if leads_up(text, dir, root) => refuse("leads out of the folder of the manifest", BELOW),
+            Ok(_) => refuse("is outside the manifest's directory", BELOW),
+            Err(_) if leads_up(text, dir, root) => refuse("is outside the manifest's directory", BELOW),
             Err(_) => Ok((path, false)),
         }
     }
 
-    /// Reads the file that a text in one of the documents names, at most once, and returns its index. Its own problems
-    /// are added.
+    /// Reads the file that a string in one of the documents names, at most once, and returns its index. Its own
+    /// problems are added.
     ///
     /// # Errors
     ///
@@ -137,7 +134,7 @@ pub(super) fn is_same_file(one: &Document, other: &Document) -> bool {
     one.source.from_disk && other.source.from_disk && real(one).is_some() && real(one) == real(other)
 }
 
-/// Whether a path that does not exist would be outside of a folder.
+/// Whether a path that does not exist would be outside a directory.
 fn leads_up(text: &str, dir: &Path, root: &Path) -> bool {
     let Ok(dir) = dir.join(".").canonicalize() else { return true };
     let mut depth = dir.strip_prefix(root).map_or(0, |below| below.components().count());

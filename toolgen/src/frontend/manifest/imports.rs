@@ -1,7 +1,7 @@
 //! Documents that a manifest imports: `imports`.
 //!
-//! Each is compiled as if it were given to the compiler itself, with the options of the import, and becomes a part of
-//! the program. Mistakes in the options of an import are reported in the manifest, everything else in the document.
+//! Each document is compiled like a direct input of the compiler, with the options of the import, and becomes a part
+//! of the program. Errors in the options of an import are reported in the manifest, all others in the document.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::selector::Selector;
 use crate::source::{Document, Pointer};
 use crate::tool::{Part, Program, Tool};
 
-/// The keys that say what is imported.
+/// The keys that determine the kind of an import.
 const KINDS: [&str; 3] = ["openapi", "manifest", "mcp"];
 
 impl<'a> Context<'a> {
@@ -66,7 +66,7 @@ impl<'a> Context<'a> {
         let mut found = Problems::new();
         let document = self.overlaid(node, document, &mut found);
         if self.errors > errors {
-            // With other options than those that are meant, other operations would become tools.
+            // With other options than intended, other operations would become tools.
             return;
         }
         found.set_source(Arc::clone(&document.source));
@@ -77,7 +77,7 @@ impl<'a> Context<'a> {
                     ("a manifest cannot import itself".to_owned(), "name another file")
                 } else {
                     let message = format!("`{text}` imports this manifest, and cannot be imported by it");
-                    (message, "move what both need into a third manifest")
+                    (message, "move the shared parts into a third manifest")
                 };
                 return self.report(codes::IMPORT, &place.pointer, message, help);
             }
@@ -102,13 +102,13 @@ impl<'a> Context<'a> {
             Some(_) => {}
             None => {
                 let message = format!("`{text}` cannot be compiled as {}", article(kind));
-                let help = "see what is reported of the document and its overlays";
+                let help = "see the problems of the document and its overlays";
                 self.report(codes::IMPORT, &place.pointer, message, help);
             }
         }
     }
 
-    /// Returns a document by the text that names it.
+    /// Returns a document by the string that names it.
     pub(super) fn imported_file(&mut self, text: &str, at: &Pointer) -> Option<Arc<Document>> {
         match self.read_file(text, 0) {
             Ok(index) => self.files.document(index).cloned(),
@@ -150,11 +150,11 @@ impl<'a> Context<'a> {
             }
         }
         for (argument, at) in self.object_members(node, "fix", "values of arguments") {
-            // The argument may be a text, whose characters matter, or a number: what it is, is not known here.
+            // The argument may be a string, whose characters matter, or a number: its type is unknown here.
             let written = self.document.written.at(at.value, &at.pointer).filter(|_| at.value.is_number());
             if let Some(written) = written {
                 let message = format!("`{written}` is read as the number {}", at.value);
-                let help = format!("put it in quotes if the text is meant, or write `{}`", at.value);
+                let help = format!("put it in quotes if you mean the string, or write `{}`", at.value);
                 self.report(codes::WRONG_KIND, &at.pointer, message, help);
             }
             options = options.fix(argument, at.value.clone());
@@ -179,7 +179,7 @@ impl<'a> Context<'a> {
         document
     }
 
-    /// Reports mistakes in the options of an import at the import, and not in the document. Returns `false` if no tool
+    /// Reports errors in the options of an import at the import, and not in the document. Returns `false` if no tool
     /// of the document may be used.
     pub(super) fn tell_choices(&mut self, found: &mut Problems, at: &Pointer) -> bool {
         let mut selects = true;
@@ -192,7 +192,7 @@ impl<'a> Context<'a> {
         selects
     }
 
-    /// Adds a document that was compiled, after its `overrides`.
+    /// Adds a compiled document, after its `overrides`.
     pub(super) fn add_part(
         &mut self,
         node: &Node<'a>,
@@ -241,7 +241,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns the kind of a tool, as far as it matters for its effects.
+/// Returns the kind of a tool that determines its effects.
 fn kind_of(call: &ExecutionPlan) -> &'static str {
     match call {
         ExecutionPlan::Http(_) => "http",
@@ -251,7 +251,7 @@ fn kind_of(call: &ExecutionPlan) -> &'static str {
     }
 }
 
-/// Returns what an import of a kind is called, with its article.
+/// Returns the noun for an import of a kind, with its article.
 fn article(kind: &str) -> &'static str {
     if kind == "manifest" { "a manifest" } else { "an OpenAPI document" }
 }

@@ -5,7 +5,7 @@
 /// The keys of one kind of object.
 #[derive(Debug)]
 pub(super) struct Keys {
-    /// What such an object is called in a message: `a tool`.
+    /// The noun for such an object in a message: `a tool`.
     pub(super) what: &'static str,
     /// The keys, in groups.
     pub(super) groups: &'static [&'static [&'static str]],
@@ -17,7 +17,7 @@ impl Keys {
         self.groups.concat()
     }
 
-    /// Returns what to do about a key that a tool does not have, but that one would expect there.
+    /// Returns the help for a key that a tool does not have, but that a user would expect there.
     pub(super) fn hint(&self, key: &str) -> Option<String> {
         if self.what != TOOL.what {
             return None;
@@ -27,12 +27,12 @@ impl Keys {
         Some(match key {
             "name" => "the key of a tool under `tools` is its name".to_owned(),
             "blocking" | "crate" => format!("`{key}` is for functions written in Rust; leave it out"),
-            _ => format!("it belongs into `{}`", inner.iter().find(of)?.0),
+            _ => format!("move it to `{}`", inner.iter().find(of)?.0),
         })
     }
 }
 
-/// The keys that say what kind of tool it is.
+/// The keys that determine the kind of a tool.
 pub(super) const KINDS: &[&str] = &["command", "http", "function", "compose", "complete", "effect", "agent"];
 
 /// The attributes of a tool that a file may set for all its tools.
@@ -59,14 +59,14 @@ const SHARED: &[&str] = &[
     "deprecated",
 ];
 
-/// The keys about what is checked of a tool.
+/// The keys about checks of a tool.
 const CHECKS: &[&str] = &["undocumented", "dialects"];
 
 /// The attributes of one tool.
 const OWN: &[&str] =
     &["label", "returns", "use_for", "doc_override", "examples", "exactly_one", "at_most_one"];
 
-/// The attributes that a reader expects first.
+/// The attributes that a reader looks for first.
 const FIRST: &[&str] = &["description", "parameters", "input", "output"];
 
 const REQUEST: &[&str] = &["method", "url", "query", "headers", "body", "form", "text", "auth"];
@@ -138,7 +138,7 @@ pub(super) const FUNCTION: Keys = Keys { what: "a function", groups: &[] };
 pub(super) const COMPLETE: Keys = Keys { what: "`complete`", groups: &[&["next_state", "message", "data"]] };
 /// `complete` next to another kind.
 pub(super) const COMPLETION: Keys =
-    Keys { what: "`complete` beside another kind", groups: &[&["next_state"]] };
+    Keys { what: "`complete` next to another kind", groups: &[&["next_state"]] };
 pub(super) const COMPOSE: Keys = Keys { what: "a composed tool", groups: &[&["steps", "result"]] };
 pub(super) const STEP: Keys = Keys {
     what: "a step",

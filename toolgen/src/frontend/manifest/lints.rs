@@ -1,4 +1,4 @@
-//! What a manifest says to do about its problems.
+//! The severity levels and budgets that a manifest sets.
 
 use toolgen_core::schema::dialect::Dialect;
 
@@ -11,7 +11,7 @@ use crate::source::Pointer;
 use crate::tool::TokenBudget;
 
 impl<'a> Context<'a> {
-    /// Reads `deny_losses`: the dialects that must not lose anything that tools say.
+    /// Reads `deny_losses`: the dialects that must express tools completely.
     pub(super) fn denied_losses(&mut self, top: &Node<'a>) -> Vec<String> {
         let named = self.texts(top, "deny_losses").unwrap_or_default();
         named
@@ -21,7 +21,7 @@ impl<'a> Context<'a> {
             .collect()
     }
 
-    /// Reads `token_budget`: how many tokens the tools may take.
+    /// Reads `token_budget`: the maximum number of tokens of the tools.
     pub(super) fn token_budget(&mut self, top: &Node<'a>) -> Option<TokenBudget> {
         let budget = top.get("token_budget")?;
         if !self.object(&budget, &keys::TOKEN_BUDGET) {
@@ -34,7 +34,7 @@ impl<'a> Context<'a> {
         Some(TokenBudget { total, tool, dialect })
     }
 
-    /// Returns the dialect with a name, in which `_` stands for `-`. An unknown one is reported.
+    /// Returns the dialect with a name, in which `_` is accepted for `-`. An unknown one is reported.
     pub(super) fn dialect(&mut self, name: &str, at: &Pointer) -> Option<&'static Dialect> {
         let found = Dialect::by_name(&name.replace('_', "-"));
         if found.is_none() {
@@ -45,7 +45,7 @@ impl<'a> Context<'a> {
         found
     }
 
-    /// Reads `lints`: the codes that are allowed, warned about and denied.
+    /// Reads `lints`: the codes that are allowed, reported as warnings and denied.
     pub(super) fn levels(&mut self) -> Levels {
         let mut levels = Levels::default();
         let Some(lints) = self.top().get("lints") else { return levels };

@@ -1,4 +1,4 @@
-//! Tools that need no engine of their own: completions, effects, agents and functions.
+//! Tools that need no separate engine: completions, effects, agents and functions.
 
 use serde_json::{Value, json};
 use toolgen_core::schema::shape::read::read;
@@ -17,7 +17,7 @@ use super::tools::Draft;
 use crate::source::Pointer;
 
 impl<'a> Context<'a> {
-    /// A call that ends the loop of the agent.
+    /// Compiles a plan that ends the loop of the agent.
     pub(super) fn complete(&mut self, draft: &mut Draft<'a>, scope: &mut Scope) -> Lowered {
         let node = &draft.of_kind;
         let bare = matches!(node.value, Value::Null | Value::Bool(true));
@@ -36,13 +36,14 @@ impl<'a> Context<'a> {
         Lowered { call: Some(call), effects: Effects::NONE, takes_all }
     }
 
-    /// A call that requests an effect. The tool touches nothing, but what handles the effect may do anything.
+    /// Compiles a plan that requests an effect. The tool touches nothing, but the handler of the effect may do
+    /// anything.
     pub(super) fn effect(&mut self, draft: &Draft<'a>, scope: &mut Scope) -> Lowered {
         let node = &draft.of_kind;
         if !self.object(node, &keys::EFFECT) {
             return Lowered { call: None, effects: Effects::UNDECLARED, takes_all: true };
         }
-        let help = "name the effect, under which the program registers what carries it out";
+        let help = "name the effect; the program registers its handler under this name";
         let name = self.required(node, "name", "an effect", help).and_then(|name| self.text_of(&name));
         let data = self.data(node, scope);
         let takes_all = data.is_none();
@@ -57,14 +58,14 @@ impl<'a> Context<'a> {
             self.wrong_kind(
                 &data,
                 "an object",
-                "write `data: {name: \"{argument}\"}`; without `data`, it is all arguments",
+                "write `data: {name: \"{argument}\"}`; without `data`, all arguments are used",
             );
             return None;
         }
         self.template(&data, PlaceholderTarget::Json, scope)
     }
 
-    /// A call that a function of the program carries out.
+    /// Compiles a plan that calls a function of the program.
     pub(super) fn function(&mut self, draft: &Draft<'a>) -> Lowered {
         if !draft.of_kind.value.is_null() {
             self.object(&draft.of_kind, &keys::FUNCTION);
@@ -72,11 +73,11 @@ impl<'a> Context<'a> {
         Lowered { call: Some(ExecutionPlan::Function), effects: Effects::UNDECLARED, takes_all: true }
     }
 
-    /// The arguments of an agent, which are the same for all.
+    /// Returns the schema of an agent's arguments, which is the same for all agents.
     pub(super) fn agent_input(&mut self, node: &Node<'a>) -> Schema {
         for key in ["parameters", "input"] {
             if let Some(given) = node.get(key) {
-                let message = format!("an agent takes one argument, `task`, so it has no `{key}`");
+                let message = format!("an agent has only the argument `task`, so it cannot have `{key}`");
                 self.report(codes::AGENT, &given.pointer, message, "leave it out");
             }
         }
@@ -91,7 +92,7 @@ impl<'a> Context<'a> {
         read(&schema, &mut Vec::new()).into()
     }
 
-    /// A call that another agent carries out.
+    /// Compiles a plan that another agent executes.
     pub(super) fn agent(&mut self, draft: &mut Draft<'a>) -> Lowered {
         let node = draft.of_kind.clone();
         self.object(&node, &keys::AGENT);
@@ -127,7 +128,7 @@ impl<'a> Context<'a> {
         Lowered { call, effects: Effects::UNDECLARED, takes_all: true }
     }
 
-    /// Replaces the names of agents' tools by their full names, once all tools are compiled. The manifest's own tools
+    /// Replaces the names of agents' tools by their full names, after all tools are compiled. Tools of this manifest
     /// may be named without the namespace.
     pub(super) fn link_agents(&mut self, drafts: &mut [Draft<'a>]) {
         let own = drafts.iter().map(|draft| AgentToolCandidate {
@@ -150,11 +151,11 @@ impl<'a> Context<'a> {
             for (name, at) in self.texts(&draft.of_kind, "tools").unwrap_or_default() {
                 match self.tool_of_agent(name, &at, &candidates) {
                     Some(tool) if tools.contains(&tool) => {
-                        let message = format!("the tool `{name}` is given twice");
+                        let message = format!("the tool `{name}` is listed twice");
                         self.report(codes::AGENT, &at, message, "name it once");
                     }
                     Some(tool) => tools.push(tool),
-                    // Reported, or part of an import that was.
+                    // Already reported, or part of a failed import.
                     None => draft.broken = true,
                 }
             }
@@ -163,17 +164,17 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the full name of a tool that an agent may have.
+    /// Returns the full name of a tool that an agent can use.
     fn tool_of_agent(&mut self, name: &str, at: &Pointer, candidates: &[AgentToolCandidate]) -> Option<Text> {
         let full = candidates.iter().find(|one| *one.name == *name);
         let found = full.or_else(|| candidates.iter().find(|one| one.id.as_deref() == Some(name)));
         let (message, help) = match found {
             Some(one) if one.is_agent => (
-                format!("the tool `{name}` is an agent, and an agent gets no agents"),
+                format!("the tool `{name}` is an agent, and an agent cannot have agents"),
                 "leave it out".to_owned(),
             ),
             Some(one) if one.is_broken => {
-                let message = format!("the tool `{name}` has errors of its own, so no agent can have it");
+                let message = format!("the tool `{name}` has errors, so no agent can use it");
                 (message, "correct that tool first".to_owned())
             }
             Some(one) => return Some(one.name.clone()),
@@ -189,10 +190,10 @@ impl<'a> Context<'a> {
     }
 }
 
-/// A tool that an agent may have.
+/// A tool that an agent can use.
 #[derive(Debug)]
 struct AgentToolCandidate {
-    /// The name without a namespace, for a tool of the manifest's own.
+    /// The name without a namespace, for a tool of this manifest.
     id: Option<String>,
     name: Text,
     is_agent: bool,

@@ -54,7 +54,7 @@ impl<'a> Context<'a> {
         self.problems.append(found);
         if broken {
             let message = format!("`{text}` cannot be used as a lock");
-            self.report(codes::IMPORT, &lock.pointer, message, "see what is reported of the lock");
+            self.report(codes::IMPORT, &lock.pointer, message, "see the problems of the lock");
         }
         if let Some(program) = program.filter(|_| selects) {
             self.add_part(node, &server.alias, Some(&server.alias), program, &given.pointer);
@@ -65,14 +65,14 @@ impl<'a> Context<'a> {
     fn lock_file(&mut self, text: &str, at: &Pointer) -> Option<Arc<Document>> {
         if let Ok((_, false)) = self.files.place(text, 0) {
             let message = format!("there is no lock `{text}` yet");
-            let help = "write it by `cargo toolgen mcp lock MANIFEST`, and read what it says";
+            let help = "write it with `cargo toolgen mcp lock MANIFEST`, and review it";
             self.report(codes::MCP_IMPORT, at, message, help);
             return None;
         }
         self.imported_file(text, at)
     }
 
-    /// Reads how a server is reached.
+    /// Reads the connection to a server.
     fn mcp_server(&mut self, node: &Node<'a>) -> Option<McpServer> {
         let errors = self.errors;
         let alias = self.required(node, "alias", "an MCP server", "write `alias: shop`");
@@ -86,7 +86,7 @@ impl<'a> Context<'a> {
             (Some(_), None) => self.mcp_program(node),
             (None, Some(_)) => self.mcp_remote(node),
             _ => {
-                let message = "an MCP server is either a program, `server`, or at a `url`";
+                let message = "an MCP server needs either `server`, a program, or `url`";
                 let help = "write `server: [shop-server]` or `url: https://shop.example.com/mcp`";
                 self.report(codes::MCP_IMPORT, &node.pointer, message, help);
                 return None;
@@ -118,10 +118,10 @@ impl<'a> Context<'a> {
             .collect();
         if let (true, Some(server)) = (argv.is_empty(), node.get("server")) {
             let help = "write `server: [shop-server, --stdio]`";
-            self.report(codes::MCP_IMPORT, &server.pointer, "the program of a server has a name", help);
+            self.report(codes::MCP_IMPORT, &server.pointer, "the command of a server needs a program", help);
         }
         let mut env = Vec::new();
-        for (name, value) in self.object_members(node, "env", "texts") {
+        for (name, value) in self.object_members(node, "env", "strings") {
             self.check_variable(name, &value);
             if let Some(value) = self.text_of(&value) {
                 env.push((Text::copy_of(name), Text::copy_of(value)));
@@ -140,7 +140,7 @@ impl<'a> Context<'a> {
         let fine = (url.starts_with("https://") || url.starts_with("http://"))
             && authority.is_some_and(|authority| !authority.is_empty() && !authority.contains('@'));
         if let (false, Some(at)) = (fine, node.get("url")) {
-            let help = "write `https://HOST/PATH`; credentials belong into `bearer` and `headers`";
+            let help = "write `https://HOST/PATH`; credentials belong in `bearer` and `headers`";
             self.report(codes::MCP_IMPORT, &at.pointer, "this is not a URL of a server", help);
         }
         let mut headers = Vec::new();
@@ -165,7 +165,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether a lock was made from this server, as the manifest says it is reached. Differences are reported.
+    /// Whether a lock was made from this server with this connection. Differences are reported.
     fn is_lock_of(&mut self, lock: &Lock, server: &McpServer, at: &Pointer) -> bool {
         let mut differences = Vec::new();
         if lock.server.alias != server.alias {
@@ -189,13 +189,13 @@ impl<'a> Context<'a> {
                     }
                 }
                 (Some(_), None) => {
-                    differences.push(format!("the lock is of a server that is reached by {kind}"))
+                    differences.push(format!("the lock belongs to a server that is connected by {kind}"))
                 }
                 _ => {}
             }
         }
         for message in &differences {
-            let help = "lock the server again by `cargo toolgen mcp lock MANIFEST`, and read what changed";
+            let help = "lock the server again with `cargo toolgen mcp lock MANIFEST`, and review the changes";
             self.report(codes::MCP_IMPORT, at, message.clone(), help);
         }
         differences.is_empty()

@@ -1,15 +1,15 @@
-//! Values of a manifest with their places.
+//! Values of a manifest with their locations.
 
 use serde_json::Value;
 
 use crate::source::Pointer;
 
-/// A value of the manifest and its place.
+/// A value of the manifest and its location.
 #[derive(Clone, Debug)]
 pub(super) struct Node<'a> {
     /// The value.
     pub(super) value: &'a Value,
-    /// Its place.
+    /// Its location.
     pub(super) pointer: Pointer,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Node<'a> {
         self.value.as_object().into_iter().flatten().map(entry).collect()
     }
 
-    /// Returns the items of this list.
+    /// Returns the items of this array.
     pub(super) fn items(&self) -> Vec<Node<'a>> {
         let item = |(index, value)| Node { value, pointer: self.pointer.item(index) };
         self.value.as_array().into_iter().flatten().enumerate().map(item).collect()

@@ -18,7 +18,7 @@ impl<'a> Context<'a> {
     /// Returns the schema of the arguments of a tool.
     pub(super) fn input(&mut self, node: &Node<'a>) -> Schema {
         if let (Some(_), Some(input)) = (node.get("parameters"), node.get("input")) {
-            let message = "a tool has either `parameters` or `input`";
+            let message = "a tool cannot have both `parameters` and `input`";
             self.report(codes::SCHEMA, &input.pointer, message, "describe the arguments in one of them");
         }
         let shape = match node.get("input") {
@@ -31,7 +31,7 @@ impl<'a> Context<'a> {
     /// Reads `input`: the schema of an object.
     fn whole_input(&mut self, node: &Node<'a>) -> Shape {
         let mut shape = self.shape(node.value, &SchemaPlace::of(&node.pointer));
-        // The root is always an object of its own, so what is referred to is copied.
+        // The root is always a separate object, so the target of a reference is copied.
         for _ in 0..16 {
             let Kind::Ref(name) = &shape.kind else { break };
             let name = name.clone();
@@ -51,9 +51,9 @@ impl<'a> Context<'a> {
     /// Reads `parameters`: schemas by the names of arguments.
     fn parameters(&mut self, node: &Node<'a>) -> Shape {
         if let Some(schema) = node.get("parameters").filter(is_whole_schema) {
-            let message =
-                "`parameters` lists the arguments by their names, and this is a JSON Schema of all of them";
-            let help = "move what `properties` holds one level up, or write `input` instead of `parameters`";
+            let message = "`parameters` maps names to schemas, but this is one JSON Schema of all arguments";
+            let help =
+                "move the members of `properties` one level up, or write `input` instead of `parameters`";
             self.report(codes::SCHEMA, &schema.pointer, message, help);
             return self.whole_input(&schema);
         }
@@ -75,7 +75,7 @@ impl<'a> Context<'a> {
         match node.value {
             Value::String(text) => {
                 let Some((schema, optional)) = self.short(text, &place) else {
-                    // The tool is left out; whatever else is wrong with it is told as if this were right.
+                    // The tool is omitted; other errors are reported as if this were correct.
                     field.shape.description = Text::from(name.to_owned());
                     return field;
                 };
@@ -113,9 +113,10 @@ impl<'a> Context<'a> {
 
     fn check_name(&mut self, name: &str, at: &Pointer) {
         if !is_portable_key(name) {
-            let message = format!("`{name}` is not a name of an argument");
+            let message = format!("`{name}` is not a valid name of an argument");
             let help = format!(
-                "write `{}`: providers accept letters, digits and `_`, at most 64, and no digit at the start",
+                "write `{}`: providers accept letters, digits and `_`, at most 64 characters, and no digit at the \
+                 start",
                 portable_key(name)
             );
             self.report(codes::NAME, at, message, help);
@@ -144,7 +145,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Whether this is the schema of an object, and not arguments that are called `type` and `properties`.
+/// Whether this is the schema of an object, and not arguments that are named `type` and `properties`.
 fn is_whole_schema(node: &Node<'_>) -> bool {
     let properties = node.value.get("properties").and_then(Value::as_object);
     node.value.get("type").and_then(Value::as_str) == Some("object")

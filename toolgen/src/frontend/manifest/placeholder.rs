@@ -1,9 +1,9 @@
-//! Placeholders in texts: `{name}`, `{name.member.0}`, `{name?}`, `{names*}`. `{{` and `}}` are braces.
+//! Placeholders in strings: `{name}`, `{name.member.0}`, `{name?}`, `{names*}`. `{{` and `}}` are literal braces.
 
-/// A part of a text.
+/// A segment of a string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TemplateSegment {
-    /// A text as it is.
+    /// Literal text.
     Literal(String),
     /// A placeholder.
     Place(Placeholder),
@@ -12,26 +12,26 @@ pub(super) enum TemplateSegment {
 /// A placeholder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Placeholder {
-    /// The name, and the members and indices that lead on from it.
+    /// The name, followed by members and indices.
     pub(super) path: Vec<String>,
     /// Whether the value may be missing.
     pub(super) optional: bool,
-    /// Whether it stands for each item of a list.
+    /// Whether it is replaced by each item of an array.
     pub(super) each: bool,
 }
 
 impl Placeholder {
-    /// Returns the names in the manifest's form: `name.member.0`.
+    /// Returns the path in the manifest's syntax: `name.member.0`.
     pub(super) fn written(&self) -> String {
         self.path.join(".")
     }
 }
 
-/// Splits a text into its parts.
+/// Splits a string into its segments.
 ///
 /// # Errors
 ///
-/// The first brace that is neither part of a placeholder nor doubled, as a message and its remedy.
+/// Returns the message and the help for the first brace that is neither part of a placeholder nor doubled.
 pub(super) fn pieces(text: &str) -> Result<Vec<TemplateSegment>, (String, String)> {
     let mut pieces = Vec::new();
     let mut literal = String::new();
@@ -45,7 +45,7 @@ pub(super) fn pieces(text: &str) -> Result<Vec<TemplateSegment>, (String, String
             continue;
         }
         let inside = brace.strip_prefix('{').ok_or_else(|| {
-            let message = "a `}` closes no placeholder".to_owned();
+            let message = "this `}` does not close a placeholder".to_owned();
             (message, "write `}}` for a brace, or `{` before the name of an argument".to_owned())
         })?;
         let Some((inside, after)) = inside.split_once('}') else {
@@ -71,7 +71,7 @@ pub(super) fn pieces(text: &str) -> Result<Vec<TemplateSegment>, (String, String
     Ok(pieces)
 }
 
-/// Reads what is between the braces of a placeholder.
+/// Parses the content between the braces of a placeholder.
 pub(super) fn placeholder(inside: &str) -> Option<Placeholder> {
     let inside = inside.trim();
     let (inside, each) = inside.strip_suffix('*').map_or((inside, false), |rest| (rest, true));
@@ -84,7 +84,7 @@ pub(super) fn placeholder(inside: &str) -> Option<Placeholder> {
     path.iter().all(fine).then_some(Placeholder { path, optional, each })
 }
 
-/// Cuts a text for a message.
+/// Truncates a string for a message.
 fn short(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     let cut: String = line.chars().take(30).collect();

@@ -1,7 +1,7 @@
 //! Tools that send an HTTP request.
 //!
-//! They become the same plan as the operations of an OpenAPI document, run by the same engine. A place of the request
-//! that is one plain placeholder takes that argument; anything else becomes an argument of its own that is derived from
+//! They become the same plan as the operations of an OpenAPI document, run by the same engine. A part of the request
+//! that is one plain placeholder uses that argument. Anything else becomes a separate argument that is derived from
 //! those of the call, with a name that starts with `=`.
 
 mod auth;
@@ -35,17 +35,17 @@ struct Request {
     parameters: Vec<Parameter>,
     derived: Vec<(Text, Template)>,
     accept: Text,
-    /// The media type of a text body, if a header says it.
+    /// The media type of a text body, if a header sets it.
     content_type: Option<(String, Pointer)>,
-    /// What is sent so far.
+    /// The names that are sent so far.
     sent: Vec<Sent>,
 }
 
 impl<'a> Context<'a> {
-    /// A call that sends an HTTP request.
+    /// Compiles a plan that sends an HTTP request.
     pub(super) fn request(&mut self, draft: &Draft<'a>, scope: &mut Scope) -> Lowered {
         let node = draft.of_kind.clone();
-        // An endpoint is the request itself, and its keys are known.
+        // For an endpoint, the request is the tool's object itself, whose keys were already checked.
         if node.pointer != draft.node.pointer {
             self.object(&node, &keys::HTTP);
         }
@@ -88,7 +88,7 @@ impl<'a> Context<'a> {
         for (name, value) in self.object_members(node, "query", "values") {
             self.query(name, &value, &mut request, scope);
         }
-        for (name, value) in self.object_members(node, "headers", "texts") {
+        for (name, value) in self.object_members(node, "headers", "strings") {
             self.header(name, &value, &mut request, scope);
         }
         let security = self.auth(node, &mut request);
@@ -111,7 +111,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// A pair of the query.
+    /// Compiles a pair of the query.
     fn query(&mut self, name: &str, node: &Node<'a>, request: &mut Request, scope: &mut Scope) {
         self.sends(Named::Query, name, &node.pointer, request);
         let Some(template) = self.value_template(node, scope) else { return };
@@ -125,7 +125,7 @@ impl<'a> Context<'a> {
         let fine = !name.is_empty()
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte));
         if !fine {
-            let message = format!("`{name}` is not a name of a header");
+            let message = format!("`{name}` is not a valid name of a header");
             self.report(
                 codes::HEADER,
                 &node.pointer,
@@ -136,15 +136,15 @@ impl<'a> Context<'a> {
         }
         if HeaderOwner::of(name) == Some(HeaderOwner::Security) {
             let message = format!(
-                "the header `{name}` holds a credential, which neither a manifest nor a model may hold"
+                "the header `{name}` contains a credential, which must not be in a manifest or set by a model"
             );
             let help = match node.value.as_str().and_then(of_variable) {
                 Some((scheme, variable)) => {
                     format!(
-                        "write `auth: {{{scheme}: {variable}}}`, which takes it from the environment variable"
+                        "write `auth: {{{scheme}: {variable}}}`, which reads it from the environment variable"
                     )
                 }
-                None => "use `auth`, which takes it from an environment variable".to_owned(),
+                None => "use `auth`, which reads it from an environment variable".to_owned(),
             };
             self.report(codes::HEADER, &node.pointer, message, help);
             return;
@@ -153,8 +153,8 @@ impl<'a> Context<'a> {
         let Some(template) = self.scalar_template(node, scope) else { return };
         let constant = constant_text(&template);
         if constant.as_deref().is_some_and(|text| text.chars().any(char::is_control)) {
-            let message = format!("the header `{name}` holds a line break or another control character");
-            self.report(codes::HEADER, &node.pointer, message, "write its value in one line");
+            let message = format!("the header `{name}` contains a line break or another control character");
+            self.report(codes::HEADER, &node.pointer, message, "write its value on one line");
         }
         let lower = name.to_ascii_lowercase();
         match (HeaderOwner::of(name), constant) {
@@ -176,7 +176,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Compiles a value of a query or a form: a text, a number, a boolean, or a list of them.
+    /// Compiles a value of a query or a form: a string, a number, a boolean, or an array of them.
     fn value_template(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Template> {
         if node.value.is_null() {
             self.wrong_kind(node, "a value", "write `NAME: \"{argument}\"`, or a constant");
@@ -198,7 +198,7 @@ impl Request {
         self.parameters.push(Parameter { argument, name: Text::from(name.to_owned()), location, encoding });
     }
 
-    /// Returns the argument whose value a template is: that of the call, or a derived one.
+    /// Returns the argument that provides the value of a template: one of the call, or a derived one.
     fn argument(&mut self, location: &str, template: Template) -> Text {
         match template {
             Template::Value(Reference { root: Root::Argument(name), path, .. }) if path.is_empty() => name,
@@ -215,7 +215,7 @@ impl Request {
     }
 }
 
-/// Returns the scheme and the variable of a credential that is written as shells do: `Bearer ${TOKEN}`.
+/// Returns the scheme and the variable of a credential in shell syntax: `Bearer ${TOKEN}`.
 fn of_variable(text: &str) -> Option<(&'static str, &str)> {
     let (scheme, rest) = text.trim().split_once(' ')?;
     let scheme = ["bearer", "basic"].into_iter().find(|known| scheme.eq_ignore_ascii_case(known))?;
@@ -226,7 +226,7 @@ fn of_variable(text: &str) -> Option<(&'static str, &str)> {
     (!name.is_empty() && name.chars().all(legal)).then_some((scheme, name))
 }
 
-/// Returns the text that a template always is.
+/// Returns the string of a constant template.
 fn constant_text(template: &Template) -> Option<String> {
     match template {
         Template::Constant(json) => serde_json::from_str::<String>(json).ok(),

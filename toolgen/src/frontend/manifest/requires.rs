@@ -1,4 +1,4 @@
-//! What must hold before a tool is called: `requires`.
+//! Requirements of a tool call: `requires`.
 
 use serde_json::Value;
 use toolgen_core::schema::shape::{Relation, RelationKind};
@@ -20,7 +20,8 @@ const KINDS: [(&str, RequirementKind); 6] = [
     ("custom", RequirementKind::Custom),
 ];
 
-const FORM: &str = "write `{tool: check_stock}`, `{session: cart}`, `{entity: order, argument: order_id}` or the like, or `a => b` between arguments";
+const FORM: &str = "write `{tool: check_stock}`, `{session: cart}`, `{entity: order, argument: order_id}`, for \
+    example, or `a => b` between arguments";
 
 impl<'a> Context<'a> {
     /// Reads `requires`: sets the requirements of a tool, and returns the rules between its arguments.
@@ -39,7 +40,7 @@ impl<'a> Context<'a> {
         relations
     }
 
-    /// Reads `a => b`: a call that gives `a` must give `b`.
+    /// Reads `a => b`: a call that sets `a` must also set `b`.
     fn dependence(&mut self, text: &str, node: &Node<'a>, spec: &ToolSpec) -> Option<Relation> {
         let Some((first, second)) = text.split_once("=>") else {
             let message = format!("`{text}` is not a requirement");
@@ -64,7 +65,7 @@ impl<'a> Context<'a> {
         let argument = self.text(node, "argument").unwrap_or_default();
         match (kind, argument) {
             (RequirementKind::Entity, "") => {
-                let message = format!("`entity: {name}` needs the argument that tells which");
+                let message = format!("`entity: {name}` needs `argument`, which identifies it");
                 let help = format!("write `{{entity: {name}, argument: …}}`");
                 self.report(codes::RELATION, &node.pointer, message, help);
             }
@@ -73,7 +74,7 @@ impl<'a> Context<'a> {
             }
             (_, "") => {}
             _ => {
-                let message = format!("`argument` says which entity is meant; `{key}: {name}` is none");
+                let message = format!("`argument` identifies an entity; `{key}: {name}` is not an entity");
                 self.report(codes::RELATION, &node.pointer.child("argument"), message, "leave it out");
             }
         }

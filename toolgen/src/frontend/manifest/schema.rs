@@ -1,7 +1,7 @@
-//! Reads the schemas of a manifest: JSON Schema 2020-12, with short forms where a schema may stand.
+//! Reads the schemas of a manifest: JSON Schema 2020-12, with short forms in any position of a schema.
 //!
-//! A schema is first written out: short forms become schemas, and references name shapes under `$defs`. The reader of
-//! JSON Schema does the rest. The members of the result are where they were, so the places of its problems are too.
+//! A schema is first expanded: short forms become schemas, and references name shapes under `$defs`. The reader of
+//! JSON Schema does the rest. Expansion keeps the position of members, so the locations of problems stay valid.
 
 mod defs;
 pub(super) mod keywords;
@@ -20,7 +20,7 @@ use super::short_schema::{self, Type};
 use crate::problem::Code;
 use crate::source::{Document, Pointer};
 
-/// How deep schemas are written out; the reader follows them less deeply.
+/// Maximum depth to which schemas are expanded; the reader's own limit is lower.
 const MAX_DEPTH: usize = 64;
 
 impl Context<'_> {
@@ -33,7 +33,7 @@ impl Context<'_> {
         written.map_or(Shape::ANY, |written| self.read_shape(&written, place))
     }
 
-    /// Reads a schema that is written out.
+    /// Reads an expanded schema.
     pub(super) fn read_shape(&mut self, schema: &Value, place: &SchemaPlace) -> Shape {
         let mut problems = Vec::new();
         let shape = read(schema, &mut problems);
@@ -41,26 +41,26 @@ impl Context<'_> {
             let (code, help) = match problem.kind {
                 ReadProblemKind::Default => (
                     codes::DEFAULT,
-                    "correct the default or the schema; a text that looks like a number stands in quotes",
+                    "correct the default or the schema; put a string that looks like a number in quotes",
                 ),
                 ReadProblemKind::Values => (
                     codes::SCHEMA,
-                    "write them as `type` says: a text that looks like a number stands in quotes",
+                    "write them in the type that `type` names: put a string that looks like a number in quotes",
                 ),
-                // Reported where the schema was written out.
+                // Already reported when the schema was expanded.
                 ReadProblemKind::Draft => continue,
                 _ => (codes::SCHEMA, "correct the schema"),
             };
             let full = format!("{}{}", place.pointer, problem.pointer);
             let at = SchemaPlace { pointer: Pointer::parse(&full).unwrap_or_default(), ..place.clone() };
-            // The reader goes on without what is wrong, but here it costs the tool.
+            // The reader ignores invalid parts, but here they are errors of the tool.
             let message = problem.message.split("; ").next().unwrap_or_default().to_owned();
             self.report_at(code, &at, message, help);
         }
         shape
     }
 
-    /// Reports a problem in any file, at the nearest place that exists.
+    /// Reports a problem in any file, at the nearest location that exists.
     pub(super) fn report_at(&mut self, code: Code, at: &SchemaPlace, message: String, help: &str) {
         let Some(document) = self.files.document(at.file) else { return };
         let mut pointer = at.pointer.clone();
@@ -72,9 +72,10 @@ impl Context<'_> {
         self.report_in(&source, code, &pointer, message, help);
     }
 
-    /// Returns the schema of a short form, and whether it says that the value need not be given.
+    /// Returns the schema of a short form, and whether it makes the value optional.
     pub(super) fn short(&mut self, text: &str, place: &SchemaPlace) -> Option<(Value, bool)> {
-        const FORM: &str = "write `TYPE`, `TYPE?`, `TYPE = default` or `TYPE - description`, such as `integer? = 10 - The most rows.`";
+        const FORM: &str = "write `TYPE`, `TYPE?`, `TYPE = default` or `TYPE - description`, such as `integer? = 10 \
+            - Maximum number of rows.`";
         let short = match short_schema::read(text) {
             Ok(short) => short,
             Err(error) => {
@@ -110,15 +111,14 @@ impl Context<'_> {
         None
     }
 
-    /// Returns a schema with its short forms and references written out.
+    /// Returns a schema with its short forms and references expanded.
     fn written_out(&mut self, schema: &Value, place: &SchemaPlace, depth: usize) -> Value {
         let members = match schema {
             Value::String(text) => {
                 let short = self.short(text, place);
                 if let Some((_, true)) = short {
-                    let message =
-                        "`?` says that an argument or a property may be missing, and this is neither";
-                    self.report_at(codes::SHORT_FORM, place, message.to_owned(), "leave the `?` out");
+                    let message = "`?` makes an argument or a property optional, but this is neither";
+                    self.report_at(codes::SHORT_FORM, place, message.to_owned(), "remove the `?`");
                 }
                 return short.map_or(Value::Bool(true), |(schema, _)| schema);
             }
@@ -139,7 +139,7 @@ impl Context<'_> {
             if value.is_null() && !matches!(key.as_str(), "default" | "const") {
                 let help = match key.as_str() {
                     "type" => "write `'null'` in quotes for the type of null",
-                    _ => "give it a value, or leave it out",
+                    _ => "set a value, or remove it",
                 };
                 self.report_at(codes::SCHEMA, &at, format!("`{key}` has no value"), help);
                 continue;
@@ -170,16 +170,15 @@ impl Context<'_> {
         Value::Object(written)
     }
 
-    /// Reports what `required` names and the schema does not have. A schema that is composed of others may have it
-    /// there.
+    /// Reports names in `required` that the schema does not have. In a schema that is composed of others, they may be
+    /// in the others.
     fn check_required(&mut self, schema: &Map<String, Value>, place: &SchemaPlace) {
         const PARTS: [&str; 6] = ["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties"];
         let Some(required) = schema.get("required").filter(|required| !required.is_null()) else { return };
         let at = place.child("required");
         let Some(names) = required.as_array().filter(|names| names.iter().all(Value::is_string)) else {
-            let message = "`required` must be a list of names".to_owned();
-            let help =
-                "list the properties that must be given; of an argument, `optional: true` says the opposite";
+            let message = "`required` must be an array of names".to_owned();
+            let help = "list the required properties; for an argument, use `optional: true` instead";
             return self.report_at(codes::SCHEMA, &at, message, help);
         };
         let properties = schema.get("properties").and_then(Value::as_object);
@@ -194,8 +193,8 @@ impl Context<'_> {
         }
     }
 
-    /// Reports numbers among the values of a schema of no type that print otherwise than they are written: `010` was
-    /// probably meant as a text.
+    /// Reports enumerated numbers in a schema without a type that print differently from their source: `010` was
+    /// probably meant as a string.
     fn check_numbers(&mut self, schema: &Map<String, Value>, place: &SchemaPlace) {
         if schema.contains_key("type") {
             return;
@@ -218,13 +217,13 @@ impl Context<'_> {
             let printed = value.to_string();
             if let Some(written) = written.filter(|written| *written != printed) {
                 let message = format!("`{written}` is read as the number {value}");
-                let help = format!("put it in quotes if the text is meant, or write `{value}`");
+                let help = format!("put it in quotes if you mean the string, or write `{value}`");
                 self.report_at(codes::SCHEMA, &at, message, &help);
             }
         }
     }
 
-    /// A schema under a keyword, which may be a list of schemas for `items` of earlier drafts.
+    /// Expands a schema under a keyword, which may be an array of schemas for `items` of earlier drafts.
     fn inner(&mut self, value: &Value, at: &SchemaPlace, depth: usize) -> Value {
         match value {
             Value::Array(_) => self.schemas_of(value, at, depth),
@@ -239,7 +238,7 @@ impl Context<'_> {
         items.iter().enumerate().map(item).collect()
     }
 
-    /// Schemas by names. Properties in short form are required unless they say otherwise.
+    /// Expands schemas by names. Properties in short form are required by default.
     fn members(
         &mut self,
         keyword: &str,
@@ -269,7 +268,7 @@ impl Context<'_> {
         Value::Object(written)
     }
 
-    /// Reports a keyword that JSON Schema does not have, in manifests. Other files may have keywords for other readers.
+    /// Reports an unknown keyword of JSON Schema, in manifests. Other files may have keywords for other readers.
     fn unknown_keyword(&mut self, key: &str, at: &SchemaPlace) {
         let is_manifest = |document: &Arc<Document>| document.root.get("toolgen").is_some();
         if self.files.document(at.file).is_some_and(is_manifest) {

@@ -1,14 +1,14 @@
-//! The places where a manifest names the variables of credentials: what is there instead may be the credential itself,
-//! and no problem repeats it.
+//! The locations where a manifest names the variables of credentials. Another value there may be the credential
+//! itself, which no problem repeats.
 
 use serde_json::Value;
 
 use crate::source::Pointer;
 
-/// What is shown in place of a value.
+/// The replacement for a value in messages.
 const REDACTED: &str = "…";
 
-/// Whether a credential may stand at a place by mistake.
+/// Whether a location may contain a credential by accident.
 pub(super) fn may_stand_at(pointer: &Pointer, given: Option<&Value>) -> bool {
     if given.and_then(Value::as_str).is_some_and(has_user) {
         return true;
@@ -23,20 +23,20 @@ pub(super) fn may_stand_at(pointer: &Pointer, given: Option<&Value>) -> bool {
     }
 }
 
-/// Whether a URL has a user, perhaps with a password.
+/// Whether a URL has a user, possibly with a password.
 fn has_user(text: &str) -> bool {
     let authority =
         text.split_once("://").map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(rest));
     authority.is_some_and(|authority| authority.contains('@'))
 }
 
-/// Whether a header holds a credential.
+/// Whether a header contains a credential.
 fn is_credential(header: &str) -> bool {
     let name = header.to_ascii_lowercase();
     ["auth", "cookie", "token", "key", "secret", "password"].iter().any(|word| name.contains(word))
 }
 
-/// Returns a message and a help that do not repeat the text that was given.
+/// Returns a message and a help that do not repeat the value.
 pub(super) fn redact(mut message: String, mut help: String, given: Option<&Value>) -> (String, String) {
     let Some(Value::String(text)) = given else { return (message, help) };
     let displayed = serde_json::to_string(text).unwrap_or_default();
@@ -50,7 +50,7 @@ pub(super) fn redact(mut message: String, mut help: String, given: Option<&Value
         }
     }
     if hidden {
-        help.push_str("; what is given may be a secret, so it is not repeated");
+        help.push_str("; the value may be a secret, so it is not repeated");
     }
     (message, help)
 }

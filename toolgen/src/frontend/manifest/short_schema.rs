@@ -1,18 +1,18 @@
 //! The short form of a schema: `TYPE[?] [= default] [- description]`.
 //!
 //! A type is `string`, `integer`, `number`, `boolean`, `object`, `any`, `enum(a, b)` or the name of a schema of the
-//! file, and `[]` after it makes a list of it.
+//! file; a suffix `[]` makes it an array.
 
 use serde_json::{Map, Value, json};
 
-/// A schema in short form, in its parts.
+/// A parsed short form.
 #[derive(Debug, PartialEq)]
 pub(super) struct Short<'t> {
     /// The innermost type.
     pub(super) of: Type<'t>,
-    /// How many lists are around it.
+    /// The number of enclosing arrays.
     pub(super) lists: usize,
-    /// Whether it need not be given: there is a `?`.
+    /// Whether it is optional: there is a `?`.
     pub(super) optional: bool,
     pub(super) default: Option<Value>,
     /// Empty if there is none.
@@ -33,14 +33,14 @@ pub(super) enum Type<'t> {
 /// The types of the short form that are words.
 pub(super) const TYPES: [&str; 6] = ["string", "integer", "number", "boolean", "object", "any"];
 
-/// How many lists may be around a type; schemas that are nested much deeper cannot be read.
+/// Maximum number of arrays around a type; schemas that are nested much deeper cannot be read.
 const MAX_LISTS: usize = 16;
 
-/// Reads a short form.
+/// Parses a short form.
 ///
 /// # Errors
 ///
-/// What is not understood.
+/// Returns the part that cannot be parsed.
 pub(super) fn read(text: &str) -> Result<Short<'_>, String> {
     let text = text.trim();
     if text.is_empty() {
@@ -54,7 +54,7 @@ pub(super) fn read(text: &str) -> Result<Short<'_>, String> {
         rest = after;
     }
     if lists > MAX_LISTS {
-        return Err(format!("it is nested in {lists} lists, and {MAX_LISTS} are the most"));
+        return Err(format!("it is nested in {lists} lists, more than the limit of {MAX_LISTS}"));
     }
     let (optional, rest) = rest.strip_prefix('?').map_or((false, rest), |after| (true, after));
     let rest = rest.trim_start();
@@ -70,7 +70,7 @@ pub(super) fn read(text: &str) -> Result<Short<'_>, String> {
     {
         Some(after) => after.trim(),
         None if rest.is_empty() => "",
-        None => return Err(format!("`{rest}` is not understood after the type")),
+        None => return Err(format!("`{rest}` is unexpected after the type")),
     };
     Ok(Short { of, lists, optional, default, description })
 }
@@ -80,7 +80,7 @@ fn type_of(text: &str) -> Result<(Type<'_>, &str), String> {
         text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-'))).unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
     if word.is_empty() || word == "-" {
-        return Err("it starts with no type".to_owned());
+        return Err("it does not start with a type".to_owned());
     }
     if word != "enum" {
         let of = TYPES.iter().find(|known| **known == word).map_or(Type::Named(word), |_| Type::Simple(word));
@@ -95,7 +95,7 @@ fn type_of(text: &str) -> Result<(Type<'_>, &str), String> {
     Ok((Type::Enum(values.into_iter().map(word_or_json).collect()), rest))
 }
 
-/// Reads a number or a quoted text as JSON, and anything else as a text.
+/// Parses a number or a quoted string as JSON, and anything else as a string.
 fn word_or_json(word: &str) -> Value {
     match serde_json::from_str(word) {
         Ok(value @ (Value::Number(_) | Value::String(_))) => value,
@@ -103,7 +103,7 @@ fn word_or_json(word: &str) -> Value {
     }
 }
 
-/// Reads a default, which ends before a description.
+/// Parses a default, which ends before a description.
 fn default_of<'t>(text: &'t str, of: &Type<'_>, lists: usize) -> Result<(Value, &'t str), String> {
     if text.starts_with(['"', '[', '{']) {
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
@@ -127,7 +127,7 @@ fn default_of<'t>(text: &'t str, of: &Type<'_>, lists: usize) -> Result<(Value, 
 }
 
 impl Short<'_> {
-    /// Returns the JSON Schema; `reference` is that of the schema of [`Type::Named`].
+    /// Returns the JSON Schema; `reference` refers to the schema of [`Type::Named`].
     pub(super) fn to_schema(&self, reference: &str) -> Value {
         let mut schema = match &self.of {
             Type::Simple("any") => json!({}),
@@ -181,6 +181,6 @@ mod tests {
             }
         });
         let deep = format!("string{}", "[]".repeat(200_000));
-        assert_eq!(read(&deep), Err("it is nested in 200000 lists, and 16 are the most".to_owned()));
+        assert_eq!(read(&deep), Err("it is nested in 200000 lists, more than the limit of 16".to_owned()));
     }
 }

@@ -1,4 +1,4 @@
-//! Texts and values with placeholders, checked against the schemas of what they stand for.
+//! Strings and values with placeholders, checked against the schemas of the values that replace them.
 
 mod placeholder_problems;
 
@@ -17,7 +17,7 @@ use super::placeholder::{Placeholder, TemplateSegment, pieces, placeholder};
 use super::typed_value::{Class, Step, TypedValue};
 use crate::source::Pointer;
 
-/// What placeholders may stand for.
+/// The values that placeholders can refer to.
 #[derive(Debug)]
 pub(super) struct Scope {
     /// The arguments of the tool.
@@ -26,22 +26,22 @@ pub(super) struct Scope {
     pub(super) steps: Option<Vec<(String, Option<TypedValue>)>>,
     /// The names of the step itself and of those that run later.
     pub(super) later: Vec<String>,
-    /// The item of the list for which a step is repeated, with what is known about it.
+    /// The item of the array for which a step is repeated, with what is known about it.
     pub(super) item: Option<Option<TypedValue>>,
-    /// The arguments that placeholders stood for so far.
+    /// The arguments that placeholders have used so far.
     pub(super) used: BTreeSet<String>,
 }
 
-/// What a value becomes.
+/// The target type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PlaceholderTarget {
     /// It is JSON.
     Json,
-    /// It is sent as a text, or as several if it is a list or an object.
+    /// It is sent as a string, or as several if it is an array or an object.
     Texts,
-    /// It is a text; a list or an object is its JSON.
+    /// It is a string; an array or an object becomes its JSON.
     Text,
-    /// It is the path of a folder.
+    /// It is the path of a directory.
     Folder,
     /// It is one argument of a program.
     Argument,
@@ -64,7 +64,7 @@ impl Scope {
         }
     }
 
-    /// Returns what is known about a root, or nothing if there is no such root.
+    /// Returns what is known about a root; `None` if there is no such root.
     fn root(&self, path: &[String]) -> Option<(Root, Option<TypedValue>, usize)> {
         let name = path.first()?;
         if let (Some(steps), "steps") = (&self.steps, name.as_str()) {
@@ -105,7 +105,7 @@ impl<'a> Context<'a> {
         match node.value {
             Value::String(text) => self.text_template(text, &node.pointer, place, scope),
             Value::Array(_) => {
-                // All items are read, so that all problems are told.
+                // All items are read, so that all problems are reported.
                 let items: Vec<_> =
                     node.items().iter().map(|item| self.template(item, inner, scope)).collect();
                 Some(list(items.into_iter().collect::<Option<_>>()?))
@@ -129,7 +129,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Compiles a text with placeholders.
+    /// Compiles a string with placeholders.
     pub(super) fn text_template(
         &mut self,
         text: &str,
@@ -169,8 +169,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Reports `${name}`, in which shells and other formats have a variable: here it is `$` and the value. Before an
-    /// amount in a longer text, `$` is a currency.
+    /// Reports `${name}`, which is a variable in shells and other formats, but here is a literal `$` and the value.
+    /// Before an amount in a longer string, `$` is a currency.
     pub(super) fn note_dollars(&mut self, pieces: &[TemplateSegment], at: &Pointer, scope: &Scope) {
         for pair in pieces.windows(2) {
             let [TemplateSegment::Literal(before), TemplateSegment::Place(one)] = pair else { continue };
@@ -180,17 +180,18 @@ impl<'a> Context<'a> {
             let class = known.map_or(Class::Mixed, |known| known.class());
             if class != Class::Number || !before.ends_with(char::is_whitespace) {
                 let written = one.written();
-                let message =
-                    format!("`${{{written}}}` is `$` and the value of `{written}`: a placeholder has no `$`");
+                let message = format!(
+                    "`${{{written}}}` is a literal `$` and the value of `{written}`: a placeholder has no `$`"
+                );
                 let help = format!(
-                    "did you mean `{{{written}}}`? If the `$` is to be there, list `W0455` under `allow` of `lints`"
+                    "did you mean `{{{written}}}`? If the `$` is intended, list `W0455` under `allow` of `lints`"
                 );
                 self.report(codes::DOLLAR, at, message, help);
             }
         }
     }
 
-    /// Splits a text into its parts, and reports braces that mean nothing.
+    /// Splits a string into its segments, and reports stray braces.
     pub(super) fn pieces(&mut self, text: &str, at: &Pointer) -> Option<Vec<TemplateSegment>> {
         match pieces(text) {
             Ok(pieces) => Some(pieces),
@@ -201,7 +202,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Compiles a text that must be one placeholder, such as `{steps.find.files}`.
+    /// Compiles a string that must be one placeholder, such as `{steps.find.files}`.
     pub(super) fn reference(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<ResolvedReference> {
         let text = self.text_of(node)?;
         let pieces = self.pieces(text, &node.pointer)?;
@@ -213,15 +214,14 @@ impl<'a> Context<'a> {
         self.single(one, &node.pointer, scope)
     }
 
-    /// Finds the one value that a placeholder stands for. `None` after a problem.
+    /// Resolves a placeholder for a single value. `None` after a problem.
     fn single(&mut self, one: &Placeholder, at: &Pointer, scope: &mut Scope) -> Option<ResolvedReference> {
         if one.each {
             let written = one.written();
             let message =
-                format!("`{{{written}*}}` stands for several values, and there is room for only one here");
-            let help = format!(
-                "`*` may only stand in `argv` and `args`, and only in an item that is nothing else: `\"{{{written}*}}\"`"
-            );
+                format!("`{{{written}*}}` is replaced by several values, but only one is allowed here");
+            let help =
+                format!("`*` is only allowed in `argv` and `args`, as a complete item: `\"{{{written}*}}\"`");
             self.report(codes::PLACEHOLDER_KIND, at, message, help);
             return None;
         }
@@ -270,7 +270,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Compiles the condition that an argument is `true`. One that is not given is not `true`.
+    /// Compiles the condition that an argument is `true`. A missing argument is not `true`.
     fn flag_condition(&mut self, text: &str, node: &Node<'a>, scope: &mut Scope) -> Option<Condition> {
         let pieces = self.pieces(text, &node.pointer)?;
         let [TemplateSegment::Place(one)] = pieces.as_slice() else {
@@ -313,7 +313,7 @@ impl<'a> Context<'a> {
         Some(Condition::Given(reference))
     }
 
-    /// Finds what a placeholder stands for. `None` after a problem.
+    /// Resolves a placeholder. `None` after a problem.
     pub(super) fn find(
         &mut self,
         one: &Placeholder,
@@ -327,8 +327,8 @@ impl<'a> Context<'a> {
             let (message, help) = scope.misplaced(&one.path).unwrap_or_else(|| {
                 let help = match (roots.is_empty(), nearest(&written, &roots)) {
                     _ if is_variable(&written) => {
-                        "variables of the environment are not read in texts: `auth` names the one of a credential, and a \
-                         value that is always the same is written as it is"
+                        "environment variables are not read in strings: `auth` names the variable of a credential; \
+                         write other constant values literally"
                             .to_owned()
                     }
                     (true, _) => "the tool takes no arguments; declare it under `parameters`".to_owned(),
@@ -380,12 +380,12 @@ pub(super) fn optional(one: &Placeholder) -> Placeholder {
     Placeholder { optional: true, ..one.clone() }
 }
 
-/// A constant text.
+/// Returns a constant string.
 fn constant(text: &str) -> Template {
     Template::Constant(Value::from(text).to_string().into())
 }
 
-/// Returns the texts of constants; `None` if there is another template among them.
+/// Returns the strings of constants; `None` if one of the templates is not constant.
 fn constants<'t>(parts: impl Iterator<Item = &'t Template>) -> Option<Vec<&'t str>> {
     let text = |part: &'t Template| match part {
         Template::Constant(json) => Some(json.as_str()),
@@ -394,7 +394,7 @@ fn constants<'t>(parts: impl Iterator<Item = &'t Template>) -> Option<Vec<&'t st
     parts.map(text).collect()
 }
 
-/// Returns a list, which is one constant if all its items are.
+/// Returns an array, which is one constant if all its items are.
 fn list(items: Vec<Template>) -> Template {
     match constants(items.iter()) {
         Some(texts) => Template::Constant(format!("[{}]", texts.join(",")).into()),
@@ -412,7 +412,7 @@ fn object(members: Vec<(Text, Template)>) -> Template {
     Template::Constant(format!("{{{}}}", written.collect::<Vec<_>>().join(",")).into())
 }
 
-/// Whether a name is written as those of variables of the environment are.
+/// Whether a name is written like an environment variable.
 fn is_variable(name: &str) -> bool {
     name.contains(|char: char| char.is_ascii_uppercase())
         && name.chars().all(|char| char.is_ascii_uppercase() || char.is_ascii_digit() || char == '_')

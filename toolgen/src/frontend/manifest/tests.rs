@@ -1,4 +1,4 @@
-//! Compares the keys of the reader with those of the schema that editors check manifests with.
+//! Compares the keys of the reader with those of the schema that editors validate manifests against.
 
 use std::collections::BTreeSet;
 
@@ -50,7 +50,7 @@ fn schema() -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// The keys that the schema gives an object.
+/// Returns the keys that the schema defines for an object.
 fn keys_of(schema: &Value, name: &str) -> BTreeSet<String> {
     let object = if name.is_empty() { schema } else { &schema["$defs"][name] };
     assert_eq!(object["additionalProperties"], false, "{name}");
@@ -79,7 +79,7 @@ fn every_schema_object_is_compared() {
     assert_eq!(constants, OBJECTS.len(), "add the new one to the table above, and to the schema");
 }
 
-/// What completion shows next to a key.
+/// The description that completion shows next to a key.
 #[test]
 fn every_schema_key_is_described() {
     let schema = schema();

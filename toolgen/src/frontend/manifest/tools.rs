@@ -1,6 +1,6 @@
-//! The tools of a manifest's own: `tools` and `endpoints`.
+//! The tools that a manifest defines itself: `tools` and `endpoints`.
 //!
-//! First every tool's specification is read, then the named schemas that they reach, and then their calls: a
+//! First the specification of every tool is read, then the named schemas that they reach, and then their plans: a
 //! placeholder is checked against the schema of its argument, and a tool may refer to another one.
 
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ use crate::selection::{Entry, SelectedEntry, select_entries};
 use crate::selector::suggestion;
 use crate::source::Pointer;
 
-/// A tool that is being compiled: first its specification is read, for all tools, and then its call.
+/// A tool that is being compiled: first its specification is read, for all tools, and then its plan.
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
     /// The tool's object in the manifest.
@@ -33,19 +33,19 @@ pub(super) struct Draft<'a> {
     pub(super) id: String,
     /// The specification. Its named shapes are complete.
     pub(super) spec: ToolSpec,
-    /// The kind: `command`, `http` and so on. Empty if the tool is so broken that its call is not read.
+    /// The kind: `command`, `http` and so on. Empty if the tool is too broken to read its plan.
     pub(super) kind: &'static str,
     /// The value of the key of its kind; for an endpoint the tool's object.
     pub(super) of_kind: Node<'a>,
-    /// Its attributes, including those that all tools of the file have.
+    /// Its attributes, including the shared ones of the file.
     pub(super) attributes: Attributes<'a>,
-    /// The call, once it is compiled.
+    /// The plan, after it is compiled.
     pub(super) call: Option<ExecutionPlan>,
-    /// Whether it has an error, so that it is left out.
+    /// Whether it has an error, so that it is omitted.
     pub(super) broken: bool,
 }
 
-/// A tool as the manifest names it.
+/// A tool with its name in the manifest.
 struct NamedTool<'a> {
     id: String,
     node: Node<'a>,
@@ -62,7 +62,7 @@ impl<'a> Context<'a> {
         if let Some(shared) = &shared {
             self.object(shared, &keys::DEFAULTS);
         }
-        // What all tools should have is not known, such as the scopes that they need.
+        // Shared attributes of all tools are unknown, such as the scopes that they need.
         let all_broken = self.errors > errors
             || self.is_ambiguous(&Pointer::ROOT.child("defaults"))
             || is_misspelt(&top, &keys::TOP, &["defaults"]);
@@ -80,7 +80,7 @@ impl<'a> Context<'a> {
             .collect();
         self.operations = named.len();
         self.declared = named.iter().map(|one| one.id.clone()).collect();
-        // All of them get a name, since those that are selected may call others.
+        // All of them get a name, since selected tools may call others.
         let namespace = self.namespace().map(str::to_owned);
         let renames = self.options.renames.clone();
         let options = Options { namespace, renames, ..Options::default() };
@@ -99,7 +99,7 @@ impl<'a> Context<'a> {
         drafts
     }
 
-    /// Returns the tools that the manifest names, in its order. Those whose names cannot be used are reported.
+    /// Returns the tools that the manifest names, in order. Invalid names are reported.
     fn names(&mut self, top: &Node<'a>) -> Vec<NamedTool<'a>> {
         let mut named = Vec::new();
         let mut taken: BTreeMap<String, String> = BTreeMap::new();
@@ -110,7 +110,7 @@ impl<'a> Context<'a> {
             if !self.object(&node, &keys::ENDPOINT) {
                 continue;
             }
-            let help = "the tool is called `call_NAME`";
+            let help = "the tool is named `call_NAME`";
             let name = self.required(&node, "name", "an endpoint", help);
             if let Some(name) = name.and_then(|name| self.text_of(&name)) {
                 named.push(NamedTool { id: format!("call_{name}"), node, is_endpoint: true, category: None });
@@ -137,18 +137,19 @@ impl<'a> Context<'a> {
         let full = self.namespaced(id);
         let Err(error) = ToolName::parse(full.clone()) else { return true };
         let message = format!("`{full}` is not a valid tool name: {error}");
-        let help = "providers accept names of ASCII letters, digits, `_` and `-` that start with a letter, at most 64";
+        let help = "providers accept names of ASCII letters, digits, `_` and `-` that start with a letter, at most \
+            64 characters";
         self.report(codes::NAME, at, message, help);
         false
     }
 
-    /// Returns the namespace of the tools: that of the options, or else the manifest's.
+    /// Returns the namespace of the tools: that of the options, or else that of the manifest.
     pub(super) fn namespace(&self) -> Option<&str> {
         let own = || self.document.root.get("namespace").and_then(Value::as_str);
         self.options.namespace.as_deref().or_else(own)
     }
 
-    /// Returns the full name of a tool of the manifest's own, however long.
+    /// Returns the full name of a tool of this manifest, however long.
     fn namespaced(&self, id: &str) -> String {
         self.namespace().map_or_else(|| id.to_owned(), |namespace| format!("{namespace}__{id}"))
     }
@@ -179,7 +180,7 @@ impl<'a> Context<'a> {
             self.check_documented(id, node, &spec, is_agent);
         }
         let broken = self.errors > errors || self.is_ambiguous(&node.pointer);
-        // Without a call that can be read, the tool is still one that others name.
+        // Even without a readable plan, the tool is still one that others name.
         let unread = || ("", node.clone());
         let (kind, of_kind) = kind.filter(|(_, of_kind)| !self.is_unquoted(of_kind)).unwrap_or_else(unread);
         let broken = broken || kind.is_empty();
@@ -208,7 +209,7 @@ impl<'a> Context<'a> {
                 if is_misspelt(node, &keys::TOOL, KINDS) {
                     return None;
                 }
-                let message = format!("nothing says what the tool `{id}` does");
+                let message = format!("nothing defines what the tool `{id}` does");
                 let help =
                     "add one of `command`, `http`, `function`, `compose`, `complete`, `effect` and `agent`";
                 self.report(codes::KIND, &node.pointer, message, help);
@@ -216,9 +217,9 @@ impl<'a> Context<'a> {
             }
             [_, (second, of_second), ..] => {
                 let names: Vec<String> = kinds.iter().map(|(kind, _)| format!("`{kind}`")).collect();
-                let message = format!("the tool `{id}` is of several kinds: {}", names.join(" and "));
+                let message = format!("the tool `{id}` has several kinds: {}", names.join(" and "));
                 let help = format!(
-                    "leave one; to do both, make `{second}` a tool of its own and call the two in `compose`"
+                    "keep one; to do both, make `{second}` a separate tool and call both in `compose`"
                 );
                 let at = of_second.pointer.clone();
                 self.report(codes::KIND, &at, message, help);
@@ -228,13 +229,13 @@ impl<'a> Context<'a> {
     }
 
     fn check_documented(&mut self, id: &str, node: &Node<'a>, spec: &ToolSpec, is_agent: bool) {
-        const OFF: &str = "or turn this off by `undocumented: true`";
+        const OFF: &str = "or disable this check with `undocumented: true`";
         if spec.description.is_empty()
             && node.get("description").is_none()
             && !is_agent
             && !is_misspelt(node, &keys::TOOL, &["description"])
         {
-            let message = format!("the tool `{id}` has no description, by which a model chooses it");
+            let message = format!("the tool `{id}` has no description, which a model needs to choose it");
             self.report(codes::UNDOCUMENTED, &node.pointer, message, format!("add `description`, {OFF}"));
         }
         let Kind::Object(rules) = &spec.input.shape().kind else { return };
@@ -266,7 +267,7 @@ impl<'a> Context<'a> {
         spec.examples = examples.into();
     }
 
-    /// Checks what needs the named schemas: defaults, examples and dialects.
+    /// Checks everything that needs the named schemas: defaults, examples and dialects.
     fn check_values(&mut self, draft: &Draft<'a>) {
         let Draft { node, spec, attributes, .. } = draft;
         if let Kind::Object(rules) = &spec.input.shape().kind {
@@ -288,7 +289,7 @@ impl<'a> Context<'a> {
             {
                 let at =
                     Pointer::parse(&format!("{}{}", arguments.pointer, problem.pointer)).unwrap_or_default();
-                let message = format!("the example does not fit the tool: {}", problem.message);
+                let message = format!("the example does not match the tool: {}", problem.message);
                 self.report(codes::EXAMPLE, &at, message, "correct the example or the parameters");
             }
         }
@@ -301,13 +302,13 @@ impl<'a> Context<'a> {
                     codes::DIALECT,
                     &node.pointer,
                     message,
-                    "change the schema, or leave the dialect out",
+                    "change the schema, or remove the dialect",
                 );
             }
         }
     }
 
-    /// Whether a key is given twice within a place, so that it is unclear what is meant.
+    /// Whether a location contains a duplicate key, so that it is ambiguous.
     fn is_ambiguous(&self, place: &Pointer) -> bool {
         let below = format!("{place}/");
         let is_here = |at: &Pointer| at == place || at.as_str().starts_with(&below);
@@ -319,7 +320,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Whether an object has an unknown key, which has been reported, that is probably meant to be one of these.
+/// Whether an object has an unknown key, already reported, that is probably a misspelling of one of these.
 fn is_misspelt(node: &Node<'_>, keys: &Keys, closest: &[&str]) -> bool {
     let known = keys.names();
     let unknown = node.entries().into_iter().map(|(key, _)| key).filter(|key| !known.contains(key));

@@ -1,4 +1,4 @@
-//! Toolsets and contexts of a manifest, and whatever else is about the program as a whole.
+//! Toolsets and contexts of a manifest, and other parts that concern the program as a whole.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
@@ -23,15 +23,15 @@ use crate::tool::{Program, Tool};
 struct Set<'a> {
     name: &'a str,
     node: Node<'a>,
-    /// The members; `None` before they are known, and while they are looked for.
+    /// The members; `None` before they are known, and while they are being determined.
     members: Option<Vec<Text>>,
     is_open: bool,
 }
 
-/// A tool that toolsets may name.
+/// A tool that toolsets can name.
 struct Candidate {
     name: Text,
-    /// The name without a namespace, for a tool of the manifest's own.
+    /// The name without a namespace, for a tool of this manifest.
     id: Option<String>,
     is_agent: bool,
 }
@@ -47,7 +47,7 @@ impl<'a> Context<'a> {
             program.contexts.extend(self.context(name, &node));
         }
         for (context, at) in imported_contexts {
-            // The same one, by another way.
+            // The same context, imported by another path.
             if program.contexts.contains(&context) {
                 continue;
             }
@@ -74,8 +74,8 @@ impl<'a> Context<'a> {
         program.toolsets.sort_by(|left, right| left.name.cmp(&right.name));
     }
 
-    /// Adds the imported documents, without tools whose names are taken. A tool that arrives in several ways, such as
-    /// from a document that several imports import, is one tool.
+    /// Adds the imported documents, without tools whose names are taken. A tool that is imported by several paths,
+    /// such as from a document that several imports import, is one tool.
     fn add_imports(&mut self, program: &mut Program) {
         let origin = |tool: &Tool| tool.origin.source.path.display().to_string();
         let mut taken: BTreeMap<String, (String, Tool)> = BTreeMap::new();
@@ -94,7 +94,7 @@ impl<'a> Context<'a> {
                     }
                     Some((other, _)) => {
                         let message = format!("the tool `{name}` of {holder} has the name of one of {other}");
-                        let help = "give the import a `namespace`, or leave the tool out by `exclude`";
+                        let help = "give the import a `namespace`, or drop the tool with `exclude`";
                         self.report(codes::COLLISION, &at, message, help);
                         doubles.insert(name.clone());
                     }
@@ -112,7 +112,7 @@ impl<'a> Context<'a> {
         program.sources.dedup();
     }
 
-    /// Whether the name of something that is imported is free; otherwise it is reported.
+    /// Whether the name of an imported item is free; otherwise it is reported.
     fn is_new(&mut self, what: &str, name: &str, taken: bool, at: &Pointer) -> bool {
         if taken {
             let message = format!("there are two {what}s `{name}`, one of them in this import");
@@ -146,7 +146,7 @@ impl<'a> Context<'a> {
         let timeout =
             node.get("timeout").and_then(|timeout| self.duration(&timeout)).map(Duration::from_millis);
         let (name, work_dir) = (name.to_owned().into(), work_dir.to_owned().into());
-        // A context with a mistake could allow more than is meant.
+        // A context with an error could allow more than intended.
         (self.errors == errors).then_some(ContextSpec { name, limits, work_dir, scopes, timeout })
     }
 
@@ -154,8 +154,8 @@ impl<'a> Context<'a> {
         let text = self.text(node, "workdir")?;
         let leads_up = Path::new(text).components().any(|part| part == Component::ParentDir);
         if leads_up || text.trim().is_empty() {
-            let message = if leads_up { "leads up with `..`" } else { "names no folder" };
-            let help = "name a folder below the working directory, or an absolute path";
+            let message = if leads_up { "leads upwards with `..`" } else { "names no directory" };
+            let help = "name a directory below the working directory, or an absolute path";
             let at = node.pointer.child("workdir");
             self.report(codes::CONTEXT, &at, format!("`workdir: {text}` {message}"), help);
             return None;
@@ -163,7 +163,7 @@ impl<'a> Context<'a> {
         Some(text)
     }
 
-    /// Reads the toolsets of the manifest, which may include those that the program has.
+    /// Reads the toolsets of the manifest, which may include those of the program.
     fn toolsets(&mut self, own: Vec<(&'a str, Node<'a>)>, program: &mut Program) {
         let candidates = candidates(program);
         let mut sets: Vec<Set<'a>> = Vec::new();
@@ -177,7 +177,7 @@ impl<'a> Context<'a> {
         }
         for Set { name, node, members, .. } in sets {
             let context = node.get("context").map(|_| self.context_of_set(&node, program));
-            // Without its context, the set would allow more than is meant.
+            // Without its context, the set would allow more than intended.
             let context = match context {
                 None => None,
                 Some(None) => continue,
@@ -200,14 +200,14 @@ impl<'a> Context<'a> {
         if let Some(context) = program.contexts.iter().find(|context| *context.name == *name) {
             return Some(Frozen::from(context.clone()));
         }
-        // One with a mistake is left out of the program, and still what is meant.
+        // A context with an error is omitted from the program, but it is still the one that is meant.
         let own = self.top().get("contexts").map(|contexts| contexts.entries()).unwrap_or_default();
         let own = own.iter().map(|(name, _)| *name);
         let known: BTreeSet<&str> =
             program.contexts.iter().map(|context| context.name.as_str()).chain(own).collect();
         let at = node.pointer.child("context");
         if known.contains(name) || self.imported.incomplete {
-            // What is wrong with it has been reported.
+            // Its errors have been reported.
             return None;
         }
         self.report(
@@ -219,7 +219,7 @@ impl<'a> Context<'a> {
         None
     }
 
-    /// Finds the members of a toolset: those of the sets that it includes, and then its own.
+    /// Finds the members of a toolset: those of the sets that it includes, then its own.
     fn members_of_set(
         &mut self,
         index: usize,
@@ -235,7 +235,7 @@ impl<'a> Context<'a> {
             let found = match sets.iter().position(|set| set.name == included) {
                 Some(other) if sets.get(other).is_some_and(|set| set.is_open) => {
                     let message = format!("the toolset `{name}` includes itself through `{included}`");
-                    self.report(codes::TOOLSET, &at, message, "remove one of the `include`s on the circle");
+                    self.report(codes::TOOLSET, &at, message, "remove one of the `include`s in the cycle");
                     continue;
                 }
                 Some(other) => {
@@ -271,7 +271,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the tools that a member of a toolset stands for.
+    /// Returns the tools that a member of a toolset refers to.
     fn member(&mut self, item: &Node<'a>, candidates: &[Candidate], named: &mut BTreeSet<Text>) -> Vec<Text> {
         let of_agent = item.value.is_object();
         let text = if of_agent {
@@ -290,7 +290,7 @@ impl<'a> Context<'a> {
             let found: Vec<Text> = found.map(|one| one.name.clone()).collect();
             let fits_broken = self.declared.iter().any(|id| matches(id));
             if found.is_empty() && !fits_broken && !self.imported.incomplete {
-                let message = format!("no tool fits `{text}`");
+                let message = format!("no tool matches `{text}`");
                 self.report(codes::MEMBER, &item.pointer, message, "correct the pattern, or remove it");
             }
             return found;
@@ -304,7 +304,7 @@ impl<'a> Context<'a> {
             }
             let is_whole = candidates.iter().any(|one| *one.name == *text || one.id.as_deref() == Some(text));
             if !is_whole && self.is_declared(text) {
-                let message = format!("the tool `{text}` has errors of its own, so no toolset can have it");
+                let message = format!("the tool `{text}` has errors, so no toolset can contain it");
                 self.report(codes::MEMBER, &item.pointer, message, "correct that tool first");
                 return Vec::new();
             }
@@ -315,7 +315,7 @@ impl<'a> Context<'a> {
             return Vec::new();
         };
         if !named.insert(found.name.clone()) {
-            let message = format!("the tool `{text}` is given twice");
+            let message = format!("the tool `{text}` is listed twice");
             self.report(codes::MEMBER, &item.pointer, message, "name it once");
         }
         vec![found.name.clone()]
@@ -330,7 +330,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns the tools of a program that toolsets may name.
+/// Returns the tools of a program that toolsets can name.
 fn candidates(program: &Program) -> Vec<Candidate> {
     let own: BTreeMap<&str, &str> =
         program.tools.iter().map(|tool| (tool.spec.name.as_str(), tool.origin.id.as_str())).collect();

@@ -1,4 +1,4 @@
-//! What is known about the values that placeholders stand for.
+//! What is known about the values of placeholders.
 
 use toolgen_core::internal::resolved;
 use toolgen_core::schema::shape::{Extra, Kind, Literal, ObjectRules};
@@ -13,7 +13,7 @@ pub(super) struct TypedValue {
     pub(super) defs: List<Def>,
     /// Whether the value may be missing or `null`.
     pub(super) may_miss: bool,
-    /// Whether a model gives the value, as an argument or in one.
+    /// Whether the model provides the value, as an argument or inside one.
     pub(super) of_model: bool,
 }
 
@@ -25,7 +25,7 @@ pub(super) enum Class {
     Boolean,
     List,
     Object,
-    /// Several, or one that is not known.
+    /// Several types, or an unknown one.
     Mixed,
 }
 
@@ -33,23 +33,23 @@ impl Class {
     /// Returns the type with its article.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Class::Text => "a text",
+            Class::Text => "a string",
             Class::Number => "a number",
             Class::Boolean => "a boolean",
-            Class::List => "a list",
+            Class::List => "an array",
             Class::Object => "an object",
             Class::Mixed => "a value",
         }
     }
 }
 
-/// Where a step into a value leads.
+/// The result of a step into a value.
 pub(super) enum Step {
-    /// To a value with a known schema.
+    /// A value with a known schema.
     To(TypedValue),
-    /// To a value about which nothing is known.
+    /// An unknown value.
     Unknown,
-    /// Nowhere: the value has only these members.
+    /// Nothing: the value has only these members.
     Nowhere(Vec<String>),
 }
 
@@ -59,7 +59,7 @@ impl TypedValue {
         TypedValue { schema: spec.input.clone(), defs: spec.defs.clone(), may_miss: false, of_model: true }
     }
 
-    /// Returns the shape, past references.
+    /// Returns the shape, with references resolved.
     pub(super) fn shape(&self) -> Option<&Shape> {
         resolved(self.schema.shape(), &self.defs)
     }
@@ -69,13 +69,13 @@ impl TypedValue {
         class(self.schema.shape(), &self.defs, 0)
     }
 
-    /// Whether a value holds no text but those that the schema lists.
+    /// Whether a value contains no strings except those that the schema enumerates.
     pub(super) fn is_fixed(&self) -> bool {
         matches!(self.class(), Class::Number | Class::Boolean)
             || self.shape().is_some_and(|shape| matches!(shape.kind, Kind::Enum(_)))
     }
 
-    /// Returns the items of a list.
+    /// Returns the items of an array.
     pub(super) fn item(&self) -> Option<TypedValue> {
         match &self.shape()?.kind {
             Kind::Array(rules) => Some(self.part(&rules.items, false)),
@@ -96,7 +96,7 @@ impl TypedValue {
                     }
                     (None, Extra::Of(shape)) => Step::To(self.part(shape, true)),
                     (None, Extra::Closed) if rules.patterns.is_empty() => Step::nowhere(rules),
-                    // Only what is listed can be relied on; a schema that lists nothing says nothing.
+                    // Only listed properties are reliable; a schema that lists none is unknown.
                     (None, Extra::Open) if !rules.fields.is_empty() && rules.patterns.is_empty() => {
                         Step::nowhere(rules)
                     }
@@ -136,7 +136,7 @@ impl Step {
     }
 }
 
-/// How deep unions are followed.
+/// Maximum depth of unions that are followed.
 const MAX_DEPTH: usize = 8;
 
 fn class(shape: &Shape, defs: &List<Def>, depth: usize) -> Class {
@@ -168,7 +168,7 @@ fn of_literal(literal: &Literal) -> Class {
     }
 }
 
-/// Returns the type that all of them have.
+/// Returns the common type of all of them.
 fn common(mut classes: impl Iterator<Item = Class>) -> Class {
     match classes.next() {
         Some(first) if classes.all(|class| class == first) => first,

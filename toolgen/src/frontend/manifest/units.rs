@@ -28,14 +28,14 @@ impl<'a> Context<'a> {
         };
         let amount = measured(text, units);
         if amount.is_none() {
-            let message = format!("`{text}` is not {what}: a whole number above 0 with a unit");
+            let message = format!("`{text}` is not {what}: a positive integer with a unit");
             self.report(codes::MEASURE, &node.pointer, message, help);
         }
         amount
     }
 }
 
-/// Reads a number above zero with one of these units, and returns it in the smallest of them.
+/// Parses a positive number with one of these units, and returns it in the smallest of them.
 fn measured(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

@@ -18,7 +18,7 @@ impl<'a> Context<'a> {
         let source = &self.document.source;
         let places = source.locate_all(&keys.iter().collect::<Vec<_>>());
         let lines: Vec<&str> = source.text.lines().collect();
-        // An object whose only member is said to be `null` is what it seems.
+        // An object with a single explicit `null` member is a real object.
         let is_bare = |key: &str, line: usize, column: usize| {
             let rest: String = lines.get(line - 1)?.chars().skip(column - 1).collect();
             Some(rest.strip_prefix(key)?.trim_start().starts_with('}'))
@@ -35,7 +35,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Collects the objects that may be placeholders, with what is in their braces.
+/// Collects the objects that may be placeholders, with the content of their braces.
 fn collect<'a>(node: &Node<'a>, found: &mut Vec<(&'a str, Pointer)>) {
     let entries = node.entries();
     if let [(key, member)] = entries.as_slice()

@@ -13,7 +13,7 @@ use super::node::Node;
 pub(super) const KEYS: [&str; 3] = ["deny_pattern", "deny_message", "path"];
 
 impl<'a> Context<'a> {
-    /// Adds the rules of an argument to its shape; those of a list are for its items.
+    /// Adds the rules of an argument to its shape. Rules of an array apply to its items.
     pub(super) fn guard(&mut self, shape: &mut Shape, node: &Node<'a>) {
         let Some(first) = KEYS.into_iter().find(|key| node.get(key).is_some()) else { return };
         let [deny, message, path] = KEYS.map(|key| node.get(key).map(|node| node.value));
@@ -21,9 +21,10 @@ impl<'a> Context<'a> {
         let rules = match (deny, text(deny), text(message), path) {
             (None, _, Some(""), Some(Value::Bool(false))) => return,
             (None, _, Some(""), Some(Value::Bool(true))) => Ok((LEADS_OUT, REFUSED)),
-            (_, _, _, Some(Value::Bool(_))) => {
-                Err(("`path` takes no other rule for the same text", "leave one of the two out"))
-            }
+            (_, _, _, Some(Value::Bool(_))) => Err((
+                "`path` cannot be combined with another rule for the same string",
+                "leave one of the two out",
+            )),
             (_, _, _, Some(_)) => {
                 Err(("`path` must be `true`: a relative path without `..`", "write `path: true`"))
             }
@@ -33,15 +34,15 @@ impl<'a> Context<'a> {
                 Ok((pattern, deny_message))
             }
             (None, ..) => {
-                Err(("`deny_message` tells why `deny_pattern` refuses a text", "add `deny_pattern`"))
+                Err(("`deny_message` explains the rejection by `deny_pattern`", "add `deny_pattern`"))
             }
             _ => Err((
-                "`deny_pattern` must be a regular expression of ECMAScript, and `deny_message` a text",
+                "`deny_pattern` must be a regular expression of ECMAScript, and `deny_message` a string",
                 "write `deny_pattern: '^-'`",
             )),
         };
         let guarded = rules.and_then(|(deny, described)| {
-            let of_others = ("the rule is for texts, and lists of texts", "add `type: string`");
+            let of_others = ("the rule is only for strings and arrays of strings", "add `type: string`");
             denying(shape, deny, described).ok_or(of_others)
         });
         match guarded {
@@ -54,7 +55,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns the shape of texts, or of lists of them, that denies a pattern.
+/// Returns the shape of strings, or of arrays of strings, that denies a pattern.
 fn denying(shape: &Shape, deny: &str, deny_message: &str) -> Option<Shape> {
     let owned = |text: &str| Text::from(text.to_owned());
     let kind = match &shape.kind {

@@ -11,19 +11,19 @@ use super::body::BodyDraft;
 use super::parameter::Param;
 use crate::names::{hash8, is_portable_key, portable_keys, with_suffix};
 
-/// The arguments of a tool and their places in the request.
+/// The arguments of a tool and their locations in the request.
 pub(super) struct Arguments {
     /// The shape of the arguments.
     pub(super) input: Shape,
-    /// Where parameters go.
+    /// The parameters that they are sent as.
     pub(super) parameters: Vec<Parameter>,
-    /// Where the body comes from.
+    /// The body that they are sent in.
     pub(super) body: Option<Body>,
     /// A call built from the document's examples: every required argument, and the body.
     pub(super) example: Option<Value>,
 }
 
-/// The longest example call kept, as JSON text.
+/// Maximum length of an example call that is kept, as JSON.
 const MAX_EXAMPLE: usize = 2_000;
 
 /// Combines parameters and body.
@@ -50,15 +50,15 @@ pub(super) fn arguments(params: Vec<Param>, body: Option<BodyDraft>) -> Argument
     Arguments { input, parameters, body, example }
 }
 
-/// Returns the key of each parameter. If parameters in several places want the same key, the first place keeps it, in
-/// the order path, query, header, cookie; the others get the name of their place appended.
+/// Returns the key of each parameter. If parameters in several locations want the same key, the first location keeps
+/// it, in the order path, query, header, cookie; the others get the name of their location appended.
 fn argument_names(params: &[Param]) -> Vec<String> {
     let mut by_place: BTreeMap<Location, BTreeMap<&str, String>> = BTreeMap::new();
     for location in [Location::Path, Location::Query, Location::Header, Location::Cookie] {
         let here = params.iter().filter(|param| param.location == location).map(|param| param.name.as_str());
         by_place.insert(location, portable_keys(here));
     }
-    // One name may stand in several places.
+    // One name may occur in several locations.
     let declared: HashSet<&str> = params.iter().map(|param| param.name.as_str()).collect();
     let (mut names, mut taken) = (Vec::with_capacity(params.len()), HashSet::with_capacity(params.len()));
     for param in params {
@@ -99,7 +99,7 @@ impl Fields {
         self.fields.iter().any(|field| field.name == *key)
     }
 
-    /// Adds an argument that stands for what the document calls `original`.
+    /// Adds an argument for the value that the document names `original`.
     fn add(&mut self, argument: &str, original: &str, field: Field) {
         let aliases = (argument != original).then(|| original.to_owned().into()).into_iter().collect();
         self.fields.push(Field { name: argument.to_owned().into(), wire: Text::EMPTY, aliases, ..field });
@@ -114,7 +114,7 @@ impl Fields {
     }
 
     /// Whether the fields of the body can become arguments: no key is taken, and the body can still be absent. Fields
-    /// that only results have do not become arguments and take no key: the `id` of a thing and of its path.
+    /// that only results have do not become arguments and take no key: the `id` of an object and of its path.
     fn can_take(&self, rules: &ObjectRules, body_required: bool) -> bool {
         let taken: HashSet<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
         let mut given = rules.fields.iter().filter(|field| field.access != Access::ReadOnly);
@@ -153,7 +153,7 @@ impl Fields {
         BodySource::Argument(name.into())
     }
 
-    /// Collects example values under the keys of the arguments. Whether they fit is checked once all shapes are known.
+    /// Collects example values under the keys of the arguments. They are validated when all shapes are known.
     fn example(&self, body: Option<&Body>, given: Option<Value>) -> Option<Value> {
         let mut call = Map::new();
         match (body.map(|body| &body.source), given) {

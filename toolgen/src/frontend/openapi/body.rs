@@ -17,21 +17,21 @@ use super::node::Node;
 use super::reference::Resolved;
 use crate::source::Pointer;
 
-/// A body before its place in the arguments is decided.
+/// A body whose position among the arguments is not decided yet.
 pub(super) struct BodyDraft {
-    /// Whether it must be given.
+    /// Whether it is required.
     pub(super) required: bool,
     /// The `Content-Type`.
     pub(super) media_type: String,
-    /// How it is written.
+    /// The codec that encodes it.
     pub(super) codec: Codec,
     /// The shape of its value.
     pub(super) shape: Shape,
-    /// The fields that may become arguments, if it is a plain object.
+    /// The fields that can become arguments, if it is a plain object.
     pub(super) fields: Option<ObjectRules>,
-    /// What the schema of those fields says about them.
+    /// The description in the schema of those fields.
     pub(super) own_description: Text,
-    /// What the document says about it.
+    /// The description in the document.
     pub(super) description: String,
     /// Whether some argument is a file.
     pub(super) files: bool,
@@ -39,7 +39,7 @@ pub(super) struct BodyDraft {
     pub(super) example: Option<Value>,
 }
 
-/// A body as a document declares it.
+/// A body as declared in a document.
 pub(super) struct Declared<'a> {
     /// The body.
     pub(super) node: Node<'a>,
@@ -47,11 +47,11 @@ pub(super) struct Declared<'a> {
     pub(super) required: bool,
     /// The media types, each with the node that has its schema.
     pub(super) media: Vec<(&'a str, Node<'a>)>,
-    /// The place of the media types.
+    /// The location of the media types.
     pub(super) place: Pointer,
 }
 
-/// A body as a document of version 2.0 declares it.
+/// A body as declared in a document of version 2.0.
 pub(super) enum BodyParameters<'a> {
     /// A parameter has its schema.
     Whole(Declared<'a>),
@@ -62,7 +62,7 @@ pub(super) enum BodyParameters<'a> {
 /// A media type, its node and the shape of its schema.
 type Chosen<'a> = (String, Node<'a>, Shape);
 
-/// How a body is written, and the shape of its value.
+/// The codec of a body, and the shape of its value.
 struct Written {
     codec: Codec,
     shape: Shape,
@@ -140,20 +140,20 @@ impl<'a> Context<'a> {
             self.report(
                 codes::UNUSUAL_BODY,
                 pointer,
-                format!("a {method} request has no defined use for a body; it is sent all the same"),
+                format!("a {method} request has no defined use for a body; it is sent nevertheless"),
                 "use query parameters, or another method",
             );
         }
     }
 
-    /// Whether the schema says that there are fields besides the listed ones. The arguments of a tool are closed.
+    /// Whether the schema declares fields besides the listed ones. The arguments of a tool are closed.
     fn asks_for_more(&self, media: &Node<'a>) -> bool {
         let schema = media.get("schema").and_then(|schema| self.follow(&schema).ok());
         let extra = schema.and_then(|schema| schema.node.get("additionalProperties"));
         extra.is_some_and(|extra| *extra.value != Value::Bool(false))
     }
 
-    /// Chooses the best of the body's media types that its schema can be sent in.
+    /// Chooses the best media type of the body that can represent its schema.
     fn chosen_media(&mut self, body: &Declared<'a>) -> Result<Option<Chosen<'a>>, LeftOut> {
         let mut media = body.media.clone();
         self.of_one_line(&mut media);
@@ -175,7 +175,7 @@ impl<'a> Context<'a> {
             fallback.get_or_insert((media_type, node, shape));
         }
         if let Some((media_type, node, shape)) = chosen.or(fallback) {
-            // Another media type does not matter any more.
+            // Another media type is now irrelevant.
             self.broken = before;
             self.cause.clone_from(&cause);
             let alike = match self.is_bytes(media::kind(media_type), &shape) {
@@ -224,20 +224,19 @@ impl<'a> Context<'a> {
         media.get("itemSchema").map_or(Shape::ANY, |schema| list_of(self.shape_of(&schema, "body")))
     }
 
-    /// Returns the shape of the lines of a body. A shape that is not a list describes each line, so it becomes a list
-    /// of itself.
+    /// Returns the shape of the lines of a body. A shape that is not an array describes each line, so it becomes an
+    /// array of itself.
     pub(super) fn lines(&mut self, shape: Shape) -> Shape {
         if self.may_be(&shape, is_list) { shape } else { list_of(shape) }
     }
 
-    /// Whether the body is a file: its media type is not one of texts, or its schema says that it is bytes all the
-    /// same.
+    /// Whether the body is a file: its media type is not textual, or its schema declares bytes nevertheless.
     fn is_bytes(&mut self, kind: Medium, shape: &Shape) -> bool {
         kind == Medium::Binary || (kind == Medium::Text && self.is_file(shape, ""))
     }
 
     /// Returns the media types that a file may be sent as, in the order of the document: those with the same schema,
-    /// and those whose own says that they are bytes.
+    /// and those with a schema of bytes.
     fn files_alike(&mut self, node: &Node<'a>, media: &[(&'a str, Node<'a>)]) -> Vec<&'a str> {
         let schema = |node: &Node<'_>| node.get("schema").map(|schema| schema.value.clone());
         let wanted = schema(node);
@@ -261,7 +260,7 @@ impl<'a> Context<'a> {
         alike
     }
 
-    /// Whether all values of a shape are texts.
+    /// Whether all values of a shape are strings.
     fn is_text(&mut self, shape: &Shape) -> bool {
         !self.may_be(shape, |kind| match kind {
             Kind::String(_) => false,
@@ -270,10 +269,10 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Returns the kind of a media type, and the type itself. A range is replaced by what is sent, except for files,
-    /// which have types of their own.
+    /// Returns the kind of a media type, and the type itself. A range is replaced by the type that is sent, except
+    /// for files, which have their own types.
     fn definite_media(&mut self, media_type: String, shape: &Shape) -> (String, Medium) {
-        // Of several, all are files.
+        // If there are several types, all are files.
         let kind = media::kind(media_type.split(',').next().unwrap_or_default());
         let definite = match kind {
             Medium::Any if *shape == Shape::ANY || self.is_file(shape, "") => {
@@ -283,7 +282,7 @@ impl<'a> Context<'a> {
                 return ("text/plain".to_owned(), Medium::Text);
             }
             Medium::Any => return ("application/json".to_owned(), Medium::Json),
-            // An empty name says as much.
+            // An empty name is equivalent.
             Medium::Binary if media_type.trim().is_empty() && self.is_structured(shape) => {
                 return ("application/json".to_owned(), Medium::Json);
             }
@@ -295,7 +294,7 @@ impl<'a> Context<'a> {
         (definite.to_owned(), kind)
     }
 
-    /// Returns how a value of this shape is written in a media type of this kind.
+    /// Returns the codec for a value of this shape in a media type of this kind.
     fn written(&mut self, kind: Medium, media_type: &str, shape: Shape, media: &Node<'a>) -> Written {
         let schema = media.get("schema");
         let (codec, shape) = match kind {
@@ -321,7 +320,7 @@ impl<'a> Context<'a> {
             Medium::Text | Medium::Events | Medium::Xml | Medium::Yaml | Medium::Lines => {
                 (Codec::Text, text_shape(shape))
             }
-            // What is encoded is sent as it is: the service decodes it.
+            // An encoded value is sent unchanged: the service decodes it.
             Medium::Binary if self.is_encoded(&shape) => (Codec::Text, text_shape(shape)),
             Medium::Binary => {
                 let mut shape = shape;
@@ -340,7 +339,7 @@ impl<'a> Context<'a> {
         Written { codec, shape, files: false }
     }
 
-    /// Reads a form: an object whose fields are written one by one, files as files.
+    /// Reads a form: an object whose fields are encoded one by one, files as files.
     fn form(&mut self, kind: Medium, mut shape: Shape, media: &Node<'a>) -> Written {
         let codec = if kind == Medium::Form { Codec::Form } else { Codec::Multipart };
         if shape.kind == Kind::Any {
@@ -361,7 +360,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether the shape, or a variant of it if it is a union, is of a kind.
+    /// Whether the shape, or a variant of it if it is a union, has a kind.
     pub(super) fn may_be(&mut self, shape: &Shape, is: fn(&Kind) -> bool) -> bool {
         self.may_be_within(shape, is, MAX_UNIONS)
     }
@@ -376,10 +375,10 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The maximum nesting of unions whose variants are looked at: a union may contain itself.
+/// Maximum nesting of unions whose variants are examined: a union may contain itself.
 const MAX_UNIONS: usize = 4;
 
-/// Returns the shape of a list of these items.
+/// Returns the shape of an array of these items.
 pub(super) fn list_of(items: Shape) -> Shape {
     Shape::of(Kind::Array(ArrayRules { items: items.into(), ..ArrayRules::ANY }))
 }
@@ -395,7 +394,7 @@ fn is_scalar(kind: &Kind) -> bool {
     )
 }
 
-/// Returns the rules of an object whose fields may become arguments: it has fields and no other rules.
+/// Returns the rules of an object whose fields can become arguments: it has fields and no other rules.
 pub(super) fn flat(shape: &Shape) -> Option<&ObjectRules> {
     let Kind::Object(rules) = &shape.kind else { return None };
     let plain = ObjectRules { fields: rules.fields.clone(), extra: Extra::Closed, ..ObjectRules::ANY };

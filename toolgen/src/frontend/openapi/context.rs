@@ -26,18 +26,18 @@ pub(super) struct Context<'a> {
     pub(super) defs: Defs<'a>,
     pub(super) schemes: Schemes,
     pub(super) tags: Tags<'a>,
-    /// The document's own servers, once read.
+    /// The document's own servers, after they are read.
     pub(super) document_servers: Option<List<Server>>,
-    /// The security requirements read so far, by their place, so that one problem is reported once.
+    /// The security requirements read so far, by their location, so that each problem is reported once.
     pub(super) security_at: BTreeMap<Pointer, Vec<SecurityRequirement>>,
     /// Whether callbacks, which are not tools, have been reported.
     pub(super) told_callbacks: bool,
-    /// The nesting around the schema that is read next.
+    /// The nesting depth of the schema that is read next.
     pub(super) nesting: Nesting,
-    /// While the request of an operation is read, how many of its references lead to nothing. Those inside named
-    /// schemas do not count.
+    /// The number of dangling references in the request of the current operation, while it is read. References inside
+    /// named schemas do not count.
     pub(super) broken: Option<usize>,
-    /// Why the operation that is read is left out, according to the first problem that causes it.
+    /// The reason why the current operation is omitted, according to the first problem that causes it.
     pub(super) cause: String,
 }
 
@@ -54,11 +54,11 @@ pub(super) struct Defs<'a> {
     pub(super) open: Vec<String>,
     /// The schemas that extend bases with a discriminator.
     pub(super) heirs: BTreeMap<Pointer, Subtypes<'a>>,
-    /// The places of the schemas that references to those bases stand for.
+    /// The locations of the schemas that references to those bases expand to.
     pub(super) heir_places: BTreeSet<String>,
 }
 
-/// A named shape, and its schema once that is read.
+/// A named shape, and its schema after it is read.
 #[derive(Debug)]
 pub(super) struct Slot<'a> {
     pub(super) node: Node<'a>,
@@ -68,11 +68,11 @@ pub(super) struct Slot<'a> {
 /// The schemas that extend a base.
 #[derive(Debug)]
 pub(super) struct Subtypes<'a> {
-    /// The property whose value tells which one it is.
+    /// The property whose value identifies the schema.
     pub(super) property: &'a str,
-    /// The value that means the base itself, if it is one of them.
+    /// The value that identifies the base itself, if it is one of them.
     pub(super) base: Option<&'a str>,
-    /// Each with the value that means it; several values may mean one.
+    /// Each schema with the value that identifies it; several values may identify one.
     pub(super) found: Vec<(&'a str, Node<'a>)>,
 }
 
@@ -80,7 +80,7 @@ pub(super) struct Subtypes<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Schemes {
     pub(super) placements: BTreeMap<String, Placement>,
-    /// The references to those that are declared in other documents.
+    /// The references to schemes that are declared in other documents.
     pub(super) external: BTreeMap<String, String>,
 }
 
@@ -92,13 +92,13 @@ pub(super) type Tags<'a> = BTreeMap<&'a str, Tag<'a>>;
 pub(super) struct Tag<'a> {
     /// The tag that it is a part of.
     pub(super) parent: Option<&'a str>,
-    /// What it is for: navigation (`nav`, or nothing), or something else, such as `audience`.
+    /// Its purpose: navigation (`nav`, or empty), or something else, such as `audience`.
     pub(super) kind: &'a str,
     pub(super) summary: &'a str,
     pub(super) description: &'a str,
 }
 
-/// An operation that must be left out, for a reason that has been reported.
+/// An operation that must be omitted, for a reason that has been reported.
 #[derive(Debug)]
 pub(super) struct LeftOut;
 

@@ -9,13 +9,14 @@ use super::operation::Operation;
 
 const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
-/// Returns the version a document claims, or whatever is in its place, as text.
+/// Returns the version that a document declares, or any value in its place, as a string.
 pub(super) fn claimed_version(top: &Node<'_>) -> Option<String> {
     let node = top.get("openapi").or_else(|| top.get("swagger"))?;
     Some(node.value.as_str().map_or_else(|| node.value.to_string(), |text| text.trim().to_owned()))
 }
 
-/// Returns the rules for a claimed version, and whether it is known. `None` if it is neither Swagger 2.0 nor OpenAPI 3.
+/// Returns the rules for a declared version, and whether it is known. `None` if it is neither Swagger 2.0 nor OpenAPI
+/// 3.
 pub(super) fn rules_of(top: &Node<'_>, version: &str) -> Option<(SchemaVersion, bool)> {
     let mut parts = version.trim_start_matches(['v', 'V']).split('.');
     if top.get("openapi").is_none() {
@@ -26,7 +27,7 @@ pub(super) fn rules_of(top: &Node<'_>, version: &str) -> Option<(SchemaVersion, 
     }
     Some(match parts.next() {
         Some("0") => (SchemaVersion::OpenApi30, true),
-        // Additions of 3.2 are understood if they concern operations.
+        // Additions of 3.2 are supported if they concern operations.
         Some("1" | "2") => (SchemaVersion::OpenApi31, true),
         _ => (SchemaVersion::OpenApi31, false),
     })
@@ -47,10 +48,10 @@ impl<'a> Context<'a> {
             let Some(resolved) = self.resolve(&node) else { continue };
             let path_item = resolved.node;
             if path_item.object().is_none() {
-                self.malformed(&path_item, "a path must hold an object; it is left out");
+                self.malformed(&path_item, "a path must contain an object; it is left out");
                 continue;
             }
-            // A path item may add to its reference (OpenAPI 3.0 leaves the meaning open: both are combined).
+            // A path item may add to its reference (OpenAPI 3.0 does not define the meaning; both are combined).
             if node.object().is_some_and(|object| object.len() > 1) && path_item.pointer != node.pointer {
                 self.operations_of(path, &node, &node, &mut found, &mut broken);
             }
@@ -88,12 +89,12 @@ impl<'a> Context<'a> {
                 self.report(
                     codes::NOT_TOOLS,
                     &callbacks.pointer,
-                    "callbacks are requests the service makes; they are not tools (here and elsewhere)",
-                    "nothing is to be done",
+                    "callbacks are requests that the service sends; they are not tools (here and elsewhere)",
+                    "no action is necessary",
                 );
             }
             if node.get("description").is_some_and(|description| !description.value.is_string()) {
-                self.malformed(&node, "`description` must be a text; it is left out");
+                self.malformed(&node, "`description` must be a string; it is left out");
             }
             let tags = node.items("tags");
             let tags: Vec<&str> =
@@ -121,7 +122,7 @@ impl<'a> Context<'a> {
         );
     }
 
-    /// Counts what a document has besides callable operations.
+    /// Counts the other entries of a document, besides callable operations.
     fn count_others(&mut self, top: &Node<'a>) {
         if let Some(webhooks) =
             top.get("webhooks").filter(|node| node.object().is_some_and(|o| !o.is_empty()))
@@ -129,8 +130,8 @@ impl<'a> Context<'a> {
             self.report(
                 codes::NOT_TOOLS,
                 &webhooks.pointer,
-                "webhooks are requests the service makes; they are not tools",
-                "nothing is to be done",
+                "webhooks are requests that the service sends; they are not tools",
+                "no action is necessary",
             );
         }
     }

@@ -1,4 +1,4 @@
-//! Finds the examples of bodies and parameters, whose values may be files of their own.
+//! Finds the examples of bodies and parameters, whose values may be separate files.
 
 use std::borrow::Cow;
 
@@ -11,13 +11,14 @@ use super::context::Context;
 use super::node::Node;
 use super::reference::{Broken, file_problem, target_of};
 
-/// The most levels of an example whose scalars are read as they are written.
+/// Maximum number of levels of an example whose scalars are read as written.
 const MAX_LEVELS: usize = 64;
 
 impl<'a> Context<'a> {
-    /// Returns the first example of a media type or a parameter that has a value. References to examples are followed.
+    /// Returns the first example of a media type or a parameter that has a value. References to examples are
+    /// followed.
     ///
-    /// Where its shape has a text, a scalar is the text that the document writes: `1.10`.
+    /// If its shape has a string, a scalar becomes the source text in the document: `1.10`.
     pub(super) fn first_example(&mut self, node: &Node<'a>, shape: &Shape) -> Option<Cow<'a, Value>> {
         let own = node.get("example").and_then(|own| {
             let found = self.follow(&own).ok().map(|found| found.node);
@@ -30,7 +31,7 @@ impl<'a> Context<'a> {
         if let Some(own) = own.filter(is_told) {
             return Some(own);
         }
-        // JSON Schema has a list of values, OpenAPI a map of examples.
+        // JSON Schema has an array of values, OpenAPI a map of examples.
         let listed = node.items("examples").into_iter().find(|item| !item.value.is_null());
         listed.map(|item| self.as_written(&item, shape)).or_else(|| {
             let named = node.members("examples");
@@ -84,7 +85,7 @@ impl<'a> Context<'a> {
         self.told_value(example, shape)
     }
 
-    /// Returns the value of what a reference to an example leads to, which may be the value itself.
+    /// Returns the value of the target of a reference to an example, which may be the value itself.
     fn value_of(&mut self, found: &Node<'a>, shape: &Shape) -> Option<Cow<'a, Value>> {
         let is_example = ["value", "dataValue", "serializedValue", "externalValue"]
             .iter()
@@ -92,18 +93,18 @@ impl<'a> Context<'a> {
         if is_example { self.told_value(found, shape) } else { Some(self.as_written(found, shape)) }
     }
 
-    /// Returns the value that an example has: as data, as the text that is sent (OpenAPI 3.2), or as a file.
+    /// Returns the value of an example: as data, as the serialized string (OpenAPI 3.2), or as a file.
     fn told_value(&mut self, example: &Node<'a>, shape: &Shape) -> Option<Cow<'a, Value>> {
         if let Some(data) = example.get("dataValue").or_else(|| example.get("value")) {
             return Some(self.as_written(&data, shape));
         }
-        // Of other texts it cannot be said what they are made of: `5` may be a number or a text.
+        // The type of other strings is ambiguous: `5` may be a number or a string.
         let sent = example.text("serializedValue").and_then(|text| serde_json::from_str::<Value>(text).ok());
         let sent = sent.filter(|value| value.is_object() || value.is_array()).map(Cow::Owned);
         sent.or_else(|| self.external_value(example).map(Cow::Borrowed))
     }
 
-    /// Returns the value that an example names as a file, if it is one that the document may read. Nothing is fetched.
+    /// Returns the value in a file that an example names, if the document may read the file. Nothing is fetched.
     fn external_value(&mut self, example: &Node<'a>) -> Option<&'a Value> {
         let text = example.text("externalValue")?;
         let reason = match self.locate(text, &example.pointer) {
@@ -113,7 +114,7 @@ impl<'a> Context<'a> {
         let (message, help) = match reason {
             Broken::External(refused) => file_problem(refused),
             Broken::Missing | Broken::Cycle => {
-                ("leads to nothing", "correct it, or write the example as `value`")
+                ("does not resolve", "correct it, or write the example as `value`")
             }
         };
         self.report(

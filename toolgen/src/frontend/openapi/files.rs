@@ -1,11 +1,11 @@
-//! The files of a document: itself, and those that it refers to, directly or not.
+//! The files of a document: itself, and those that it refers to, directly or indirectly.
 //!
-//! A document may refer to files in its own folder and below, and in the folders that the options name. What it means
-//! must not depend on where it is compiled, and a document that somebody else wrote must not read what its user would
-//! not show: a link counts as its target, and the network is never used.
+//! A document may refer to files in and below its own directory, and in the directories that the options name. Its
+//! meaning must not depend on where it is compiled, and a document of another author must not read files that its
+//! user would not show: a link counts as its target, and the network is never used.
 //!
-//! All files are read before anything is compiled. A place in one of them starts with a token for the file, which no
-//! key of a document has; [`Files::place`] takes it apart.
+//! All files are read before anything is compiled. A location in another file starts with a token for the file, which
+//! no key of a document has; [`Files::place`] splits it.
 
 mod bundled;
 pub(super) mod scan;
@@ -26,31 +26,31 @@ use crate::options::Options;
 use crate::problem::Problems;
 use crate::source::{Document, MAX_BYTES, Pointer, Source, Written, percent_decode, plain};
 
-/// The most files of a document.
+/// Maximum number of files of a document.
 const MAX_FILES: usize = 10_000;
 
-/// The most bytes of all files of a document together.
+/// Maximum total size of all files of a document, in bytes.
 const MAX_TOTAL: u64 = 256 * 1024 * 1024;
 
-/// Starts the token of a file in a place.
+/// Starts the token of a file in a location.
 const MARK: char = '\u{0}';
 
-/// Why a file is not read.
+/// The reason why a file is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
     /// It is on the network.
     Remote,
-    /// The document did not come from a folder.
+    /// The document was not read from a directory.
     NoFolder,
-    /// It is outside of the folders that may be read.
+    /// It is outside the allowed directories.
     Outside,
-    /// It is not there.
+    /// It does not exist.
     Missing,
-    /// It is a folder, a device or the like.
+    /// It is a directory, a device or another special file.
     NoFile,
     /// It, or all files together, are too large or too many.
     TooLarge,
-    /// It is neither JSON nor YAML; its own problems say why.
+    /// It is neither JSON nor YAML; its own problems give the reason.
     Unreadable,
 }
 
@@ -59,11 +59,11 @@ pub(super) enum Refused {
 struct File<'d> {
     source: Arc<Source>,
     root: Cow<'d, Value>,
-    /// The texts of the scalars that the tree does not keep.
+    /// The source text of the scalars that the tree does not preserve.
     written: Written,
-    /// The token of its places; empty for the document itself.
+    /// The token of its locations; empty for the document itself.
     token: String,
-    /// The identity it gives itself (`$self`, OpenAPI 3.2).
+    /// The identity that it declares (`$self`, OpenAPI 3.2).
     own: Option<String>,
 }
 
@@ -73,11 +73,11 @@ pub(super) struct Files<'d> {
     all: Vec<File<'d>>,
     /// The files by their tokens.
     tokens: BTreeMap<String, usize>,
-    /// What files refer to: by the file that refers and the text that names another one.
+    /// The targets of file references: by the referring file and the string that names another one.
     targets: BTreeMap<(usize, String), Result<usize, Refused>>,
-    /// Schemas by their `$id`, with their places.
+    /// Schemas by their `$id`, with their locations.
     ids: BTreeMap<String, Pointer>,
-    /// The places of those schemas, with their `$id`s.
+    /// The locations of those schemas, with their `$id`s.
     bases: BTreeMap<Pointer, String>,
 }
 
@@ -107,7 +107,7 @@ impl<'d> Files<'d> {
         self.all.len()
     }
 
-    /// Returns the index of the file of a place.
+    /// Returns the index of the file of a location.
     pub(super) fn index_of(&self, pointer: &Pointer) -> usize {
         if self.all.len() == 1 {
             return 0;
@@ -116,7 +116,7 @@ impl<'d> Files<'d> {
         token.and_then(|token| self.tokens.get(&*token).copied()).unwrap_or(0)
     }
 
-    /// Takes a place apart: the text that contains it, and the place there.
+    /// Splits a location: the source that contains it, and the location there.
     pub(super) fn place(&self, pointer: &Pointer) -> Option<(&Arc<Source>, Pointer)> {
         let index = self.index_of(pointer);
         let file = self.all.get(index)?;
@@ -127,14 +127,14 @@ impl<'d> Files<'d> {
         Some((&file.source, inner))
     }
 
-    /// Returns the node at a place.
+    /// Returns the node at a location.
     pub(super) fn at(&self, pointer: &Pointer) -> Option<Node<'_>> {
         let (_, inner) = self.place(pointer)?;
         let root = self.root(self.index_of(pointer));
         Some(Node::new(inner.resolve(root.value)?, pointer.clone()))
     }
 
-    /// Returns the file that a text in another one names.
+    /// Returns the file that a string in another one names.
     pub(super) fn target(&self, from: usize, text: &str) -> Result<usize, Refused> {
         if let Some(own) = self.all.get(from).and_then(|file| file.own.as_deref()) {
             let identity = uri::joined(own, text);
@@ -151,7 +151,7 @@ impl<'d> Files<'d> {
         !self.ids.is_empty()
     }
 
-    /// Returns the place of the nearest schema with an `$id` around a place, and the identifier.
+    /// Returns the location of the nearest enclosing schema with an `$id`, and the identifier.
     pub(super) fn base_of(&self, pointer: &Pointer) -> Option<(&Pointer, &str)> {
         let mut at = Some(pointer.clone());
         while let Some(pointer) = at {
@@ -163,7 +163,7 @@ impl<'d> Files<'d> {
         None
     }
 
-    /// Returns the place of the schema with this `$id`.
+    /// Returns the location of the schema with this `$id`.
     pub(super) fn identified(&self, id: &str) -> Option<&Pointer> {
         self.ids.get(id)
     }
@@ -176,7 +176,7 @@ impl<'d> Files<'d> {
         paths
     }
 
-    /// Returns the texts and trees of the files besides the document itself.
+    /// Returns the sources and trees of the files besides the document itself.
     pub(super) fn others(&self) -> impl Iterator<Item = (&Arc<Source>, &Value)> {
         self.all.iter().skip(1).map(|file| (&file.source, &*file.root))
     }
@@ -185,15 +185,15 @@ impl<'d> Files<'d> {
 /// Reads files.
 struct Loader<'d> {
     files: Files<'d>,
-    /// The folders that may be read, past links; the first is that of the document.
+    /// The allowed directories, after resolving links; the first is that of the document.
     roots: Vec<PathBuf>,
-    /// The folder that the document's own references start in.
+    /// The base directory of the document's own references.
     folder: Option<PathBuf>,
-    /// The files that were read from disk, by their paths past links.
+    /// The files that were read from disk, by their paths after resolving links.
     loaded: BTreeMap<PathBuf, usize>,
-    /// How many bytes may still be read.
+    /// The number of bytes that may still be read.
     remaining_bytes: u64,
-    /// The files that are not documents: their text replaces what refers to them.
+    /// Whether some files are not documents: their content replaces the references to them.
     has_texts: bool,
 }
 
@@ -227,7 +227,7 @@ impl<'d> Loader<'d> {
         Loader { files, roots, folder: dir, loaded: known, remaining_bytes: MAX_TOTAL, has_texts: false }
     }
 
-    /// Reads the files that one refers to.
+    /// Reads the files that a file refers to.
     fn read_targets(&mut self, index: usize, problems: &mut Problems) {
         let node = self.files.root(index);
         let FileReferences { references, ids } = scan(node.value, &node.pointer);
@@ -247,7 +247,7 @@ impl<'d> Loader<'d> {
         }
     }
 
-    /// Reads the file that a text names, unless it was read before.
+    /// Reads the file that a string names, unless it was read before.
     fn read(&mut self, from: usize, text: &str, problems: &mut Problems) -> Result<usize, Refused> {
         if let Some(inside) = self.inside(from) {
             return self.read_inside(&inside, text, problems);
@@ -260,7 +260,7 @@ impl<'d> Loader<'d> {
         if !self.roots.iter().any(|root| real.starts_with(root)) {
             return Err(Refused::Outside);
         }
-        // Looked at before it is opened: a pipe would never end.
+        // Examined before it is opened: a pipe would never end.
         let data = real.metadata().map_err(|_| Refused::Missing)?;
         if !data.is_file() {
             return Err(Refused::NoFile);
@@ -283,7 +283,7 @@ impl<'d> Loader<'d> {
         Ok(self.add(document.ok_or(Refused::Unreadable)?, real))
     }
 
-    /// Adds a file, by its path past links or its name in a bundle.
+    /// Adds a file, by its path after resolving links or its name in a bundle.
     fn add(&mut self, document: Arc<Document>, real: PathBuf) -> usize {
         let (index, token) = (self.files.all.len(), self.token_of(&real));
         self.loaded.insert(real, index);
@@ -299,10 +299,10 @@ impl<'d> Loader<'d> {
         index
     }
 
-    /// Returns the path that a text names, as a user would name it.
+    /// Returns the path that a string names, as a user would name it.
     fn path_of(&self, from: usize, text: &str) -> Result<PathBuf, Refused> {
         let mut text = text;
-        // What the document calls itself stands for where it was found.
+        // The identity that the document declares replaces its location.
         let root = self.files.all.first().and_then(|file| file.own.as_deref());
         let folder_of_root = root.and_then(|own| own.rfind('/').map(|end| &own[..=end]));
         let mut from = from;
@@ -322,12 +322,12 @@ impl<'d> Loader<'d> {
         };
         let dir = dir.ok_or(Refused::NoFolder)?;
         let path = plain(&dir.join(&*decoded));
-        // A name may have a `%` of its own.
+        // A name may contain a literal `%`.
         let literal = plain(&dir.join(text));
         Ok(if !path.exists() && literal.exists() { literal } else { path })
     }
 
-    /// Whether a missing file would be outside: what exists there is not revealed.
+    /// Whether a missing file would be outside: nothing is revealed about files there.
     fn refusal_of_missing(&self, path: &Path) -> Refused {
         let mut above = path.parent();
         while let Some(dir) = above {
@@ -341,13 +341,13 @@ impl<'d> Loader<'d> {
         Refused::Missing
     }
 
-    /// Returns the token of a file: its path below a root, which does not depend on where the root is.
+    /// Returns the token of a file: its path below a root, independent of the location of the root.
     fn token_of(&self, real: &Path) -> String {
         let below = self.roots.iter().enumerate().find_map(|(index, root)| {
             let below = real.strip_prefix(root).ok()?.to_string_lossy().replace('\\', "/");
             Some(if index == 0 { below } else { format!("{index}/{below}") })
         });
-        // What is not below a root is a name of a bundle.
+        // A path that is not below a root is a name in a bundle.
         let below = below.unwrap_or_else(|| real.to_string_lossy().into_owned());
         let mut token = format!("{MARK}{below}");
         while self.files.tokens.contains_key(&token) {
@@ -356,7 +356,7 @@ impl<'d> Loader<'d> {
         token
     }
 
-    /// Puts the texts of files that are not documents where they are referred to.
+    /// Replaces references to files that are not documents by their content.
     fn finish(mut self) -> Files<'d> {
         if self.has_texts {
             for index in 0..self.files.all.len() {
@@ -377,13 +377,13 @@ impl<'d> Loader<'d> {
     }
 }
 
-/// Returns the identity that a document gives itself.
+/// Returns the identity that a document declares.
 fn own_identity(root: &Value) -> Option<String> {
     let own = root.get("$self")?.as_str()?;
     Some(uri::split(own).0.to_owned()).filter(|own| !own.is_empty())
 }
 
-/// Whether a file is JSON or YAML by its name. Others are texts, such as Markdown.
+/// Whether a file is JSON or YAML by its name. Other files are text, such as Markdown.
 fn is_document(path: &Path) -> bool {
     let ending = path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
     ending.is_none_or(|ending| {
@@ -391,21 +391,21 @@ fn is_document(path: &Path) -> bool {
     })
 }
 
-/// Returns the last name of a file without its ending, by the token of a place; `None` for other tokens.
+/// Returns the base name of a file without its extension, by the token of a location; `None` for other tokens.
 pub(super) fn stem(token: &str) -> Option<String> {
     let path = Path::new(token.strip_prefix(MARK)?);
     let stem = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
     let stem = stem.split('.').next().unwrap_or(stem);
     let dir = path.parent().and_then(Path::file_name).and_then(OsStr::to_str);
     Some(match dir {
-        // The name says nothing.
+        // The name has no meaning.
         Some(dir) if matches!(stem, "index" | "_index" | "schema") => dir.to_owned(),
         _ => stem.to_owned(),
     })
 }
 
-/// Returns the name of a file without its ending and those of the folders around it, the nearest first, by the token of
-/// a place; `None` for other tokens.
+/// Returns the base name of a file without its extension, and the names of its directories, the nearest first, by the
+/// token of a location; `None` for other tokens.
 pub(super) fn path_segments(token: &str) -> Option<Vec<String>> {
     let path = Path::new(token.strip_prefix(MARK)?);
     let dirs = path.ancestors().skip(1).filter_map(|dir| dir.file_name()?.to_str());

@@ -1,4 +1,4 @@
-//! Reads forms: the parts of a body that are written one by one, and the files among them.
+//! Reads forms: the parts of a body that are encoded one by one, and the files among them.
 
 use toolgen_core::internal::outline_within;
 use toolgen_core::internal::truncate::before_next;
@@ -17,7 +17,8 @@ use super::parameter::{style_of, without_null};
 use super::xml::MAX_DEPTH;
 use crate::source::Pointer;
 
-/// The fields of a body that become arguments. Those of a form that are optional and sent as text take no `null`.
+/// Returns the fields of a body that become arguments. Optional fields of a form that are sent as text do not allow
+/// `null`.
 pub(super) fn fields_of(rules: &ObjectRules, codec: &Codec) -> ObjectRules {
     let mut rules = rules.clone();
     if let Codec::Form(parts) | Codec::Multipart(parts) = codec {
@@ -33,10 +34,10 @@ pub(super) fn fields_of(rules: &ObjectRules, codec: &Codec) -> ObjectRules {
 }
 
 impl<'a> Context<'a> {
-    /// Returns how the fields of a form are written. Fields that are files become file arguments.
+    /// Returns the encoding of the fields of a form. Fields that are files become file arguments.
     pub(super) fn parts(&mut self, media: &Node<'a>, object: &mut Shape, kind: Medium) -> Vec<Part> {
         if let Kind::All(all) = &object.kind {
-            // Of shapes that all apply, the first object has the fields.
+            // In an `allOf`, the first object has the fields.
             let mut all = all.to_vec();
             let first = all.iter_mut().find(|part| matches!(part.kind, Kind::Object(_)));
             let parts = first.map(|part| self.parts(media, part, kind)).unwrap_or_default();
@@ -49,7 +50,7 @@ impl<'a> Context<'a> {
         let Kind::Object(rules) = &mut object.kind else { return Vec::new() };
         let encodings = media.get("encoding");
         let schema = media.get("schema");
-        // OpenAPI 3.0 has styles in forms that are not multipart alone.
+        // OpenAPI 3.0 has styles only in forms that are not multipart.
         let styled = match kind {
             Medium::Form => true,
             Medium::FormData => self.version == SchemaVersion::OpenApi31,
@@ -64,14 +65,14 @@ impl<'a> Context<'a> {
             let content_type = encoding.as_ref().map_or("", |encoding| self.part_media_type(encoding));
             let file = kind != Medium::Form && self.take_file(&mut field.shape, content_type, &media.pointer);
             let style = encoding.as_ref().filter(|_| !file && styled).and_then(field_encoding);
-            // A file may be of any of several types.
+            // A file may have any of several types.
             let (content_type, xml) = match &encoding {
-                // A style takes the place of a media type.
+                // A style replaces a media type.
                 Some(_) if style.is_some() => (String::new(), None),
                 Some(encoding) if !file => {
                     let property =
                         schema.as_ref().and_then(|schema| self.property_of(schema, &name, MAX_DEPTH));
-                    // Each item is a part of its own.
+                    // Each item is a separate part.
                     let list =
                         property.as_ref().and_then(|property| self.follow(property).ok()?.node.get("items"));
                     let schema = list.or(property).map(|schema| (schema, name.as_str()));
@@ -79,7 +80,7 @@ impl<'a> Context<'a> {
                 }
                 _ => (content_type.to_owned(), None),
             };
-            // Encoded bytes are bytes, too (3.1, "Encoding Object").
+            // Encoded bytes are also bytes (3.1, "Encoding Object").
             let is_default = content_type.is_empty() && style.is_none() && xml.is_none() && !file;
             let is_bytes = is_default && styled && kind == Medium::FormData && self.is_encoded(&field.shape);
             let content_type = if is_bytes { media::BYTES.to_owned() } else { content_type };
@@ -117,7 +118,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns how the fields of the objects of a union are written. A field of this name is written in one way.
+    /// Returns the encoding of the fields of a union's objects. All fields with the same name have the same encoding.
     fn parts_of_union(&mut self, media: &Node<'a>, union: &mut UnionRules, kind: Medium) -> Vec<Part> {
         let mut parts: Vec<Part> = Vec::new();
         let mut variants = union.variants.to_vec();
@@ -129,7 +130,7 @@ impl<'a> Context<'a> {
             let found = self.parts(media, &mut own, kind);
             if found.iter().any(|part| part.file) {
                 *variant = own;
-                // It names variants by their references.
+                // It identifies variants by their references.
                 union.discriminator = None;
             }
             let known: Vec<Text> = parts.iter().map(|part| part.name.clone()).collect();
@@ -139,19 +140,19 @@ impl<'a> Context<'a> {
         parts
     }
 
-    /// Leaves out the media types that would end the header in which they stand.
+    /// Drops media types with line breaks, which would end the header that contains them.
     pub(super) fn of_one_line(&mut self, media: &mut Vec<(&'a str, Node<'a>)>) {
         for (media_type, node) in media.extract_if(.., |(name, _)| name.trim().contains(char::is_control)) {
             self.report(
                 codes::BODY,
                 &node.pointer,
-                format!("the media type {media_type:?} holds a control character; it is left out"),
+                format!("the media type {media_type:?} contains a control character; it is left out"),
                 "write it on one line",
             );
         }
     }
 
-    /// Returns the media type of a part, which stands in a header of its own.
+    /// Returns the media type of a part, which has a separate header.
     fn part_media_type(&mut self, encoding: &Node<'a>) -> &'a str {
         let given = encoding.text("contentType").unwrap_or_default();
         if !given.trim().contains(char::is_control) {
@@ -160,14 +161,14 @@ impl<'a> Context<'a> {
         self.report(
             codes::BODY,
             &encoding.pointer.child("contentType"),
-            "a media type holds a line break or another control character; it is left out",
+            "a media type contains a line break or another control character; it is left out",
             "write it on one line",
         );
         ""
     }
 
-    /// Turns a shape that is a file, a list of them, or a union with such a variant into that of a file argument. An
-    /// object cannot be told from a file next to it, so such a union stays as it is, and a problem says so.
+    /// Turns a shape that is a file, an array of files, or a union with such a variant into the shape of a file
+    /// argument. An object cannot be distinguished from a file next to it, so such a union is kept and reported.
     fn take_file(&mut self, shape: &mut Shape, content_type: &str, pointer: &Pointer) -> bool {
         if self.is_file(shape, content_type) {
             *shape = file_shape(&shape.description, content_type);
@@ -200,8 +201,8 @@ impl<'a> Context<'a> {
             self.report(
                 codes::BODY,
                 pointer,
-                "a field is a file or an object, which cannot be told apart; no file can be sent in it",
-                "declare the file and the object as fields of their own",
+                "a field is a file or an object, which are indistinguishable; no file can be sent in it",
+                "declare the file and the object as separate fields",
             );
             return false;
         }
@@ -215,8 +216,8 @@ impl<'a> Context<'a> {
         true
     }
 
-    /// Returns which of the listed media types a value is written in, if any, and how it is written as XML, by its
-    /// schema and its name. If a list or an object cannot be written in any, it becomes a text, and a problem says so.
+    /// Returns the listed media type that a value is encoded in, if any, and its XML encoding, derived from its
+    /// schema and its name. An array or an object that none of them can encode becomes a string and is reported.
     fn take_text(
         &mut self,
         shape: &mut Shape,
@@ -242,18 +243,18 @@ impl<'a> Context<'a> {
             return (media_type.to_owned(), Some(self.xml(&schema, name)));
         }
         if let Kind::Array(rules) = &mut shape.kind {
-            // Each item is written by itself.
+            // Each item is encoded separately.
             let mut items = (*rules.items).clone();
             self.take_text(&mut items, first, place, None);
             rules.items = items.into();
         } else {
             *shape = document_shape(&shape.description, first);
-            self.not_written(first, &place.pointer, "the argument is the text");
+            self.not_written(first, &place.pointer, "the argument is the complete text");
         }
         (first.to_owned(), None)
     }
 
-    /// Returns how a value is written as a document of a media type, by the schema that the media type has.
+    /// Returns the encoding of a value as a document of a media type, by the schema of the media type.
     pub(super) fn content(
         &mut self,
         shape: &mut Shape,
@@ -266,7 +267,7 @@ impl<'a> Context<'a> {
         xml.map_or_else(|| Encoding::Content(media_type.to_owned().into()), Encoding::Xml)
     }
 
-    /// Whether values of a shape are objects or lists.
+    /// Whether values of a shape are objects or arrays.
     pub(super) fn is_structured(&mut self, shape: &Shape) -> bool {
         self.may_be(shape, |kind| {
             matches!(kind, Kind::Object(_) | Kind::All(_) | Kind::Array(_) | Kind::Tuple(_))
@@ -277,12 +278,12 @@ impl<'a> Context<'a> {
         self.report(
             codes::BODY,
             pointer,
-            format!("`{media_type}` is not written from arguments of this schema; {instead}"),
-            "offer it as JSON, too",
+            format!("`{media_type}` cannot be generated from arguments of this schema; {instead}"),
+            "also offer JSON",
         );
     }
 
-    /// Says what a file is that its schema describes as a value: a signed or encrypted form of it, or the like.
+    /// Describes a file whose schema describes a value: a signed or encrypted form of the value, for example.
     pub(super) fn encoded_told(&mut self, shape: &Shape, media_type: &str) -> Text {
         let object = self.resolved(shape);
         let message = [&shape.description, &object.description].into_iter().find(|text| !text.is_empty());
@@ -293,16 +294,16 @@ impl<'a> Context<'a> {
         format!("{message}The {media_type}{holds}.").into()
     }
 
-    /// Whether a shape stands for bytes: `format: binary` (3.0), or a text with the media type of bytes but no encoding
+    /// Whether a shape represents bytes: `format: binary` (3.0), or a string with a binary media type but no encoding
     /// (3.1).
     pub(super) fn is_file(&mut self, shape: &Shape, content_type: &str) -> bool {
         let bytes = |media_type: &str| !media_type.is_empty() && media::kind(media_type) == Medium::Binary;
         let rules = match self.resolved(shape).kind {
             Kind::String(rules) => rules,
-            // A schema that says nothing leaves it to the media type (3.1).
+            // Without a type in the schema, the media type decides (3.1).
             kind => return kind == Kind::Any && bytes(content_type),
         };
-        // Whoever names bytes of any kind for a text means a file.
+        // A binary media type for a string means a file.
         let bytes = |media_type: &str| {
             bytes(media_type) && (media_type.contains(media::BYTES) || !media::may_be_texts(media_type))
         };
@@ -311,7 +312,7 @@ impl<'a> Context<'a> {
                 && (bytes(&rules.content_media_type) || (rules.format.is_empty() && bytes(content_type))))
     }
 
-    /// Whether a shape, or that of its items, is a text in which bytes are encoded: `format: byte` (3.0),
+    /// Whether a shape, or that of its items, is a string that encodes bytes: `format: byte` (3.0),
     /// `contentEncoding`.
     pub(super) fn is_encoded(&mut self, shape: &Shape) -> bool {
         match self.resolved(shape).kind {
@@ -323,7 +324,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether a shape is a text without any sign that it stands for bytes.
+    /// Whether a shape is a string without any indication that it represents bytes.
     pub(super) fn is_plain_text(&mut self, shape: &Shape) -> bool {
         let Kind::String(rules) = self.resolved(shape).kind else { return false };
         rules.format != *"binary" && rules.content_encoding.is_empty() && rules.content_media_type.is_empty()
@@ -342,7 +343,7 @@ fn field_encoding(node: &Node<'_>) -> Option<Encoding> {
     Some(Encoding::Style { style, explode, allow_reserved })
 }
 
-/// Returns the shape if its values are texts, or else that of any text.
+/// Returns the shape if its values are strings, or else that of any string.
 pub(super) fn text_shape(shape: Shape) -> Shape {
     match &shape.kind {
         Kind::String(rules) if !shape.nullable && rules.format != *"binary" => shape,
@@ -351,7 +352,7 @@ pub(super) fn text_shape(shape: Shape) -> Shape {
     }
 }
 
-/// Returns the shape of a whole document that a model writes itself.
+/// Returns the shape of a complete document that the model writes itself.
 pub(super) fn document_shape(message: &str, media_type: &str) -> Shape {
     let description = described(message, &format!("A text of the type {media_type}."));
     Shape { description, ..Shape::of(Kind::String(StringRules::ANY)) }
@@ -362,7 +363,7 @@ fn described(text: &str, how: &str) -> Text {
     if text.is_empty() { how.to_owned().into() } else { format!("{text} ({how})").into() }
 }
 
-/// Returns the shape of a body that is a text by its schema, and bytes by its media type: it may be given as either.
+/// Returns the shape of a body that is a string by its schema and binary by its media type: either form is accepted.
 pub(super) fn text_or_file_shape(text: Shape, allowed: &str) -> Shape {
     let description =
         described(&text.description, &format!("A text, or a file: {}.", file_argument_help(true, true)));
@@ -372,8 +373,8 @@ pub(super) fn text_or_file_shape(text: Shape, allowed: &str) -> Shape {
     Shape { description, ..Shape::of(Kind::Union(union)) }
 }
 
-/// Returns the shape of a file argument: see [`FILE_FIELDS`]. Of the media types that are allowed, a list whose members
-/// may be ranges, the model chooses if there is a choice.
+/// Returns the shape of a file argument: see [`FILE_FIELDS`]. If several media types are allowed, a list whose
+/// members may be ranges, the model chooses one.
 pub(super) fn file_shape(message: &str, allowed: &str) -> Shape {
     let text = allowed.is_empty() || allowed.split(',').any(media::may_be_texts);
     let description = described(message, &format!("A file: {}.", file_argument_help(text, true)));

@@ -1,4 +1,4 @@
-//! Reads the headers of successful answers, and whether these have a body.
+//! Reads the headers of successful responses, and whether these have a body.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use super::reference::Resolved;
 use super::response::successes;
 use crate::tool::Success;
 
-/// The most headers of one answer that a model sees.
+/// Maximum number of headers of one response that a model sees.
 const MAX_HEADERS_SHOWN: usize = 8;
 
 impl<'a> Context<'a> {
-    /// Returns what the document says about successful answers besides the result.
+    /// Returns what the document declares about successful responses besides the result.
     pub(super) fn success(&mut self, operation: &Node<'a>) -> Success {
         let headers = if self.options.types { self.header_fields(operation) } else { Vec::new() };
         let rules = ObjectRules { fields: headers.into(), extra: Extra::Open, ..ObjectRules::ANY };
@@ -34,7 +34,7 @@ impl<'a> Context<'a> {
             .collect()
     }
 
-    /// Whether no success has a body. A 200 is often declared without the body that it has.
+    /// Whether no successful response has a body. A 200 is often declared without the body that it has.
     fn is_empty(&mut self, operation: &Node<'a>) -> bool {
         let responses = operation.get("responses").and_then(|node| self.resolve(&node));
         let all = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
@@ -64,9 +64,9 @@ impl<'a> Context<'a> {
         fields
     }
 
-    /// Returns the shape of the text of a header: of a scalar its own, otherwise any text.
+    /// Returns the shape of a header: for a scalar its own, otherwise any string.
     fn header_shape(&mut self, header: &Resolved<'a>) -> Shape {
-        // In Swagger 2.0 a header is its own schema.
+        // In Swagger 2.0, a header is itself the schema.
         let schema = if self.is_swagger() { Some(header.node.clone()) } else { header.node.get("schema") };
         let shape = schema.map(|schema| self.shape_of(&schema, ""));
         let shape = shape.map(|shape| self.resolved(&shape));
@@ -86,7 +86,7 @@ impl<'a> Context<'a> {
         shape
     }
 
-    /// Returns the headers of successes, by their names as the document writes them.
+    /// Returns the headers of successful responses, by their names in the document.
     fn declared_headers(&mut self, operation: &Node<'a>) -> Vec<(&'a str, Resolved<'a>)> {
         let responses = operation.get("responses").and_then(|node| self.resolve(&node));
         let all = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();

@@ -1,10 +1,10 @@
-//! Chooses among media types, and decides how a value is written.
+//! Chooses among media types, and decides how a value is encoded.
 
 use toolgen_core::spec::plan::is_binary_media_type;
 
 use super::node::Node;
 
-/// The ways to write a body.
+/// The encodings of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// `application/json`
@@ -17,9 +17,9 @@ pub(super) enum Kind {
     FormData,
     /// `multipart/…`
     Multipart,
-    /// `application/yaml` and its other names; every JSON text is YAML
+    /// `application/yaml` and its aliases; every JSON text is YAML
     Yaml,
-    /// JSON texts one after another
+    /// JSON texts, one per line
     Lines,
     /// Events of a stream
     Events,
@@ -55,13 +55,14 @@ pub(super) fn kind(media_type: &str) -> Kind {
         (_, sub) if sub.ends_with("+yaml") => Kind::Yaml,
         (_, sub) if sub.ends_with("+xml") && main != "image" => Kind::Xml,
         ("text", _) => Kind::Text,
-        // Published documents have `json`, too.
+        // Published documents also use `json`.
         ("json", "") => Kind::Json,
         _ => Kind::Binary,
     }
 }
 
-/// Returns the media type without its parameters, in lower case. Published documents forget the `;` before these, too.
+/// Returns the media type without its parameters, in lower case. Published documents also forget the `;` before
+/// parameters.
 pub(super) fn essence(media_type: &str) -> String {
     let head = media_type.split(';').next().unwrap_or_default().trim();
     let word = head.split_whitespace().next().unwrap_or_default();
@@ -69,7 +70,7 @@ pub(super) fn essence(media_type: &str) -> String {
     if is_whole { word.to_ascii_lowercase() } else { head.to_ascii_lowercase() }
 }
 
-/// Returns the media type with the `;` that it forgot before its parameters.
+/// Returns the media type with the missing `;` before its parameters.
 pub(super) fn spelt(media_type: String) -> String {
     let head = media_type.split(';').next().unwrap_or_default().trim();
     match head.split_once(char::is_whitespace) {
@@ -80,38 +81,39 @@ pub(super) fn spelt(media_type: String) -> String {
     }
 }
 
-/// Whether the media type says by which boundary its parts are separated.
+/// Whether the media type declares the boundary of its parts.
 pub(super) fn has_boundary(media_type: &str) -> bool {
     let mut parameters = media_type.split(';').skip(1);
     parameters
         .any(|one| one.trim_start().get(..9).is_some_and(|start| start.eq_ignore_ascii_case("boundary=")))
 }
 
-/// Returns the media types of keys, each of which may list several.
+/// Returns the media types of keys, which may each list several.
 pub(super) fn each<'a>(content: Vec<(&'a str, Node<'a>)>) -> Vec<(&'a str, Node<'a>)> {
     let each = |(key, node): (&'a str, Node<'a>)| listed(key).map(move |one| (one, node.clone()));
     content.into_iter().flat_map(each).collect()
 }
 
 fn listed(key: &str) -> impl Iterator<Item = &str> {
-    // A comma may also stand in a parameter.
+    // A comma may also occur in a parameter.
     let is_list = key.split(',').all(|one| one.contains('/') && !one.contains('"'));
     let limit = if is_list { usize::MAX } else { 1 };
     key.splitn(limit, ',').map(str::trim)
 }
 
-/// Returns the first type of a list that is not a range, or that of any bytes.
+/// Returns the first type of a list that is not a range, or that of arbitrary bytes.
 pub(super) fn first_definite(listed: &str) -> &str {
     let mut all = listed.split(',').map(str::trim);
     all.find(|one| !one.is_empty() && !one.contains('*')).unwrap_or(BYTES)
 }
 
-/// Whether each type of a list may hold a text: any type may that is not known to be bytes, such as `application/jwt`.
+/// Whether each type of a list may hold text. Any type may, such as `application/jwt`, unless it is known to be
+/// binary.
 pub(super) fn may_be_texts(listed: &str) -> bool {
     listed.split(',').all(|one| !is_binary_media_type(&essence(one)))
 }
 
-/// The media type of any bytes.
+/// The media type of arbitrary bytes.
 pub(super) const BYTES: &str = "application/octet-stream";
 
 #[cfg(test)]

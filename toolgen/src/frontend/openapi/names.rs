@@ -1,4 +1,4 @@
-//! Names operations that have no name.
+//! Generates names for operations without an id.
 
 use crate::names::collapse;
 

@@ -1,4 +1,4 @@
-//! Values of a document with their places.
+//! Values of a document with their locations.
 
 use std::borrow::Cow;
 
@@ -7,12 +7,12 @@ use toolgen_core::schema::shape::read::plain_markdown;
 
 use crate::source::Pointer;
 
-/// A value of the document and its place. Below it `null` counts as absent everywhere, as documents use it.
+/// A value of the document and its location. Members that are `null` count as absent everywhere, as documents use it.
 #[derive(Clone, Debug)]
 pub(super) struct Node<'a> {
     /// The value.
     pub(super) value: &'a Value,
-    /// Its place.
+    /// Its location.
     pub(super) pointer: Pointer,
 }
 
@@ -31,23 +31,23 @@ impl<'a> Node<'a> {
         Some(Node { value, pointer: self.pointer.child(key) })
     }
 
-    /// Returns the text of this key.
+    /// Returns the string of this key.
     pub(super) fn text(&self, key: &str) -> Option<&'a str> {
         self.value.as_object()?.get(key)?.as_str()
     }
 
-    /// Returns the prose of this key as a model reads it; empty if there is none.
+    /// Returns the description of this key in the form that a model reads; empty if there is none.
     pub(super) fn prose(&self, key: &str) -> Cow<'a, str> {
         self.text(key).map(plain_markdown).unwrap_or_default()
     }
 
-    /// Whether the member of this key is `true`, or says so otherwise.
+    /// Whether the member of this key is `true` or an equivalent.
     pub(super) fn flag(&self, key: &str) -> bool {
         self.stated(key) == Some(true)
     }
 
-    /// Returns what the member of this key says: `true` and `false`, also as texts and in the words of YAML 1.1. `None`
-    /// if there is none, or it is neither.
+    /// Returns the boolean of this key: `true` or `false`, also as strings and as words of YAML 1.1. `None` if there
+    /// is none, or it is neither.
     pub(super) fn stated(&self, key: &str) -> Option<bool> {
         match self.value.as_object()?.get(key)? {
             Value::Bool(flag) => Some(*flag),
@@ -80,12 +80,12 @@ impl<'a> Node<'a> {
             .collect()
     }
 
-    /// Returns the items of the list of this key.
+    /// Returns the items of the array of this key.
     pub(super) fn items(&self, key: &str) -> Vec<Node<'a>> {
         self.get(key).map(|list| list.listed()).unwrap_or_default()
     }
 
-    /// Returns the items of this list.
+    /// Returns the items of this array.
     pub(super) fn listed(&self) -> Vec<Node<'a>> {
         let Some(items) = self.value.as_array() else { return Vec::new() };
         items

@@ -20,10 +20,10 @@ use super::server::{has_dots, network};
 use crate::frontend::effects_of_method;
 use crate::selection::Entry;
 
-/// An operation as it was found.
+/// An operation of the document.
 #[derive(Clone, Debug)]
 pub(super) struct Operation<'a> {
-    /// The method, in capitals.
+    /// The method, in upper case.
     pub(super) method: String,
     /// The key of `paths`.
     pub(super) path: &'a str,
@@ -35,12 +35,12 @@ pub(super) struct Operation<'a> {
     pub(super) id: &'a str,
     /// The tag that it is listed under.
     pub(super) category: &'a str,
-    /// Its tags, and those around them.
+    /// Its tags, and their ancestors.
     pub(super) groups: Vec<&'a str>,
 }
 
 impl Operation<'_> {
-    /// Returns the operation as an entry for the options to choose.
+    /// Returns the operation as an entry for selection by the options.
     pub(super) fn entry(&self) -> Entry<'_> {
         Entry {
             id: self.id,
@@ -58,7 +58,7 @@ impl Operation<'_> {
 }
 
 impl<'a> Context<'a> {
-    /// Compiles one operation, or reports that it is left out: a tool that cannot send what the operation requires is
+    /// Compiles one operation, or reports that it is omitted: a tool that cannot send what the operation requires is
     /// worse than no tool.
     pub(super) fn operation(
         &mut self,
@@ -73,7 +73,7 @@ impl<'a> Context<'a> {
                 codes::OPERATION,
                 &operation.node.pointer,
                 format!("the operation has a parameter or a body that cannot be sent{cause}; it is left out"),
-                "another problem of the operation says where, and what to do",
+                "another problem of the operation has the location and the help",
             );
         }
         compiled.ok()
@@ -93,7 +93,7 @@ impl<'a> Context<'a> {
         self.broken = Some(0);
         let params = self.parameters(&operation.path_item, node, &mut template);
         let body = self.body(&operation.path_item, node, &operation.method);
-        // What stands there may be required.
+        // The missing part may be required.
         if self.broken.take() > Some(0) {
             return Err(LeftOut);
         }
@@ -143,23 +143,23 @@ impl<'a> Context<'a> {
                 codes::FRAGMENT,
                 &operation.pointer,
                 format!("`#{}` of the path is not sent", template.fragment),
-                "declare what tells the operations apart as a parameter; write a `#` of the path itself as `%23`",
+                "declare a parameter that distinguishes the operations; write a `#` of the path itself as `%23`",
             );
         }
     }
 
-    /// Refuses a path with segments of dots: clients resolve them, so the request would go to another place than the
-    /// document shows. Reports a star behind a placeholder, which routers understand and servers do not.
+    /// Rejects a path with segments of dots: clients resolve them, so the request would go to another path than the
+    /// document shows. Reports a star after a placeholder, which routers understand and servers do not.
     fn keeps_place(&mut self, template: &Template, operation: &Node<'a>) -> Result<(), LeftOut> {
         let path = &template.path;
         if has_dots(path) {
-            let reason = format!("`{path}` has a segment of dots, which no request keeps");
+            let reason = format!("`{path}` has a segment of dots, which clients resolve");
             self.because(reason.clone());
             self.report(
                 codes::PATH_PARAMETER,
                 &operation.pointer,
                 format!("{reason}; the operation is left out"),
-                "write the path that is meant, without `.` and `..`",
+                "write the intended path, without `.` and `..`",
             );
             return Err(LeftOut);
         }
@@ -167,21 +167,21 @@ impl<'a> Context<'a> {
             self.report(
                 codes::PATH_PARAMETER,
                 &operation.pointer,
-                format!("the `*` in `{path}` is sent as it is"),
-                "write it into the braces, `{name*}`, if the parameter stands for several segments",
+                format!("the `*` in `{path}` is sent literally"),
+                "write it into the braces, `{name*}`, if the parameter covers several segments",
             );
         }
         Ok(())
     }
 
-    /// Reports responses that are not an object: nothing of them is read.
+    /// Reports responses that are not an object and are therefore ignored.
     fn note_responses(&mut self, operation: &Node<'a>) {
         if let Some(node) = operation.get("responses").filter(|node| node.object().is_none()) {
             self.malformed(&node, "`responses` must be an object; it is left out");
         }
     }
 
-    /// Removes parameters that hold the credential of a declared scheme, which a model must not give. If the operation
+    /// Removes parameters that hold the credential of a declared scheme, which a model must not set. If the operation
     /// does not require the scheme, the parameter adds that requirement.
     fn split_credentials(
         &mut self,
@@ -231,8 +231,8 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Removes the header that distinguishes a repeated request from a second call. The engine makes its value: a model
-/// would have to invent it, and would invent another one for a second attempt.
+/// Removes the idempotency key header, which distinguishes a retry from a second call. The engine generates its
+/// value: a model would invent one, and another one for a second attempt.
 fn split_idempotency_key(mut params: Vec<Param>) -> (Vec<Param>, Text) {
     let is_key = |param: &Param| {
         let name = param.name.to_ascii_lowercase();
@@ -243,12 +243,12 @@ fn split_idempotency_key(mut params: Vec<Param>) -> (Vec<Param>, Text) {
     (params, found.map(|param| param.name.into()).unwrap_or_default())
 }
 
-/// Whether the parameter is a header for credentials, which a model must not give.
+/// Whether the parameter is a header for credentials, which a model must not set.
 fn is_credential(param: &Param) -> bool {
     param.location == Location::Header && HeaderOwner::of(&param.name) == Some(HeaderOwner::Security)
 }
 
-/// Returns the document's texts about the operation.
+/// Returns the descriptions of the operation in the document.
 fn described(operation: &Operation<'_>) -> ToolSpec {
     let summary = operation.node.prose("summary");
     let message = |node: &Node<'_>| joined(&node.prose("summary"), &node.prose("description"));
@@ -263,7 +263,7 @@ fn described(operation: &Operation<'_>) -> ToolSpec {
     }
 }
 
-/// Returns a summary and its description, without saying anything twice.
+/// Joins a summary and a description, without repetition.
 fn joined(summary: &str, description: &str) -> String {
     let description = without_heading(description);
     let words = |text: &str| -> Vec<String> {
@@ -283,7 +283,7 @@ fn joined(summary: &str, description: &str) -> String {
     }
 }
 
-/// Returns a description without a heading that says that it is one.
+/// Returns a description without a heading that is only a label.
 fn without_heading(description: &str) -> &str {
     let Some((first, rest)) = description.split_once('\n') else { return description };
     let says = first.trim_matches(['#', '*', ':', ' ']).to_ascii_lowercase();
@@ -292,7 +292,7 @@ fn without_heading(description: &str) -> &str {
     if is_heading { rest.trim_start() } else { description }
 }
 
-/// Whether a sentence has all the words of a summary, in whatever form and order, and few others. A single word is a
+/// Whether a sentence contains every word of a summary, in any form and order, and few others. A single word is a
 /// title.
 fn restates(sentence: &str, summary: &str) -> bool {
     const EMPTY: [&str; 14] =
@@ -306,7 +306,7 @@ fn restates(sentence: &str, summary: &str) -> bool {
     short.len() > 1 && short.is_subset(&long) && long.len() <= short.len() + 2
 }
 
-/// Returns a call for a model to imitate.
+/// Returns an example call for the model.
 fn example_call(arguments: &Value) -> Example {
     Example { summary: Text::EMPTY, arguments: arguments.to_string().into() }
 }

@@ -11,8 +11,8 @@ use crate::problem::Problems;
 use crate::shape_walk::{parts, references};
 use crate::tool::Tool;
 
-/// Reports each `oneOf` in the arguments of tools if a value may fit several of its alternatives: at the tool, or for a
-/// named schema at the first tool that uses it.
+/// Reports each `oneOf` in the arguments of tools if a value may match several of its alternatives: at the tool, or
+/// for a named schema at the first tool that uses it.
 pub(super) fn report(tools: &[Tool], problems: &mut Problems) {
     let mut reported: BTreeSet<String> = BTreeSet::new();
     for Tool { spec, origin, .. } in tools {
@@ -31,15 +31,15 @@ pub(super) fn report(tools: &[Tool], problems: &mut Problems) {
         }
         for location in found {
             let message = format!(
-                "a value may fit several alternatives of a `oneOf` in {location}; it is taken, as if it were `anyOf`"
+                "a value may match several alternatives of a `oneOf` in {location}; it is accepted, as with `anyOf`"
             );
-            let help = "write `anyOf`, or require a property with another constant in each alternative";
+            let help = "write `anyOf`, or require a property with a different constant in each alternative";
             problems.report_in(&origin.source, codes::OVERLAP, &origin.pointer, message, help);
         }
     }
 }
 
-/// Whether a shape, without those that it refers to, has such alternatives.
+/// Whether a shape, without its references, has such alternatives.
 fn holds(shape: &Shape, defs: &List<Def>) -> bool {
     let own = matches!(&shape.kind, Kind::Union(union) if overlaps(union, defs));
     own || parts(shape).into_iter().any(|(_, part)| holds(part, defs))

@@ -20,11 +20,11 @@ use super::reference::{Broken, Resolved};
 pub(super) struct Param {
     /// The name on the wire.
     pub(super) name: String,
-    /// Where it goes.
+    /// Its location in the request.
     pub(super) location: Location,
-    /// Whether it must be given.
+    /// Whether it is required.
     pub(super) required: bool,
-    /// How it is written.
+    /// Its encoding.
     pub(super) encoding: Encoding,
     /// The shape of its value, with the parameter's own annotations.
     pub(super) shape: Shape,
@@ -33,8 +33,8 @@ pub(super) struct Param {
 }
 
 impl<'a> Context<'a> {
-    /// Returns the parameters of an operation, and those of its path that the operation does not replace by name and
-    /// place, sorted by place.
+    /// Returns the parameters of an operation, and those of its path that the operation does not override by name and
+    /// location, sorted by location.
     pub(super) fn parameters(
         &mut self,
         path_item: &Node<'a>,
@@ -56,8 +56,8 @@ impl<'a> Context<'a> {
         found
     }
 
-    /// Reports parameters that a request does not tell apart: an exploded object is sent under the keys of its fields,
-    /// not under its own.
+    /// Reports parameters that collide in a request: an exploded object is sent under the keys of its fields, not
+    /// under its own.
     fn note_shared_keys(&mut self, params: &[Param], operation: &Node<'a>) {
         let mut senders: BTreeMap<(Location, String), &str> = BTreeMap::new();
         for param in
@@ -71,7 +71,7 @@ impl<'a> Context<'a> {
                     codes::PARAMETER,
                     &operation.pointer,
                     format!(
-                        "`{key}` is sent for the parameter `{other}` and for `{}`; a service cannot tell them apart",
+                        "`{key}` is sent for the parameter `{other}` and for `{}`; a service cannot distinguish them",
                         param.name
                     ),
                     "give one of the two `explode: false` or `style: deepObject`, or rename the field",
@@ -80,7 +80,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the keys that a parameter is sent under, as far as its schema lists them.
+    /// Returns the keys that a parameter is sent under, if its schema lists them.
     fn keys_of(&mut self, param: &Param) -> Vec<String> {
         let exploded = matches!(param.encoding, Encoding::Style { style: Style::Form, explode: true, .. });
         match self.resolved(&param.shape).kind {
@@ -109,7 +109,7 @@ impl<'a> Context<'a> {
                 self.report(
                     codes::PARAMETER,
                     &node.pointer,
-                    format!("the parameter `{}` is declared twice; the first counts", param.name),
+                    format!("the parameter `{}` is declared twice; the first is used", param.name),
                     "remove one of the two",
                 );
             } else {
@@ -119,9 +119,9 @@ impl<'a> Context<'a> {
         params
     }
 
-    /// Follows the reference to a parameter. One in a file that is not read loses only that parameter and not the
-    /// operation, since most parameters are optional; the problem says how to provide the file, and a place in the path
-    /// takes a text.
+    /// Follows the reference to a parameter. A reference to a file that is not read loses only that parameter and not
+    /// the operation, since most parameters are optional. The problem says how to provide the file, and a placeholder
+    /// in the path accepts any string.
     fn resolve_parameter(&mut self, node: &Node<'a>) -> Option<Resolved<'a>> {
         self.note_malformed_reference(node);
         let (reason, text) = match self.follow(node) {
@@ -190,12 +190,12 @@ impl<'a> Context<'a> {
     fn is_set_elsewhere(&mut self, node: &Node<'a>, name: &str) -> bool {
         match HeaderOwner::of(name) {
             None | Some(HeaderOwner::Security) => return false,
-            // OpenAPI has such parameters ignored.
+            // OpenAPI requires that such parameters are ignored.
             Some(HeaderOwner::Media) => {}
             Some(HeaderOwner::Client) => self.parameter_problem(
                 node,
                 &format!("the header `{name}` is set by the HTTP client; the parameter is left out"),
-                "remove the parameter: what the header says follows from the request",
+                "remove the parameter: the header follows from the request",
             ),
         }
         true
@@ -205,7 +205,7 @@ impl<'a> Context<'a> {
         self.report(codes::PARAMETER, &node.pointer, message, help);
     }
 
-    /// Returns how the value is written, and its schema.
+    /// Returns the encoding of the value, and its schema.
     fn parameter_value(&mut self, node: &Node<'a>, name: &str, location: Location) -> (Encoding, Shape) {
         if let Some(schema) = node.get("schema") {
             self.note_newer(node, "schema");
@@ -221,7 +221,7 @@ impl<'a> Context<'a> {
         (self.style(node, location), shape)
     }
 
-    /// Returns the shape of a parameter that has the keywords of its schema itself, as in Swagger 2.0.
+    /// Returns the shape of a parameter that contains the keywords of its schema, as in Swagger 2.0.
     pub(super) fn own_shape(&mut self, node: &Node<'a>, name: &str) -> Shape {
         let own_type = has_own_type(node);
         let taken = if own_type { "its own `type` is used" } else { "a text is assumed" };
@@ -251,13 +251,13 @@ impl<'a> Context<'a> {
                 None => self.report(
                     codes::STYLE,
                     &node.pointer.child("style"),
-                    format!("the style `{text}` is not defined for this place; the default is used"),
+                    format!("the style `{text}` is not defined for this location; the default is used"),
                     "path: simple, label, matrix; query: form, spaceDelimited, pipeDelimited, deepObject; \
                      header: simple; cookie: form",
                 ),
             }
         } else if let (Some(text), Location::Query) = (node.text("collectionFormat"), location) {
-            // Swagger 2.0's word for it.
+            // The keyword of Swagger 2.0.
             (style, explode) = match text {
                 "multi" => (Style::Form, Some(true)),
                 "ssv" => (Style::SpaceDelimited, Some(false)),
@@ -287,7 +287,7 @@ impl<'a> Context<'a> {
         }
         shape.deprecated |= node.flag("deprecated");
         if shape.examples.is_empty() {
-            // Swagger 2.0 has no keyword for the example of a parameter; this is the usual one.
+            // Swagger 2.0 has no keyword for the example of a parameter; this is a common extension.
             let other = node.get("x-example");
             let example = self.first_example(node, shape);
             let example = example.or_else(|| other.map(|other| self.as_written(&other, shape)));
@@ -297,12 +297,12 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Whether a parameter has the keywords of its schema itself.
+/// Whether a parameter contains the keywords of its schema.
 fn has_own_type(node: &Node<'_>) -> bool {
     ["type", "enum", "items", "format"].iter().any(|key| node.get(key).is_some())
 }
 
-/// Leaves out `null` and the empty list, for which a path has no text: a segment would be missing.
+/// Removes `null` and the empty array, which have no representation in a path: a segment would be missing.
 fn fill_segment(shape: &mut Shape) {
     shape.nullable = false;
     if let Kind::Array(rules) = &mut shape.kind {
@@ -310,8 +310,8 @@ fn fill_segment(shape: &mut Shape) {
     }
 }
 
-/// Leaves out the `null` of an optional value that is sent as text: it has none (RFC 6570, 2.3), so it is the same request as
-/// without the value, for which one form is enough.
+/// Removes the `null` of an optional value that is sent as text. It has no representation (RFC 6570, 2.3), so the
+/// request is the same as without the value, and one form is enough.
 pub(super) fn without_null(shape: &mut Shape) {
     if let Kind::Enum(values) = &mut shape.kind {
         let others: Vec<Literal> = values.iter().filter(|value| **value != Literal::Null).cloned().collect();
@@ -324,13 +324,13 @@ pub(super) fn without_null(shape: &mut Shape) {
     shape.default = shape.default.take().filter(|value| *value != Literal::Null);
 }
 
-/// The shape of any text.
+/// Returns the shape of any string.
 fn text() -> Shape {
     Shape::of(Kind::String(StringRules::ANY))
 }
 
 impl Param {
-    /// What identifies a parameter: two with the same value are one.
+    /// The identity of a parameter: two with the same value are one.
     fn id(&self) -> (Location, String) {
         let name = match self.location {
             Location::Header => self.name.to_ascii_lowercase(),
@@ -340,13 +340,13 @@ impl Param {
     }
 }
 
-/// Returns the style of this name, if it is defined for the place.
+/// Returns the style of this name, if it is defined for the location.
 pub(super) fn style_of(text: &str, location: Location) -> Option<Style> {
     let style = match text {
         "matrix" => Style::Matrix,
         "label" => Style::Label,
         "simple" => Style::Simple,
-        // OpenAPI 3.2 adds `cookie`, which differs from `form` in escaping alone.
+        // OpenAPI 3.2 adds `cookie`, which differs from `form` only in escaping.
         "form" | "cookie" => Style::Form,
         "spaceDelimited" => Style::SpaceDelimited,
         "pipeDelimited" => Style::PipeDelimited,

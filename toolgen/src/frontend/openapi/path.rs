@@ -1,5 +1,5 @@
-//! Reads keys of `paths`: templates, with the query strings and fragments that documents put there, and with what other
-//! notations of paths have in and around their placeholders.
+//! Parses keys of `paths`: templates, with the query strings and fragments that documents put there, and with the
+//! syntax of other notations in and around their placeholders.
 
 mod expression;
 
@@ -13,18 +13,18 @@ use super::server::placeholders;
 pub(super) struct Template {
     /// The path alone, starting with a `/`.
     pub(super) path: String,
-    /// The pairs of its query string that are fixed.
+    /// The pairs of its query string with fixed values.
     pub(super) query: Vec<(String, String)>,
     /// The pairs whose value is a parameter: key and name of the parameter.
     variable: Vec<(String, String)>,
-    /// What follows a `#`, which is never sent.
+    /// The part after a `#`, which is never sent.
     pub(super) fragment: String,
-    /// The names of the parameters that stand for several segments: their slashes separate segments.
+    /// The names of the parameters that cover several segments: their slashes separate segments.
     wildcards: BTreeSet<String>,
 }
 
 impl Template {
-    /// Reads a key of `paths`. A fragment only distinguishes operations on one path and is never sent to a server.
+    /// Parses a key of `paths`. A fragment only distinguishes operations on one path and is never sent to a server.
     pub(super) fn parse(key: &str) -> Template {
         let key = key.trim();
         let (key, fragment) = split_outside(key, '#');
@@ -56,7 +56,7 @@ impl Template {
         self.path.contains(&format!("{{{name}}}"))
     }
 
-    /// Whether a parameter stands for several segments.
+    /// Whether a parameter covers several segments.
     pub(super) fn is_wildcard(&self, name: &str) -> bool {
         self.wildcards.contains(name)
     }
@@ -67,8 +67,9 @@ impl Template {
         Some(&pair.0)
     }
 
-    /// Rewrites placeholders as the parameters they must mean are declared: `{petID}` as `{petId}`, `{id:int}` and
-    /// `{+id}` as `{id}`. Each parameter comes with whether its style writes what precedes its value.
+    /// Rewrites placeholders to the names of the declared parameters that they must mean: `{petID}` becomes
+    /// `{petId}`, `{id:int}` and `{+id}` become `{id}`. Each parameter comes with whether its style writes a prefix
+    /// before its value.
     pub(super) fn adopt(&mut self, declared: &[(&str, bool)]) {
         let names: Vec<&str> = declared.iter().map(|(name, _)| *name).collect();
         let mut path = String::with_capacity(self.path.len());
@@ -96,8 +97,8 @@ impl Template {
         self.path = path;
     }
 
-    /// Rewrites segments of other notations, `:id` and `<id>`, as placeholders of the parameters that are declared and
-    /// have no place otherwise. Returns what was rewritten, and how.
+    /// Rewrites segments of other notations, `:id` and `<id>`, as placeholders, if the parameters are declared and
+    /// have no other placeholder. Returns the rewritten segments and their replacements.
     pub(super) fn place(&mut self, declared: &[(&str, bool)]) -> Vec<(String, String)> {
         let mut found = Vec::new();
         let mut segments: Vec<String> = self.path.split('/').map(str::to_owned).collect();
@@ -118,7 +119,7 @@ impl Template {
     }
 }
 
-/// Returns the one parameter that a name must mean, whatever its case and what joins its words.
+/// Returns the only parameter that a name can mean, ignoring case and word separators.
 fn meant<'n>(name: &str, declared: &[&'n str]) -> Option<&'n str> {
     if let Some(own) = declared.iter().find(|own| **own == name) {
         return Some(own);
@@ -205,7 +206,7 @@ mod tests {
             let found: Vec<&str> = template.wildcards.iter().map(String::as_str).collect();
             assert_eq!((template.path.as_str(), found.as_slice()), (path, wildcards), "{key}");
         }
-        // What is declared by these characters has no other name.
+        // A parameter that is declared with these characters has no other name.
         let mut template = Template::parse("/a/{id*}/{x}{.y}{;z}");
         template.adopt(&[("id*", false), ("x", false), ("y", true), ("z", true)]);
         assert_eq!(template.path, "/a/{id*}/{x}{y}{z}");

@@ -47,19 +47,19 @@ impl<'a> Context<'a> {
             |field: &Field| self.may_be(&field.shape, |kind| matches!(kind, Kind::Object(_) | Kind::All(_)));
         let fields: Vec<(&Field, bool)> =
             rules.fields.iter().filter(sent).map(|field| (field, nests(field))).collect();
-        // Whoever gives some of a query that may be left out gives what it requires: arguments of their own would not
-        // say so.
+        // A call that sets a part of an optional query must set its required fields. Separate arguments could not
+        // express this.
         if !required && fields.iter().any(|(field, _)| field.required) {
             if !fields.iter().any(|(_, nests)| *nests) {
                 return vec![param(name, required, Encoding::FORM, shape)];
             }
-            // No style has objects inside; a form has them as JSON.
+            // Styles cannot represent nested objects; a form has them as JSON.
             let encoding = Encoding::Content(media_type.to_owned().into());
             return vec![Param { is_querystring: true, ..param(name, required, encoding, shape) }];
         }
         let mut params = Vec::new();
         for (field, object) in fields {
-            // As in the body of a form, an object inside is JSON.
+            // As in the body of a form, a nested object is JSON.
             let encoding = if object { Encoding::Content("application/json".into()) } else { Encoding::FORM };
             params.push(param(field.wire_name(), required && field.required, encoding, field.shape.clone()));
         }

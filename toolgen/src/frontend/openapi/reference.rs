@@ -1,6 +1,6 @@
 //! Resolves references, `{"$ref": "#/…"}`, to anywhere in the same file or in another one of the document.
 //!
-//! Nothing is read here: [`Files`](super::files::Files) says what there is.
+//! Nothing is read here: [`Files`](super::files::Files) contains the available files.
 
 use std::borrow::Cow;
 
@@ -13,17 +13,17 @@ use super::files::{Refused, uri};
 use super::node::Node;
 use crate::source::Pointer;
 
-/// The maximum length of a chain of references, beyond which it counts as a cycle.
+/// Maximum length of a chain of references; a longer one counts as a cycle.
 const MAX_HOPS: usize = 64;
 
-/// Why a reference cannot be resolved.
+/// The reason why a reference cannot be resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Broken {
-    /// It leads to a file that is not read.
+    /// It names a file that is not read.
     External(Refused),
     /// Its target does not exist.
     Missing,
-    /// It leads back to itself.
+    /// It resolves to itself.
     Cycle,
 }
 
@@ -36,13 +36,13 @@ pub(super) struct Resolved<'a> {
 }
 
 impl<'a> Resolved<'a> {
-    /// Returns the description that counts, as a model reads it; empty if there is none.
+    /// Returns the effective description, in the form that a model reads; empty if there is none.
     pub(super) fn prose(&self) -> Cow<'a, str> {
         self.description.map_or_else(|| self.node.prose("description"), plain_markdown)
     }
 }
 
-/// Returns the text of a value that is a reference.
+/// Returns the target string of a value that is a reference.
 pub(super) fn target_of(value: &Value) -> Option<&str> {
     value.as_object()?.get("$ref")?.as_str()
 }
@@ -60,10 +60,10 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Reports a reference that is not a text. What stands beside it is read.
+    /// Reports a reference that is not a string. Its siblings are read.
     pub(super) fn note_malformed_reference(&mut self, node: &Node<'a>) {
         if let Some(reference) = node.get("$ref").filter(|reference| !reference.value.is_string()) {
-            self.malformed(&reference, "`$ref` must be a text; it is left out");
+            self.malformed(&reference, "`$ref` must be a string; it is left out");
         }
     }
 
@@ -83,17 +83,17 @@ impl<'a> Context<'a> {
         Err((Broken::Cycle, target_of(node.value).unwrap_or_default().to_owned()))
     }
 
-    /// Returns the items of the list of a key, which may be elsewhere.
+    /// Returns the items of the array of a key, which may be a reference.
     pub(super) fn list(&mut self, node: &Node<'a>, key: &str) -> Vec<Node<'a>> {
         let list = node.get(key).and_then(|list| self.resolve(&list));
         let Some(list) = list.map(|found| found.node) else { return Vec::new() };
         if !list.value.is_array() {
-            self.malformed(&list, &format!("`{key}` must be a list; it is left out"));
+            self.malformed(&list, &format!("`{key}` must be an array; it is left out"));
         }
         list.listed()
     }
 
-    /// Returns the direct target of the reference at a place. It may be a reference again.
+    /// Returns the direct target of the reference at a location. It may be another reference.
     pub(super) fn locate(&self, text: &str, from: &Pointer) -> Result<Node<'a>, Broken> {
         self.locate_within(text, from, MAX_HOPS)
     }
@@ -112,14 +112,14 @@ impl<'a> Context<'a> {
             file => self.files.target(index, file).map_err(Broken::External)?,
         };
         match self.within(self.files.root(target), fragment, hops) {
-            // The part was written for the document that it is put into.
+            // The part was written for the document that includes it.
             Err(Broken::Missing) if file.is_empty() && index != 0 => self.within(self.top(), fragment, hops),
             found => found,
         }
     }
 
-    /// Whether a reference in a part of the document refers to the document itself, since it names no file and leads to
-    /// nothing in that part.
+    /// Whether a reference in a part of the document refers to the document itself, since it names no file and does
+    /// not resolve in that part.
     pub(super) fn means_document(&self, text: &str, from: &Pointer) -> bool {
         let (file, fragment) = uri::split(text);
         let index = self.files.index_of(from);
@@ -127,7 +127,7 @@ impl<'a> Context<'a> {
         file.is_empty() && index != 0 && !in_file(index) && in_file(0)
     }
 
-    /// Returns what a reference means by the `$id` of schemas, if that leads to something.
+    /// Returns the target of a reference relative to the `$id` of schemas, if there is one.
     fn in_identified(&self, file: &str, fragment: &str, from: &Pointer, hops: usize) -> Option<Node<'a>> {
         let base = self.files.base_of(from);
         let pointer = match base {
@@ -137,7 +137,7 @@ impl<'a> Context<'a> {
         self.within(self.files.at(pointer)?, fragment, hops).ok()
     }
 
-    /// Returns what a fragment leads to in a tree.
+    /// Returns the target of a fragment in a tree.
     fn within(&self, root: Node<'a>, fragment: &str, hops: usize) -> Result<Node<'a>, Broken> {
         match Pointer::from_fragment(fragment) {
             Some(pointer) => self.walk(root, &pointer, hops),
@@ -155,7 +155,7 @@ impl<'a> Context<'a> {
         for token in path.tokens() {
             node = match self.step(&node, &token) {
                 Some(next) => next,
-                // A pointer may lead through a reference: `#/paths/~1a/get/parameters/0/schema`.
+                // A pointer may pass through a reference: `#/paths/~1a/get/parameters/0/schema`.
                 None if target_of(node.value).is_some() => {
                     let target = self.follow_within(&node, hops).map_err(|(reason, _)| reason)?.node;
                     self.step(&target, &token).ok_or(Broken::Missing)?
@@ -175,32 +175,33 @@ impl<'a> Context<'a> {
         Some(Node::new(value, node.pointer.child(token)))
     }
 
-    /// Whether what is read is part of the request of an operation, and not of a named schema.
+    /// Whether the current schema is part of the request of an operation, and not of a named schema.
     pub(super) fn is_of_request(&self) -> bool {
         self.broken.is_some() && !self.defs.is_reading()
     }
 
-    /// Notes that the request that is read lacks a part, for which its operation is left out, and the reference to it.
+    /// Records that the current request lacks a part, so that its operation is omitted, and the reference to that
+    /// part.
     pub(super) fn costs_operation(&mut self, reason: &Broken, text: &str) {
         if self.is_of_request() {
             self.broken = self.broken.map(|broken| broken + 1);
             self.because(match reason {
-                Broken::External(_) => format!("`{text}` leads to something that is not read"),
-                Broken::Missing => format!("`{text}` leads to nothing"),
-                Broken::Cycle => format!("`{text}` leads back to itself"),
+                Broken::External(_) => format!("`{text}` refers to something that is not read"),
+                Broken::Missing => format!("`{text}` does not resolve"),
+                Broken::Cycle => format!("`{text}` is circular"),
             });
         }
     }
 
-    /// Notes why the operation that is read is left out. The first reason is reported.
+    /// Records why the current operation is omitted. The first reason is reported.
     pub(super) fn because(&mut self, reason: String) {
         if self.cause.is_empty() {
             self.cause = reason;
         }
     }
 
-    /// Reports a reference in place of a value. What leads back to itself says nothing about the value, so any is
-    /// accepted; what leads to nothing was meant to say something.
+    /// Reports a reference instead of a value. A circular reference does not restrict the value, so any value is
+    /// accepted; a dangling reference was meant to restrict it.
     pub(super) fn report_unknown(&mut self, reason: Broken, text: &str, pointer: &Pointer, so: &str) {
         if reason != Broken::Cycle {
             self.costs_operation(&reason, text);
@@ -219,15 +220,15 @@ impl<'a> Context<'a> {
             Broken::Missing => {
                 let help = match self.nearest_component(text, &pointer) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => "add what is referred to, or correct the reference".to_owned(),
+                    None => "add the target, or correct the reference".to_owned(),
                 };
-                self.report(codes::MISSING_REF, &pointer, format!("`{text}` leads to nothing{so}"), &help);
+                self.report(codes::MISSING_REF, &pointer, format!("`{text}` does not resolve{so}"), &help);
             }
             Broken::Cycle => self.report(
                 codes::CYCLIC_REF,
                 &pointer,
-                format!("`{text}` leads back to itself{so}"),
-                "let one of the references lead to a value",
+                format!("`{text}` is circular{so}"),
+                "make one of the references refer to a value",
             ),
         }
     }
@@ -242,23 +243,23 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns why a file is not read, and what to do.
+/// Returns why a file is not read, and the help.
 pub(super) fn file_problem(refused: Refused) -> (&'static str, &'static str) {
     match refused {
         Refused::Remote => (
-            "is on the network, which is never asked for a part of a document, and is not followed",
+            "is on the network, where parts of a document are never read, and is not followed",
             "save it next to the document and refer to it there, or bundle the document into one file",
         ),
         Refused::NoFolder => (
-            "leads out of the document and is not followed: the document did not come from a file",
-            "read the document from its file, or name the folder of its parts (`--root`, `Options::root`)",
+            "is outside the document and is not followed: the document was not read from a file",
+            "read the document from its file, or name the directory of its parts (`--root`, `Options::root`)",
         ),
         Refused::Outside => (
-            "leads out of the document's folder and is not followed",
-            "name the folder that it leads to (`--root`, `Options::root`), if the document may read files there",
+            "is outside the document's directory and is not followed",
+            "name that directory (`--root`, `Options::root`), if the document may read files there",
         ),
-        Refused::Missing => ("names a file that is not there", "add the file, or correct the reference"),
-        Refused::NoFile => ("is a folder or a device, and is not read", "name a file"),
+        Refused::Missing => ("names a file that does not exist", "add the file, or correct the reference"),
+        Refused::NoFile => ("is a directory or a device, and is not read", "name a file"),
         Refused::TooLarge => (
             "is too large, or one of too many files, and is not read",
             "a file has at most 128 MB, and all files of a document together 256 MB",

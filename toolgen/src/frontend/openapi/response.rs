@@ -13,20 +13,20 @@ use super::node::Node;
 use super::reference::Resolved;
 use super::xml::MAX_DEPTH;
 
-/// The maximum length of an `Accept` header.
+/// Maximum length of an `Accept` header.
 const MAX_ACCEPT: usize = 256;
 
 /// What is known about an operation's results.
 pub(super) struct Returned {
-    /// The shape of a successful result, if there is something to say about it.
+    /// The shape of a successful result, if there is something to describe.
     pub(super) shape: Option<Shape>,
-    /// How a result that is XML is read.
+    /// How an XML result is decoded.
     pub(super) answer: Option<Xml>,
     /// The `Accept` header; empty for anything.
     pub(super) accept: String,
     /// Whether a header links to other pages.
     pub(super) linked: bool,
-    /// What the document says about success.
+    /// The description of success in the document.
     pub(super) description: String,
 }
 
@@ -57,8 +57,8 @@ impl<'a> Context<'a> {
         Returned { shape, answer: reply, accept: accept(&types), linked, description }
     }
 
-    /// Returns the redirects that are answers of an operation: all that it declares if it has no other success, and
-    /// 304, which leads nowhere.
+    /// Returns the redirects that are responses of an operation: all that it declares if it has no other successful
+    /// response, and 304, which has no target.
     pub(super) fn redirects(&mut self, operation: &Node<'a>) -> List<u16> {
         let responses = operation.get("responses").and_then(|node| self.resolve(&node));
         let all = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
@@ -76,11 +76,11 @@ impl<'a> Context<'a> {
         statuses.into()
     }
 
-    /// Reads what answers other than success hold, as JSON.
+    /// Reads the content of unsuccessful responses, as JSON.
     pub(super) fn failure(&mut self, operation: &Node<'a>) -> Option<Shape> {
         let responses = self.resolve(&operation.get("responses")?)?;
         let all = responses.node.entries();
-        // Where no status is a success, `default` is.
+        // If no status is a success, `default` is.
         let has_success = all.iter().any(|(status, _)| is_success(status));
         let is_failure = |status: &str| status.starts_with(['4', '5']) || status == "default" && has_success;
         let mut shapes: Vec<Shape> = Vec::new();
@@ -102,7 +102,7 @@ impl<'a> Context<'a> {
         any_of(shapes).filter(|shape| *shape != Shape::ANY)
     }
 
-    /// Returns a response. One that is no object says nothing.
+    /// Returns a response. A value that is not an object is ignored.
     fn response(&mut self, node: &Node<'a>) -> Option<Resolved<'a>> {
         let resolved = self.resolve(node)?;
         if resolved.node.object().is_none() && !resolved.node.value.is_null() {
@@ -111,7 +111,7 @@ impl<'a> Context<'a> {
         Some(resolved)
     }
 
-    /// Returns the media types of a response, and adds those that are asked for.
+    /// Returns the media types of a response, and adds those to request.
     pub(super) fn contents(
         &mut self,
         operation: &Node<'a>,
@@ -129,7 +129,7 @@ impl<'a> Context<'a> {
         media
     }
 
-    /// Returns the shape of a result in the media type that it is read in, and how it is read as XML.
+    /// Returns the shape of a result in the media type that is decoded, and how it is decoded as XML.
     fn result_shape(&mut self, media: &[(&'a str, Node<'a>)], response: &mut Option<Xml>) -> Option<Shape> {
         use media::Kind::{Any, Events, Json, JsonLike, Lines, Xml};
         let of = |kind: media::Kind| media.iter().find(|(name, _)| media::kind(name) == kind);
@@ -148,14 +148,14 @@ impl<'a> Context<'a> {
             if !self.is_structured(&shape) {
                 return None;
             }
-            // Of an answer the name of the root does not matter.
+            // The name of the root of a response does not matter.
             response.get_or_insert(self.xml(&schema, "answer"));
         }
         let bytes = matches!(&shape.kind, Kind::String(rules) if rules.format == *"binary");
         (!bytes).then_some(shape)
     }
 
-    /// Returns the shape of an event. Its data is what the text means, if the schema says (`contentSchema`).
+    /// Returns the shape of an event. If the schema declares `contentSchema`, its data is the parsed string.
     fn event(&mut self, schema: &Node<'a>) -> Shape {
         let shape = self.shape_of(schema, "");
         let data = self.property_of(schema, "data", MAX_DEPTH);
@@ -176,10 +176,10 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The statuses that `3XX` stands for.
+/// The status codes that `3XX` includes.
 const REDIRECTS: [u16; 7] = [300, 301, 302, 303, 304, 307, 308];
 
-/// Returns what a status is called, which distinguishes the failures of a tool.
+/// Returns the name of a status, which distinguishes the failures of a tool.
 fn status_title(status: &str) -> Title {
     Title::new(match status {
         "400" => "Bad Request",
@@ -211,7 +211,7 @@ fn status_title(status: &str) -> Title {
     })
 }
 
-/// Returns the answers that are successes: those of 2xx, else redirects, else `default`.
+/// Returns the responses that are successes: those of 2xx, else redirects, else `default`.
 pub(super) fn successes<'r, 'a>(all: &'r [(&'a str, Node<'a>)]) -> Vec<&'r (&'a str, Node<'a>)> {
     let of = |is: &dyn Fn(&str) -> bool| all.iter().filter(|(status, _)| is(status)).collect::<Vec<_>>();
     let kinds: [&dyn Fn(&str) -> bool; 3] = [&is_success, &is_redirect, &|status| status == "default"];
@@ -228,7 +228,8 @@ fn is_redirect(status: &str) -> bool {
     status.len() == 3 && status.starts_with('3')
 }
 
-/// Whether a description only exists because OpenAPI requires one for each response. Its numbers and articles say nothing either.
+/// Whether a description only exists because OpenAPI requires one for each response. Numbers and articles are
+/// ignored.
 fn says_nothing(description: &str) -> bool {
     const EMPTY: [&str; 18] = [
         "ok",
@@ -257,7 +258,7 @@ fn says_nothing(description: &str) -> bool {
     words.is_empty() || EMPTY.contains(&words.join(" ").as_str())
 }
 
-/// How much a media type is wanted: JSON most, then what has a structure, then the rest.
+/// The preference of a media type: JSON first, then structured types, then the rest.
 fn rank(media_type: &str) -> usize {
     match media::kind(media_type) {
         media::Kind::Json | media::Kind::JsonLike => 0,
@@ -266,8 +267,8 @@ fn rank(media_type: &str) -> usize {
     }
 }
 
-/// Returns the `Accept` header: JSON first, the rest in the document's order, with lower weights for what is less
-/// wanted.
+/// Returns the `Accept` header: JSON first, the rest in the document's order, with lower weights for less preferred
+/// types.
 fn accept(types: &[&str]) -> String {
     let legal =
         |name: &str| name.contains('/') && name.chars().all(|char| matches!(char, ' '..='~') && char != ',');

@@ -2,7 +2,7 @@
 //!
 //! The general schema reader reads them; this module answers its questions about a document: the targets of
 //! references, the names of shapes, and the codes of problems. The result is JSON Schema in normal form, with
-//! references `#/$defs/NAME` and keys that every provider accepts, each with the data's own key as `x-wire`.
+//! references `#/$defs/NAME` and keys that every provider accepts, each with the original key as `x-wire`.
 
 mod bases;
 mod defs;
@@ -39,7 +39,7 @@ impl<'a> Context<'a> {
         self.entitled(schema, node, name)
     }
 
-    /// Returns the shape of the schema of a parameter, which may itself say what the values are called.
+    /// Returns the shape of the schema of a parameter, which may itself define names for the values.
     pub(super) fn shape_within(&mut self, parameter: &Node<'a>, node: &Node<'a>, name: &str) -> Shape {
         let mut schema = self.schema_of(node);
         let location =
@@ -49,7 +49,7 @@ impl<'a> Context<'a> {
     }
 
     fn entitled(&mut self, mut schema: Value, node: &Node<'a>, name: &str) -> Shape {
-        // The normal form has no titles; that of a field may say what nothing else says.
+        // The normal form has no titles, but the title of a field may contain unique information.
         if let (false, Some(title), Value::Object(schema)) =
             (name.is_empty(), node.value.get("title"), &mut schema)
             && !schema.contains_key("$ref")
@@ -59,7 +59,7 @@ impl<'a> Context<'a> {
         self.read_shape(&schema, name, &node.pointer)
     }
 
-    /// Returns the shape of a schema in normal form at this place of the document.
+    /// Returns the shape of a schema in normal form at this location of the document.
     fn read_shape(&mut self, schema: &Value, name: &str, pointer: &Pointer) -> Shape {
         let mut problems = Vec::new();
         let shape = read_normal_form(schema, name, &mut problems);
@@ -70,7 +70,7 @@ impl<'a> Context<'a> {
         shape
     }
 
-    /// Whether a `$dynamicRef` stands at a place and may mean one of several schemas.
+    /// Whether a location has a `$dynamicRef` that may resolve to one of several schemas.
     fn is_dynamic(&self, reference: &str, pointer: &Pointer) -> bool {
         let own = self.files.at(pointer);
         if own.is_none_or(|node| node.text("$ref").is_some() || node.text("$dynamicRef") != Some(reference)) {
@@ -81,7 +81,7 @@ impl<'a> Context<'a> {
         !anchor.is_empty() && files.map(|file| count_dynamic(file, anchor)).sum::<usize>() > 1
     }
 
-    /// Returns the types of the values of a schema, as far as it is known without reading it.
+    /// Returns the types of the values of a schema, if known without reading it.
     fn types_at(&self, node: &Node<'a>, remaining: &Cell<usize>) -> Option<Vec<&'static str>> {
         let target = |text: &str| {
             let target =
@@ -91,7 +91,7 @@ impl<'a> Context<'a> {
         types_taken(node.value, &target, remaining)
     }
 
-    /// Returns the nearest place that exists: the normal form has members that the document does not have.
+    /// Returns the nearest location that exists: the normal form has members that the document does not have.
     fn nearest_place(&self, base: &Pointer, rest: &str) -> Pointer {
         let mut node = self.files.at(base).unwrap_or_else(|| Node::new(&Value::Null, base.clone()));
         let rest = Pointer::parse(rest).unwrap_or_default();
@@ -121,7 +121,7 @@ fn count_dynamic(file: &Value, anchor: &str) -> usize {
     count
 }
 
-/// The maximum number of schemas that are looked at to find the types of one.
+/// Maximum number of schemas that are examined to find the types of one.
 const MAX_SEEN: usize = 500;
 
 const LIST: &str = "list the property in `required` of the object that has it";
@@ -137,17 +137,19 @@ impl<'a> Source<'a> for Context<'a> {
             ReadProblemKind::Type => {
                 (codes::SCHEMA_TYPE, "use one of string, number, integer, boolean, object, array, null")
             }
-            ReadProblemKind::Pattern => (codes::PATTERN, "write it as ECMA-262 has it, without delimiters"),
+            ReadProblemKind::Pattern => {
+                (codes::PATTERN, "write it in the syntax of ECMA-262, without delimiters")
+            }
             ReadProblemKind::PatternDialect => {
-                (codes::PATTERN_DIALECT, "write it as ECMA-262 has it, without flags")
+                (codes::PATTERN_DIALECT, "write it in the syntax of ECMA-262, without flags")
             }
             ReadProblemKind::PatternUntried => {
                 (codes::PATTERN_DIALECT, "repeat less of it, or smaller parts")
             }
             ReadProblemKind::Default => (codes::DEFAULT, "correct the default or the schema"),
-            ReadProblemKind::Values => (codes::CONTRADICTION, "write the values as the type that is meant"),
+            ReadProblemKind::Values => (codes::CONTRADICTION, "write the values in the intended type"),
             ReadProblemKind::Names => {
-                (codes::CHOICES, "write one text for each value, each another name of a variant")
+                (codes::CHOICES, "write one string for each value, each a unique name of a variant")
             }
             ReadProblemKind::Draft => (codes::NEWER_KEYWORD, LIST),
             ReadProblemKind::Depth => (codes::SCHEMA_DEPTH, "name inner schemas, and refer to them"),
@@ -168,16 +170,17 @@ impl<'a> Source<'a> for Context<'a> {
         let pointer = Pointer::parse(pointer).unwrap_or_default();
         if self.is_dynamic(reference, &pointer) {
             let message = format!(
-                "what `{reference}` means depends on the schema that leads here, as several have this `$dynamicAnchor`; \
-                 any value is taken"
+                "what `{reference}` means depends on the referring schema, as several schemas have this \
+                 `$dynamicAnchor`; any value is accepted"
             );
-            self.report(codes::SCHEMA, &pointer, message, "refer to the schema that is meant by `$ref`");
+            self.report(codes::SCHEMA, &pointer, message, "refer to the intended schema with `$ref`");
             return None;
         }
         let name = self.def_of(reference, &pointer);
         name.map_err(|error| {
-            // An operation whose request is not known is left out.
-            let so = if self.is_of_request() && error != Broken::Cycle { "" } else { "; any value is taken" };
+            // An operation with an unknown request is omitted.
+            let so =
+                if self.is_of_request() && error != Broken::Cycle { "" } else { "; any value is accepted" };
             self.report_unknown(error, reference, &pointer, so);
         })
         .ok()

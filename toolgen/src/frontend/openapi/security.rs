@@ -13,7 +13,7 @@ use crate::selection::is_variable;
 use crate::source::Pointer;
 
 impl Schemes {
-    /// Returns the first acceptable scheme whose credential is sent at the place of a parameter.
+    /// Returns the first acceptable scheme whose credential is sent in the location of a parameter.
     pub(super) fn credential(&self, param: &Param, accept: impl Fn(&str) -> bool) -> Option<&str> {
         let name = param.name.as_str();
         let fits = |placement: &Placement| match (placement, param.location) {
@@ -30,7 +30,7 @@ impl Schemes {
     }
 }
 
-/// Whether a request has room for one of two credentials alone.
+/// Whether a request can contain only one of two credentials.
 fn same_place(one: &Placement, other: &Placement) -> bool {
     match (one, other) {
         (Placement::Query(one), Placement::Query(other))
@@ -84,7 +84,7 @@ impl<'a> Context<'a> {
                 "bearer" => Placement::Bearer,
                 other => Placement::Other(other.to_owned().into()),
             },
-            // Swagger 2.0 writes it this way.
+            // The notation of Swagger 2.0.
             "basic" => Placement::Basic,
             "oauth2" | "openidconnect" => Placement::Bearer,
             "mutualtls" => Placement::MutualTls,
@@ -109,8 +109,8 @@ impl<'a> Context<'a> {
             }
             _ => return Some(placement),
         };
-        let help = "declare what the service takes: basic, bearer, or an apiKey in a header; or give the whole header \
-            with each request: `--header Authorization=ENV_VAR`";
+        let help = "declare what the service accepts: basic, bearer, or an apiKey in a header; or send the whole \
+            header with each request: `--header Authorization=ENV_VAR`";
         self.report(codes::SECURITY, &node.pointer, reason, help);
         Some(placement)
     }
@@ -128,7 +128,7 @@ impl<'a> Context<'a> {
     /// none.
     pub(super) fn security(&mut self, operation: &Node<'a>) -> Option<Vec<SecurityRequirement>> {
         let own = operation.get("security").filter(|node| self.is_requirements(node, "that of the document"));
-        // What is malformed must not make an operation one that needs no credential.
+        // A malformed requirement must not turn into an operation without credentials.
         let node = match own {
             Some(own) => own,
             None => self.top().get("security").filter(|node| self.is_requirements(node, "none"))?,
@@ -142,7 +142,7 @@ impl<'a> Context<'a> {
             let node = Node::new(value, holder.pointer.item(index));
             alternatives.extend(self.alternative(&node));
         }
-        // `security: {}` instead of a list.
+        // `security: {}` instead of an array.
         if holder.value.is_object() {
             alternatives.extend(self.alternative(&holder));
         }
@@ -150,20 +150,20 @@ impl<'a> Context<'a> {
         Some(alternatives)
     }
 
-    /// Whether a node is a list of requirements, and reports one that is not.
+    /// Whether a node is an array of requirements. Reports any other value.
     fn is_requirements(&mut self, node: &Node<'a>, instead: &str) -> bool {
         let is_fine = match node.value {
             Value::Array(items) => items.iter().all(Value::is_object),
             other => other.is_object(),
         };
         if !is_fine {
-            let message = format!("`security` must be a list of objects; {instead} is taken in its place");
+            let message = format!("`security` must be an array of objects; {instead} is used instead");
             self.malformed(node, &message);
         }
         is_fine
     }
 
-    /// Returns an alternative; several, if some of its schemes take the same place in a request.
+    /// Returns an alternative; several, if some of its schemes use the same location in a request.
     fn alternative(&mut self, node: &Node<'a>) -> Vec<SecurityRequirement> {
         let Some(schemes) = self.schemes_of(node) else { return Vec::new() };
         let taken = |at: usize| {
@@ -180,10 +180,10 @@ impl<'a> Context<'a> {
             codes::SECURITY,
             &node.pointer,
             format!(
-                "{} take the same place in a request, which has room for one; each is an alternative",
+                "{} use the same location in a request, which can contain only one; each is an alternative",
                 names.join(" and ")
             ),
-            "write each as an item of its own under `security`",
+            "write each as a separate item under `security`",
         );
         let with_others = |rival| others.iter().cloned().chain([rival]).collect();
         rivals.into_iter().map(|rival| SecurityRequirement { schemes: with_others(rival) }).collect()
@@ -209,7 +209,7 @@ impl<'a> Context<'a> {
         let (message, help) = match self.schemes.external.get(id) {
             Some(reference) => (
                 format!(
-                    "the security scheme `{id}` is that of another document, `{reference}`, which is not read; this \
+                    "the security scheme `{id}` belongs to another document, `{reference}`, which is not read; this \
                      alternative is left out"
                 ),
                 "copy the scheme into this document".to_owned(),

@@ -27,7 +27,7 @@ impl<'a> Context<'a> {
         }
         let mut servers = self.servers_at(&self.top());
         if servers.is_empty() {
-            // OpenAPI: without servers there is one, `/`.
+            // According to OpenAPI, the default server is `/`.
             servers.push(Server { url: Text::Static("/"), variables: List::EMPTY });
         }
         let servers: List<Server> = servers.into();
@@ -47,7 +47,7 @@ impl<'a> Context<'a> {
         self.without_sockets(servers, node)
     }
 
-    /// Leaves out the servers of WebSockets. If there are no others, they stay, and no request is sent to them.
+    /// Drops the servers of WebSockets. If there are no others, they stay, and no request is sent to them.
     pub(super) fn without_sockets(&mut self, mut servers: Vec<Server>, holder: &Node<'a>) -> Vec<Server> {
         let is_socket = |server: &Server| {
             let scheme = server.url.split_once("://").map_or("", |(scheme, _)| scheme);
@@ -66,23 +66,23 @@ impl<'a> Context<'a> {
             codes::SERVER,
             &holder.pointer.child("servers"),
             format!(
-                "`{}` is for WebSockets alone, and tools send requests by HTTP; calls fail",
+                "`{}` is only for WebSockets, but tools send HTTP requests; calls fail",
                 urls.join("`, `")
             ),
-            "exclude the operation, or add the server that takes requests (`--base-url` names one, too)",
+            "exclude the operation, or add a server for requests (also possible with `--base-url`)",
         );
         servers
     }
 
     fn server(&mut self, node: &Node<'a>) -> Option<Server> {
-        // An empty one has nothing before the path, and takes the place of the others all the same.
+        // An empty URL adds nothing before the path, but still replaces the other servers.
         let url = node.text("url").map(str::trim).map(|url| if url.is_empty() { "/" } else { url });
         let Some(url) = url.or(node.value.as_str()) else {
             self.report(
                 codes::SERVER,
                 &node.pointer,
                 "a server needs a `url`; it is left out",
-                "add the URL requests go to",
+                "add the URL for requests",
             );
             return None;
         };
@@ -96,8 +96,8 @@ impl<'a> Context<'a> {
                 self.report(
                     codes::SERVER,
                     &node.pointer,
-                    format!("the server's variable `{name}` is not declared; it must be given before a call"),
-                    "declare it under `variables` with a default, or give it (`--server-variable`)",
+                    format!("the server's variable `{name}` is not declared; it must be set before a call"),
+                    "declare it under `variables` with a default, or set it (`--server-variable`)",
                 );
                 continue;
             };
@@ -110,7 +110,7 @@ impl<'a> Context<'a> {
         Some(Server { url: url.to_owned().into(), variables: variables.into() })
     }
 
-    /// Reads a variable. One that has no value at all is `None`: no request is sent without one.
+    /// Reads a variable. `None` if it has no value: no request is sent without one.
     fn variable(&mut self, name: &str, node: &Node<'a>) -> Option<ServerVariable> {
         let allowed = node.items("enum");
         let mut plain = |node: &Node<'a>| self.scalar(node).map(|text| self.anonymous(&text, &node.pointer));
@@ -118,7 +118,7 @@ impl<'a> Context<'a> {
         let given = node.get("default").and_then(|node| plain(&node));
         let default = given.clone().or_else(|| allowed.first().cloned());
         let reason = match (&given, &default) {
-            (None, None) => Some("has no default; it must be given before a call".to_owned()),
+            (None, None) => Some("has no default; it must be set before a call".to_owned()),
             (None, Some(first)) => {
                 Some(format!("has no default; the first of its values is used, `{first}`"))
             }
@@ -143,7 +143,7 @@ impl<'a> Context<'a> {
         Some(ServerVariable { name: name.to_owned().into(), default: default?.into(), allowed })
     }
 
-    /// Reports a URL to which no request can be sent, also with the defaults of its variables.
+    /// Reports a URL that no request can be sent to, even with the defaults of its variables.
     fn note_unlikely(&mut self, url: &str, filled: &str, node: &Node<'a>) {
         let what = if has_no_host(filled) {
             format!("`{filled}` has no host")
@@ -152,32 +152,32 @@ impl<'a> Context<'a> {
         } else if let Some(scheme) = other_scheme(url) {
             format!("requests are sent by http and https, not by `{scheme}`")
         } else if url.contains("//") && has_dots(url) {
-            "the path of the server has a segment of dots, which no request keeps".to_owned()
+            "the path of the server has a segment of dots, which clients resolve".to_owned()
         } else {
             return;
         };
         self.report(
             codes::SERVER,
             &node.pointer,
-            format!("{what}; the server must be given before a call (`--base-url`)"),
+            format!("{what}; the server must be set before a call (`--base-url`)"),
             "write the host and the port, or a variable with a default",
         );
     }
 
-    /// Returns a URL without the user name and the password that it holds: what is built is shown, locked and logged.
+    /// Returns a URL without its user name and password: the result is displayed, locked and logged.
     fn anonymous(&mut self, url: &str, at: &Pointer) -> String {
         let Some(clean) = without_user(url) else { return url.to_owned() };
         self.report_user(at);
         clean
     }
 
-    /// Reports a server that holds a user name or a password, which are not repeated.
+    /// Reports a server with a user name or a password, which are not repeated.
     pub(super) fn report_user(&mut self, at: &Pointer) {
         self.report(
             codes::SERVER,
             at,
-            "the server holds a user name or a password; they are left out and not sent",
-            "take them out of the document, and declare a security scheme, such as `{type: http, scheme: basic}`",
+            "the server contains a user name or a password; they are removed and not sent",
+            "remove them from the document, and declare a security scheme, such as `{type: http, scheme: basic}`",
         );
     }
 
@@ -192,7 +192,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns a URL without what stands before an `@` in its host; `None` if nothing does.
+/// Returns a URL without the part before an `@` in its host; `None` if there is none.
 fn without_user(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("//").filter(|(scheme, _)| !scheme.contains(['/', '?', '#']))?;
     let host = rest.split(['/', '?', '#']).next()?;
@@ -200,7 +200,7 @@ fn without_user(url: &str) -> Option<String> {
     Some(format!("{scheme}//{}", &rest[user.len() + 1..]))
 }
 
-/// Whether there is no host where a URL has one: readers of URLs take it from the path, also that of `https:/v1`.
+/// Whether a URL has no host: URL parsers take it from the path, also that of `https:/v1`.
 fn has_no_host(url: &str) -> bool {
     let is_http = |scheme: &str| ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
     let (scheme, rest) = url.split_once(':').filter(|(scheme, _)| is_http(scheme)).unwrap_or(("", url));
@@ -210,11 +210,11 @@ fn has_no_host(url: &str) -> bool {
     }
 }
 
-/// Returns the host and the port of a URL if they cannot exist under these names, as in `https://<your-host>:<port>`.
+/// Returns the host and the port of a URL if they are impossible, as in `https://<your-host>:<port>`.
 fn unlikely_host(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
     let host = rest.split(['/', '?', '#']).next()?.rsplit('@').next()?;
-    // What is not known yet may be anything.
+    // A placeholder may have any value.
     let mut inside = false;
     let mut known = host.chars().filter(|char| {
         inside = (inside || *char == '{') && *char != '}';
@@ -226,7 +226,7 @@ fn unlikely_host(url: &str) -> Option<&str> {
     (host.is_empty() || !known.all(legal) || !is_port).then_some(host)
 }
 
-/// Returns the scheme of a URL if no request can be sent by it. That of WebSockets is told elsewhere.
+/// Returns the scheme of a URL if requests do not support it. WebSockets are reported elsewhere.
 fn other_scheme(url: &str) -> Option<&str> {
     let (scheme, rest) = url.split_once(':')?;
     let is_scheme = scheme.starts_with(|char: char| char.is_ascii_alphabetic())
@@ -272,7 +272,7 @@ pub(super) fn network(servers: &[Server]) -> Network {
     Network::Hosts(hosts.into_iter().map(Text::from).collect())
 }
 
-/// The maximum number of hosts that one server may stand for.
+/// Maximum number of hosts that one server may expand to.
 const MAX_HOSTS: usize = 32;
 
 fn hosts_of(server: &Server) -> Option<Vec<String>> {

@@ -1,4 +1,4 @@
-//! Reads the tags of a document, which may be parts of each other (OpenAPI 3.2).
+//! Reads the tags of a document, which may be nested (OpenAPI 3.2).
 
 use toolgen_core::spec::toolset::Toolset;
 
@@ -7,7 +7,7 @@ use super::node::Node;
 use crate::tool::Tool;
 
 impl<'a> Context<'a> {
-    /// Reads the tags. A parent that is not declared, or is a part of its own part, is left out.
+    /// Reads the tags. A parent that is not declared, or is its own descendant, is dropped.
     pub(super) fn read_tags(&mut self) {
         let top = self.top();
         let nodes: Vec<Node<'a>> =
@@ -38,7 +38,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the tags around a tag, the nearest first.
+    /// Returns the ancestors of a tag, the nearest first.
     fn ancestor_tags(&self, name: &str) -> Vec<&'a str> {
         let mut around = Vec::new();
         let mut next = self.tags.get(name).and_then(|tag| tag.parent);
@@ -49,7 +49,7 @@ impl<'a> Context<'a> {
         around
     }
 
-    /// Returns the groups of an operation: its tags, and those around them.
+    /// Returns the groups of an operation: its tags, and their ancestors.
     pub(super) fn groups(&self, own: &[&'a str]) -> Vec<&'a str> {
         let mut groups = own.to_vec();
         for around in own.iter().flat_map(|name| self.ancestor_tags(name)) {
@@ -66,7 +66,7 @@ impl<'a> Context<'a> {
         own.iter().find(leads).or(own.first()).copied().unwrap_or("general")
     }
 
-    /// Returns the tags that have tools as sets, if the document says how they belong together.
+    /// Returns the tags that have tools as toolsets, if the document nests tags.
     pub(super) fn toolsets(&self, tools: &[Tool]) -> Vec<Toolset> {
         if !self.tags.values().any(|tag| tag.parent.is_some() || !tag.kind.is_empty()) {
             return Vec::new();

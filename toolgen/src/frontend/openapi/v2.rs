@@ -1,4 +1,4 @@
-//! What Swagger 2.0 writes differently from OpenAPI 3: it is read where the document has it, into the same types.
+//! The differences between Swagger 2.0 and OpenAPI 3: Swagger's notations are read in place, into the same types.
 //!
 //! A document of version 2.0 that has keywords of version 3 is also read where the meaning is unambiguous, with a note.
 
@@ -14,7 +14,7 @@ use super::context::Context;
 use super::node::Node;
 use super::reference::Resolved;
 
-/// The places of bodies among the parameters.
+/// The values of `in` for bodies among the parameters.
 const BODY_PLACES: [&str; 2] = ["body", "formData"];
 
 impl<'a> Context<'a> {
@@ -33,7 +33,7 @@ impl<'a> Context<'a> {
         own.into_iter().chain(newer).flat_map(entries).collect()
     }
 
-    /// Returns where the named parts of a kind are declared, for a message.
+    /// Returns the key where the named parts of a kind are declared, for a message.
     pub(super) fn place_of(&self, kind: &str) -> String {
         if self.is_swagger() { key_of(kind).to_owned() } else { format!("components/{kind}") }
     }
@@ -99,8 +99,7 @@ impl<'a> Context<'a> {
         listed.map(str::trim).filter(|name| name.contains('/')).collect()
     }
 
-    /// Returns the media types of a response, each with the node that has its schema, and adds those that are asked
-    /// for.
+    /// Returns the media types of a response, each with the node that has its schema, and adds those to request.
     pub(super) fn produced(
         &self,
         operation: &Node<'a>,
@@ -113,7 +112,7 @@ impl<'a> Context<'a> {
         match (produces.is_empty(), is_file) {
             (true, true) => Vec::new(),
             (true, false) => {
-                // Nothing says what comes; JSON is what nearly all of these services send.
+                // Nothing is declared; nearly all of these services send JSON.
                 types.extend(["application/json", "*/*"]);
                 vec![("application/json", response.clone())]
             }
@@ -124,14 +123,14 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns how the value of a parameter is written: a list by its `collectionFormat`.
+    /// Returns the encoding of a parameter's value: for an array its `collectionFormat`.
     pub(super) fn collected(&mut self, node: &Node<'a>, location: Location) -> Encoding {
         let usual = match location {
             Location::Query | Location::Cookie => Style::Form,
             Location::Path | Location::Header => Style::Simple,
         };
         let is_list = node.text("type") == Some("array");
-        // A single value is written the same way with and without `explode`.
+        // A scalar is encoded the same way with and without `explode`.
         let explode = !is_list && usual == Style::Form;
         let mut encoding = Encoding::Style { style: usual, explode, allow_reserved: false };
         let Some(format) = node.text("collectionFormat").filter(|_| is_list) else { return encoding };
@@ -143,7 +142,7 @@ impl<'a> Context<'a> {
                 codes::STYLE,
                 &node.pointer.child("collectionFormat"),
                 format!(
-                    "the format `{format}` is not defined for this place; values are separated by commas"
+                    "the format `{format}` is not defined for this location; values are separated by commas"
                 ),
                 "csv, ssv, tsv or pipes; in queries and forms also multi",
             ),
@@ -157,8 +156,8 @@ impl<'a> Context<'a> {
             self.report(
                 codes::NEWER_KEYWORD,
                 &node.pointer.child(key),
-                format!("`{key}` belongs to OpenAPI 3, but the document is Swagger 2.0; it is read as it is meant there"),
-                "write it as Swagger 2.0 has it, or convert the document to OpenAPI 3",
+                format!("`{key}` belongs to OpenAPI 3, but the document is Swagger 2.0; it is read with that meaning"),
+                "write it in the syntax of Swagger 2.0, or convert the document to OpenAPI 3",
             );
         }
     }
@@ -178,7 +177,7 @@ fn is_place(location: &str, places: &[&str]) -> bool {
     places.iter().any(|one| location.eq_ignore_ascii_case(one))
 }
 
-/// Returns the style of a `collectionFormat`, and whether each value has a key of its own.
+/// Returns the style of a `collectionFormat`, and whether each value has a separate key.
 fn collection_style(format: &str, usual: Style) -> Option<(Style, bool)> {
     Some(match format {
         "csv" => (usual, false),

@@ -1,7 +1,6 @@
-//! Reads how values of a schema are written as XML: its `xml` hints, and the names of components and fields where it
-//! has none.
+//! Reads the XML encoding of a schema's values: its `xml` hints, or else the names of components and fields.
 //!
-//! `wrapped` and `attribute` (before OpenAPI 3.2) and `nodeType` (3.2) are two ways to say the same.
+//! `wrapped` and `attribute` (before OpenAPI 3.2) and `nodeType` (3.2) are two notations for the same thing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,26 +15,26 @@ use super::node::Node;
 use super::reference::target_of;
 use crate::source::Pointer;
 
-/// The number of schemas inside one another, without a name between them, that are looked at.
+/// Maximum number of nested schemas, without a name between them, that are examined.
 pub(super) const MAX_DEPTH: usize = 64;
 
-/// The contents that references name, while they are collected.
+/// The contents of referenced names, while they are collected.
 type NamedContents = BTreeMap<String, XmlContent>;
 
-/// What a schema and what it refers to say about its place in XML.
+/// What a schema and its references declare about their representation in XML.
 #[derive(Default)]
 struct Hints {
     name: Option<String>,
     prefix: String,
     namespace: String,
     kind: Option<XmlKind>,
-    /// Whether a list has an element of its own.
+    /// Whether an array has a wrapping element.
     wrapped: bool,
-    /// The name of the component that is referred to.
+    /// The name of the referenced component.
     component: Option<String>,
 }
 
-/// What a schema and those it includes say about its values.
+/// What a schema and those it includes declare about their values.
 #[derive(Default)]
 struct XmlFacts {
     fields: Vec<XmlField>,
@@ -56,8 +55,8 @@ impl XmlFacts {
 }
 
 impl<'a> Context<'a> {
-    /// Returns how values of a schema are documents. The root element has the name that the schema says, that of its
-    /// component, or the given one.
+    /// Returns the encoding of a schema's values as documents. The root element has the name that the schema sets, or
+    /// that of its component, or `name`.
     pub(super) fn xml(&mut self, schema: &Node<'a>, name: &str) -> Xml {
         let mut by_name = NamedContents::new();
         let hints = self.xml_hints(schema, MAX_DEPTH);
@@ -66,7 +65,7 @@ impl<'a> Context<'a> {
             self.report(
                 codes::BODY,
                 &schema.pointer,
-                "the schema does not name the root element of the XML document; it is called `root`",
+                "the schema does not name the root element of the XML document; it is named `root`",
                 "add `xml: { name: … }` to the schema",
             );
         }
@@ -82,7 +81,7 @@ impl<'a> Context<'a> {
         Xml { root, named }
     }
 
-    /// Returns what a value of a schema is in XML; its own name is that of its field or list.
+    /// Returns the encoding of a value in XML; its own name is that of its field or array.
     fn xml_node(
         &mut self,
         schema: &Node<'a>,
@@ -110,7 +109,7 @@ impl<'a> Context<'a> {
         hints.component = component(&schema.pointer).or(hints.component);
         let Some(xml) = schema.get("xml") else { return hints };
         if let Some(name) = xml.text("name").filter(|name| !name.is_empty()) {
-            // Published documents write the prefix into the name.
+            // Published documents include the prefix in the name.
             let (prefix, local) = name.split_once(':').unwrap_or(("", name));
             hints.name = Some(local.to_owned());
             hints.prefix = prefix.to_owned();
@@ -137,8 +136,8 @@ impl<'a> Context<'a> {
         hints
     }
 
-    /// Returns the schema that this one is another name for: by a reference, alone or in an `allOf`, which 3.0 needs to
-    /// add to a reference.
+    /// Returns the schema that this one is an alias of: by a reference, alone or in an `allOf`, which 3.0 needs to
+    /// extend a reference.
     fn xml_same(&self, schema: &Node<'a>) -> Option<Node<'a>> {
         self.locate(reference(schema)?, &schema.pointer).ok()
     }
@@ -168,7 +167,7 @@ impl<'a> Context<'a> {
             else {
                 return XmlContent::Any;
             };
-            // The items of a list are called as the field is.
+            // The items of an array are named like the field.
             let list = self.xml_is_list(&target, MAX_DEPTH);
             let depth = if list { depth } else { MAX_DEPTH };
             let read =
@@ -180,7 +179,7 @@ impl<'a> Context<'a> {
             cx.xml_fields(schema, by_name, &mut found, depth);
             found.content()
         };
-        // What takes in other schemas may take in itself.
+        // A schema that includes other schemas may include itself.
         if composed {
             self.xml_named(schema.pointer.as_str().to_owned(), by_name, read)
         } else {
@@ -215,7 +214,7 @@ impl<'a> Context<'a> {
         let nodes = nodes.iter().map(|item| {
             let mut node = self.xml_node(item, name, by_name, depth);
             if node.kind != XmlKind::Element {
-                // An item is a thing of its own, so a list in a list has an element.
+                // An item is a separate value, so an array in an array has an element.
                 node = XmlNode { kind: XmlKind::Element, name: name.to_owned().into(), ..node };
             }
             node
@@ -223,7 +222,7 @@ impl<'a> Context<'a> {
         XmlContent::List(nodes.collect())
     }
 
-    /// Collects the fields of an object, from wherever its schema takes them, and the kinds of its other values.
+    /// Collects the fields of an object, from all schemas that it includes, and the kinds of its other values.
     fn xml_fields(
         &mut self,
         schema: &Node<'a>,
@@ -262,7 +261,7 @@ impl<'a> Context<'a> {
         }));
     }
 
-    /// Returns a name if XML has it. Otherwise what cannot be in one becomes `_`, and a problem says so.
+    /// Returns a valid XML name. Invalid characters are replaced with `_` and reported.
     fn xml_name(&mut self, name: &str, place: &Node<'a>) -> String {
         let fits = |char: char| char.is_alphanumeric() || matches!(char, '_' | '-' | '.');
         let mut legal: String = name.chars().map(|char| if fits(char) { char } else { '_' }).collect();
@@ -280,7 +279,7 @@ impl<'a> Context<'a> {
         legal
     }
 
-    /// Returns the schema of a field, wherever the schema of its object takes it from.
+    /// Returns the schema of a field, from any schema that its object includes.
     pub(super) fn property_of(&self, schema: &Node<'a>, name: &str, depth: usize) -> Option<Node<'a>> {
         let depth = depth.checked_sub(1)?;
         let own = schema.members("properties").into_iter().find(|(key, _)| *key == name);
@@ -302,7 +301,7 @@ fn reference<'a>(schema: &Node<'a>) -> Option<&'a str> {
     })
 }
 
-/// Returns the name of the component at a place: in a document, in a part of it, or a file of its own.
+/// Returns the name of the component at a location: in a document, in a part of it, or in a separate file.
 fn component(pointer: &Pointer) -> Option<String> {
     let tokens: Vec<_> = pointer.tokens().collect();
     let tokens: Vec<&str> = tokens.iter().map(|token| &**token).collect();
@@ -315,7 +314,7 @@ fn component(pointer: &Pointer) -> Option<String> {
     }
 }
 
-/// Returns the types that a schema names, besides `null`.
+/// Returns the types that a schema declares, except `null`.
 fn types<'a>(schema: &Node<'a>) -> Vec<&'a str> {
     let given = match schema.object().and_then(|object| object.get("type")) {
         Some(Value::String(one)) => vec![one.as_str()],

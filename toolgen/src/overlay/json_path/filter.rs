@@ -1,4 +1,4 @@
-//! Tests of values: the filters of a query.
+//! The filters of a query.
 
 use std::borrow::Cow;
 
@@ -15,9 +15,9 @@ pub(super) enum Test {
     All(Vec<Test>),
     Not(Box<Test>),
     Compare(Operand, Comparison, Operand),
-    /// The query finds something.
+    /// The query matches something.
     Exists(Query),
-    /// A text matches a regular expression; as a whole, or somewhere.
+    /// A string matches a regular expression, completely or in part.
     Matches {
         text: Operand,
         pattern: Operand,
@@ -39,18 +39,18 @@ pub(super) enum Comparison {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Operand {
     Literal(Value),
-    /// The one value that the query finds.
+    /// The single value that the query matches.
     Query(Query),
-    /// The length of a text, a list or an object.
+    /// The length of a string, an array or an object.
     Length(Box<Operand>),
-    /// The number of values that the query finds.
+    /// The number of values that the query matches.
     Count(Query),
 }
 
 /// A query within a filter.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Query {
-    /// Whether it starts at the document (`$`) and not at the value that is tested (`@`).
+    /// Whether it starts at the document (`$`) and not at the value being tested (`@`).
     pub(super) absolute: bool,
     pub(super) segments: Vec<Segment>,
 }
@@ -121,7 +121,7 @@ fn compare(left: Option<&Value>, comparison: Comparison, right: Option<&Value>) 
     }
 }
 
-/// Whether two values are equal; two missing ones are.
+/// Whether two values are equal; two missing values are.
 fn equal(left: Option<&Value>, right: Option<&Value>) -> bool {
     match (left, right) {
         (Some(Value::Number(left)), Some(Value::Number(right))) => {

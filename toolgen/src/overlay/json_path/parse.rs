@@ -1,4 +1,4 @@
-//! Reads queries.
+//! Parses queries.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use serde_json::Value;
 use super::filter::{Comparison, Operand, Query, Test};
 use super::{Segment, Selector};
 
-/// How deeply filters may nest.
+/// Maximum nesting depth of filters.
 const MAX_NESTING: usize = 32;
 
-/// Why a text is not a query.
+/// The reason why a string is not a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::overlay) struct PathError {
-    /// The number of characters before the mistake.
+    /// The number of characters before the error.
     at: usize,
     message: &'static str,
 }
@@ -24,11 +24,11 @@ impl fmt::Display for PathError {
     }
 }
 
-/// Reads a whole query.
+/// Parses a complete query.
 pub(super) fn path(text: &str) -> Result<Vec<Segment>, PathError> {
     let mut parser = Parser { chars: text.trim().chars().collect(), at: 0, nesting: 0 };
     if !parser.eat("$") {
-        return parser.wrong("a query starts with `$`, the whole document, but there is something else");
+        return parser.wrong("a query must start with `$`, the whole document");
     }
     let segments = parser.segments()?;
     if parser.at < parser.chars.len() {
@@ -60,7 +60,7 @@ impl Parser {
         }
     }
 
-    /// Passes over a text, if it is next.
+    /// Skips a string if it comes next.
     fn eat(&mut self, text: &str) -> bool {
         let end = self.at + text.chars().count();
         let is_next = self.chars.get(self.at..end).is_some_and(|next| next.iter().copied().eq(text.chars()));
@@ -167,7 +167,7 @@ impl Parser {
                 self.at += text.len();
                 Ok(Some(number))
             }
-            Err(_) => self.wrong("expected a whole number"),
+            Err(_) => self.wrong("expected an integer"),
         }
     }
 
@@ -176,7 +176,7 @@ impl Parser {
         self.at += 1;
         let mut text = String::new();
         loop {
-            let Some(c) = self.peek() else { return self.wrong("the text does not end") };
+            let Some(c) = self.peek() else { return self.wrong("the string is not closed") };
             self.at += 1;
             match c {
                 c if c == quote => return Ok(text),
@@ -203,7 +203,7 @@ impl Parser {
                 let units = if low == 0 { vec![high] } else { vec![high, low] };
                 match char::decode_utf16(units).next() {
                     Some(Ok(c)) => c,
-                    _ => return self.wrong("half of a character"),
+                    _ => return self.wrong("half of a surrogate pair"),
                 }
             }
             Some(c) if c == quote => c,
@@ -249,7 +249,7 @@ impl Parser {
     fn test(&mut self) -> Parsed<Test> {
         self.nesting += 1;
         if self.nesting > MAX_NESTING {
-            return self.wrong("the filter is nested too deeply");
+            return self.wrong("the filter is nested too deep");
         }
         self.space();
         let test = self.basic_test();
@@ -308,7 +308,7 @@ impl Parser {
         if self.eat("length(") {
             self.nesting += 1;
             if self.nesting > MAX_NESTING {
-                return self.wrong("the filter is nested too deeply");
+                return self.wrong("the filter is nested too deep");
             }
             let of = self.operand()?;
             self.nesting -= 1;
@@ -334,7 +334,7 @@ impl Parser {
             Some('@' | '$') => Ok(Operand::Query(self.query()?)),
             Some('\'' | '"') => Ok(Operand::Literal(Value::String(self.quoted()?))),
             Some(c) if c == '-' || c.is_ascii_digit() => self.number(),
-            _ => self.wrong("expected `@`, `$`, a text in quotes, a number, `true`, `false` or `null`"),
+            _ => self.wrong("expected `@`, `$`, a string in quotes, a number, `true`, `false` or `null`"),
         }
     }
 

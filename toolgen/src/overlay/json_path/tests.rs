@@ -4,7 +4,7 @@ use toolgen_test_support::script;
 
 use super::*;
 
-/// `in` is a document, and `find` a query of it.
+/// `in` is a document, and `find` a query for it.
 #[test]
 fn queries_match_the_script() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/overlay/json_path/tests/queries.txt");

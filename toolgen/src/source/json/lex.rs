@@ -2,24 +2,24 @@
 
 use std::borrow::Cow;
 
-/// A text that is not JSON, and the place where it breaks.
+/// The position at which a text is not valid JSON.
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) at: usize,
     pub(super) message: String,
 }
 
-/// Steps through a text. It begins and ends between two tokens.
+/// A lexer for a text. It begins and ends between two tokens.
 #[derive(Debug)]
 pub(super) struct Lexer<'t> {
     text: &'t str,
     bytes: &'t [u8],
     pub(super) at: usize,
-    /// Places where a string holds something that JSON forbids but that can be read.
+    /// Positions where a string contains something that JSON forbids but that can be read.
     pub(super) oddities: Vec<(usize, &'static str)>,
 }
 
-/// The maximum number of such places recorded.
+/// Maximum number of such positions that are recorded.
 const MAX_ODDITIES: usize = 1_000;
 
 impl<'t> Lexer<'t> {
@@ -27,7 +27,7 @@ impl<'t> Lexer<'t> {
         Lexer { text, bytes: text.as_bytes(), at: 0, oddities: Vec::new() }
     }
 
-    /// Reads the string whose opening quote is at `at` again.
+    /// Parses again the string whose opening quote is at `at`.
     pub(super) fn string_at(&self, at: usize) -> Cow<'t, str> {
         Lexer { text: self.text, bytes: self.bytes, at, oddities: Vec::new() }.string().unwrap_or_default()
     }
@@ -65,7 +65,7 @@ impl<'t> Lexer<'t> {
         Broken { at, message }
     }
 
-    /// Reads a string; the lexer is at its opening quote.
+    /// Parses a string; the lexer is at its opening quote.
     pub(super) fn string(&mut self) -> Result<Cow<'t, str>, Broken> {
         let start = self.at + 1;
         let end = self.plain_run(start);
@@ -76,7 +76,7 @@ impl<'t> Lexer<'t> {
         self.long_string(start, end).map(Cow::Owned)
     }
 
-    /// Skips a string; the lexer is at its opening quote. Only for texts that were read before.
+    /// Skips a string; the lexer is at its opening quote. Only for text that was parsed before.
     pub(super) fn skip_string(&mut self) {
         let mut at = self.at + 1;
         loop {
@@ -90,7 +90,7 @@ impl<'t> Lexer<'t> {
         self.at = at + 1;
     }
 
-    /// Returns the end of the characters that stand for themselves.
+    /// Returns the end of the literal characters.
     #[inline]
     fn plain_run(&self, from: usize) -> usize {
         let mut at = from;
@@ -103,12 +103,12 @@ impl<'t> Lexer<'t> {
         at
     }
 
-    /// Reads the rest of a string that holds more than plain characters.
+    /// Parses the rest of a string with more than plain characters.
     fn long_string(&mut self, start: usize, mut end: usize) -> Result<String, Broken> {
         let mut value = String::from(&self.text[start..end]);
         loop {
             match self.bytes.get(end) {
-                None => return Err(self.broken(start - 1, String::from("this string does not end"))),
+                None => return Err(self.broken(start - 1, String::from("this string is not closed"))),
                 Some(b'"') => {
                     self.at = end + 1;
                     return Ok(value);
@@ -132,7 +132,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Reads the escape that begins at `at` and returns its end.
+    /// Parses the escape that begins at `at` and returns its end.
     fn escape(&mut self, at: usize, value: &mut String) -> Result<usize, Broken> {
         let character = match self.bytes.get(at + 1) {
             Some(b'"') => '"',
@@ -162,14 +162,14 @@ impl<'t> Lexer<'t> {
         let used = if end == at + 12 { &units[..] } else { &units[..1] };
         for character in char::decode_utf16(used.iter().copied()) {
             if character.is_err() {
-                self.oddity(at, "half of a surrogate pair stands alone; it is read as U+FFFD");
+                self.oddity(at, "half of a surrogate pair is unpaired; it is read as U+FFFD");
             }
             value.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
         }
         Ok(end)
     }
 
-    /// Returns the UTF-16 unit that `\uXXXX` at `at` stands for.
+    /// Returns the UTF-16 unit of `\uXXXX` at `at`.
     fn unit(&self, at: usize) -> Option<u16> {
         let digits = self.bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
         if !digits.iter().all(u8::is_ascii_hexdigit) {
@@ -205,7 +205,7 @@ impl<'t> Lexer<'t> {
             at = end;
         }
         if !good {
-            return Err(self.broken(start, String::from("this is not a number as JSON writes them")));
+            return Err(self.broken(start, String::from("this is not a number in JSON syntax")));
         }
         self.at = at;
         Ok(&self.text[start..at])
@@ -219,7 +219,7 @@ impl<'t> Lexer<'t> {
         at
     }
 
-    /// Skips a number or a word. Only for texts that were read before.
+    /// Skips a number or a word. Only for text that was parsed before.
     pub(super) fn skip_word(&mut self) {
         while self.bytes.get(self.at).is_some_and(|byte| !matches!(byte, b',' | b']' | b'}' | 0..=b' ')) {
             self.at += 1;

@@ -1,4 +1,4 @@
-//! The value of a JSON text.
+//! Parses a JSON text into a value.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::lex::{Broken, Lexer};
 use crate::problem::codes;
 use crate::source::{Pointer, Written};
 
-/// Reads a text. Returns no value if it is not JSON; text after the value is only a finding.
+/// Parses a text. Returns no value if it is not JSON; text after the value is only a finding.
 pub(in crate::source) fn read(text: &str) -> Reading {
     let mut reader = Reader {
         lexer: Lexer::new(text),
@@ -22,7 +22,7 @@ pub(in crate::source) fn read(text: &str) -> Reading {
     let value = match reader.value() {
         Ok(value) => Some(value),
         Err(Stop::Broken(broken)) => {
-            // The reason for refusing the document must not be lost among lesser findings.
+            // The reason for rejecting the document must not be lost among lesser findings.
             reader.findings.truncate(MAX_FINDINGS - 1);
             let help = "correct the document here";
             reader.find(codes::MALFORMED_TEXT, broken.at, broken.message, help);
@@ -37,11 +37,11 @@ pub(in crate::source) fn read(text: &str) -> Reading {
         }
     };
     if value.is_some() && reader.lexer.peek().is_some() {
-        let message = String::from("there is more text after the end of the document; it is not read");
-        reader.find(codes::TRAILING_TEXT, reader.lexer.at, message, "take it away");
+        let message = String::from("text after the end of the document is ignored");
+        reader.find(codes::TRAILING_TEXT, reader.lexer.at, message, "remove it");
     }
     let oddities = std::mem::take(&mut reader.lexer.oddities);
-    // For a broken text only the place where it breaks is of interest.
+    // For an invalid text, only the position of the error is of interest.
     for (at, message) in oddities.into_iter().filter(|_| value.is_some()) {
         reader.find(codes::ODD_STRING, at, String::from(message), "write it as an escape");
     }
@@ -50,12 +50,12 @@ pub(in crate::source) fn read(text: &str) -> Reading {
 
 struct Reader<'t> {
     lexer: Lexer<'t>,
-    /// The path to the reader's place, for findings and texts.
+    /// The path to the parser's position, for findings and source texts.
     path: Vec<Step>,
-    /// The members of objects whose end is not reached, with the offsets of their keys: a map that knew their number is a
-    /// third smaller than one that grew.
+    /// The members of objects whose end is not reached, with the offsets of their keys: a map with the right capacity
+    /// is a third smaller than one that grew.
     members: Vec<(usize, String, Value)>,
-    /// The texts of numbers that print otherwise.
+    /// The source text of numbers that print differently.
     written: Written,
     findings: Vec<Finding>,
 }
@@ -90,7 +90,7 @@ impl Reader<'_> {
                 let text = self.lexer.number()?;
                 let (value, oddity) = number::decimal(text).split(text);
                 if let Some((code, message)) = oddity {
-                    self.find(code, start, message, "write a smaller number, or none");
+                    self.find(code, start, message, "write a smaller number, or remove it");
                 }
                 if let Some(written) = Written::of(text, &value) {
                     let path: Vec<String> = self.pointer().tokens().map(Cow::into_owned).collect();
@@ -110,9 +110,9 @@ impl Reader<'_> {
         if self.path.len() > MAX_DEPTH { Err(Stop::TooDeep) } else { Ok(()) }
     }
 
-    /// Reports a comma before the end of an object or a list.
+    /// Reports a comma before the end of an object or an array.
     fn comma(&self) -> Stop {
-        let message = String::from("there is a comma before this end, which JSON does not allow");
+        let message = String::from("trailing comma, which JSON does not allow");
         Stop::Broken(Broken { at: self.lexer.at, message })
     }
 
@@ -148,7 +148,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the object of the members from the first one on.
+    /// Returns the object of the members from index `first` on.
     fn map(&mut self, first: usize) -> Map<String, Value> {
         let members = self.members.split_off(first);
         let mut map = Map::with_capacity(members.len());
@@ -158,10 +158,10 @@ impl Reader<'_> {
                     entry.insert(value);
                 }
                 Entry::Occupied(mut entry) => {
-                    let message = format!("the key `{}` is given twice in one object", quote(entry.key()));
+                    let message = format!("the key `{}` is a duplicate in its object", quote(entry.key()));
                     entry.insert(value);
                     self.path.push(Step::Key(start));
-                    self.find(codes::DUPLICATE_KEY, start, message, "take one of the two away");
+                    self.find(codes::DUPLICATE_KEY, start, message, "remove one of the two");
                     self.path.pop();
                 }
             }
@@ -200,7 +200,7 @@ impl Reader<'_> {
         self.findings.push(Finding { code, pointer, at: At::Byte(at), message, help });
     }
 
-    /// Returns the place that the reader is at.
+    /// Returns the pointer to the parser's position.
     fn pointer(&self) -> Pointer {
         self.path.iter().fold(Pointer::ROOT, |pointer, step| match step {
             Step::Item(index) => pointer.item(*index),

@@ -1,13 +1,13 @@
-//! Finds the parts of a JSON text.
+//! Finds the positions of parts of a JSON text.
 
 use std::collections::BTreeMap;
 
 use super::super::{MAX_DEPTH, Pointer, Position, of_offsets};
 use super::lex::Lexer;
 
-/// Returns the position of each place: the key of a member, or the value of an item.
+/// Returns the position of each location: the key of a member, or the value of an item.
 ///
-/// The text was read before, so it is JSON of bounded depth; if it is not, the places found until then are kept.
+/// The text was parsed before, so it is JSON of bounded depth; if it is not, the positions found until then are kept.
 pub(in crate::source) fn places(text: &str, pointers: &[&Pointer]) -> Vec<Position> {
     let mut wanted = PointerTree::default();
     for (id, pointer) in pointers.iter().enumerate() {
@@ -28,12 +28,12 @@ pub(in crate::source) fn places(text: &str, pointers: &[&Pointer]) -> Vec<Positi
     positions
 }
 
-/// The wanted places as a tree, so that a scan can skip everything else.
+/// The requested locations as a tree, so that a scan can skip everything else.
 #[derive(Debug, Default)]
 struct PointerTree {
     /// The offset, once found.
     offset: Option<usize>,
-    /// The wanted places that end here.
+    /// The requested locations that end here.
     ids: Vec<usize>,
     children: BTreeMap<String, PointerTree>,
 }
@@ -41,24 +41,24 @@ struct PointerTree {
 impl PointerTree {
     fn add(&mut self, id: usize, pointer: &Pointer) {
         let mut node = self;
-        // A readable document is not deeper, so neither is a place that can be found.
+        // A readable document is not deeper, so neither is a location that can be found.
         for token in pointer.tokens().take(MAX_DEPTH) {
             node = node.children.entry(token.into_owned()).or_default();
         }
         node.ids.push(id);
     }
 
-    /// Returns the part of this place with a name, if it is wanted.
+    /// Returns the child of this location with a name, if it is requested.
     fn child_mut(&mut self, token: &str) -> Option<&mut PointerTree> {
         self.children.get_mut(token)
     }
 
-    /// Whether any part of this place is wanted.
+    /// Whether any descendant of this location is requested.
     fn has_parts(&self) -> bool {
         !self.children.is_empty()
     }
 
-    /// Records the offset of this place. The last of several equal keys counts, as its value is kept.
+    /// Records the offset of this location. The last of several equal keys counts, as its value is kept.
     fn found(&mut self, offset: usize) {
         if self.offset.replace(offset).is_some() {
             self.children.values_mut().for_each(PointerTree::forget);
@@ -70,7 +70,7 @@ impl PointerTree {
         self.children.values_mut().for_each(PointerTree::forget);
     }
 
-    /// Collects every wanted place, with its offset or that of the nearest ancestor.
+    /// Collects every requested location, with its offset or that of the nearest ancestor.
     fn collect(&self, ancestor: usize, offsets: &mut Vec<(usize, usize)>) {
         let here = self.offset.unwrap_or(ancestor);
         offsets.extend(self.ids.iter().map(|&id| (here, id)));
@@ -80,7 +80,7 @@ impl PointerTree {
     }
 }
 
-/// Records that a wanted place begins at `start`, and skips the value that follows.
+/// Records that a requested location begins at `start`, and skips the value that follows.
 fn visit(lexer: &mut Lexer<'_>, start: usize, mut wanted: Option<&mut PointerTree>) {
     if let Some(wanted) = wanted.as_deref_mut() {
         wanted.found(start);

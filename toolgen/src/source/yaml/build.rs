@@ -10,7 +10,7 @@ use super::compose::{Id, Kind, Node, Tree};
 use super::scalar;
 use crate::problem::codes;
 
-/// The limit on values that come from aliases; a long text counts as several.
+/// Maximum number of values that come from aliases; a long string counts as several.
 const MAX_COPIES: usize = 1_000_000;
 
 /// Builds the value of a document, or returns `None` if it would be too large or too deep.
@@ -22,7 +22,7 @@ pub(super) fn build(tree: &Tree<'_>, findings: &mut Vec<Finding>) -> Option<(Val
         Ok((value, written)) => Some((value, written.unwrap_or_default())),
         Err(stop) => {
             builder.path.clear();
-            // The reason for refusing the document must not be lost among lesser findings.
+            // The reason for rejecting the document must not be lost among lesser findings.
             builder.findings.truncate(MAX_FINDINGS - 1);
             let at = tree.nodes.get(stop.node).map_or(Position::START, |node| node.at);
             match stop.reason {
@@ -50,7 +50,7 @@ struct Builder<'b, 't> {
     findings: &'b mut Vec<Finding>,
 }
 
-/// A value, and the texts of its scalars that it does not keep.
+/// A value, and the source text of its scalars that it does not preserve.
 type Built<T = Value> = Result<(T, Option<Written>), Stop>;
 
 struct Stop {
@@ -112,7 +112,7 @@ impl<'b, 't> Builder<'b, 't> {
     fn map(&mut self, members: &'b [(Id, Id)], first: bool) -> Built<Map<String, Value>> {
         let mut map = Map::with_capacity(members.len());
         let mut parts = BTreeMap::new();
-        // Keys of the map itself win over merged ones, wherever they stand.
+        // Keys of the map itself take precedence over merged ones, in any order.
         let has_merge = members.iter().any(|(key, _)| self.tree.is_merge(*key));
         let own: BTreeSet<&str> = match has_merge {
             true => members.iter().filter_map(|(key, _)| self.tree.key(*key)).collect(),
@@ -139,9 +139,9 @@ impl<'b, 't> Builder<'b, 't> {
             node.map(|node| self.spend(key, node)).transpose()?;
             let at = node.map_or(Position::START, |node| node.at);
             let Some(name) = self.tree.key(key) else {
-                let message = String::from("a list or an object cannot be a key; the member is left out");
+                let message = String::from("an array or an object cannot be a key; the member is left out");
                 if first {
-                    self.find(codes::COMPLEX_KEY, at, message, "put quotes around it if it is a text");
+                    self.find(codes::COMPLEX_KEY, at, message, "put quotes around it if it is a string");
                 }
                 continue;
             };
@@ -152,8 +152,8 @@ impl<'b, 't> Builder<'b, 't> {
                 None => parts.remove(name),
             };
             if map.insert(name.to_owned(), value).is_some() && first {
-                let message = format!("the key `{}` is given twice in one object", quote(name));
-                self.find(codes::DUPLICATE_KEY, at, message, "take one of the two away");
+                let message = format!("the key `{}` is a duplicate in its object", quote(name));
+                self.find(codes::DUPLICATE_KEY, at, message, "remove one of the two");
             }
             self.path.pop();
         }
@@ -168,14 +168,16 @@ impl<'b, 't> Builder<'b, 't> {
                 Some(read) => read,
                 None => {
                     if first {
-                        let message =
-                            format!("the value does not fit its tag `!!{}`; it is read as text", tag.suffix);
+                        let message = format!(
+                            "the value does not match its tag `!!{}`; it is read as a string",
+                            tag.suffix
+                        );
                         self.find(codes::BAD_TAG, node.at, message, "remove the tag, or fix the value");
                     }
                     ParsedNumber::Exact(Value::String(text.to_string()))
                 }
             },
-            // A lone `!` makes the scalar a text whatever it looks like.
+            // A lone `!` makes the scalar a string regardless of its content.
             Some(tag) if is_non_specific(tag) => ParsedNumber::Exact(Value::String(text.to_string())),
             Some(tag) => {
                 if first {
@@ -190,7 +192,7 @@ impl<'b, 't> Builder<'b, 't> {
         };
         let (value, oddity) = read.split(text);
         if let Some((code, message)) = oddity.filter(|_| first) {
-            self.find(code, node.at, message, "write a smaller number, or none");
+            self.find(code, node.at, message, "write a smaller number, or remove it");
         }
         value
     }
@@ -206,11 +208,9 @@ impl<'b, 't> Builder<'b, 't> {
     }
 
     fn unknown_tag(&mut self, node: &Node<'t>, tag: &saphyr_parser::Tag) {
-        let message = format!(
-            "the tag `{}` is not understood; the value is read as it stands",
-            quote(&tag.to_string())
-        );
-        self.find(codes::UNKNOWN_TAG, node.at, message, "resolve the tag before");
+        let message =
+            format!("the tag `{}` is not understood; the value is read unchanged", quote(&tag.to_string()));
+        self.find(codes::UNKNOWN_TAG, node.at, message, "resolve the tag first");
     }
 
     fn find(&mut self, code: crate::Code, at: Position, message: String, help: &'static str) {
@@ -228,7 +228,7 @@ fn is_non_specific(tag: &saphyr_parser::Tag) -> bool {
 }
 
 impl Tree<'_> {
-    /// Returns the text of a key as written: `200` and `true` are names here. `None` for lists and maps.
+    /// Returns the text of a key as written: `200` and `true` are names here. `None` for arrays and maps.
     pub(super) fn key(&self, id: Id) -> Option<&str> {
         match &self.nodes.get(id)?.kind {
             Kind::Scalar { text, .. } => Some(text),
@@ -247,7 +247,7 @@ impl Tree<'_> {
         }
     }
 
-    /// Returns the maps a member merges, highest priority first, or `None` if the member is not a merge.
+    /// Returns the maps that a member merges, highest priority first, or `None` if the member is not a merge.
     pub(super) fn merged(&self, key: Id, value: Id) -> Option<Vec<Id>> {
         if !self.is_merge(key) {
             return None;

@@ -12,7 +12,7 @@ use crate::problem::codes;
 /// The number of a node in [`Tree::nodes`].
 pub(super) type Id = usize;
 
-/// A document as a list of nodes; aliases are edges to nodes they share.
+/// A document as a list of nodes; aliases are edges to shared nodes.
 #[derive(Debug)]
 pub(super) struct Tree<'t> {
     pub(super) nodes: Vec<Node<'t>>,
@@ -42,7 +42,7 @@ pub(super) enum Kind<'t> {
 
 struct Composer<'t> {
     nodes: Vec<Node<'t>>,
-    /// The lists and maps that are not yet complete.
+    /// The arrays and maps that are not yet complete.
     open: Vec<OpenNode>,
     /// The node of each anchor, by the parser's number for it.
     anchors: Vec<Option<Id>>,
@@ -56,14 +56,15 @@ struct OpenNode {
     children: Vec<Id>,
 }
 
-/// The place where the parser gave up, and what it says.
+/// The position at which the parser stopped, and its message.
 #[derive(Debug)]
 pub(super) struct ParseStop {
     pub(super) at: Position,
     pub(super) info: String,
 }
 
-/// Composes the first document. Returns no tree if the text is not YAML before that document's end, and where that is.
+/// Composes the first document. For invalid YAML before that document's end, returns the position instead
+/// of a tree.
 pub(super) fn compose(text: &str) -> (Option<Tree<'_>>, Vec<Finding>, Option<ParseStop>) {
     let mut composer = Composer {
         nodes: Vec::with_capacity(text.len() / 24),
@@ -107,7 +108,7 @@ pub(super) fn compose(text: &str) -> (Option<Tree<'_>>, Vec<Finding>, Option<Par
     }
     let tree = composer.root.filter(|_| ended).map(|root| Tree { nodes: composer.nodes, root });
     if tree.is_none() && composer.findings.is_empty() {
-        let help = "name a document that says something";
+        let help = "name a document with content";
         let message = String::from("the document is empty");
         composer.findings.push(Finding::new(codes::EMPTY_DOCUMENT, At::Byte(0), message, help));
     }
@@ -118,7 +119,7 @@ pub(super) fn position(marker: Marker) -> Position {
     Position { line: marker.line().max(1), column: marker.col() + 1 }
 }
 
-/// Returns the lines, by their numbers, with a comment that begins like a tag or the number of an issue.
+/// Returns the lines, by number, with a comment that begins like a tag or an issue number.
 fn remarks(text: &str) -> BTreeMap<usize, &str> {
     let is_remark = |line: &str| {
         line.match_indices(" #").any(|(at, mark)| {
@@ -129,7 +130,7 @@ fn remarks(text: &str) -> BTreeMap<usize, &str> {
 }
 
 impl<'t> Composer<'t> {
-    /// Reports a text of several words that a comment ends which was probably meant to be a part of it.
+    /// Reports a string of several words that ends at a comment which was probably meant to be a part of it.
     fn cut(&mut self, text: &str, at: Position, remarks: &BTreeMap<usize, &str>) {
         let Some(line) = remarks.get(&at.line).filter(|_| text.contains(' ')) else { return };
         let start = line.char_indices().nth(at.column - 1).map_or(line.len(), |(start, _)| start);
@@ -137,12 +138,12 @@ impl<'t> Composer<'t> {
             line.get(start..).and_then(|rest| rest.strip_prefix(text)).unwrap_or_default().trim_start();
         if rest.strip_prefix('#').is_some_and(|rest| rest.starts_with(char::is_alphanumeric)) {
             let word = rest.split_whitespace().next().unwrap_or_default();
-            let message = format!("the text ends before `{word}`, which begins a comment");
+            let message = format!("the string ends before `{word}`, which begins a comment");
             self.find(
                 codes::CUT_BY_COMMENT,
                 at,
                 &message,
-                "put the text in quotes, or write `# ` before a comment",
+                "put the string in quotes, or write `# ` before a comment",
             );
         }
     }
@@ -181,7 +182,7 @@ impl<'t> Composer<'t> {
             return false;
         }
         let id = self.node(at, tag, kind);
-        // The node counts as an anchor only when it is complete, so that no node can contain itself.
+        // The anchor is set only when the node is complete, so that no node can contain itself.
         self.open.push(OpenNode { id, anchor, children: Vec::new() });
         true
     }
@@ -217,7 +218,7 @@ impl<'t> Composer<'t> {
         let known = self.anchors.get(anchor).copied().flatten();
         let id = known.unwrap_or_else(|| {
             let message = "this alias is inside the value it refers to; it is read as null";
-            self.find(codes::RECURSIVE_ALIAS, at, message, "use $ref for what contains itself");
+            self.find(codes::RECURSIVE_ALIAS, at, message, "use `$ref` for a recursive value");
             self.node(at, None, Kind::Scalar { text: Cow::Borrowed(""), plain: true })
         });
         self.place(id);
@@ -232,12 +233,12 @@ impl<'t> Composer<'t> {
     }
 
     fn broken(&mut self, text: &str, error: &saphyr_parser::ScanError, ended: bool) {
-        // The reason for refusing the document must not be lost among lesser findings.
+        // The reason for rejecting the document must not be lost among lesser findings.
         self.findings.truncate(MAX_FINDINGS - 1);
         let at = position(*error.marker());
         if ended {
-            let message = "there is more text after the end of the document; it is not read";
-            self.find(codes::TRAILING_TEXT, at, message, "take it away");
+            let message = "text after the end of the document is ignored";
+            self.find(codes::TRAILING_TEXT, at, message, "remove it");
         } else {
             let (at, message, help) = remedy(text, at, error.info());
             self.find(codes::MALFORMED_TEXT, at, &format!("this is not YAML: {message}"), help);

@@ -1,40 +1,40 @@
-//! What to do about a text that is not YAML.
+//! Help for invalid YAML.
 //!
-//! The parser says what it expected where it gave up, which is not what was written wrong: a text with a colon, a tab,
-//! a quote that is not closed.
+//! The parser reports what it expected where it stopped, which is not the actual error: a string with a colon, a tab,
+//! a missing closing quote.
 
 use super::super::Position;
 
-/// A part of the parser's message, and what was probably written.
+/// A part of the parser's message, and the likely error.
 const REMEDIES: [(&str, &str); 14] = [
     (
         "mapping values are not allowed",
-        "put a text that contains `: ` in quotes; the keys of one object start in the same column",
+        "put a string that contains `: ` in quotes; the keys of one object start in the same column",
     ),
     (
         "did not find expected key",
-        "the keys of one object start in the same column, and so do the items of one list",
+        "the keys of one object start in the same column, and so do the items of one array",
     ),
-    ("expected '-' indicator", "the items of one list start in the same column, each with `- `"),
-    ("expected ',' or ']'", "close the list by `]`, and separate its items by `,`"),
-    ("expected ',' or '}'", "close the object by `}`, and separate its members by `,`"),
-    ("unexpected end of stream", "close the text by the quote that it began with"),
-    ("indentation in quoted scalar", "close the text by the quote that it began with"),
-    ("unexpected character", "put a text that begins with this character in quotes"),
-    ("unknown anchor", "put a text that begins with `*` in quotes"),
-    ("expected comment or line break", "put a text that begins with `|` or `>` in quotes"),
+    ("expected '-' indicator", "the items of one array start in the same column, each with `- `"),
+    ("expected ',' or ']'", "close the array with `]`, and separate its items by `,`"),
+    ("expected ',' or '}'", "close the object with `}`, and separate its members by `,`"),
+    ("unexpected end of stream", "close the string with its opening quote"),
+    ("indentation in quoted scalar", "close the string with its opening quote"),
+    ("unexpected character", "put a string that begins with this character in quotes"),
+    ("unknown anchor", "put a string that begins with `*` in quotes"),
+    ("expected comment or line break", "put a string that begins with `|` or `>` in quotes"),
     (
         "block sequence entries are not allowed",
-        "a list begins on a line of its own; put a text that begins with `- ` in quotes",
+        "an array begins on a separate line; put a string that begins with `- ` in quotes",
     ),
-    ("mapping keys are not allowed", "put a text that begins with `? ` in quotes"),
-    ("invalid trailing content", "a quote at the start encloses all of a text: put the rest in it, too"),
-    ("unknown escape character", "double each `\\` of the text, or put it in single quotes"),
+    ("mapping keys are not allowed", "put a string that begins with `? ` in quotes"),
+    ("invalid trailing content", "a quote at the start encloses the whole string: put the rest into it"),
+    ("unknown escape character", "double each `\\` in the string, or put it in single quotes"),
 ];
 
-/// Returns the place of a mistake, what it is, and what to do, from the place and the message of the parser.
+/// Returns the position of an error, its description and its help, from the position and the message of the parser.
 pub(super) fn remedy(text: &str, at: Position, info: &str) -> (Position, String, &'static str) {
-    // The parser gives up at the end of what came before the tab.
+    // The parser stops at the end of the text before the tab.
     let near = text.lines().enumerate().skip(at.line.saturating_sub(2)).take(3);
     for (index, line) in near {
         let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
@@ -43,18 +43,18 @@ pub(super) fn remedy(text: &str, at: Position, info: &str) -> (Position, String,
             return (
                 at,
                 "a tab indents this line".to_owned(),
-                "indent by spaces: YAML does not allow tabs there",
+                "indent with spaces: YAML does not allow tabs here",
             );
         }
     }
-    // The parser takes a text in braces for an object, and what follows for the next key.
+    // The parser treats a string in braces as an object, and the rest as the next key.
     let is_key = |part: &str| info.contains(part);
     let line = text.lines().nth(at.line.saturating_sub(1)).unwrap_or_default();
     let value = line.split_once(": ").map_or(line, |(_, value)| value).trim_start_matches(['-', ' ']);
     if (is_key("did not find expected key") || is_key("expected '-' indicator"))
         && value.starts_with(['{', '['])
     {
-        return (at, info.to_owned(), "put a text that begins with `{` or `[` in quotes");
+        return (at, info.to_owned(), "put a string that begins with `{` or `[` in quotes");
     }
     let known = REMEDIES.iter().find(|(part, _)| info.contains(part));
     let help = known.map_or("correct the document here or just before", |(_, help)| help);

@@ -1,4 +1,4 @@
-//! Finds the parts of a YAML text.
+//! Finds the positions of parts of a YAML text.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::super::{Pointer, Position};
 use super::compose::{Id, Kind, Tree};
 use super::composed;
 
-/// Returns the position of each place: the key of a member, or the value of an item, through aliases and merges.
+/// Returns the position of each location: the key of a member, or the value of an item, through aliases and merges.
 pub(in crate::source) fn places(text: &str, pointers: &[&Pointer]) -> Vec<Position> {
     composed(text, |tree, _| {
         let Some(tree) = tree else { return vec![Position::START; pointers.len()] };
@@ -15,7 +15,7 @@ pub(in crate::source) fn places(text: &str, pointers: &[&Pointer]) -> Vec<Positi
     })
 }
 
-/// The members of the maps that were looked into, by their keys: a map may have very many of both.
+/// The members of the maps that were visited, by their keys: a map may have very many of both.
 type Keys<'k> = BTreeMap<Id, Members<'k>>;
 
 /// The members of a map.

@@ -1,9 +1,9 @@
-//! Mends what most readers of YAML accept, although its grammar does not.
+//! Repairs errors that most YAML parsers accept, although the grammar does not.
 //!
-//! Three slips change nothing about what a text means: a closing bracket that is indented no further than its key, a
-//! quoted string that continues there, and a comment right after a quote or a bracket. Missing blanks are inserted,
-//! which moves no line. What might as well be another mistake, such as a quote that nothing closes, is left to the
-//! parser, which refuses it.
+//! Three errors do not change the meaning of a text: a closing bracket that is indented no further than its key, a
+//! quoted string that continues there, and a comment right after a quote or a bracket. Missing spaces are inserted,
+//! which moves no line. Anything that could also be another error, such as a missing closing quote, is left to the
+//! parser, which rejects it.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -17,26 +17,26 @@ use crate::problem::codes;
 /// A text that the parser reads further than the original.
 pub(super) struct RepairedText {
     pub(super) text: String,
-    /// What was mended.
+    /// The repairs.
     pub(super) notes: Vec<Finding>,
 }
 
-/// Puts this many blanks before a column of a line.
+/// Inserts spaces before a column of a line.
 struct Edit {
     at: Position,
     blanks: usize,
 }
 
-const HELP: &str = "write it as the message says: strict readers refuse the document";
+const HELP: &str = "write it as the message says: strict parsers reject the document";
 
-/// The most blanks that are tried before a bracket.
+/// Maximum number of spaces that are tried before a bracket.
 const MAX_BLANKS: usize = 1 << 12;
 
-/// Mends a text, if the place where the parser got stuck can be mended.
+/// Repairs a text, if the position where the parser stopped can be repaired.
 ///
-/// The parser cannot go on after a mistake. It starts again at the last line that it read completely, as if the
-/// document began there; less indented lines end that document, and it starts again there. So each part of the text is
-/// read a few times, however many slips there are. A last reading decides whether the whole is YAML.
+/// The parser cannot continue after an error. It restarts at the last line that it read completely, as if the
+/// document began there; less indented lines end that document, and it restarts there. So each part is read a
+/// few times, regardless of the number of errors. A final pass decides whether the whole text is valid YAML.
 pub(super) fn mend(text: &str, stuck: &ParseStop) -> Option<RepairedText> {
     let mut lines: Vec<Cow<'_, str>> = text.split_inclusive('\n').map(Cow::Borrowed).collect();
     slip(&lines, stuck, 1)?;
@@ -69,9 +69,9 @@ pub(super) fn mend(text: &str, stuck: &ParseStop) -> Option<RepairedText> {
     Some(RepairedText { text: lines.concat(), notes })
 }
 
-/// Reads the lines from an index on. Returns where the parser gets stuck, if it does, and the index of the last line
-/// before that it can begin at. Characters that are read are deducted from the budget; once it is spent, nothing is
-/// read.
+/// Parses the lines from an index on. Returns the position where the parser stops, if it does, and the index of the
+/// last line before it that can be a start. Characters that are read are deducted from the budget; when it is spent,
+/// nothing is read.
 fn next_stuck(lines: &[Cow<'_, str>], from: usize, budget: &Cell<usize>) -> Option<(ParseStop, usize)> {
     let rest = lines.get(from..).filter(|rest| !rest.is_empty())?;
     let spend = |char: char| {
@@ -80,7 +80,7 @@ fn next_stuck(lines: &[Cow<'_, str>], from: usize, budget: &Cell<usize>) -> Opti
     };
     let mut parser = Parser::new_from_iter(rest.iter().flat_map(|line| line.chars()).map_while(spend));
     let mut resume = from;
-    // The number of collections in brackets that are open.
+    // The number of open collections in brackets.
     let mut brackets = 0_usize;
     while let Some(next) = parser.next_event() {
         let (event, span) = match next {
@@ -106,32 +106,35 @@ fn next_stuck(lines: &[Cow<'_, str>], from: usize, budget: &Cell<usize>) -> Opti
     None
 }
 
-/// Returns what slipped at this place, and what mends it.
+/// Returns the error at this position, and its repair.
 fn slip(lines: &[Cow<'_, str>], stuck: &ParseStop, blanks: usize) -> Option<(&'static str, Vec<Edit>)> {
     let ParseStop { at, info } = stuck;
     let line = lines.get(at.line - 1)?;
     let (before, rest) = line.split_at(line.char_indices().nth(at.column - 1)?.0);
     if info == "invalid indentation" && rest.starts_with([']', '}']) {
         let edit = Edit { at: *at, blanks };
-        return Some(("a closing bracket stands further in than the key of its list or object", vec![edit]));
+        return Some((
+            "a closing bracket must be indented further than the key of its array or object",
+            vec![edit],
+        ));
     }
     if info.starts_with("comments must be separated") {
         let quote = before.chars().next_back().filter(|last| "'\"]}".contains(*last))?;
-        // Otherwise the quote may be part of the text: `'it'#s'`.
+        // Otherwise the quote may be part of the string: `'it'#s'`.
         let clear = "]}".contains(quote) || !rest.contains(quote);
         return clear
             .then(|| ("a space must precede the `#` of a comment", vec![Edit { at: *at, blanks: 1 }]));
     }
     if info == "invalid indentation in quoted scalar" {
         let edits = continued(lines, *at)?;
-        return Some(("the lines of a text in quotes stand further in than its key", edits));
+        return Some(("the lines of a quoted string must be indented further than its key", edits));
     }
     None
 }
 
-/// Returns what indents the lines of a quoted string further than its key, if they begin where the key does. A line
-/// that may be the next key or item is not such a line: the quote is not closed then. One that only ends like a key is a
-/// part of the text if the text ends with its line.
+/// Returns the edits that indent the lines of a quoted string further than its key, if they begin at the same column
+/// as the key. A line that may be the next key or item is not such a line: the quote is then not closed. A line that
+/// only ends like a key is a part of the string if the string ends with that line.
 fn continued(lines: &[Cow<'_, str>], start: Position) -> Option<Vec<Edit>> {
     let mut lines = lines.iter().enumerate().skip(start.line - 1);
     let (_, first) = lines.next()?;
@@ -163,7 +166,7 @@ fn continued(lines: &[Cow<'_, str>], start: Position) -> Option<Vec<Edit>> {
     (is_clear && !edits.is_empty()).then_some(edits)
 }
 
-/// Returns what follows a quote that is closed within a line inside it.
+/// Returns the rest of a line after the closing quote of a string that ends in it.
 fn closes(line: &str, quote: char) -> Option<&str> {
     let mut chars = line.char_indices().peekable();
     while let Some((at, char)) = chars.next() {

@@ -62,7 +62,7 @@ fn is_decimal(text: &str) -> bool {
     rest.is_empty()
 }
 
-/// Resolves a scalar with a tag of the core schema, or returns `None` if it does not fit the tag.
+/// Resolves a scalar with a tag of the core schema, or returns `None` if the tag does not allow it.
 pub(super) fn tagged(tag: &str, text: &str) -> Option<ParsedNumber> {
     let resolved = resolve(text);
     let value = match &resolved {

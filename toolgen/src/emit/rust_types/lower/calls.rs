@@ -1,4 +1,4 @@
-//! The types of a tool: its arguments, its result, and what else its answers hold.
+//! The types of a tool: its arguments, its result, and the other contents of its responses.
 
 use toolgen_core::Shape;
 use toolgen_core::schema::shape::{Kind, ObjectRules};
@@ -24,7 +24,7 @@ impl Lowering<'_> {
             None => Struct { extra: Some(("arguments".to_owned(), Ty::Value)), ..Struct::default() },
         };
         self.set(input, Body::Struct(body));
-        // Before the result that holds them, so that they are named after the tool alone.
+        // This precedes the result, which contains the items, so that they are named after the tool alone.
         let item = wanted.items.map(|at| self.item(wanted, at, &name));
         let what = format!("The result of [`{0}`](super::{0}).", wanted.ident);
         let place = TypeSite::new(&longer(&name, "Output"), what, Usage::OUTPUT);
@@ -53,7 +53,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// Adds the type of the headers of successful answers, which the arguments' documentation names.
+    /// Adds the type of the headers of successful responses, which the arguments' documentation names.
     fn headers(&mut self, shape: &Shape, input: usize, name: &str) -> Option<Ty> {
         let Kind::Object(rules) = &shape.kind else { return None };
         let what = format!("The headers of an answer to [`{name}`], as `Answer::headers` reads them.");
@@ -71,8 +71,8 @@ impl Lowering<'_> {
         Some(Ty::Item(index, Wrap::Plain))
     }
 
-    /// Returns the type of answers other than success, which the arguments' documentation names. It gets a name after
-    /// them, unless the document has one for it.
+    /// Returns the type of unsuccessful responses, which the arguments' documentation names. It is named after the
+    /// arguments, unless the document has a name for it.
     fn failure(&mut self, shape: &Shape, input: usize, name: &str) -> Ty {
         let own = longer(name, "Error");
         let what = "What answers other than success hold.".to_owned();
@@ -93,7 +93,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Makes arguments that have a default required: a function gets the default if a model gives no value.
+/// Makes arguments with a default required: a function receives the default if a model passes no value.
 fn with_defaults(mut body: Struct, rules: &ObjectRules) -> Struct {
     for field in &mut body.fields {
         let of_key = rules.fields.iter().find(|rule| rule.wire_name() == field.key);

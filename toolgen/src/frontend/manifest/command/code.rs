@@ -1,6 +1,6 @@
-//! Arguments that a program runs as code: `sh -c`, `python -c`, what `ssh` sends to a shell. Where nothing says that a
-//! program takes data, an argument after what is mostly an option for code counts as such, too. So does a program that
-//! another one starts: `env {program}`.
+//! Arguments that a program runs as code: `sh -c`, `python -c`, the command that `ssh` sends to a shell. Unless a
+//! program is known to take data, an argument after a word that is mostly an option for code also counts as code. So
+//! does a program that another one starts: `env {program}`.
 
 mod places;
 mod programs;
@@ -10,21 +10,21 @@ use self::places::places;
 use self::programs::{DATA, base, program, starts};
 use self::started::started;
 
-/// An argument that is code, or may be.
+/// An argument that is code, or could be.
 pub(super) struct Code<'t> {
-    /// Its place among the arguments.
+    /// Its index among the arguments.
     pub(super) place: usize,
     /// The program that runs it.
     pub(super) program: &'t str,
     /// What to do instead.
     pub(super) help: &'static str,
-    /// Whether it surely is code.
+    /// Whether it is certainly code.
     pub(super) sure: bool,
     /// Whether it is a program that is started.
     pub(super) is_started: bool,
 }
 
-/// Words after which most programs take code, or a program.
+/// Options after which most programs take code, or a program.
 const OPTIONS: [&str; 14] = [
     "-c",
     "-e",
@@ -43,10 +43,10 @@ const OPTIONS: [&str; 14] = [
 ];
 
 const STARTED: &str =
-    "write the program itself, and a tool for each; or let the argument list those that there are (`enum`)";
-const HELP: &str = "keep the code constant, and give it the value as an argument or a variable of its own";
+    "write the program itself, and a tool for each; or list the allowed programs in the argument (`enum`)";
+const HELP: &str = "keep the code constant, and pass the value as an argument or a variable";
 
-/// Returns the arguments that are code or may be, among the texts of all.
+/// Returns the arguments that are code or could be, among the strings of all.
 pub(super) fn code<'t>(texts: &[&'t str]) -> Vec<Code<'t>> {
     let Some(first) = texts.first().map(|first| base(first)) else { return Vec::new() };
     if DATA.contains(&first) {
@@ -56,13 +56,13 @@ pub(super) fn code<'t>(texts: &[&'t str]) -> Vec<Code<'t>> {
     let mut found: Vec<Code<'t>> = chosen
         .map(|(index, program)| Code { place: index, program, help: STARTED, sure: true, is_started: true })
         .collect();
-    // The program whose options the words are, as far as it is known.
+    // The program that the options belong to, if known.
     let (mut runs, mut reads) = (first, false);
     for (at, text) in texts.iter().enumerate() {
         let name = base(text);
         if let Some((takes, help)) = program(name) {
             (runs, reads) = (name, true);
-            // Only a program that starts others surely makes one of a later word.
+            // Only a program that starts others certainly runs a later word.
             let known = at == 0 || starts(first);
             let after = texts.get(at + 1..).unwrap_or_default();
             let places = places(takes, after);
@@ -88,7 +88,7 @@ pub(super) fn code<'t>(texts: &[&'t str]) -> Vec<Code<'t>> {
     found
 }
 
-/// Whether a word is an option for code, or one and its value.
+/// Whether a word is an option for code, possibly with its value.
 fn is_option(word: &str) -> bool {
     let name = word.split_once('=').map_or(word, |(name, _)| name);
     OPTIONS.iter().any(|option| option.eq_ignore_ascii_case(name))

@@ -1,10 +1,10 @@
-//! Programs that start another one, whose options a `--` of their own does not end.
+//! Programs that start another one and that do not recognise `--` as the end of its options.
 
 use serde_json::Value;
 use toolgen_core::spec::plan::ArgvTemplate;
 use toolgen_core::spec::template::Template;
 
-/// Programs that start another one, with their commands that do; an empty list stands for any.
+/// Programs that start another one, with the subcommands that do so; an empty list means any.
 pub(super) const STARTERS: [(&str, &[&str]); 26] = [
     ("bash", &[]),
     ("bunx", &[]),
@@ -34,7 +34,7 @@ pub(super) const STARTERS: [(&str, &[&str]); 26] = [
     ("zsh", &[]),
 ];
 
-/// Returns the program that starts another one to which values are given after a `--` that is not its own: they may be
+/// Returns the program that starts another one, if values follow a `--` that belongs to the other one: they may be
 /// its options, or choose it.
 pub(super) fn starter(words: &[ArgvTemplate]) -> Option<&'static str> {
     let words = flat(words);
@@ -58,7 +58,7 @@ pub(super) fn starter(words: &[ArgvTemplate]) -> Option<&'static str> {
     (!own).then_some(name)
 }
 
-/// Returns the words, including those of groups.
+/// Returns the words, including those in groups.
 fn flat<'w>(words: &'w [ArgvTemplate]) -> Vec<&'w ArgvTemplate> {
     let of = |word: &'w ArgvTemplate| match word {
         ArgvTemplate::Group { words, .. } => flat(words),
@@ -67,7 +67,7 @@ fn flat<'w>(words: &'w [ArgvTemplate]) -> Vec<&'w ArgvTemplate> {
     words.iter().flat_map(of).collect()
 }
 
-/// Returns the text of a word without placeholders.
+/// Returns the string of a word without placeholders.
 fn constant(word: &ArgvTemplate) -> Option<String> {
     match word {
         ArgvTemplate::One { text: Template::Constant(text), .. } => match serde_json::from_str(text) {

@@ -12,7 +12,7 @@ use super::super::placeholder::TemplateSegment;
 use super::super::template::Scope;
 use crate::selection::is_variable;
 
-/// Variables that decide which code a program runs.
+/// Variables that determine which code a program runs.
 const DECISIVE: [&str; 62] = [
     "AWKLIBPATH",
     "AWKPATH",
@@ -77,7 +77,7 @@ const DECISIVE: [&str; 62] = [
     "ZDOTDIR",
     "_JAVA_OPTIONS",
 ];
-/// How the names of such variables start.
+/// Prefixes of the names of such variables.
 const DECISIVE_STARTS: [&str; 17] = [
     "BASH_",
     "CARGO_",
@@ -97,11 +97,11 @@ const DECISIVE_STARTS: [&str; 17] = [
     "GEM_",
     "npm_config_",
 ];
-/// Variables that only say who, when and how, whatever reads them.
+/// Variables that only contain data, for any program.
 const DATA: [&str; 7] = ["COLUMNS", "FORCE_COLOR", "LANG", "LANGUAGE", "LINES", "NO_COLOR", "TZ"];
 const DATA_STARTS: [&str; 3] = ["GIT_AUTHOR_", "GIT_COMMITTER_", "LC_"];
 
-/// Whether a variable decides which code a program runs.
+/// Whether a variable determines which code a program runs.
 pub(super) fn is_decisive(name: &str) -> bool {
     let starts = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
     DECISIVE.contains(&name) || (starts(&DECISIVE_STARTS) && !starts(&DATA_STARTS))
@@ -110,7 +110,7 @@ pub(super) fn is_decisive(name: &str) -> bool {
 impl<'a> Context<'a> {
     pub(super) fn variables(&mut self, node: &Node<'a>, scope: &mut Scope) -> List<(Text, Template)> {
         let mut variables = Vec::new();
-        for (name, value) in self.object_members(node, "env", "texts") {
+        for (name, value) in self.object_members(node, "env", "strings") {
             self.check_variable(name, &value);
             let (mut value, mut stated) = (value, false);
             if let Value::Object(_) = value.value {
@@ -129,7 +129,7 @@ impl<'a> Context<'a> {
         variables.into()
     }
 
-    /// Reports a variable that an argument sets, if it may decide which code runs.
+    /// Reports a variable that an argument sets, if it may determine which code runs.
     fn check_given(
         &mut self,
         name: &str,
@@ -139,7 +139,7 @@ impl<'a> Context<'a> {
         scope: &mut Scope,
     ) {
         if is_decisive(name) {
-            let message = format!("`{name}` decides which code runs, so no argument may set it");
+            let message = format!("`{name}` determines which code runs, so no argument can set it");
             self.report(codes::VARIABLE, &value.pointer, message, "give it a constant value");
             return;
         }
@@ -154,7 +154,8 @@ impl<'a> Context<'a> {
         });
         if is_free && !is_data && !stated && !is_mentioned {
             let message = format!(
-                "an argument sets `{name}`, which the command does not mention: nothing says that it is only data to the program"
+                "an argument sets `{name}`, which the command does not mention: nothing declares that it is only \
+                 data to the program"
             );
             let text = text.replace('"', "\\\"");
             let help = format!(
@@ -175,10 +176,10 @@ impl<'a> Context<'a> {
         names.into()
     }
 
-    /// Reports what is not the name of an environment variable.
+    /// Reports a string that is not the name of an environment variable.
     pub(in super::super) fn check_variable(&mut self, name: &str, node: &Node<'a>) {
         if !is_variable(name) {
-            let message = format!("`{name}` is not a name of an environment variable");
+            let message = format!("`{name}` is not a valid name of an environment variable");
             self.report(
                 codes::VARIABLE,
                 &node.pointer,
@@ -189,7 +190,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Whether a text of a command holds the name of a variable, as a word.
+/// Whether a string of a command contains the name of a variable, as a word.
 fn mentions(value: &Value, name: &str) -> bool {
     match value {
         Value::String(text) => text.match_indices(name).any(|(at, _)| {

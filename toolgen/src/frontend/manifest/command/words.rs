@@ -17,7 +17,7 @@ use super::code::{Code, code};
 use super::starters::starter;
 use crate::source::Pointer;
 
-/// What only a shell understands.
+/// Words with a meaning only in a shell.
 const SHELL: [&str; 11] = ["|", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1", "$("];
 
 impl<'a> Context<'a> {
@@ -43,12 +43,12 @@ impl<'a> Context<'a> {
             }
             (None, None) => {
                 let help = if shell { "add `script`" } else { "add `argv: [program, …]`" };
-                self.report(codes::COMMAND, &node.pointer, "nothing says which program is started", help);
+                self.report(codes::COMMAND, &node.pointer, "the command does not name a program", help);
                 None
             }
             (None, Some(script)) => {
                 if !shell {
-                    let message = "a script runs in a shell, which must be said";
+                    let message = "a script runs in a shell, which must be declared";
                     self.report(codes::COMMAND, &script.pointer, message, "add `shell: true`, or use `argv`");
                 }
                 let text = self.text_of(script)?;
@@ -64,11 +64,11 @@ impl<'a> Context<'a> {
                     self.report(codes::COMMAND, &argv.pointer, message, help);
                 }
                 if let Some(args) = node.get("args") {
-                    let message = "`args` are the arguments of a `script`";
+                    let message = "`args` needs a `script`";
                     self.report(codes::COMMAND, &args.pointer, message, "append them to `argv`");
                 }
                 if argv.value.is_string() {
-                    self.wrong_kind(argv, "a list", &format!("write `argv: {}`", argv_of(argv.value)));
+                    self.wrong_kind(argv, "an array", &format!("write `argv: {}`", argv_of(argv.value)));
                     return None;
                 }
                 let items = self.list(node, "argv")?;
@@ -94,11 +94,11 @@ impl<'a> Context<'a> {
         };
         let constant = matches!(words.and_then(<[ArgvTemplate]>::first), Some(ArgvTemplate::One { text: Template::Constant(text), .. }) if text != "\"\"");
         if words.is_some() && !constant {
-            let message = "the program must be a constant text: no argument may choose what is started";
+            let message = "the program must be a constant: no argument can choose the program";
             let text = first.value.as_str().unwrap_or_default();
             let help = match text.split_once(char::is_whitespace) {
                 Some((program, _)) if !program.contains('{') => {
-                    format!("write each argument by itself: `argv: {}`", argv_of(first.value))
+                    format!("write each argument separately: `argv: {}`", argv_of(first.value))
                 }
                 _ => "write a tool for each program".to_owned(),
             };
@@ -111,22 +111,23 @@ impl<'a> Context<'a> {
             let message = format!(
                 "`--` ends the options of `{starter}`, not those of the program that `{starter}` starts: a value after it may be one of them"
             );
-            let help = "leave `--` out if `{starter}` needs none, or write the program and a `--` of its own before the values, as in `[…, --, wc, --, \"{file}\"]`";
+            let help = "remove `--` if `{starter}` does not need it, or write the program and a second `--` before \
+                the values, as in `[…, --, wc, --, \"{file}\"]`";
             let help = help.replace("{starter}", starter);
             self.report(codes::STARTER, &argv.pointer, message, help);
         }
         for item in items {
             let text = item.value.as_str().unwrap_or_default();
             if SHELL.contains(&text) {
-                let message = format!("`{text}` is given to the program as it is: no shell reads `argv`");
+                let message = format!("`{text}` is passed to the program literally: no shell reads `argv`");
                 let help = "write `shell: true` and a `script`, or a tool for each program";
                 self.report(codes::SHELL_WORD, &item.pointer, message, help);
             }
         }
     }
 
-    /// Reports values that a program runs as code, or may: unless they are meant to be all of the code, or the manifest
-    /// says that they are data.
+    /// Reports values that a program runs as code, or could: unless they are meant to be all of the code, or the
+    /// manifest declares that they are data.
     fn check_code(&mut self, items: &[Node<'a>], scope: &mut Scope) {
         let items = flat(items);
         let texts: Vec<&str> =
@@ -147,28 +148,33 @@ impl<'a> Context<'a> {
                     if is_whole { (*text).to_owned() } else { format!("{{{}}}", placeholder.written()) };
                 let suggestion = format!("{{arg: \"{written}\", code: true}}");
                 let (message, help) = if !sure {
-                    let message =
-                        format!("`{written}` may be code: nothing says that `{program}` takes data there");
+                    let message = format!(
+                        "`{written}` may be code: nothing declares that `{program}` takes data there"
+                    );
                     let data = format!("{{arg: \"{}\", code: false}}", text.replace('"', "\\\""));
                     (message, format!("write `{data}` if it does. Otherwise {help}"))
                 } else if is_started {
                     let message = format!(
-                        "`{written}` says what `{program}` starts: a model, or a text that it read, could run anything"
+                        "`{written}` determines what `{program}` starts: a model, or content that it read, could run \
+                         anything"
                     );
                     let suggestion = if is_whole {
-                        format!(". If the tool is for that, say so: `{suggestion}`")
+                        format!(". If that is the purpose of the tool, declare it: `{suggestion}`")
                     } else {
                         String::new()
                     };
                     (message, format!("{help}{suggestion}"))
                 } else if is_whole {
                     let message = format!(
-                        "`{program}` runs `{written}` as code: a model, or a text that it read, could run anything"
+                        "`{program}` runs `{written}` as code: a model, or content that it read, could run anything"
                     );
-                    (message, format!("{help}. If the tool is for that, say so: `{suggestion}`"))
+                    (
+                        message,
+                        format!("{help}. If that is the purpose of the tool, declare it: `{suggestion}`"),
+                    )
                 } else {
                     let message = format!(
-                        "`{written}` stands in code that `{program}` runs: its value would be code, too"
+                        "`{written}` is part of code that `{program}` runs: its value would also be code"
                     );
                     (message, help.to_owned())
                 };
@@ -177,14 +183,14 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether a placeholder stands for a number, a boolean or a text that the manifest lists.
+    /// Whether a placeholder is replaced by a number, a boolean or an enumerated string.
     pub(super) fn is_fixed(&mut self, placeholder: &Placeholder, at: &Pointer, scope: &mut Scope) -> bool {
         let found = self.find(placeholder, at, scope);
         found.and_then(|(_, known)| known).is_some_and(|known| known.is_fixed())
     }
 
     fn words(&mut self, items: &[Node<'a>], scope: &mut Scope) -> Option<Vec<ArgvTemplate>> {
-        // All are read, so that all problems are told.
+        // All are read, so that all problems are reported.
         let words: Vec<Option<ArgvTemplate>> = items.iter().map(|item| self.word(item, scope)).collect();
         words.into_iter().collect()
     }
@@ -222,7 +228,7 @@ impl<'a> Context<'a> {
             _ => {
                 self.wrong_kind(
                     node,
-                    "a text, a list of arguments that belong together, or an object",
+                    "a string, an array of arguments that belong together, or an object",
                     "put it in quotes",
                 );
                 None
@@ -230,7 +236,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// One argument, or one for each item of a list: `{names*}`.
+    /// Compiles one argument, or one for each item of an array: `{names*}`.
     fn one_or_each(
         &mut self,
         text: &str,
@@ -245,8 +251,7 @@ impl<'a> Context<'a> {
             let class = known.map_or(Class::Mixed, |known| known.class());
             if !matches!(class, Class::List | Class::Mixed) {
                 let written = one.written();
-                let message =
-                    format!("`{written}` is {}, and `*` stands for the items of a list", class.name());
+                let message = format!("`{written}` is {}, but `*` needs an array", class.name());
                 self.report(codes::PLACEHOLDER_KIND, at, message, format!("write `{{{written}}}`"));
                 return None;
             }
@@ -257,7 +262,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns the texts of arguments, including those of groups, with what the manifest says of each: whether it is code.
+/// Returns the strings of arguments, including those in groups, each with whether the manifest declares it as code.
 fn flat<'a>(items: &[Node<'a>]) -> Vec<(Node<'a>, Option<bool>)> {
     let of = |item: &Node<'a>| match item.value {
         Value::Array(_) => flat(&item.items()),
@@ -271,7 +276,7 @@ fn flat<'a>(items: &[Node<'a>]) -> Vec<(Node<'a>, Option<bool>)> {
     items.iter().flat_map(of).collect()
 }
 
-/// Returns what `argv` is probably meant to be if its words are elsewhere, or in one text.
+/// Returns the likely `argv` if its words are in another form, or in one string.
 pub(super) fn argv_of(value: &Value) -> String {
     let words: Vec<String> = match value {
         Value::String(text) => text.split_whitespace().map(|word| Value::from(word).to_string()).collect(),

@@ -14,14 +14,14 @@ use crate::frontend::manifest::template::Scope;
 use crate::frontend::manifest::typed_value::{Class, Step, TypedValue};
 use crate::source::Pointer;
 
-/// What is checked: the tool that is called, and what placeholders stand for.
+/// The subject of a check: the tool that is called, and the values of placeholders.
 struct Call<'s> {
     tool: &'s str,
     scope: &'s Scope,
 }
 
 impl Context<'_> {
-    /// Reports arguments that the tool does not have, that are missing, or that are of another kind.
+    /// Reports arguments that the tool does not have, that are missing, or that have another type.
     pub(super) fn check_arguments(
         &mut self,
         given: &Template,
@@ -61,9 +61,9 @@ impl Context<'_> {
         for field in rules.fields.iter().filter(|field| field.required && field.shape.default.is_none()) {
             let value = members.iter().find(|(name, _)| *field.name == **name);
             let (pointer, reason) = match value {
-                None => (at.clone(), "is required, and the step does not give it"),
+                None => (at.clone(), "is required, but the step does not set it"),
                 Some((name, Template::Value(reference))) if reference.optional => {
-                    (at.child(name), "is required, and an optional placeholder may leave it out")
+                    (at.child(name), "is required, but an optional placeholder may omit it")
                 }
                 Some(_) => continue,
             };
@@ -97,7 +97,7 @@ impl Context<'_> {
         at: &Pointer,
     ) {
         if let Template::Constant(json) = given {
-            // An object is checked member by member, so that the problem has its place.
+            // An object is checked member by member, so that the problem has an exact location.
             return match known.class() {
                 Class::Object if json.starts_with('{') => self.check_object(given, known, call, path, at),
                 _ => self.check_constant(json, field, known, call, path, at),
@@ -121,9 +121,9 @@ impl Context<'_> {
             let message = format!("`{path}` of `{}` is {}, and {given}", call.tool, expected.name());
             let help = match (expected, class) {
                 (Class::Text, Class::Number | Class::Boolean) => {
-                    "to make a text of it, write more than the placeholder"
+                    "to convert it to a string, write more than the placeholder"
                 }
-                _ => "give a value of that kind",
+                _ => "pass a value of that type",
             };
             return self.report(codes::STEP_ARGUMENT, at, message, help);
         }
@@ -146,7 +146,7 @@ impl Context<'_> {
         }
     }
 
-    /// Checks a value that is the same in each call, by all rules of its schema.
+    /// Checks a constant value against all rules of its schema.
     fn check_constant(
         &mut self,
         json: &str,
@@ -163,28 +163,28 @@ impl Context<'_> {
         let problems = decode(&arguments, &Shape::of(Kind::Object(rules)), &known.defs, &JSON_SCHEMA).err();
         for problem in problems.into_iter().flatten() {
             let message =
-                format!("`{path}` of `{}` does not take this value: {}", call.tool, problem.message);
-            self.report(codes::STEP_ARGUMENT, at, message, "give a value that fits its schema");
+                format!("`{path}` of `{}` does not accept this value: {}", call.tool, problem.message);
+            self.report(codes::STEP_ARGUMENT, at, message, "pass a value that matches its schema");
         }
     }
 }
 
 impl Scope {
-    /// Returns what is wrong with a reference to a missing step or item, and what to do.
+    /// Returns the message and the help for a reference to a missing step or item.
     pub(in crate::frontend::manifest) fn misplaced(&self, path: &[String]) -> Option<(String, String)> {
         let steps = self.steps.as_ref()?;
         match path {
             [root] if root == "item" => {
-                let message = "`{item}` is the item of a list, and this step has none";
-                Some((message.to_owned(), "add `for_each` with the list".to_owned()))
+                let message = "`{item}` is the item of an array, but this step has no `for_each`";
+                Some((message.to_owned(), "add `for_each` with the array".to_owned()))
             }
             [root, id, ..] if root == "steps" => {
                 let message = format!("there is no earlier step `{id}`");
                 let known: Vec<&str> = steps.iter().map(|(id, _)| id.as_str()).collect();
                 let help = match self.later.first() {
-                    Some(own) if own == id => "a step has no result before it ran".to_owned(),
+                    Some(own) if own == id => "a step has no result before it runs".to_owned(),
                     _ if self.later.contains(id) => {
-                        format!("steps run in their order: move this one behind `{id}`")
+                        format!("steps run in order: move this one after `{id}`")
                     }
                     _ => nearest(id, &known),
                 };
@@ -194,7 +194,7 @@ impl Scope {
         }
     }
 
-    /// Returns what is known about the value that a reference stands for.
+    /// Returns what is known about the value of a reference.
     fn resolve(&self, reference: &Reference) -> Option<TypedValue> {
         let root = match &reference.root {
             Root::Argument(name) => match self.arguments.step(name) {
@@ -211,7 +211,7 @@ impl Scope {
     }
 }
 
-/// Whether a member that the rules do not name is an error.
+/// Whether a member that is not declared is an error.
 fn is_unknown(rules: &ObjectRules) -> bool {
     let lists = !rules.fields.is_empty() || rules.extra == Extra::Closed;
     lists && rules.patterns.is_empty() && !matches!(rules.extra, Extra::Of(_))

@@ -1,5 +1,5 @@
-//! Compares the parts of a value that a step passes on with what its tool takes: items of lists, members of objects,
-//! and what is forbidden for texts.
+//! Compares the parts of a value that a step passes with the schema of its tool: items of arrays, members of objects,
+//! and denied patterns of strings.
 
 use toolgen_core::schema::shape::Kind;
 use toolgen_core::spec::template::Reference;
@@ -9,21 +9,21 @@ use crate::frontend::manifest::context::Context;
 use crate::frontend::manifest::typed_value::{Class, Step, TypedValue};
 use crate::source::Pointer;
 
-/// How deep values are compared: schemas may refer to themselves.
+/// Maximum depth to which values are compared: schemas may refer to themselves.
 const MAX_DEPTH: usize = 8;
 
-/// What is wrong with a part of a value, which stands at these keys of it; `[]` stands for the items of a list.
+/// The error in a part of a value, with its keys; `[]` stands for the items of an array.
 enum Misfit {
-    /// It is of another kind.
+    /// It has another type.
     Kind(String, Class, Class),
     /// It has no member of this name.
     Lacks(String, String),
-    /// It may be a text that the tool forbids.
+    /// It may be a string that the tool denies.
     Looser(String),
 }
 
 impl Context<'_> {
-    /// Reports parts that are of another kind, and texts of the model's that the tool forbids and this one does not.
+    /// Reports parts of another type, and strings of the model that the called tool denies and this one does not.
     pub(super) fn check_parts(
         &mut self,
         given: &TypedValue,
@@ -39,19 +39,19 @@ impl Context<'_> {
                     let (was, is) = (was.name(), is.name());
                     let message =
                         format!("`{path}{part}` of `{tool}` is {is}, and `{{{reference}}}{part}` is {was}");
-                    self.report(codes::STEP_ARGUMENT, at, message, "give a value of that kind");
+                    self.report(codes::STEP_ARGUMENT, at, message, "pass a value of that type");
                 }
                 Misfit::Lacks(part, name) => {
                     let message = format!(
                         "`{path}{part}` of `{tool}` needs `{name}`, which `{{{reference}}}{part}` does not have"
                     );
-                    let help = "add it to the schema of that value, or give the members one by one";
+                    let help = "add it to the schema of that value, or pass the members one by one";
                     self.report(codes::STEP_ARGUMENT, at, message, help);
                 }
                 Misfit::Looser(part) => {
                     let message = format!(
-                        "`{path}{part}` of `{tool}` takes fewer texts than `{{{reference}}}{part}`: a model learns that from an \
-                         error of this step"
+                        "`{path}{part}` of `{tool}` accepts fewer strings than `{{{reference}}}{part}`: the model \
+                         only sees this when the step fails"
                     );
                     let help = "give the argument of this tool the same `path: true` or `deny_pattern`";
                     self.report(codes::STEP_LOOSER, at, message, help);
@@ -61,13 +61,13 @@ impl Context<'_> {
     }
 }
 
-/// Finds the parts that do not fit. The values themselves are of one kind.
+/// Finds the parts that do not match. The values themselves have the same type.
 fn misfits(given: &TypedValue, expected: &TypedValue, at: &str, depth: usize, found: &mut Vec<Misfit>) {
     let (Some(was), Some(is)) = (given.shape(), expected.shape()) else { return };
     match (&was.kind, &is.kind) {
         _ if depth > MAX_DEPTH => {}
         (Kind::String(was), Kind::String(is)) => {
-            // A pattern of its own may say the same.
+            // Its own pattern may have the same effect.
             let is_looser = was.deny != is.deny && was.pattern.is_empty() && !is.deny.is_empty();
             if given.of_model && is_looser {
                 found.push(Misfit::Looser(at.to_owned()));

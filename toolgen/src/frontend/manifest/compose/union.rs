@@ -1,12 +1,12 @@
-//! What follows for a composed tool from the tools that it calls.
+//! Properties that a composed tool derives from the tools that it calls.
 
 use toolgen_core::spec::{Effects, Files, Network};
 use toolgen_core::{Text, ToolSpec};
 
-/// Why a composed tool cannot state its effects.
+/// The reason why a composed tool cannot set its effects.
 const WHY: &str = "the effects of a composed tool are those of the tools that it calls";
 
-/// The effects that a composed tool cannot state otherwise.
+/// The effects that a composed tool cannot change.
 pub(in super::super) const FIXED: [(&str, &str); 8] = [
     ("pure", WHY),
     ("read_only", WHY),
@@ -18,7 +18,7 @@ pub(in super::super) const FIXED: [(&str, &str); 8] = [
     ("spawns", WHY),
 ];
 
-/// Returns the effects of calls of all these tools.
+/// Returns the combined effects of calls of all these tools.
 pub(super) fn effects(called: &[&ToolSpec]) -> Effects {
     called.iter().fold(Effects::NONE, |all, spec| {
         let Effects { read_only, destructive, idempotent, open_world, network, files, spawns } =

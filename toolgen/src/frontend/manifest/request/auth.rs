@@ -1,4 +1,4 @@
-//! How a request is authenticated: `auth`.
+//! The authentication of a request: `auth`.
 
 use toolgen_core::spec::plan::{Placement, SecurityRequirement, SecurityScheme};
 use toolgen_core::{List, Text};
@@ -11,7 +11,7 @@ use super::Request;
 use super::twice::Named;
 
 impl<'a> Context<'a> {
-    /// Reads `auth`. The scheme has the name of the environment variable that holds its credential.
+    /// Reads `auth`. The scheme is named after the environment variable that holds its credential.
     pub(super) fn auth(&mut self, node: &Node<'a>, request: &mut Request) -> List<SecurityRequirement> {
         let Some(auth) = node.get("auth") else { return List::EMPTY };
         let Some(scheme) = self.scheme(&auth) else { return List::EMPTY };

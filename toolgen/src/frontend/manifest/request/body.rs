@@ -14,7 +14,7 @@ use super::super::tools::Draft;
 use super::Request;
 
 impl<'a> Context<'a> {
-    /// Returns the body: what `body`, `form` or `text` say, or the arguments that nothing else uses.
+    /// Returns the body, set by `body`, `form` or `text`, or made of the arguments that nothing else uses.
     pub(super) fn body(
         &mut self,
         draft: &Draft<'a>,
@@ -40,7 +40,7 @@ impl<'a> Context<'a> {
         let content_type = request.content_type.take();
         if let (Some((_, at)), false) = (&content_type, matches!(given.as_slice(), [("text", _)])) {
             let message = "the media type follows from the body";
-            self.report(codes::HEADER, at, message, "leave `Content-Type` out, or send the body as `text`");
+            self.report(codes::HEADER, at, message, "remove `Content-Type`, or send the body as `text`");
         }
         match given.first() {
             Some(("form", form)) => {
@@ -80,8 +80,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Refuses values within a text that has a syntax: they could end what they stand in, and add what they like. A
-    /// text that is one placeholder is all the model's.
+    /// Rejects values within a string that has a syntax: they could terminate their context and inject content. A
+    /// string that is a single placeholder is entirely the model's.
     fn check_text(&mut self, node: &Node<'a>, template: &Template, media_type: &str) {
         let Template::Text(_) = template else { return };
         let full = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -93,7 +93,7 @@ impl<'a> Context<'a> {
         } else {
             return;
         };
-        let message = format!("a value within {name} could change what the rest means");
+        let message = format!("a value within {name} could change the meaning of the rest");
         self.report(codes::BODY, &node.pointer, message, help);
     }
 
@@ -131,7 +131,7 @@ fn may_miss(template: &Template) -> bool {
     }
 }
 
-/// Returns the body of the arguments that no placeholder stands for.
+/// Returns the body made of the arguments without a placeholder.
 fn rest(draft: &Draft<'_>, scope: &Scope) -> Option<Body> {
     let unused = argument_names(&draft.spec).into_iter().filter(|name| !scope.used.contains(name.as_str()));
     let fields: List<BodyField> = unused.map(|name| BodyField { argument: name.clone(), name }).collect();

@@ -1,4 +1,4 @@
-//! Names that two places of a request give a value: a service reads one of them, or both.
+//! Detects names that two parts of a request set: a service reads one of them, or both.
 
 use super::super::codes;
 use super::super::context::Context;
@@ -6,16 +6,16 @@ use super::super::node::Node;
 use super::Request;
 use crate::source::Pointer;
 
-/// What has a name.
+/// The kind of a named value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Named {
     Query,
-    /// Without case.
+    /// Case-insensitive.
     Header,
     Cookie,
 }
 
-/// A name of a request, and the place that gives it a value.
+/// A name in a request, and the location that sets its value.
 #[derive(Debug)]
 pub(super) struct Sent {
     what: Named,
@@ -24,8 +24,8 @@ pub(super) struct Sent {
 }
 
 impl<'a> Context<'a> {
-    /// Notes that a place of the request sends a value under a name, and reports one that another place sends. The query
-    /// of a URL may repeat a name: that is how a list is written.
+    /// Records that a location sends a value under a name, and reports it if another location already does. The query
+    /// of a URL may repeat a name, which is how an array is written.
     pub(super) fn sends(&mut self, what: Named, name: &str, at: &Pointer, request: &mut Request) {
         let is_same = |sent: &&Sent| {
             let is_same =
@@ -40,7 +40,7 @@ impl<'a> Context<'a> {
             };
             let spelt = if first.name == name { String::new() } else { format!(", as `{}`", first.name) };
             let message = match first.at == *at {
-                true => format!("the {kind} `{name}` stands in this text twice"),
+                true => format!("the {kind} `{name}` occurs twice in this string"),
                 false => format!("the {kind} `{name}` is sent by `{}`{spelt}, too", first.at),
             };
             self.report(codes::SENT_TWICE, at, message, "leave one of them out");

@@ -22,7 +22,7 @@ impl<'a> Context<'a> {
         request: &mut Request,
         scope: &mut Scope,
     ) -> Option<(String, String)> {
-        const FORM: &str = "write `https://HOST/PATH`, with placeholders in the path and the query alone";
+        const FORM: &str = "write `https://HOST/PATH`, with placeholders only in the path and the query";
         let text = self.text_of(node)?.trim();
         let at = &node.pointer;
         let refuse = |cx: &mut Self, reason: &str| {
@@ -35,7 +35,8 @@ impl<'a> Context<'a> {
         let end = outside(rest, &['/', '?', '#']).unwrap_or(rest.len());
         let (host, rest) = rest.split_at(end);
         if scheme.contains('{') || host.contains('{') {
-            let message = "the host of a URL must be a constant: no argument may choose where a request goes";
+            let message =
+                "the host of a URL must be a constant: no argument can choose the target of a request";
             self.report(codes::URL_HOST, at, message, "write a tool for each host");
             return None;
         }
@@ -43,19 +44,19 @@ impl<'a> Context<'a> {
             return refuse(self, "is neither an http nor an https URL");
         }
         if host.contains('@') {
-            // Not shown: it would end up in the log of a build.
-            let help = "leave it out of the URL, and use `auth`";
-            self.report(codes::URL, at, "the URL holds a credential", help);
+            // Not shown: it would appear in a build log.
+            let help = "remove it from the URL, and use `auth`";
+            self.report(codes::URL, at, "the URL contains a credential", help);
             return None;
         }
         if !is_host(host) {
             return refuse(self, "has no valid host");
         }
         if rest.contains(char::is_whitespace) {
-            return refuse(self, "holds a space, which is written `%20`");
+            return refuse(self, "contains a space, which is written `%20`");
         }
         if outside(rest, &['#']).is_some() {
-            return refuse(self, "holds a fragment (`#…`), which is never sent");
+            return refuse(self, "contains a fragment (`#…`), which is never sent");
         }
         let (path, query) = rest.split_at(outside(rest, &['?']).unwrap_or(rest.len()));
         let query = query.strip_prefix('?').unwrap_or_default();
@@ -73,7 +74,7 @@ impl<'a> Context<'a> {
         self.note_dollars(&pieces, at, scope);
         for piece in pieces {
             let one = match piece {
-                // A brace that is none of a placeholder's.
+                // A brace that does not belong to a placeholder.
                 TemplateSegment::Literal(text) => {
                     out.push_str(&text.replace('{', "%7B").replace('}', "%7D"));
                     continue;
@@ -82,14 +83,14 @@ impl<'a> Context<'a> {
             };
             let name = one.written();
             if one.optional {
-                let message = format!("`{{{name}?}}` stands in the path, where nothing can be left out");
+                let message = format!("`{{{name}?}}` is part of the path, where nothing can be omitted");
                 let help = "make the argument required, or write a tool for each path";
                 self.report(codes::URL, at, message, help);
                 return None;
             }
             let found = self.find(&optional(&one), at, scope)?;
             if found.1.is_some_and(|known| known.may_miss) {
-                let message = format!("`{name}` is optional, and in a path nothing can be left out");
+                let message = format!("`{name}` is optional, but in a path nothing can be omitted");
                 let help = "make the argument required, give it a default, or write a tool for each path";
                 self.report(codes::OPTIONAL_PLACEHOLDER, at, message, help);
                 return None;
@@ -111,7 +112,7 @@ impl<'a> Context<'a> {
         Some(out)
     }
 
-    /// A pair of the query in the URL: `q={text}`.
+    /// Compiles a pair of the query in the URL: `q={text}`.
     fn pair(&mut self, pair: &str, at: &Pointer, request: &mut Request, scope: &mut Scope) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         if name.contains(['{', '}']) {
@@ -137,13 +138,13 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns a part of a query as it is meant: the engine escapes it again.
+/// Returns a part of a query unescaped: the engine escapes it again.
 fn unescaped(text: &str) -> String {
     let text = text.replace('+', " ");
     percent_decode(&text).map(Cow::into_owned).unwrap_or(text)
 }
 
-/// Returns the place of the first of these characters outside placeholders.
+/// Returns the position of the first of these characters outside placeholders.
 fn outside(text: &str, wanted: &[char]) -> Option<usize> {
     let mut inside = false;
     text.char_indices().find_map(|(at, char)| {
@@ -152,7 +153,7 @@ fn outside(text: &str, wanted: &[char]) -> Option<usize> {
     })
 }
 
-/// Whether a text is a host with an optional port.
+/// Whether a string is a host with an optional port.
 fn is_host(text: &str) -> bool {
     let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((host, port)) if host.parse::<std::net::Ipv6Addr>().is_ok() => ("v6", port.strip_prefix(':')),

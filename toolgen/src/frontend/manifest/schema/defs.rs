@@ -13,7 +13,7 @@ use super::super::tools::Draft;
 use crate::names::{hash8, legal_shape_name, with_suffix};
 use crate::shape_walk::references;
 
-/// The longest name of a shape.
+/// Maximum length of a shape's name.
 const MAX_NAME: usize = 96;
 
 impl Context<'_> {
@@ -22,8 +22,8 @@ impl Context<'_> {
         let top = self.top();
         for (name, node) in self.object_members(&top, "schemas", "schemas") {
             if legal_shape_name(name) != name || name.len() > MAX_NAME || name.is_empty() {
-                let message = format!("`{name}` is not a name of a schema");
-                let help = "use letters, digits, `_`, `-` and `.`, at most 96 of them";
+                let message = format!("`{name}` is not a valid name of a schema");
+                let help = "use letters, digits, `_`, `-` and `.`, at most 96 characters";
                 self.report(codes::NAME, &node.pointer, message, help);
             }
             self.def_of(SchemaPlace::of(&node.pointer));
@@ -67,8 +67,8 @@ impl Context<'_> {
         Some(shape)
     }
 
-    /// Reads all named schemas, and gives every draft those that the drafts reach. A draft that reaches a broken one is
-    /// broken, too.
+    /// Reads all named schemas, and gives every draft those that it reaches. A draft that reaches a broken schema is
+    /// also broken.
     pub(in super::super) fn complete_defs(&mut self, drafts: &mut [Draft<'_>]) {
         let mut shapes: BTreeMap<String, Shape> = BTreeMap::new();
         // Reading a schema may name others.
@@ -80,12 +80,12 @@ impl Context<'_> {
             let Some(slot) = self.schemas.slots.get_mut(&name) else { continue };
             slot.broken = true;
             let place = slot.place.clone();
-            let message = format!("the schema `{name}` is nothing but itself, by the references in it");
+            let message = format!("the schema `{name}` refers only to itself");
             self.report_at(
                 codes::CYCLE,
                 &place,
                 message,
-                "let it contain itself in a property or a list, or not at all",
+                "let it contain itself only in a property or an array",
             );
         }
         let defs = complete_all(&mut shapes);

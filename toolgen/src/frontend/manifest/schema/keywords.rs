@@ -1,11 +1,11 @@
 //! The keywords of JSON Schema 2020-12, and those of earlier drafts that are still read.
 
-/// What the value of a keyword is.
+/// The form of a keyword's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// A schema.
     Schema,
-    /// A list of schemas.
+    /// An array of schemas.
     Schemas,
     /// Schemas by names.
     Named,
@@ -82,7 +82,7 @@ const KEYWORDS: [(Form, &[&str]); 5] = [
     ),
 ];
 
-/// Returns what the value of a keyword is; `None` if there is no such keyword.
+/// Returns the form of a keyword's value; `None` if there is no such keyword.
 pub(super) fn form(keyword: &str) -> Option<Form> {
     if keyword.starts_with("x-") {
         return Some(Form::Value);

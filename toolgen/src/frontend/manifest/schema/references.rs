@@ -1,4 +1,4 @@
-//! References of schemas: to places in the same file, and to files in the folder of the manifest and below.
+//! References of schemas: to locations in the same file, and to files in or below the directory of the manifest.
 
 use serde_json::Value;
 
@@ -8,11 +8,11 @@ use crate::selector::suggestion;
 use crate::source::Pointer;
 
 impl Context<'_> {
-    /// Returns the reference to a named shape that a `$ref` is written out as. `None` after a problem.
+    /// Returns the reference to a named shape that a `$ref` is expanded to. `None` after a problem.
     pub(super) fn schema_reference(&mut self, value: &Value, at: &SchemaPlace) -> Option<String> {
         let Value::String(text) = value else {
             let help = "write `$ref: '#/schemas/NAME'`";
-            self.report_at(codes::REFERENCE, at, "a reference must be a text".to_owned(), help);
+            self.report_at(codes::REFERENCE, at, "a reference must be a string".to_owned(), help);
             return None;
         };
         let target = self.target(text, at)?;
@@ -20,7 +20,7 @@ impl Context<'_> {
         Some(format!("#/$defs/{name}"))
     }
 
-    /// Returns the place that a reference leads to.
+    /// Returns the location that a reference resolves to.
     fn target(&mut self, text: &str, at: &SchemaPlace) -> Option<SchemaPlace> {
         let (file_name, fragment) = text.split_once('#').unwrap_or((text, ""));
         let file = if file_name.is_empty() {
@@ -43,7 +43,7 @@ impl Context<'_> {
         if pointer.resolve(root).is_some() {
             return Some(SchemaPlace { file, pointer: pointer.clone(), whole: pointer });
         }
-        // `#/$defs/NAME` may be meant within the schema, as if that were a file of its own.
+        // `#/$defs/NAME` may be relative to the schema, as if that were a separate file.
         let inner = Pointer::parse(&format!("{}{pointer}", at.whole)).unwrap_or_default();
         if file == at.file && inner.resolve(root).is_some() {
             return Some(SchemaPlace { file, pointer: inner, whole: at.whole.clone() });
@@ -54,7 +54,7 @@ impl Context<'_> {
             Some(format!("did you mean `{file_name}#{}`?", parent.child(&near)))
         });
         let help = near.unwrap_or_else(|| "write the path to a schema, such as `#/schemas/NAME`".to_owned());
-        self.report_at(codes::REFERENCE, at, format!("`{text}` leads to nothing"), &help);
+        self.report_at(codes::REFERENCE, at, format!("`{text}` does not resolve"), &help);
         None
     }
 }

@@ -1,4 +1,4 @@
-//! Reports placeholders that are not possible where they are.
+//! Reports placeholders that are invalid in their position.
 
 use crate::frontend::manifest::codes;
 use crate::frontend::manifest::context::{Context, nearest};
@@ -7,30 +7,30 @@ use crate::frontend::manifest::template::PlaceholderTarget;
 use crate::frontend::manifest::typed_value::{Class, TypedValue};
 use crate::source::Pointer;
 
-/// Why a value may be missing.
+/// The reason why a value may be missing.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Missing {
     /// The argument is optional.
     Argument,
-    /// The list may be too short to have the item.
+    /// The array may be too short to have the item.
     Item,
-    /// The step may be left out, or fail.
+    /// The step may be skipped, or fail.
     Step,
     /// The result of the step may lack the member.
     Member,
 }
 
 impl Missing {
-    /// Returns what the value is, and what to do other than writing a `?`.
+    /// Returns a description of the value, and what to do other than writing a `?`.
     fn explanation(self) -> (&'static str, &'static str) {
         match self {
             Missing::Argument => ("is optional", "make the argument required, or give it a default"),
             Missing::Item => {
-                ("is an item of a list that may be shorter", "state `minItems` in the schema of the list")
+                ("is an item of an array that may be shorter", "set `minItems` in the schema of the array")
             }
             Missing::Step => (
-                "is of a step that may be left out or fail",
-                "let the step always run, without `if` and `on_error: continue`",
+                "belongs to a step that may be skipped or fail",
+                "make the step unconditional, without `if` and `on_error: continue`",
             ),
             Missing::Member => {
                 ("may be missing in the result of the step", "require it in the `output` of the step's tool")
@@ -44,13 +44,12 @@ impl Context<'_> {
     pub(super) fn may_miss(&mut self, one: &Placeholder, reason: Missing, at: &Pointer) {
         let (written, star) = (one.written(), if one.each { "*" } else { "" });
         let (is, other) = reason.explanation();
-        let message =
-            format!("`{written}` {is}, so a call may come without a value for `{{{written}{star}}}`");
-        let help = format!("write `{{{written}?{star}}}`, which leaves out what holds it; or {other}");
+        let message = format!("`{written}` {is}, so a call may have no value for `{{{written}{star}}}`");
+        let help = format!("write `{{{written}?{star}}}`, which omits the surrounding element; or {other}");
         self.report(codes::OPTIONAL_PLACEHOLDER, at, message, help);
     }
 
-    /// Reports a placeholder that leads nowhere.
+    /// Reports a placeholder that does not resolve.
     pub(super) fn no_member(
         &mut self,
         before: &str,
@@ -62,16 +61,16 @@ impl Context<'_> {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let (message, help) = match class {
             Class::List => (
-                format!("`{before}` is a list, which has no member `{key}`"),
+                format!("`{before}` is an array, which has no member `{key}`"),
                 format!("write the index of an item, as in `{{{before}.0}}`"),
             ),
             Class::Object => (format!("`{before}` has no member `{key}`"), nearest(key, &names)),
             other => (
                 format!("`{before}` is {}, which has no members", other.name()),
-                // What a request returns is only known by the `output` of its tool.
+                // The result of a request is only known from the `output` of its tool.
                 match before.strip_prefix("steps.").filter(|_| other == Class::Text) {
                     Some(step) => format!(
-                        "write `{{{before}}}`, or state the `output` of the tool that the step `{step}` calls"
+                        "write `{{{before}}}`, or declare the `output` of the tool that the step `{step}` calls"
                     ),
                     None => format!("write `{{{before}}}`"),
                 },
@@ -80,7 +79,7 @@ impl Context<'_> {
         self.report(codes::PLACEHOLDER_PATH, at, message, help);
     }
 
-    /// Reports a list or an object that becomes part of a text.
+    /// Reports an array or an object that becomes part of a string.
     pub(super) fn check_inline(
         &mut self,
         one: &Placeholder,
@@ -91,15 +90,15 @@ impl Context<'_> {
         let class = known.map_or(Class::Mixed, TypedValue::class);
         if matches!(class, Class::List | Class::Object) {
             let written = one.written();
-            let message = format!("`{written}` is {}, of which a text holds the JSON", class.name());
+            let message = format!("`{written}` is {}, so the string contains its JSON", class.name());
             let help = match class {
                 Class::List => {
                     let each = match place {
                         PlaceholderTarget::Argument => {
-                            format!("; `{{{written}*}}` alone is one argument for each item")
+                            format!("; `{{{written}*}}` alone becomes one argument per item")
                         }
                         PlaceholderTarget::Url => {
-                            "; under `query`, a list is one pair for each item".to_owned()
+                            "; under `query`, an array becomes one pair per item".to_owned()
                         }
                         PlaceholderTarget::Json
                         | PlaceholderTarget::Texts

@@ -1,4 +1,4 @@
-//! Which media types can carry the values of a body.
+//! Determines which media types can carry the values of a body.
 
 use toolgen_core::Shape;
 use toolgen_core::schema::shape::{Access, Kind};
@@ -9,8 +9,8 @@ use super::super::node::Node;
 use super::{MAX_UNIONS, is_list, is_scalar};
 
 impl<'a> Context<'a> {
-    /// Whether values of this shape can be sent in a media type of this kind: a form needs fields, but the text of one
-    /// that is not multipart, or whose boundary is known, may be given whole.
+    /// Whether values of this shape can be sent in a media type of this kind. A form needs fields, but if it is not
+    /// multipart, or its boundary is known, its complete text can be passed.
     pub(super) fn takes(&mut self, media_type: &str, shape: &Shape) -> bool {
         match media::kind(media_type) {
             Medium::Form => self.may_be(shape, |kind| !is_list(kind)),
@@ -24,8 +24,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether a media type loses nothing of such values: texts, and JSON, have no place for bytes, and a JSON Patch
-    /// (RFC 6902) is a list.
+    /// Whether a media type is lossless for such values: text and JSON cannot hold bytes, and a JSON Patch (RFC 6902)
+    /// is an array.
     pub(super) fn suits(&mut self, media_type: &str, shape: &Shape) -> bool {
         if media::essence(media_type) == "application/json-patch+json" {
             return self.may_be(shape, |kind| is_list(kind) || *kind == Kind::Any);
@@ -37,7 +37,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether a shape is that of a file, or an object or a list with files.
+    /// Whether a shape is that of a file, or an object or an array with files.
     fn holds_files(&mut self, shape: &Shape, depth: usize) -> bool {
         let Some(depth) = depth.checked_sub(1) else { return false };
         if self.is_file(shape, "") {
@@ -54,7 +54,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Reports media types that are not objects: nothing of them is read.
+    /// Reports media types that are not objects and are therefore ignored.
     pub(in super::super) fn note_malformed_content(&mut self, content: Option<&Node<'a>>) {
         let Some(content) = content else { return };
         if content.object().is_none() {
@@ -62,7 +62,7 @@ impl<'a> Context<'a> {
         }
         for (media_type, node) in content.entries() {
             if node.object().is_none() && !node.value.is_null() {
-                let message = format!("`{media_type}` must hold an object; any value is taken");
+                let message = format!("`{media_type}` must contain an object; any value is accepted");
                 self.malformed(&node, &message);
             }
         }

@@ -1,4 +1,4 @@
-//! The files of a document that is in a bundle: an archive, or what was fetched with it. Nothing else is read.
+//! The files of a document in a bundle: an archive, or the files fetched with it. Nothing else is read.
 
 use std::path::{Path, PathBuf};
 
@@ -7,12 +7,12 @@ use crate::problem::Problems;
 use crate::source::{BundledFile, Document, MAX_BYTES, Source, percent_decode};
 
 impl Loader<'_> {
-    /// Returns the place of a file in a bundle, if it is in one.
+    /// Returns the location of a file in its bundle, if it is in one.
     pub(super) fn inside(&self, index: usize) -> Option<BundledFile> {
         self.files.all.get(index)?.source.inside.clone()
     }
 
-    /// Reads the file that a text in another one names, unless it was read before.
+    /// Reads the file that a string in another one names, unless it was read before.
     pub(super) fn read_inside(
         &mut self,
         from: &BundledFile,
@@ -21,7 +21,7 @@ impl Loader<'_> {
     ) -> Result<usize, Refused> {
         let BundledFile { bundle, name } = from;
         let decoded = percent_decode(text).unwrap_or_else(|| text.into());
-        // A name may have a `%` of its own.
+        // A name may contain a literal `%`.
         let names = [uri::joined(name, text), uri::joined(name, &decoded)];
         let Some(name) = names.iter().find(|name| bundle.get(name).is_some()) else {
             let [name, _] = &names;

@@ -1,4 +1,4 @@
-//! Scans the tree of a file for what it refers to.
+//! Scans the tree of a file for references.
 
 use std::collections::BTreeSet;
 
@@ -7,16 +7,16 @@ use serde_json::Value;
 use super::uri;
 use crate::source::Pointer;
 
-/// What the tree of a file says about others.
+/// The references of a tree to other files, and its identifiers.
 #[derive(Default)]
 pub(in super::super) struct FileReferences {
-    /// The texts that name other files.
+    /// The strings that name other files.
     pub(in super::super) references: BTreeSet<String>,
-    /// The places of schemas with an `$id`, the outer ones first.
+    /// The locations of schemas with an `$id`, the outer ones first.
     pub(in super::super) ids: Vec<(Pointer, String)>,
 }
 
-/// Scans a tree, whose place is given.
+/// Scans a tree at a location.
 pub(in super::super) fn scan(root: &Value, pointer: &Pointer) -> FileReferences {
     let mut found = FileReferences::default();
     let mut has_ids = false;
@@ -45,7 +45,7 @@ pub(in super::super) fn scan(root: &Value, pointer: &Pointer) -> FileReferences 
     found
 }
 
-/// Adds the places of schemas with an `$id`, outer ones first.
+/// Adds the locations of schemas with an `$id`, outer ones first.
 fn add_ids(value: &Value, pointer: &Pointer, ids: &mut Vec<(Pointer, String)>) {
     match value {
         Value::Object(object) => {
@@ -69,7 +69,7 @@ fn mapping(object: &serde_json::Map<String, Value>) -> impl Iterator<Item = &Val
     mapping.into_iter().flat_map(serde_json::Map::values).chain(by_default)
 }
 
-/// Returns the file of an example object, which is recognised by having only the keys of one.
+/// Returns the file of an example object, which is recognised by having only the keys of an example.
 fn external_value(object: &serde_json::Map<String, Value>) -> Option<&Value> {
     const REMARKS: [&str; 2] = ["summary", "description"];
     let file = object.get("externalValue")?;
@@ -77,7 +77,7 @@ fn external_value(object: &serde_json::Map<String, Value>) -> Option<&Value> {
     object.keys().all(|key| key == "externalValue" || is_remark(key)).then_some(file)
 }
 
-/// Replaces references by texts, where there is one for them.
+/// Replaces references by the content of text files, if they refer to one.
 pub(super) fn replace(value: &mut Value, text_of: &dyn Fn(&str) -> Option<String>) {
     match value {
         Value::Object(object) => {

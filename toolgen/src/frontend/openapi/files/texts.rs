@@ -1,6 +1,6 @@
-//! Numbers and booleans where only a text is possible: `operationId: 42`, `name: 1.10`, `required: [id, 5]`.
+//! Numbers and booleans where only a string is possible: `operationId: 42`, `name: 1.10`, `required: [id, 5]`.
 //!
-//! YAML reads them so without quotes, and what is meant is the text that stands there.
+//! YAML reads them as such without quotes, but the intended value is the source text.
 
 use std::borrow::Cow;
 
@@ -9,14 +9,14 @@ use serde_json::Value;
 use super::Files;
 use crate::source::{Pointer, Written};
 
-/// The keys whose value is a text.
+/// The keys whose value is a string.
 const TEXTS: [&str; 8] =
     ["name", "operationId", "propertyName", "title", "summary", "description", "url", "basePath"];
 
-/// The keys whose items are texts.
+/// The keys whose items are strings.
 const LISTS: [&str; 2] = ["required", "tags"];
 
-/// The keys of data, which may have any keys of its own.
+/// The keys of data, which may have arbitrary keys.
 const DATA: [&str; 8] =
     ["example", "examples", "default", "enum", "const", "value", "dataValue", "x-example"];
 
@@ -35,20 +35,20 @@ const NAMED: [&str; 10] = [
 ];
 
 impl Files<'_> {
-    /// Returns the text of a number or a boolean at a place as its file writes it, if it prints otherwise.
+    /// Returns the source text of a number or a boolean at a location, if its value prints differently.
     pub(in super::super) fn written(&self, value: &Value, pointer: &Pointer) -> Option<&str> {
         let (_, inner) = self.place(pointer)?;
         self.all.get(self.index_of(pointer))?.written.at(value, &inner)
     }
 
-    /// Whether a place has such texts, or something below it.
+    /// Whether such a scalar is at or below a location.
     pub(in super::super) fn has_written(&self, pointer: &Pointer) -> bool {
         let found = self.place(pointer).zip(self.all.get(self.index_of(pointer)));
         found.is_some_and(|((_, inner), file)| file.written.part(&inner).is_some())
     }
 }
 
-/// Returns the tree of a file with these scalars as the texts that stand there.
+/// Returns the tree of a file in which these scalars are strings with their source text.
 pub(super) fn named<'d>(mut root: Cow<'d, Value>, written: &Written) -> Cow<'d, Value> {
     let mut found = Vec::new();
     collect(&root, &Pointer::ROOT, false, &mut found);
@@ -64,12 +64,12 @@ pub(super) fn named<'d>(mut root: Cow<'d, Value>, written: &Written) -> Cow<'d, 
     root
 }
 
-/// Whether a value would be read as a text that it is not.
+/// Whether a value is a number or a boolean.
 fn is_bare(value: &Value) -> bool {
     value.is_number() || value.is_boolean()
 }
 
-/// Collects the places of these scalars.
+/// Collects the locations of these scalars.
 fn collect(value: &Value, at: &Pointer, has_names: bool, found: &mut Vec<Pointer>) {
     match value {
         Value::Object(members) => {

@@ -1,12 +1,12 @@
-//! References as text: their parts, and what they are relative to (RFC 3986, section 5).
+//! URI references: their parts, and resolution against a base (RFC 3986, section 5).
 
-/// Splits a reference into what names a document, and the fragment.
+/// Splits a reference into the part that names a document, and the fragment.
 pub(in super::super) fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
     text.split_once('#').unwrap_or((text, ""))
 }
 
-/// Whether a reference names a scheme, as a URL does.
+/// Whether a reference has a scheme, as a URL does.
 pub(in super::super) fn is_absolute(text: &str) -> bool {
     text.split_once(':').is_some_and(|(scheme, _)| {
         // A single letter is the drive of a path.
@@ -40,7 +40,7 @@ pub(in super::super) fn joined(base: &str, text: &str) -> String {
     format!("{origin}{}", without_dots(&format!("{dir}{text}")))
 }
 
-/// Returns the part of a base before its path, and the path.
+/// Splits a base into the part before its path, and the path.
 fn origin_and_path(base: &str) -> (&str, &str) {
     let Some((scheme, rest)) = base.split_once("://").filter(|_| is_absolute(base)) else {
         return match base.split_once(':').filter(|_| is_absolute(base)) {
@@ -52,7 +52,7 @@ fn origin_and_path(base: &str) -> (&str, &str) {
     base.split_at(scheme.len() + 3 + end)
 }
 
-/// Returns a path without `.` and `..`, except `..` that lead above its start.
+/// Returns a path without `.` and `..`, except for `..` that lead above its start.
 fn without_dots(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     for segment in path.split('/') {

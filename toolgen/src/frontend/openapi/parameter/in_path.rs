@@ -12,7 +12,7 @@ use super::super::path::Template;
 use super::{Param, text};
 
 impl<'a> Context<'a> {
-    /// Gives the placeholders of the path the names of its parameters, and reports those of another notation.
+    /// Renames the placeholders of the path to the names of its parameters, and reports those of another notation.
     fn adopt(&mut self, params: &mut [Param], operation: &Node<'a>, template: &mut Template) {
         let in_path = params.iter().filter(|param| param.location == Location::Path);
         let declared: Vec<(&str, bool)> =
@@ -32,11 +32,11 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Settles what a query in the path and a declared parameter of the same name are both about: what the path says
-    /// tells the operation from others, so a model has no choice.
+    /// Resolves conflicts between a query in the path and a declared parameter of the same name: the value in the
+    /// path identifies the operation, so the model has no choice.
     fn settle_query(&mut self, params: &mut Vec<Param>, operation: &Node<'a>, template: &mut Template) {
         let is_named = |key: &str, param: &Param| param.location == Location::Query && param.name == key;
-        // `?acl` alone says that there is a value, and a required parameter has it.
+        // `?acl` alone only declares that there is a value, and a required parameter provides it.
         template.query.retain(|(key, value)| {
             !value.is_empty() || !params.iter().any(|param| is_named(key, param) && param.required)
         });
@@ -50,8 +50,8 @@ impl<'a> Context<'a> {
                 _ => value.is_empty(),
             };
             if !only {
-                let message = format!("the path says `{key}={value}`, so the parameter `{key}` is left out");
-                let help = "leave the query out of the path, or the parameter";
+                let message = format!("the path sets `{key}={value}`, so the parameter `{key}` is left out");
+                let help = "remove the query from the path, or the parameter";
                 self.report(codes::PATH_PARAMETER, &operation.pointer, message, help);
             }
         }
@@ -85,7 +85,7 @@ impl<'a> Context<'a> {
             self.report(
                 codes::PATH_PARAMETER,
                 &operation.pointer,
-                format!("the path has no place for the parameter `{name}`; it is left out"),
+                format!("the path has no placeholder for the parameter `{name}`; it is left out"),
                 "put `{…}` into the path, or correct `in`",
             );
         }
@@ -98,7 +98,7 @@ impl<'a> Context<'a> {
             self.report(
                 codes::PATH_PARAMETER,
                 &operation.pointer,
-                format!("`{{{name}}}` of the path is not declared as a parameter; a text is assumed"),
+                format!("`{{{name}}}` of the path is not declared as a parameter; a string is assumed"),
                 "declare it under `parameters` with `in: path`",
             );
             let allow_reserved = template.is_wildcard(&name);
@@ -115,12 +115,12 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Whether a style writes what precedes a value in a path.
+/// Whether a style writes a prefix before a value in a path.
 fn has_prefix(encoding: &Encoding) -> bool {
     matches!(encoding, Encoding::Style { style: Style::Label | Style::Matrix, .. })
 }
 
-/// Whether a value is written as this text.
+/// Whether a value is encoded as this string.
 fn is_text(value: &Literal, text: &str) -> bool {
     let value = value.to_json();
     match value {

@@ -1,14 +1,14 @@
-//! What placeholders of paths have besides a name: operators of RFC 6570 (`{+path}`, `{/x}`), wildcards and constraints
-//! of routers (`{*path}`, `{id:int}`, `{name=shelves/*}`).
+//! The syntax of placeholders in paths besides names: operators of RFC 6570 (`{+path}`, `{/x}`), wildcards and
+//! constraints of routers (`{*path}`, `{id:int}`, `{name=shelves/*}`).
 
 /// A part of a path.
 pub(super) enum Piece<'p> {
     Fixed(&'p str),
-    /// What stands in braces.
+    /// The content of braces.
     Placeholder(&'p str),
 }
 
-/// Takes a path apart. Braces within braces belong to a pattern: `{id:[0-9]{4}}`.
+/// Splits a path into its pieces. Nested braces belong to a pattern: `{id:[0-9]{4}}`.
 pub(super) fn pieces(path: &str) -> Vec<Piece<'_>> {
     let mut found = Vec::new();
     let mut rest = path;
@@ -18,7 +18,7 @@ pub(super) fn pieces(path: &str) -> Vec<Piece<'_>> {
             depth += i32::from(*char == '{') - i32::from(*char == '}');
             depth == 0
         });
-        // One that is not closed at its own depth ends at the first bracket.
+        // A brace that is not closed at its own depth ends at the first closing brace.
         let end = end.map(|(end, _)| start + end).or_else(|| Some(start + rest[start..].find('}')?));
         let Some(end) = end else { break };
         found.push(Piece::Fixed(&rest[..start]));
@@ -33,13 +33,13 @@ pub(super) fn pieces(path: &str) -> Vec<Piece<'_>> {
 pub(super) struct Expression<'p> {
     /// The name of its parameter.
     pub(super) name: &'p str,
-    /// Whether it stands for several segments.
+    /// Whether it covers several segments.
     pub(super) many: bool,
     operator: Option<char>,
 }
 
 impl<'p> Expression<'p> {
-    /// Reads what stands in the braces.
+    /// Parses the content of the braces.
     pub(super) fn of(raw: &'p str) -> Expression<'p> {
         let whole = raw.trim();
         let operator = whole.chars().next().filter(|first| "+/.;*".contains(*first));
@@ -51,7 +51,7 @@ impl<'p> Expression<'p> {
         let base = name.trim_end_matches(['*', '+', '?']);
         let many =
             matches!(operator, Some('+' | '*')) || name[base.len()..].contains(['*', '+']) || spans(rule);
-        // Names of other characters are names.
+        // Names with other characters are also names.
         let legal = |char: char| char.is_alphanumeric() || "_-.$@".contains(char);
         if base.is_empty() || !base.chars().all(legal) {
             return Expression { name: raw, many: false, operator: None };
@@ -59,7 +59,7 @@ impl<'p> Expression<'p> {
         Expression { name: base, many, operator }
     }
 
-    /// Returns what precedes the value (RFC 6570, sections 3.2.5 to 3.2.7).
+    /// Returns the prefix of the value (RFC 6570, sections 3.2.5 to 3.2.7).
     pub(super) fn before(&self, name: &str) -> String {
         match self.operator {
             Some('/') => String::from("/"),
@@ -70,7 +70,7 @@ impl<'p> Expression<'p> {
     }
 }
 
-/// Whether a constraint lets slashes through: a pattern of any characters, `path` of Python's routers, a template of gRPC.
+/// Whether a constraint allows slashes: a pattern of any characters, `path` of Python's routers, a template of gRPC.
 fn spans(rule: &str) -> bool {
     let Some(pattern) = rule.strip_prefix(':') else {
         return rule.contains('/') || rule.contains("**");
@@ -80,7 +80,7 @@ fn spans(rule: &str) -> bool {
     pattern == "path" || any(".*") || any(".+")
 }
 
-/// Reads a segment that is a parameter in another notation: `:id`, `:id(\\d+)`, `:rest*`, `<id>`, `<int:id>`.
+/// Parses a segment that is a parameter in another notation: `:id`, `:id(\\d+)`, `:rest*`, `<id>`, `<int:id>`.
 pub(super) fn placed(segment: &str) -> Option<Expression<'_>> {
     if let Some(inner) = segment.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) {
         let (rule, name) = inner.split_once(':').unwrap_or(("", inner));

@@ -16,7 +16,7 @@ pub(super) fn drop_repeated(shapes: &mut BTreeMap<String, Shape>) {
     }
 }
 
-/// Returns the union of a base whose own fields say no more than its variants do.
+/// Returns the union of a base whose own fields add nothing to its variants.
 fn bare_union(base: &Shape, shapes: &BTreeMap<String, Shape>) -> Option<Kind> {
     let Kind::All(parts) = &base.kind else { return None };
     let [Shape { kind: Kind::Object(rules), .. }, union] = &**parts else { return None };
@@ -37,8 +37,8 @@ fn extends(variant: &Shape, base: &ObjectRules) -> bool {
     })
 }
 
-/// Whether the field of a variant is that of the base, or lists the values of the discriminating property, as the
-/// base's does not.
+/// Whether the field of a variant repeats that of the base, or lists the values of the discriminating property, which
+/// the base does not.
 fn repeats(field: &Field, shared: &Field) -> bool {
     matches!(field.shape.kind, Kind::Enum(_)) || field.shape == shared.shape
 }

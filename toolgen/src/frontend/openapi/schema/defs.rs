@@ -19,14 +19,14 @@ use crate::shape_walk::{reference_texts, references};
 use crate::source::Pointer;
 use crate::tool::Tool;
 
-/// The longest name of a shape.
+/// Maximum length of a shape's name.
 const MAX_NAME: usize = 96;
 
-/// The maximum number of nested open schemas before a named shape is deferred.
+/// Maximum number of nested open schemas before a named shape is deferred.
 const MAX_STACK: usize = 160;
 
 impl<'a> Context<'a> {
-    /// Names every schema that may be referred to, before the first reference is met: names depend on the content of
+    /// Names every schema that can be referenced, before the first reference is read: names depend on the content of
     /// the document, not on the order in which it is read.
     pub(in super::super) fn name_defs(&mut self) {
         let (legal, other): (Vec<_>, Vec<_>) = self
@@ -76,8 +76,8 @@ impl<'a> Context<'a> {
         self.defs.heir_places = places.map(|place| place.as_str().to_owned()).collect();
     }
 
-    /// Gives schemas that only components lead to, as those in other files, the names of these components. A component
-    /// that leads to another one does not pass on its name.
+    /// Gives schemas that only components refer to, such as those in other files, the names of these components. A
+    /// component that refers to another one does not pass on its name.
     fn name_targets(&mut self, bare: Vec<(&'a str, Node<'a>)>) {
         let mut bare: Vec<_> = bare
             .into_iter()
@@ -87,7 +87,7 @@ impl<'a> Context<'a> {
                 (is_other, name, target, node.pointer)
             })
             .collect();
-        // Of several names for one schema its own counts.
+        // If one schema has several names, its own is used.
         bare.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
         for (_, name, target, own) in bare {
             let named = if self.defs.names.contains_key(&target) { own } else { target };
@@ -106,15 +106,17 @@ impl<'a> Context<'a> {
         self.report(
             codes::PART_OF_DOCUMENT,
             &file.pointer,
-            format!("`{first}`{others} {are} not in this file, but in the document that refers to it, and taken there"),
+            format!("`{first}`{others} {are} not in this file, but in the document that refers to it, and resolved \
+                there"),
             "name the file of the document before the `#`",
         );
     }
 
-    /// Returns the name of the target of the reference at a place, past schemas that are only references themselves.
+    /// Returns the name of the target of the reference at a location, skipping schemas that are only references
+    /// themselves.
     pub(in super::super) fn def_of(&mut self, text: &'a str, from: &Pointer) -> Result<String, Broken> {
         let key = (self.files.index_of(from), text);
-        // By `$id`, the same text means different things.
+        // With `$id`s, the same string can have different targets.
         let one_meaning = !self.files.has_ids();
         if let Some(name) = self.defs.texts.get(&key).filter(|_| one_meaning) {
             return Ok(name.clone());
@@ -125,7 +127,7 @@ impl<'a> Context<'a> {
         Ok(name)
     }
 
-    /// Returns what schemas that are only references lead to.
+    /// Returns the target of schemas that are only references.
     pub(in super::super) fn past_references(&self, mut node: Node<'a>) -> Result<Node<'a>, Broken> {
         let mut hops = 0;
         while let (Some(next), true) = (target_of(node.value), is_bare(node.value)) {
@@ -165,14 +167,14 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the named shape as far as it is known.
+    /// Returns the part of the named shape that is known.
     pub(in super::super) fn def_shape(&mut self, name: &str) -> Shape {
         let Some(schema) = self.def(name) else { return Shape::ANY };
         let schema = self.with_heirs(&self.def_pointer(name), schema);
         read_normal_form(&schema, "", &mut Vec::new())
     }
 
-    /// Reads every shape that was referred to, and returns those the tools reach, sorted by name.
+    /// Reads every shape that was referenced, and returns those that the tools reach, sorted by name.
     pub(in super::super) fn reached_defs(&mut self, tools: &[Tool]) -> List<Def> {
         let mut roots: Vec<String> = Vec::new();
         for Tool { spec, failure, .. } in tools {
@@ -200,12 +202,12 @@ impl<'a> Context<'a> {
                 codes::CYCLIC_REF,
                 &pointer,
                 format!("the schema `{name}` contains itself; that part is omitted"),
-                "let it contain itself in a field or a list, or not at all",
+                "let it contain itself only in a property or an array",
             );
         }
         bases::drop_repeated(&mut read);
         complete_all(&mut read);
-        // A cut part may have been the only way to a shape.
+        // A cut part may have been the only reference to a shape.
         let mut reached: BTreeMap<String, Shape> = BTreeMap::new();
         let mut open = roots;
         while let Some(name) = open.pop() {
@@ -217,7 +219,7 @@ impl<'a> Context<'a> {
         reached.into_iter().map(|(name, shape)| Def { name: name.into(), schema: shape.into() }).collect()
     }
 
-    /// Returns the shapes without the defaults and examples that do not fit what their references lead to, and reports
+    /// Returns the shapes without the defaults and examples that do not match their resolved schema, and reports
     /// them.
     pub(in super::super) fn fitting(&mut self, defs: &List<Def>) -> List<Def> {
         let mut fitting = Vec::new();
@@ -242,7 +244,7 @@ impl<'a> Context<'a> {
 }
 
 impl<'a> Defs<'a> {
-    /// Whether the schema that is read is part of a named one.
+    /// Whether the current schema is part of a named one.
     pub(in super::super) fn is_reading(&self) -> bool {
         !self.open.is_empty()
     }
@@ -251,7 +253,7 @@ impl<'a> Defs<'a> {
         self.open.iter().any(|open| open == name)
     }
 
-    /// Whether the schema at a place is one of those that a reference to its base stands for.
+    /// Whether the schema at a location is one of those that a reference to its base expands to.
     pub(in super::super) fn is_heir(&self, pointer: &str) -> bool {
         self.heir_places.contains(pointer)
     }
@@ -275,7 +277,7 @@ impl<'a> Defs<'a> {
         !name.is_empty() && name.len() <= MAX_NAME && !self.taken.contains(name)
     }
 
-    /// Returns the name of a place: its existing one, or the wanted one, made valid and unique.
+    /// Returns the name of a location: its existing one, or the wanted one, made valid and unique.
     fn claim(&mut self, pointer: Pointer, wanted: &str) -> String {
         if let Some(name) = self.names.get(&pointer) {
             return name.clone();
@@ -296,7 +298,8 @@ impl<'a> Defs<'a> {
     }
 }
 
-/// Returns names that say where a schema of another file is: its file, and the folders around it, one more each time.
+/// Returns names that include the location of a schema of another file: its file, and one more enclosing directory
+/// each time.
 fn longer_names(pointer: &Pointer, name: &str) -> Vec<String> {
     let mut tokens = pointer.tokens();
     let Some(mut around) = tokens.next().as_deref().and_then(path_segments) else { return Vec::new() };
@@ -313,8 +316,8 @@ fn longer_names(pointer: &Pointer, name: &str) -> Vec<String> {
     names.collect()
 }
 
-/// Whether a part of a document may be a schema: it has no keyword of a parameter, a response, a body, an operation or
-/// a path, which need no names.
+/// Whether a part of a document may be a schema: it has no keyword of a parameter, a response, a body, an operation
+/// or a path, which need no names.
 fn may_be_schema(value: &Value) -> bool {
     const OTHERS: [&str; 7] = ["in", "content", "responses", "get", "put", "post", "delete"];
     value.as_object().is_some_and(|object| !OTHERS.iter().any(|key| object.contains_key(*key)))
@@ -346,7 +349,7 @@ fn readable_name(pointer: &Pointer) -> String {
     let mut words: Vec<String> = Vec::new();
     for token in pointer.tokens() {
         if let Some(stem) = stem(&token) {
-            // The name of a file counts only if the schema has none in it.
+            // The name of a file is used only if the schema has no name in it.
             words.push(legal_shape_name(&stem));
             continue;
         }

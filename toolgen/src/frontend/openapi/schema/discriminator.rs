@@ -11,13 +11,13 @@ use super::super::reference::target_of;
 use crate::names::portable_key;
 use crate::source::Pointer;
 
-/// The depth to which the values of a discriminator are searched.
+/// Maximum depth at which the values of a discriminator are searched.
 const MAX_SEARCH: usize = 6;
 
 impl<'a> Context<'a> {
     /// Returns the discriminator of a union: the value of the property for each variant that is a reference. OpenAPI
-    /// allows names and references in the mapping; a variant that is not mapped has the values its own property allows,
-    /// or its name. A default variant (OpenAPI 3.2) takes any other value, and a missing one.
+    /// allows names and references in the mapping. A variant that is not mapped has the values that its own property
+    /// allows, or its name. A default variant (OpenAPI 3.2) matches any other value, and a missing one.
     pub(super) fn discriminator_of(
         &mut self,
         given: &'a Value,
@@ -68,7 +68,8 @@ impl<'a> Context<'a> {
                 mapping.entry(value.clone()).or_insert_with(|| claim.name.to_owned());
             }
         }
-        // One that no text means, as the values are numbers or those of all, can only be told by its other rules.
+        // A variant without a string value, whose values are numbers or those of all variants, can only be
+        // distinguished by its other rules.
         let is_meant = |name: &str| mapping.values().any(|mapped| mapped == name);
         if claims.iter().any(|claim| !is_meant(claim.name) && by_default.as_deref() != Some(claim.name)) {
             return None;
@@ -82,7 +83,7 @@ impl<'a> Context<'a> {
         Some(normal)
     }
 
-    /// Returns the values that mean a schema according to the bases that it extends, or to itself.
+    /// Returns the values that identify a schema according to the bases that it extends, or to itself.
     fn values_by_base(&self, heir: &Node<'a>, part: &Node<'a>, property: &str, depth: usize) -> Vec<String> {
         let Some(depth) = depth.checked_sub(1) else { return Vec::new() };
         let mut values: Vec<String> = Vec::new();
@@ -106,14 +107,14 @@ impl<'a> Context<'a> {
         values
     }
 
-    /// Whether a place is that of the named schema with a name.
+    /// Whether a location is that of the named schema with a name.
     fn is_component(&self, name: &str, pointer: &Pointer) -> bool {
         let schemas = Pointer::ROOT.child("components").child("schemas");
         *pointer == schemas.child(name)
     }
 
-    /// Returns the target of a value in a discriminator's mapping: a reference, or the name of a component. What leads
-    /// to nothing is reported.
+    /// Returns the target of a value in a discriminator's mapping: a reference, or the name of a component. A
+    /// dangling value is reported.
     fn mapped_def(&mut self, text: &'a str, from: &Pointer) -> Option<String> {
         let named = self.components("schemas").into_iter().find(|(name, _)| *name == text);
         let found = match named {
@@ -126,19 +127,19 @@ impl<'a> Context<'a> {
         found
     }
 
-    /// Reports a value of a discriminator that leads to nothing.
+    /// Reports a dangling value of a discriminator.
     pub(super) fn report_unmapped(&mut self, text: &str, from: &Pointer) {
         self.report(
             codes::MISSING_REF,
             from,
             format!(
-                "the discriminator maps a value to `{text}`, which leads to nothing; that value is left out"
+                "the discriminator maps a value to `{text}`, which does not resolve; that value is left out"
             ),
             "name a schema that is one of the variants",
         );
     }
 
-    /// Returns what a reference leads to, past schemas that are only references themselves.
+    /// Returns the target of a reference, skipping schemas that are only references themselves.
     fn target(&self, text: &str, from: &Pointer) -> Option<Node<'a>> {
         self.locate(text, from).and_then(|target| self.past_references(target)).ok()
     }
@@ -180,7 +181,7 @@ impl<'a> Context<'a> {
         listed
     }
 
-    /// Returns the values of a property that mean a variant of a union which is itself a variant.
+    /// Returns the values of a property that identify a variant of a union which is itself a variant.
     fn variant_values(
         &self,
         union: &Value,
@@ -208,18 +209,18 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The values that mean a variant, as far as it says itself.
+/// The values that identify a variant, according to its own schema.
 struct Claim<'c> {
     /// The name of its shape.
     name: &'c str,
-    /// What the document calls it.
+    /// The name of its component in the document.
     component: &'c str,
     values: Vec<String>,
 }
 
 impl Claim<'_> {
-    /// Whether a value means this variant. One that several list, as those of an enumeration of all of them, tells none
-    /// apart, unless it is the name of one, or one lists fewer.
+    /// Whether a value identifies this variant. A value that several variants list, such as those of an enumeration
+    /// of all of them, identifies none, unless it is the name of one, or one lists fewer.
     fn holds(&self, value: &str, all: &[Claim<'_>]) -> bool {
         let others =
             all.iter().filter(|other| other.name != self.name && other.values.iter().any(|one| one == value));
@@ -232,7 +233,7 @@ fn texts(values: Option<&[Value]>) -> Vec<String> {
     values.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Keeps of listed values those that are also found elsewhere. What contradicts them all says nothing.
+/// Keeps the listed values that were also found elsewhere. Values that contradict all of them are ignored.
 fn narrow(listed: &mut Option<Vec<Value>>, found: Option<Vec<Value>>) {
     let Some(found) = found else { return };
     match listed {
@@ -244,7 +245,7 @@ fn narrow(listed: &mut Option<Vec<Value>>, found: Option<Vec<Value>>) {
     }
 }
 
-/// Returns the values that alternatives list together; `None` if none of them lists any.
+/// Returns the union of the values that alternatives list; `None` if none of them lists any.
 fn joined(each: impl Iterator<Item = Option<Vec<Value>>>) -> Option<Vec<Value>> {
     let mut all: Option<Vec<Value>> = None;
     for value in each.flatten().flatten() {

@@ -1,7 +1,7 @@
 //! Reads discriminators of schemas that have no `oneOf` or `anyOf`: the base names a property, and the schemas that
-//! extend it are its variants, as the specifications of Swagger 2.0 and OpenAPI 3 show it.
+//! extend it are its variants, as the specifications of Swagger 2.0 and OpenAPI 3 show.
 //!
-//! A reference to the base stands for any of them. Where a schema extends the base, only the base is meant.
+//! A reference to the base expands to any of them. A schema that extends the base refers only to the base itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,22 +14,22 @@ use super::super::reference::target_of;
 use crate::names::portable_key;
 use crate::source::Pointer;
 
-/// The most schemas that a base stands for. A base with more is that of a whole system, and a tool that lists them all
-/// is of no use to a model.
+/// Maximum number of schemas that a base expands to. A base with more is that of a whole system, and a tool that
+/// lists them all is of no use to a model.
 const MAX_SUBTYPES: usize = 24;
 
 impl Subtypes<'_> {
-    /// Returns the places of the schemas.
+    /// Returns the locations of the schemas.
     pub(super) fn places(&self) -> impl Iterator<Item = &Pointer> {
         self.found.iter().map(|(_, node)| &node.pointer)
     }
 }
 
-/// Schemas by the place of the one that they extend.
+/// Schemas by the location of the schema that they extend.
 type Extensions<'a> = BTreeMap<Pointer, Vec<(&'a str, Node<'a>)>>;
 
 impl<'a> Context<'a> {
-    /// Finds the schemas that extend bases with a discriminator, directly or not, by the place of the base.
+    /// Finds the schemas that extend bases with a discriminator, directly or indirectly, by the location of the base.
     pub(in super::super) fn heirs(&mut self) -> BTreeMap<Pointer, Subtypes<'a>> {
         let mut all = BTreeMap::new();
         let schemas = self.components("schemas");
@@ -54,16 +54,17 @@ impl<'a> Context<'a> {
                 all.insert(node.pointer.clone(), heirs);
             } else {
                 let message = format!(
-                    "{count} schemas extend `{base}`, too many for one tool, so a reference to it means `{base}` alone"
+                    "{count} schemas extend `{base}`, too many for one tool, so a reference to it resolves to \
+                     `{base}` alone"
                 );
-                let help = "list the variants that are meant under `oneOf`, at the place of the reference";
+                let help = "list the intended variants under `oneOf` instead of the reference";
                 self.report(codes::SCHEMA, &node.pointer, message, help);
             }
         }
         all
     }
 
-    /// Returns the schemas that a base stands for, if it is one.
+    /// Returns the schemas that a base expands to, if it is a base.
     fn heirs_of(&self, name: &'a str, base: &Node<'a>, extensions: &Extensions<'a>) -> Option<Subtypes<'a>> {
         // A union lists its variants itself.
         if ["oneOf", "anyOf"].iter().any(|keyword| base.get(keyword).is_some()) {
@@ -83,7 +84,7 @@ impl<'a> Context<'a> {
             }
         }
         let is_found = |node: &Node<'a>| found.iter().any(|(_, heir)| heir.pointer == node.pointer);
-        // Another name for one of them means that one.
+        // An alias of one of them means that one.
         let suggestion = |(value, node): (&'a str, Node<'a>)| match is_found(&node) {
             true => (value, node),
             false => (value, self.past_references(node.clone()).unwrap_or(node)),
@@ -94,21 +95,23 @@ impl<'a> Context<'a> {
         let own = mapped.iter().find(|(_, node)| node.pointer == base.pointer).map(|(value, _)| *value);
         let (own, mut found) = match listed.is_empty() {
             true => {
-                // What only adds remarks to a reference is another name for the base, unless the base says otherwise.
+                // A schema that only annotates a reference is an alias of the base, unless the base declares
+                // otherwise.
                 found.retain(|(_, node)| target_of(node.value).is_none());
                 (
                     own.or_else(|| base.text("x-ms-discriminator-value")).or(Some(name)),
                     by_their_values(found, property),
                 )
             }
-            // The document lists those that there are.
+            // The document lists the existing ones.
             false => (own.or_else(|| (!base.requires(property)).then_some(name)), listed),
         };
         found.sort_by_key(|(value, _)| *value);
         (!found.is_empty()).then_some(Subtypes { property, base: own, found })
     }
 
-    /// Returns the values that a discriminator maps, and the schemas that they mean: by their names, or by references.
+    /// Returns the values that a discriminator maps, and the schemas that they identify: by their names, or by
+    /// references.
     fn mapped(&self, discriminator: &Node<'a>) -> Vec<(&'a str, Node<'a>)> {
         let schemas = self.components("schemas");
         let target = |(value, node): (&'a str, Node<'a>)| {
@@ -119,7 +122,7 @@ impl<'a> Context<'a> {
         discriminator.members("mapping").into_iter().filter_map(target).collect()
     }
 
-    /// Reports the values that a discriminator maps to nothing.
+    /// Reports the dangling values of a discriminator.
     fn note_unmapped(&mut self, discriminator: &Node<'a>) {
         let known = self.mapped(discriminator);
         for (value, node) in discriminator.members("mapping") {
@@ -130,7 +133,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns what a reference to a schema stands for: the union of those that extend it, if it is such a base.
+    /// Returns the expansion of a reference to a schema: the union of the schemas that extend it, if it is such a
+    /// base.
     pub(in super::super) fn with_heirs(&mut self, pointer: &Pointer, schema: Value) -> Value {
         let Some(heirs) = self.defs.heirs.remove(pointer) else { return schema };
         let key = portable_key(heirs.property);
@@ -144,7 +148,7 @@ impl<'a> Context<'a> {
         let listed = own.and_then(|own| own.get("enum")).and_then(Value::as_array);
         let allowed = |name: &str| listed.is_none_or(|values| values.iter().any(|value| value == name));
         let is_known = |value: &Value| heirs.found.iter().any(|(name, _)| value == name);
-        // The base is the one of the values that mean none of the others, if its property lists them.
+        // If the property lists the values, the base has those that identify none of the others.
         let rest: Vec<Value> = match listed {
             Some(values) => values.iter().filter(|value| !is_known(value)).cloned().collect(),
             None => heirs.base.into_iter().map(Value::from).collect(),
@@ -157,7 +161,8 @@ impl<'a> Context<'a> {
             }
             variants.extend((!rest.is_empty()).then_some(base));
         }
-        // What has no value of its own, as the property does not allow its name, may be meant by each of the rest.
+        // A schema without its own value, as the property does not allow its name, may be identified by any of the
+        // rest.
         let mut is_open = false;
         for (value, node) in &heirs.found {
             let is_allowed = allowed(value);
@@ -174,7 +179,7 @@ impl<'a> Context<'a> {
             }
         }
         self.defs.heirs.insert(pointer.clone(), heirs);
-        // Without the property, which may be left out, a value may be any of them.
+        // Without the optional property, a value may be any of them.
         let keyword = if required && !is_open { "oneOf" } else { "anyOf" };
         let mut union = serde_json::Map::from_iter([(keyword.to_owned(), Value::from(variants))]);
         if !mapping.is_empty() {
@@ -185,11 +190,11 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns the schemas that extend a base with the values that mean them: what they say themselves, or their names.
+/// Returns the schemas that extend a base with the values that identify them: their own declarations, or their names.
 fn by_their_values<'a>(found: Vec<(&'a str, Node<'a>)>, property: &str) -> Vec<(&'a str, Node<'a>)> {
     let mut valued: Vec<(Vec<&'a str>, Node<'a>)> =
         found.into_iter().map(|(name, node)| (values_of(name, &node, property), node)).collect();
-    // A value that one has alone is not that of another that lists it, too.
+    // A value that only one schema has is not that of another that also lists it.
     valued.sort_by_key(|(values, _)| values.len());
     let mut all: Vec<(&'a str, Node<'a>)> = Vec::new();
     for (values, node) in valued {
@@ -202,8 +207,8 @@ fn by_their_values<'a>(found: Vec<(&'a str, Node<'a>)>, property: &str) -> Vec<(
     all
 }
 
-/// Returns the values that mean a schema which extends a base: that of `x-ms-discriminator-value`, those that its own
-/// part allows for the property, or its name.
+/// Returns the values that identify a schema which extends a base: that of `x-ms-discriminator-value`, those that its
+/// own part allows for the property, or its name.
 fn values_of<'a>(name: &'a str, node: &Node<'a>, property: &str) -> Vec<&'a str> {
     if let Some(value) = node.text("x-ms-discriminator-value") {
         return vec![value];

@@ -46,7 +46,7 @@ impl<'a> Context<'a> {
         let files = parts.iter().any(|part| part.file);
         let media_type = self.form_type(consumes, files, given.first().copied());
         if media::kind(media_type) != Medium::Form {
-            // A list has a part for each value, unless it says otherwise.
+            // By default, an array has a part for each value.
             parts.retain(|part| {
                 part.file || !matches!(part.encoding, Some(Encoding::Style { explode: true, .. }))
             });
@@ -71,7 +71,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the shape of a field, and how it is written unless that follows from its value.
+    /// Returns the shape of a field, and its encoding unless that follows from its value.
     fn form_field(&mut self, given: &Resolved<'a>, name: &str) -> (Shape, Option<Part>) {
         let node = &given.node;
         let part = Part {
@@ -93,14 +93,14 @@ impl<'a> Context<'a> {
             let mut shape = self.own_shape(node, name);
             self.parameter_remarks(given, &mut shape);
             let is_list = node.text("type") == Some("array");
-            // Fields are written as in a query.
+            // Fields are encoded as in a query.
             let encoding = is_list.then(|| self.collected(node, Location::Query));
             return (shape, encoding.map(|encoding| Part { encoding: Some(encoding), ..part }));
         };
         (shape, Some(Part { file: true, ..part }))
     }
 
-    /// Returns the media type of a form: the first that it can be sent as.
+    /// Returns the media type of a form: the first one that can represent it.
     fn form_type(&mut self, consumes: &[&'a str], files: bool, first: Option<&Resolved<'a>>) -> &'a str {
         const FORM: &str = "application/x-www-form-urlencoded";
         const PARTS: &str = "multipart/form-data";

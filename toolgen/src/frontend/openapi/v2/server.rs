@@ -55,7 +55,7 @@ impl<'a> Context<'a> {
             self.report(
                 codes::SERVER,
                 &top.pointer.child("host"),
-                "the document does not say whether its host is reached by https or http; https is assumed",
+                "the document does not declare whether its host uses https or http; https is assumed",
                 "add `schemes: [https]`",
             );
             named.push("https".to_owned());
@@ -63,7 +63,7 @@ impl<'a> Context<'a> {
         named.into_iter().map(|scheme| server(format!("{scheme}://{host}{base}"))).collect()
     }
 
-    /// Returns the scheme that precedes a host by mistake, and the host, if it can be one.
+    /// Returns the scheme that wrongly precedes a host, and the host, if it is a valid one.
     fn host(&mut self, top: &Node<'a>, text: &'a str) -> Option<(Option<&'a str>, &'a str)> {
         let (scheme, mut host) = match text.split_once("://") {
             Some((scheme, host)) => (Some(scheme), host),
@@ -82,8 +82,8 @@ impl<'a> Context<'a> {
         self.report(
             codes::SERVER,
             &top.pointer.child("host"),
-            format!("`{text}` is not a host; the server must be given before a call"),
-            "write a host and perhaps a port, such as `api.example.com`",
+            format!("`{text}` is not a host; the server must be set before a call"),
+            "write a host and optionally a port, such as `api.example.com`",
         );
         None
     }

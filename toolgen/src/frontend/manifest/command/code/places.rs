@@ -1,8 +1,8 @@
-//! Where the code is among the arguments of a program.
+//! Finds the code among the arguments of a program.
 
 use super::programs::{GIT, Takes};
 
-/// Returns which of the arguments of a program are code, and whether they surely are.
+/// Returns the indices of the arguments that are code, and whether this is certain.
 pub(super) fn places(takes: &Takes, words: &[&str]) -> Vec<(usize, bool)> {
     match takes {
         Takes::Option(letters, long) => {
@@ -53,7 +53,7 @@ pub(super) fn places(takes: &Takes, words: &[&str]) -> Vec<(usize, bool)> {
 }
 
 /// Returns the arguments that follow options for code, and those that are such an option with its value. Unless they
-/// count anywhere, options end at the first word that cannot be the value of one: it is a script.
+/// are recognised anywhere, options end at the first word that cannot be the value of one, which is a script.
 fn options(letters: &str, long: &[&str], words: &[&str], anywhere: bool) -> Vec<(usize, bool)> {
     let (mut found, mut sure, mut after_option) = (Vec::new(), true, false);
     let mut at = 0;
@@ -63,7 +63,7 @@ fn options(letters: &str, long: &[&str], words: &[&str], anywhere: bool) -> Vec<
             if !after_option && !anywhere {
                 break;
             }
-            // The value of the option before it, or the script.
+            // The value of the previous option, or the script.
             sure = sure && anywhere;
             after_option = false;
             continue;
@@ -94,7 +94,7 @@ fn options(letters: &str, long: &[&str], words: &[&str], anywhere: bool) -> Vec<
     found
 }
 
-/// Returns the first argument that is not an option, if no option names a file instead.
+/// Returns the first argument that is not an option, unless an option names a file instead.
 fn first(valued: &str, files: &str, words: &[&str]) -> Option<usize> {
     let mut at = 0;
     while let Some(word) = words.get(at) {

@@ -1,32 +1,32 @@
-//! Programs that run code passed to them, those that start others, and those that take data everywhere.
+//! Programs that run code passed to them, programs that start others, and programs that only take data.
 
 use super::super::starters::STARTERS;
 
 /// How code is passed to a program.
 pub(super) enum Takes {
-    /// After an option: the letters that a group of short ones ends with, and the long ones.
+    /// After an option: the last letters of a group of short options, and the long ones.
     Option(&'static str, &'static [&'static str]),
-    /// After such an option, wherever it stands.
+    /// After such an option, in any position.
     Anywhere(&'static str, &'static [&'static str]),
     /// As the first argument that is not an option, or after an option for code: the short options that have a value,
     /// those that name a file instead, and those for code with their long forms.
     First(&'static str, &'static str, &'static str, &'static [&'static str]),
-    /// Perhaps as any argument that is not an option, or after an option for code: the short options that have a value,
-    /// and the long ones for code.
+    /// Possibly as any argument that is not an option, or after an option for code: the short options that have a
+    /// value, and the long ones for code.
     Words(&'static str, &'static [&'static str]),
     /// As the first argument that is not an option, after this command.
     Command(&'static str),
-    /// As all that follows a number of arguments that are no options: the short options that have a value.
+    /// As everything that follows a number of arguments that are not options: the short options that have a value.
     Rest(&'static str, usize),
-    /// As all that follows one of these options, in whatever case.
+    /// As everything that follows one of these options, in any case.
     After(&'static [&'static str]),
 }
 
 type Program = (&'static [&'static str], Takes, &'static str);
 
-const ELSE: &str = "read it from the variables of the environment (`env`)";
+const ELSE: &str = "read it from an environment variable (`env`)";
 
-/// Programs that run code passed to them, and what keeps a value out of it.
+/// Programs that run code passed to them, and how to keep a value from being code.
 const PROGRAMS: [Program; 24] = [
     (
         &[
@@ -44,20 +44,21 @@ const PROGRAMS: [Program; 24] = [
     (
         &["ipython", "pypy", "python"],
         Takes::Option("c", &[]),
-        "read it from `sys.argv`, and give the value after the code: `[python3, -c, 'import sys; print(sys.argv[1])', \"{text}\"]`",
+        "read it from `sys.argv`, and pass the value after the code: `[python3, -c, 'import sys; \
+         print(sys.argv[1])', \"{text}\"]`",
     ),
-    (&["perl"], Takes::Option("eE", &[]), "read it from `@ARGV`, and give the value after `--`"),
-    (&["ruby"], Takes::Option("e", &[]), "read it from `ARGV`, and give the value after `--`"),
+    (&["perl"], Takes::Option("eE", &[]), "read it from `@ARGV`, and pass the value after `--`"),
+    (&["ruby"], Takes::Option("e", &[]), "read it from `ARGV`, and pass the value after `--`"),
     (
         &["bun", "node", "nodejs"],
         Takes::Option("ep", &["--eval", "--print"]),
-        "read it from `process.argv`, and give the value after `--`",
+        "read it from `process.argv`, and pass the value after `--`",
     ),
-    (&["deno"], Takes::Command("eval"), "read it from `Deno.args`, and give the value after the code"),
+    (&["deno"], Takes::Command("eval"), "read it from `Deno.args`, and pass the value after the code"),
     (
         &["php"],
         Takes::Option("rBRE", &["--run", "--process-begin", "--process-code", "--process-end"]),
-        "read it from `$argv`, and give the value after `--`",
+        "read it from `$argv`, and pass the value after `--`",
     ),
     (&["guile"], Takes::Option("ce", &[]), ELSE),
     (
@@ -81,17 +82,18 @@ const PROGRAMS: [Program; 24] = [
     (
         &["ssh"],
         Takes::Rest("BbcDEeFIiJLlmOoPpQRSWw", 1),
-        "send the value on the standard input (`stdin: {text: \"{name}\"}`): a shell on the other machine reads the arguments",
+        "send the value to standard input (`stdin: {text: \"{name}\"}`): a shell on the other machine reads the \
+         arguments",
     ),
     (
         &["watch"],
         Takes::Rest("nq", 0),
-        "write a tool for the program itself: `watch` gives its words to a shell",
+        "write a tool for the program itself: `watch` passes its arguments to a shell",
     ),
     (
         &["parallel", "sem"],
         Takes::Rest("aCdEIjLnNPSsU", 0),
-        "use `xargs`: `parallel` gives its words to a shell",
+        "use `xargs`: `parallel` passes its arguments to a shell",
     ),
     (
         &["powershell", "pwsh"],
@@ -128,16 +130,16 @@ const PROGRAMS: [Program; 24] = [
     (
         &["gmake", "make"],
         Takes::Words("CfIjloW", &["--eval"]),
-        "list the targets (`enum`): of others, such as `SHELL=…`, a recipe runs the value; give a text as a variable of \
-         the environment (`env`), and read it in a recipe as `\"$$NAME\"`",
+        "list the targets (`enum`): a recipe runs the value of others, such as `SHELL=…`; pass a string as an \
+         environment variable (`env`), and read it in a recipe as `\"$$NAME\"`",
     ),
 ];
 
-/// Long options of `git` that name a program, wherever they stand.
+/// Long options of `git` that name a program, in any position.
 pub(super) const GIT: [&str; 5] =
     ["--exec", "--extcmd", "--open-files-in-pager", "--receive-pack", "--upload-pack"];
 
-/// Programs that start others, besides those that take `--` for themselves.
+/// Programs that start others, in addition to those that do not recognise `--` for the other one.
 const OTHERS: [&str; 26] = [
     "bwrap",
     "busybox",
@@ -227,7 +229,7 @@ pub(super) const DATA: [&str; 56] = [
     "xz",
 ];
 
-/// Returns the name of a program without its folder and its version: `python` for `/usr/bin/python3.12`.
+/// Returns the name of a program without its directory and its version: `python` for `/usr/bin/python3.12`.
 pub(super) fn base(text: &str) -> &str {
     let name = text.rsplit(['/', '\\']).next().unwrap_or_default();
     let name = name.strip_suffix(".exe").unwrap_or(name);
@@ -237,7 +239,7 @@ pub(super) fn base(text: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
 }
 
-/// Returns how code is passed to the program of this name, and what to do instead.
+/// Returns how code is passed to the program of this name, and the help.
 pub(super) fn program(name: &str) -> Option<(&'static Takes, &'static str)> {
     PROGRAMS.iter().find(|(names, ..)| names.contains(&name)).map(|(_, takes, help)| (takes, *help))
 }

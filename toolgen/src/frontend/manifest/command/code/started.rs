@@ -1,7 +1,7 @@
-//! Which of the arguments of a program is another program that it starts, such as `env`, `sudo` or `docker exec`.
+//! Finds the argument of a program that is another program to start, as with `env`, `sudo` or `docker exec`.
 //!
-//! Options that are not known may have a value or not, and what follows them may be the program or not: then nothing is
-//! said, since a warning about what is only data helps nobody.
+//! It is unknown whether other options have a value, so the next word could be the program or the value. In that case
+//! nothing is reported, since a warning about plain data is useless.
 
 use super::super::variables::is_decisive;
 use super::programs::base;
@@ -9,15 +9,15 @@ use super::programs::base;
 /// A program that starts another.
 struct Starter {
     names: &'static [&'static str],
-    /// The commands that start one; none if the program always does.
+    /// The subcommands that start one; empty if the program always does.
     commands: &'static [&'static str],
-    /// The letters of options without a value, and of those with one.
+    /// The letters of options without a value, and of options with a value.
     flags: &'static str,
     valued: &'static str,
-    /// The long options with a value. Others of which nothing is known are not followed, but for `flags_long`.
+    /// The long options with a value. Other unknown ones are not followed, except for `flags_long`.
     valued_long: &'static [&'static str],
     flags_long: &'static [&'static str],
-    /// How many words stand before the program: the time of `timeout`, the container of `docker exec`.
+    /// The number of words before the program: the time of `timeout`, the container of `docker exec`.
     before: usize,
 }
 
@@ -207,8 +207,8 @@ const STARTERS: [Starter; 25] = [
     Starter { names: &["ip"], commands: &["exec"], before: 1, ..PLAIN },
 ];
 
-/// Returns the places of programs that an argument chooses, with what starts each. What decides which code a program
-/// runs, such as `PATH=…` before the program of `env`, counts as one.
+/// Returns the indices of programs that an argument chooses, with the program that starts each. A word that
+/// determines which code a program runs, such as `PATH=…` before the program of `env`, is treated the same.
 pub(super) fn started<'t>(texts: &[&'t str]) -> Vec<(usize, &'t str)> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -225,7 +225,7 @@ pub(super) fn started<'t>(texts: &[&'t str]) -> Vec<(usize, &'t str)> {
     found
 }
 
-/// Returns the place of the program that one starts among its arguments; `None` if it starts none, or that is not known.
+/// Returns the index of the started program among the arguments; `None` if there is none, or if it is unknown.
 fn place(name: &str, words: &[&str], mut decides: impl FnMut(usize)) -> Option<usize> {
     if name == "kubectl" {
         let runs = words.iter().any(|word| ["debug", "exec", "run"].contains(word));
@@ -268,7 +268,7 @@ fn is_split(word: &str) -> bool {
 }
 
 impl Starter {
-    /// Whether the next word is the value of an option; `None` if that is not known.
+    /// Whether the next word is the value of an option; `None` if unknown.
     fn has_value(&self, option: &str) -> Option<bool> {
         if let Some(name) = option.strip_prefix('-') {
             let long = |known: &&str| known.strip_prefix("--") == Some(name);
