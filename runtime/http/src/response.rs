@@ -130,7 +130,7 @@ pub(super) async fn result(
         Ok(Some(json)) => {
             let (json, cut) = fitting(json, limit);
             truncated |= cut;
-            (declared_content(request, visible, json, truncated), None)
+            (declared_content(request, visible, &json, truncated), None)
         }
         Ok(None) => (content(request, visible, kind, read), None),
         Err(error) => {
@@ -169,7 +169,7 @@ pub(super) async fn result(
 fn declared_content(
     request: &HttpRequest,
     visible: VisibleResponse<'_>,
-    json: Value,
+    json: &Value,
     truncated: bool,
 ) -> ToolResult {
     let read = BodyPrefix::of(json.to_string().into_bytes(), truncated);

@@ -165,8 +165,8 @@ async fn invalid_token_response_is_rejected() {
         (200, r#"{"access_token":"x","token_type":"mac"}"#, "contains no bearer token"),
         (200, r#"{"access_token":"a\r\nb"}"#, "contains no bearer token"),
         (200, "<html>", "contains no bearer token"),
-        (500, "", "answered 500: no reason given"),
-        (302, "", "answered 302: no reason given"),
+        (500, "", "returned 500: no reason given"),
+        (302, "", "returned 302: no reason given"),
     ] {
         let server = Server::start(move |_| reply(status, "Location: /elsewhere\r\n", body));
         let error =

@@ -99,7 +99,7 @@ async fn refused_anonymous_request_explains_how_to_authenticate() {
         assert_eq!(row["error_code"], "MISSING_CREDENTIAL");
         let (response, row) = called(engine(), plan("GET", &server.url, "/x")).await;
         let text = response.operator_text().unwrap().into_owned();
-        assert!(text.contains("the document names none for this operation"), "{text}");
+        assert!(text.contains("the document declares none for this operation"), "{text}");
         assert_eq!(row["error_code"], "MISSING_CREDENTIAL");
     }
     // The credential was never sent.

@@ -222,7 +222,7 @@ fn candidates<'a>(
             Ok(rendered) => {
                 match (withheld(&rendered), lax()) {
                     (Some(losses), Some((lax, Ok(message)))) => {
-                        add(lax, message, DecisionReason::Withheld(losses), forms)
+                        add(lax, message, DecisionReason::Withheld(losses), forms);
                     }
                     _ => add(dialect, rendered, DecisionReason::Wanted, forms),
                 }

@@ -64,7 +64,7 @@ fn explicit_pagination_takes_precedence() {
     assert!(!pages.contains_key("url"));
     // What has no effect is told.
     let (_, message) = compile(&Options::default().pagination("lists", "link").pagination("url", "pages=3"));
-    assert!(message.contains("the pagination setting for `lists` is for no operation"), "{message}");
+    assert!(message.contains("the pagination setting for `lists` matches no operation"), "{message}");
     assert!(
         message.contains(
             "the pagination setting for `url` is not understood `pages=3` is not a part of a pagination; write"

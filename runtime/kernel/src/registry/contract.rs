@@ -177,19 +177,19 @@ pub fn check(path: &Path, tools: impl HasSurface, least: ChangeClass) -> Result<
             .and_then(|()| fs::write(path, text))
             .map_err(|error| format!("{visible} cannot be written: {error}"));
     }
-    const REMEDY: &str = "run the test with TOOLGEN_UPDATE=1 to write it, read what changed, and commit it";
+    const HELP: &str = "run the test with TOOLGEN_UPDATE=1 to write it, read what changed, and commit it";
     let Some(locked) = locked else {
-        return Err(format!("there is no lock {visible}; {REMEDY}"));
+        return Err(format!("there is no lock {visible}; {HELP}"));
     };
     let locked = Surface::parse(&locked).map_err(|problems| {
         let comparison =
             problems.iter().map(|LockProblem { pointer, message, .. }| format!("  {pointer}: {message}\n"));
-        format!("{visible} cannot be used:\n{}{REMEDY}", comparison.collect::<String>())
+        format!("{visible} cannot be used:\n{}{HELP}", comparison.collect::<String>())
     })?;
     let mut changes = locked.drift(&now);
     changes.retain(|Change { class, .. }| *class >= least);
     if changes.is_empty() {
         return Ok(());
     }
-    Err(format!("the tools differ from {visible}:\n{}If this is intended, {REMEDY}.", report(&changes)))
+    Err(format!("the tools differ from {visible}:\n{}If this is intended, {HELP}.", report(&changes)))
 }

@@ -171,7 +171,7 @@ pub(super) async fn serve_requests(
             ServerMessage::Request { .. }
                 if running.len() >= MAX_CONCURRENT_REQUESTS + MAX_PENDING_REFUSALS =>
             {
-                inbox.ignore()
+                inbox.ignore();
             }
             ServerMessage::Request { id, method, params } => {
                 let busy = running.len() >= MAX_CONCURRENT_REQUESTS;

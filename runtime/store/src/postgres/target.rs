@@ -226,7 +226,7 @@ mod tests {
             ("host=db password=hunter2", "not the URL of a PostgreSQL database"),
             ("postgres://me:hunter2@db/a?hunter2=x", "cannot be read"),
             ("postgres://me:hunter2@db:port/a", "cannot be read"),
-            ("postgres://me:hunter2@/a", "names no host"),
+            ("postgres://me:hunter2@/a", "has no host"),
             ("postgres://me:hunter2@db/a?sslmode=prefer", "in plain text without a word"),
             ("postgres://me:hunter2@db/a?sslmode=full", "unknown `sslmode`"),
             ("postgres://me:hunter2@db/a?sslrootcert=%2Fnone.pem", "/none.pem"),

@@ -122,7 +122,7 @@ mod tests {
             ("localhost:6379", "unknown scheme `localhost`"),
             ("redis://:s3cret@host/zero", "the database `zero` is not a number"),
             ("s3cret", "write redis://HOST:PORT/DATABASE"),
-            ("redis:///", "names no host"),
+            ("redis:///", "has no host"),
         ] {
             let reason = Endpoint::parse(text, &[]).err().unwrap().to_string();
             assert!(reason.contains(message) && !reason.contains("s3cret"), "{reason}");

@@ -84,7 +84,7 @@ async fn anthropic_gets_references_to_discovered_tools() {
 fn only_anthropic_accepts_tool_references() {
     let deferred = Deferred::new().searched_by("pay");
     let message = WireFormat::OpenAiResponses.tools_deferred(&deferred, &specs()).unwrap_err().to_string();
-    assert!(message.contains("leave `Deferred::searched_by` out"), "{message}");
+    assert!(message.contains("omit `Deferred::searched_by`"), "{message}");
     let unknown = WireFormat::Anthropic.tools_deferred(&Deferred::new().searched_by("find"), &specs());
     assert_eq!(unknown.unwrap_err().to_string(), "tools to load that are not among the tools: find");
 }

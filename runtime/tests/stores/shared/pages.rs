@@ -62,7 +62,7 @@ async fn owner_can_continue_reading_in_another_process() {
             assert!(text.contains("number 20"), "{name}: {text}");
             for other in [turn("bob", "s-1"), turn("ada", "s-2")] {
                 let refused = call(&there, &other, READ_RESULT, next.clone()).await.text();
-                assert!(refused.contains("There is no result"), "{name}: {refused}");
+                assert!(refused.contains("does not exist"), "{name}: {refused}");
             }
         }
         let handle = handle(&call(&here, &ada, "secret", json!({"password": "hunter2hunter2"})).await);

@@ -63,7 +63,7 @@ pub(super) fn enable_feature(kind: &str, manifest: &Path, output: &mut Output) -
                 output.line(&format!("added the feature `{feature}` of {RUNTIME} to {file}"))?;
             }
             _ => {
-                output.line(&format!("\nMake sure that {file} has the feature `{feature}` of {RUNTIME}."))?
+                output.line(&format!("\nMake sure that {file} has the feature `{feature}` of {RUNTIME}."))?;
             }
         }
     }

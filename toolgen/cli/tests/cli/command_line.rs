@@ -44,9 +44,7 @@ fn invalid_document_url_is_reported() {
     let large = raw("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 99999999999\r\n\r\n{");
     let page = ok("application/json", "<!doctype html><p>Docs");
     let server = Server::in_turn([moved, reply("404 Not Found", "", ""), page, large]);
-    for message in
-        ["`127.0.0.2` may not be reached", "status 404", "this is an HTML page, not a document", ""]
-    {
+    for message in ["`127.0.0.2` is blocked", "status 404", "this is an HTML page, not a document", ""] {
         let url = format!("{}/api.json", server.url);
         let stderr = dir.run(format!("list {url} --private-host 127.0.0.1")).exits(1).stderr;
         assert!(stderr.starts_with("error: ") && stderr.contains(message), "{message}: {stderr}");

@@ -186,7 +186,7 @@ fn invalid_tool_is_skipped_by_name() {
         .exits(0)
         .tells("`deep` of `shop`: the descriptor is nested deeper than 100 levels")
         .tells("`twice` of")
-        .tells("skipped an unnamed tool of `shop`: the name is not a text")
+        .tells("skipped an unnamed tool of `shop`: the name is not a string")
         .tells("`no_schema` of")
         .tells("the descriptor is not an object")
         .tells("`list` of");
@@ -209,7 +209,7 @@ fn changes_are_reported_with_their_class() {
         breaking: `cancel` at /inputSchema/required: `required` was [\"id\"] and is [\"id\",\"why\"]\n  \
         security: `find` at /annotations/readOnlyHint: the promise `readOnlyHint` was true and is false\n  \
         security: `find` at /description: the text now has a terminal escape sequence, U+001B\n  \
-        added: `new`: the tool is new, and not called before it is locked\n  \
+        added: `new`: the tool is new, and is not called until it is locked\n  \
         review `find`/description: the text has a terminal escape sequence, U+001B\n  review `find`/description: the text gives instructions: “not tell the user”\n";
     assert_eq!(message, expected);
     let message = dir.run("mcp verify locks/shop.lock.json shop.yaml --format json").exits(1).json();

@@ -189,7 +189,7 @@ impl<'a> Context<'a> {
                     }
                 }
                 (Some(_), None) => {
-                    differences.push(format!("the lock belongs to a server that is connected by {kind}"))
+                    differences.push(format!("the lock belongs to a server that is connected by {kind}"));
                 }
                 _ => {}
             }

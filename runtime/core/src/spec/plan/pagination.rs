@@ -185,7 +185,7 @@ impl FromStr for Pagination {
                 (_, Some(found)) => next = Some(found),
                 ("items", None) if is_pointer(value) => read.items = owned(),
                 ("more", None) if is_pointer(value.strip_prefix('!').unwrap_or(value)) => {
-                    read.has_more = owned()
+                    read.has_more = owned();
                 }
                 ("total", None) if is_pointer(value) => read.total = owned(),
                 ("size", None) if !value.is_empty() => read.size = owned(),

@@ -268,7 +268,7 @@ fn toolsets(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
                 }
             }
             (Some(_), None) => {
-                found.add(&at, ChangeClass::Breaking, format!("the set `{name}` no longer exists"))
+                found.add(&at, ChangeClass::Breaking, format!("the set `{name}` no longer exists"));
             }
             _ => found.add(&at, ChangeClass::Added, format!("the set `{name}` is new")),
         }

@@ -133,7 +133,7 @@ impl Observers {
         if let Some(hooks) = &self.hooks {
             // The response is final; an error of a hook does not affect the call.
             let notified = with_timeout(Some(self.hook_timeout), async {
-                hooks.after_tool_execution(response, ctx).await
+                hooks.after_tool_execution(response, ctx).await;
             });
             let _ = notified.await;
         }

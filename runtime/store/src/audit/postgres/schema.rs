@@ -47,7 +47,7 @@ const VERSIONS: &[&str] = &[
         owner TEXT NOT NULL UNIQUE,
         -- The name that the program gave itself. Empty: none.
         name TEXT NOT NULL,
-        -- When it was last heard of, and how long it may be silent.
+        -- When it last reported, and how long it may be silent.
         seen TIMESTAMPTZ NOT NULL,
         lease INTERVAL NOT NULL
     );",

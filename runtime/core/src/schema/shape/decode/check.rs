@@ -319,7 +319,7 @@ impl<'a> Checker<'a> {
         match (&shape.kind, value) {
             (Kind::Any, _) | (Kind::Null, Value::Null) | (Kind::Boolean, Value::Bool(_)) => {}
             (Kind::Never, _) => {
-                self.value(format!("no value is allowed here, got {}", describe::describe_value(value)))
+                self.value(format!("no value is allowed here, got {}", describe::describe_value(value)));
             }
             (Kind::Integer(rules), Value::Number(number)) => match Number::of(number) {
                 Some(Number::Float(float)) if float.fract() != 0.0 => self.mismatch(value, shape),

@@ -370,7 +370,7 @@ pub fn examples(object: &Object) -> Vec<&Value> {
     match object.get("examples") {
         Some(Value::Array(values)) => found.extend(values),
         Some(Value::Object(by_name)) => {
-            found.extend(by_name.values().filter_map(|example| example.get("value")))
+            found.extend(by_name.values().filter_map(|example| example.get("value")));
         }
         _ => {}
     }
