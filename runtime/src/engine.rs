@@ -23,9 +23,9 @@
 //! use toolgen_runtime::engine::dynamic::DynamicTool;
 //! use toolgen_runtime::spec::plan::{CommandPlan, ArgvTemplate};
 //! use toolgen_runtime::spec::template::{Reference, Root, Template};
-//! use toolgen_runtime::{Call, List, Registry, Tool, ToolCall, ToolContext};
+//! use toolgen_runtime::{ExecutionPlan, List, Registry, Tool, ToolCall, ToolContext};
 //!
-//! `printf [%s] {text}`: the compiled form of a manifest.
+//! // `printf [%s] {text}`: the compiled form of a manifest.
 //! let text = Reference { root: Root::Argument("text".into()), path: List::EMPTY, optional: false };
 //! let words = [
 //!     Template::Constant(r#""printf""#.into()),
