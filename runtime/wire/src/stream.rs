@@ -41,7 +41,7 @@ pub const DEFAULT_MAX_STREAM_BYTES: usize = 64 << 20;
 /// ];
 /// for bytes in bytes {
 ///     for piece in stream.push_bytes(bytes)? {
-///         if let Piece::Text(text) = piece {
+///         if let StreamDelta::Text(text) = piece {
 ///             assert_eq!(text, "It is noon."); // shown to the user immediately
 ///         }
 ///     }

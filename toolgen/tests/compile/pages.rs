@@ -62,12 +62,12 @@ fn explicit_pagination_takes_precedence() {
         ("offset=from", "page=page@0 size=size")
     );
     assert!(!pages.contains_key("url"));
-    // What has no effect is told.
+    // A setting without effect is reported.
     let (_, message) = compile(&Options::default().pagination("lists", "link").pagination("url", "pages=3"));
     assert!(message.contains("the pagination setting for `lists` matches no operation"), "{message}");
     assert!(
         message.contains(
-            "the pagination setting for `url` is not understood `pages=3` is not a part of a pagination; write"
+            "the pagination setting for `url` is not understood `pages=3` is not a part of a pagination; state"
         ),
         "{message}"
     );

@@ -28,8 +28,8 @@ impl ToolSpec {
 ///
 /// let session = Requirement::session("session_id").message("Active session required. Call session_start first.");
 /// let plan = Requirement::entity("plan", "plan_slug").optional();
-/// assert_eq!(session.told(), "Active session required. Call session_start first.");
-/// assert_eq!(plan.told(), "Entity 'plan' must exist");
+/// assert_eq!(session.message_or_default(), "Active session required. Call session_start first.");
+/// assert_eq!(plan.message_or_default(), "Entity 'plan' must exist");
 /// ```
 impl Requirement {
     /// Requires a value of the call's context that is neither `null` nor empty.
@@ -103,7 +103,7 @@ impl Requirement {
     /// Returns why a tool of this name cannot be built without a service that it requires: the requirement's message,
     /// or `{tool} tool requires an executor`. For other kinds, see [`message_or_default`](Self::message_or_default).
     #[must_use]
-    pub fn told_by(&self, tool: &str) -> Cow<'_, str> {
+    pub fn message_for(&self, tool: &str) -> Cow<'_, str> {
         if self.kind != RequirementKind::Service || !self.message.is_empty() {
             return self.message_or_default();
         }
@@ -199,7 +199,7 @@ mod tests {
             (Requirement::service("mail").message("own words"), "own words"),
             (Requirement::context("a"), "Context 'a' is required"),
         ] {
-            assert_eq!(service.told_by("shell"), described);
+            assert_eq!(service.message_for("shell"), described);
         }
     }
 }

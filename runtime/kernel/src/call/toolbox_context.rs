@@ -120,7 +120,7 @@ impl FactoryError {
     pub(crate) fn lacking(spec: &ToolSpec, services: &Services) -> Option<FactoryError> {
         let required = spec.requires.iter().filter(|it| it.kind == RequirementKind::Service && !it.optional);
         let mut lacking = required.filter(|it| !services.provides(&it.name));
-        lacking.next().map(|it| FactoryError(it.told_by(spec.name.as_str()).into_owned().into()))
+        lacking.next().map(|it| FactoryError(it.message_for(spec.name.as_str()).into_owned().into()))
     }
 }
 

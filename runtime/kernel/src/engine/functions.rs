@@ -22,7 +22,7 @@ use crate::spec::plan::{ExecutionPlan, Tool};
 /// ```
 /// # use serde_json::{Value, json};
 /// use toolgen_runtime::engine::{Engines, FunctionTable};
-/// use toolgen_runtime::{Call, Registry, Text, Tool, ToolCall, ToolContext, ToolName, ToolSpec};
+/// use toolgen_runtime::{ExecutionPlan, Registry, Text, Tool, ToolCall, ToolContext, ToolName, ToolSpec};
 ///
 /// // As generated code has it.
 /// static TOOLS: &[&Tool] = &[&Tool {

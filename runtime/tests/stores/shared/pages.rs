@@ -68,6 +68,6 @@ async fn owner_can_continue_reading_in_another_process() {
         let handle = handle(&call(&here, &ada, "secret", json!({"password": "hunter2hunter2"})).await);
         let next = json!({"handle": handle});
         assert!(call(&here, &ada, READ_RESULT, next.clone()).await.text().contains("hunter2"), "{name}");
-        assert!(call(&there, &ada, READ_RESULT, next).await.text().contains("There is no result"), "{name}");
+        assert!(call(&there, &ada, READ_RESULT, next).await.text().contains("does not exist"), "{name}");
     }
 }

@@ -182,7 +182,7 @@ impl<'a> Subject<'a> {
         // Without its services, a tool is not built, and its other requirements are not checked.
         let (services, others): (Vec<_>, Vec<_>) =
             needed().partition(|requirement| requirement.kind == RequirementKind::Service);
-        let first = services.first().map(|it| it.told_by(spec.name.as_str()).into_owned());
+        let first = services.first().map(|it| it.message_for(spec.name.as_str()).into_owned());
         let messages = others.iter().map(|it| it.message_or_default().into_owned()).collect();
         let rounds = [(Requirements::Checked, Vec::from_iter(first)), (Requirements::Served, messages)];
         for (requirements, wanted) in rounds.into_iter().filter(|(_, wanted)| !wanted.is_empty()) {

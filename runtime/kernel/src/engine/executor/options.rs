@@ -155,7 +155,7 @@ impl ExecOptions {
     ///
     /// let (lines, received) = std::sync::mpsc::channel();
     /// let options = ExecOptions::default().on_line(move |line| {
-    /// The receiver may have been dropped.
+    ///     // The receiver may have been dropped.
     ///     let _ = lines.send(line.to_owned());
     /// });
     /// # drop((options, received));
