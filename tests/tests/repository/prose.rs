@@ -81,8 +81,7 @@ const PHRASES: &[(&str, &str, &str, usize)] = &[
 ];
 
 /// Files whose words are data: synonyms that models search with, and the list above.
-const EXEMPT: [&str; 2] =
-    ["runtime/core/src/spec/search/synonyms.rs", "tests/tests/repository/prose.rs"];
+const EXEMPT: [&str; 2] = ["runtime/core/src/spec/search/synonyms.rs", "tests/tests/repository/prose.rs"];
 
 /// A pattern of [`PHRASES`], compiled.
 struct Phrase {

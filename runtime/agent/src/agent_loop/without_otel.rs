@@ -14,14 +14,14 @@ impl AgentSpan {
         AgentSpan
     }
 
-    pub(super) async fn around<F: Future>(&self, run: Pin<&mut F>) -> F::Output {
+    pub(super) async fn instrument<F: Future>(&self, run: Pin<&mut F>) -> F::Output {
         run.await
     }
 
     pub(super) fn end<E>(self, _: &Result<LoopEnd, LoopError<E>>) {}
 }
 
-pub(super) async fn asked<M: Model + ?Sized>(
+pub(super) async fn request_turn<M: Model + ?Sized>(
     model: &mut M,
     _: &ModelInfo,
     transcript: &Transcript,

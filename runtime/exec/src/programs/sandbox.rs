@@ -81,12 +81,9 @@ fn enabled_names(asked: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<&
     any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
 )))]
 pub(super) async fn confine(_: Sandbox, command: Command<'_>) -> Result<Confined, ExecError> {
-    let asked = requested_options(command.options);
-    if !requested_options.is_empty() {
-        return Err(refuse(
-            requested_options,
-            "there is no sandbox for this system; run the program in a container",
-        ));
+    let requested = requested_options(command.options);
+    if !requested.is_empty() {
+        return Err(refuse(requested, "there is no sandbox for this system; run the program in a container"));
     }
     Ok(Confined { argv: command.argv.to_vec(), confinement: None, prefix: None })
 }

@@ -44,7 +44,11 @@ fn refusals(spec: &ToolSpec, is_page: bool) -> Vec<(String, String)> {
         let text = match requirement.optional {
             true => requirement.message_or_default().into_owned(),
             false => {
-                format!("failed to create tool '{}': {}", spec.name, requirement.message_for(spec.name.as_str()))
+                format!(
+                    "failed to create tool '{}': {}",
+                    spec.name,
+                    requirement.message_for(spec.name.as_str())
+                )
             }
         };
         say(text, help);
