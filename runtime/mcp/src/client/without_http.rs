@@ -11,7 +11,7 @@ use toolgen_kernel::spec::plan::McpServer;
 
 use super::credentials::Credentials;
 use super::inbox::Inbox;
-use super::link::Transport;
+use super::connection::Transport;
 
 #[derive(Clone, Default)]
 pub(super) struct HttpOptions;
