@@ -217,7 +217,7 @@ async function approvals(page) {
   await give({ state: "waiting", shown: { number: 1_000_000 } });
   check("arguments that middleware changed are shown, and said to differ", await page.until(`${details}.includes("1000000") && ${details}.includes("not the arguments of the record")`), await page.run(details));
   await give({ state: "waiting" }, "");
-  check("of a record that names no approval all are shown, with their arguments", await page.until(`${details}.includes("Mallory") && ${details}.includes("does not say which approval")`), await page.run(details));
+  check("of a record that names no approval all are shown, with their arguments", await page.until(`${details}.includes("Mallory") && ${details}.includes("does not name its approval")`), await page.run(details));
   check("and none is to be granted there", !(await page.run(details)).includes("approvals grant") && (await page.run(details)).includes("approvals show"), await page.run(details));
   for (const id of ["$(touch ran)", "3f9a", "3F9A".repeat(8)]) {
     await give({ state: "waiting", id }, id);

@@ -239,7 +239,7 @@ impl Report {
             let largest: Vec<&ToolTokens> = self.tools.iter().collect();
             let parts = self.parts();
             let mut parts: Vec<(usize, &str)> = parts.numbers().into_iter().zip(Parts::NAMES).collect();
-            parts.sort_by(|remaining, right| right.cmp(remaining));
+            parts.sort_by(|left, right| right.cmp(left));
             let parts: Vec<String> =
                 parts.iter().take(3).map(|(tokens, name)| format!("{name} {tokens}")).collect();
             wrong.push(format!(

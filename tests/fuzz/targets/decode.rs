@@ -4,9 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
+use toolgen_runtime::List;
 use toolgen_runtime::schema::dialect::Dialect;
 use toolgen_runtime::schema::shape::{decode, read, render};
-use toolgen_runtime::List;
 
 fuzz_target!(|bytes: &[u8]| {
     let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();

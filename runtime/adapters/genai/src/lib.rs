@@ -34,7 +34,7 @@ use toolgen_runtime::schema::dialect::{
     ANTHROPIC, BEDROCK, COHERE, DEEPSEEK, Dialect, GEMINI_JSON_SCHEMA, GROQ, JSON_SCHEMA, MISTRAL, OLLAMA,
     OPENAI, XAI,
 };
-use toolgen_runtime::wire::{ToolResultOptions, RefusedTools, WireFormat};
+use toolgen_runtime::wire::{RefusedTools, ToolResultOptions, WireFormat};
 use toolgen_runtime::{Session, ToolCall, ToolContext, Toolbox};
 
 /// Returns the dialect of the schemas that a vendor accepts: plain JSON Schema if the vendor's dialect is unknown.

@@ -28,7 +28,7 @@ use rig_core::message::{ImageMediaType, MimeType, ToolName, ToolResultContent};
 use rig_core::tool::{DynamicTool, ToolErrorKind, ToolExecutionError, ToolOutput};
 use serde_json::{Value, json};
 use toolgen_runtime::schema::dialect::{Dialect, JSON_SCHEMA};
-use toolgen_runtime::wire::{ToolResultOptions, RefusedTools, WireFormat};
+use toolgen_runtime::wire::{RefusedTools, ToolResultOptions, WireFormat};
 use toolgen_runtime::{
     Content, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, ToolSpec, Toolbox,
 };

@@ -311,7 +311,7 @@ impl SearchIndex {
         }
         let mut found: Vec<(usize, f32)> =
             scores.into_iter().enumerate().filter(|(_, score)| *score > 0.0).collect();
-        found.sort_by(|remaining, right| right.1.total_cmp(&remaining.1).then(remaining.0.cmp(&right.0)));
+        found.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
         found.into_iter().map(|(tool, _)| tool).filter(|tool| keep(*tool)).take(limit).collect()
     }
 

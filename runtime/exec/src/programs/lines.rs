@@ -80,8 +80,8 @@ mod tests {
         let text = "a€\r\n\n😀b\rc\nlast";
         let expected = ["a€", "", "😀b\rc", "last"];
         for cut in 0..=text.len() {
-            let (remaining, right) = text.as_bytes().split_at(cut);
-            assert_eq!(lines(&[remaining, right]), expected, "{cut}");
+            let (left, right) = text.as_bytes().split_at(cut);
+            assert_eq!(lines(&[left, right]), expected, "{cut}");
         }
         let single: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
         assert_eq!(lines(&single), expected);

@@ -9,9 +9,9 @@ use toolgen_kernel::call::secrets::Secrets;
 use toolgen_kernel::spec::Network;
 use toolgen_kernel::spec::plan::McpServer;
 
+use super::connection::Transport;
 use super::credentials::Credentials;
 use super::inbox::Inbox;
-use super::connection::Transport;
 
 #[derive(Clone, Default)]
 pub(super) struct HttpOptions;

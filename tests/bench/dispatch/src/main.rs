@@ -14,14 +14,17 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use toolgen_runtime::{ToolboxContext, ToolContext};
+use toolgen_runtime::{ToolContext, ToolboxContext};
 
 /// A call: the name of the tool and its arguments as JSON text.
 const CALLS: [(&str, &str); 5] = [
     ("add", r#"{"a": 20, "b": 22}"#),
     ("greet", r#"{"name": "Ada Lovelace", "times": 2}"#),
     ("sum", r#"{"values": [1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5]}"#),
-    ("locate", r#"{"place": {"street": "Main Street 1", "city": "Ulm", "tags": ["home", "red"]}, "unit": "metric"}"#),
+    (
+        "locate",
+        r#"{"place": {"street": "Main Street 1", "city": "Ulm", "tags": ["home", "red"]}, "unit": "metric"}"#,
+    ),
     ("search", r#"{"query": "tools", "limit": 5, "exact": true, "kinds": ["a", "b"]}"#),
 ];
 

@@ -1,7 +1,7 @@
 //! `#[tool]` and a `Registry`.
 
 use serde_json::Value;
-use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, ToolInput, tool, toolset};
+use toolgen_runtime::{Registry, ToolCall, ToolContext, ToolInput, Toolbox, tool, toolset};
 
 #[tool(undocumented, description = "Adds.")]
 fn add(a: i64, b: i64) -> i64 {

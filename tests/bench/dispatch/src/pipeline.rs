@@ -4,18 +4,18 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use serde_json::{Value, json};
+use toolgen_runtime::call::limits::EffectLimits;
 use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink, Auditor};
 use toolgen_runtime::layers::hooks::Hooks;
-use toolgen_runtime::layers::middleware::{MiddlewareDecision, Middleware, ToolRequest};
+use toolgen_runtime::layers::middleware::{Middleware, MiddlewareDecision, ToolRequest};
 use toolgen_runtime::layers::otel::Otel;
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
-use toolgen_runtime::call::limits::EffectLimits;
 use toolgen_runtime::layers::policy::PolicyRules;
-use toolgen_runtime::toolbox::ToolboxBuilder;
 use toolgen_runtime::layers::rate::WindowLimit;
+use toolgen_runtime::toolbox::ToolboxBuilder;
 use toolgen_runtime::{
-    AgentTool, BoxFuture, ContextValues, Effects, Principal, Toolbox, ToolboxContext, Registry, Schema, Session,
-    ToolCall, ToolContext, ToolError, ToolName, ToolResult, ToolSpec, tool, toolset,
+    AgentTool, BoxFuture, ContextValues, Effects, Principal, Registry, Schema, Session, ToolCall,
+    ToolContext, ToolError, ToolName, ToolResult, ToolSpec, Toolbox, ToolboxContext, tool, toolset,
 };
 
 use crate::now;
@@ -68,7 +68,12 @@ fn named(name: String) -> Served {
 fn builder() -> ToolboxBuilder {
     let mut served = named("served".to_owned());
     served.0.service = "weather".to_owned().into();
-    let registry = Registry::builder().add_all(toolset![noop, needs]).add(served).add(named("secret_plans".to_owned())).seal().unwrap();
+    let registry = Registry::builder()
+        .add_all(toolset![noop, needs])
+        .add(served)
+        .add(named("secret_plans".to_owned()))
+        .seal()
+        .unwrap();
     Toolbox::builder(&registry)
 }
 
@@ -96,7 +101,12 @@ fn cases(auditor: &Auditor) -> Vec<Case> {
     vec![
         ("bare", build(builder()), turn(), "noop"),
         ("no guard against repeats", build(builder().max_repeated_failures(None)), turn(), "noop"),
-        ("limits, rules, list", build(builder().context(limited()).rules(rules()).allow(["noop"])), turn(), "noop"),
+        (
+            "limits, rules, list",
+            build(builder().context(limited()).rules(rules()).allow(["noop"])),
+            turn(),
+            "noop",
+        ),
         ("principal", build(builder()), turn().with_principal(principal()), "noop"),
         ("principal, rate", build(builder().rate_limit(limit())), turn().with_principal(principal()), "noop"),
         ("session", build(builder()), turn().with_session(Session::new("s")), "noop"),
@@ -109,7 +119,12 @@ fn cases(auditor: &Auditor) -> Vec<Case> {
         ("records", build(builder().layer(auditor.clone())), turn(), "noop"),
         // Only the OpenTelemetry API: there is no SDK that would create spans.
         ("telemetry, no library", build(builder().layer(Otel::new())), turn(), "noop"),
-        ("all of these", build(all), turn().with_principal(principal()).with_session(Session::new("s")), "needs"),
+        (
+            "all of these",
+            build(all),
+            turn().with_principal(principal()).with_session(Session::new("s")),
+            "needs",
+        ),
     ]
 }
 

@@ -13,7 +13,7 @@ use toolgen::dynamic::Loader;
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::layers::audit::{Auditor, JsonLinesSink, MemorySink};
 use toolgen_runtime::store::audit::SqliteSink;
-use toolgen_runtime::{Toolbox, ToolboxContext, Registry, ToolCall, ToolContext, tool, toolset};
+use toolgen_runtime::{Registry, ToolCall, ToolContext, Toolbox, ToolboxContext, tool, toolset};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

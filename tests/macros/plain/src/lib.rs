@@ -31,7 +31,11 @@ pub fn r#match(r#type: String, r#gen: Option<u8>, mut r#fn: Vec<u8>, context: &T
 
 /// Arguments that are not always there.
 #[tool(undocumented)]
-pub fn sometimes(#[cfg(feature = "extra")] extra: u8, #[cfg(not(feature = "extra"))] other: u8, always: u8) -> u8 {
+pub fn sometimes(
+    #[cfg(feature = "extra")] extra: u8,
+    #[cfg(not(feature = "extra"))] other: u8,
+    always: u8,
+) -> u8 {
     #[cfg(feature = "extra")]
     let other = extra;
     other + always

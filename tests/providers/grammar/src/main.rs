@@ -46,8 +46,8 @@ mod macros_guards;
     clippy::all,
     reason = "only its tools are wanted, not its tests"
 )]
-#[path = "../../../tests/macros/macros_told.rs"]
-mod macros_told;
+#[path = "../../../tests/macros/macros_schema.rs"]
+mod macros_schema;
 mod render;
 mod sample;
 mod sources;

@@ -110,8 +110,8 @@ async fn aside<T: Send + 'static>(
 }
 
 /// Compares two strings in constant time.
-fn same(remaining: &[u8], right: &[u8]) -> bool {
-    remaining.len() == right.len() && remaining.iter().zip(right).fold(0, |all, (a, b)| all | (a ^ b)) == 0
+fn same(left: &[u8], right: &[u8]) -> bool {
+    left.len() == right.len() && left.iter().zip(right).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
 
 async fn guard(State(server): State<Server>, request: Request, next: Next) -> Response {

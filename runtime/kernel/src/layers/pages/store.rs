@@ -106,10 +106,10 @@ impl Store {
         let until = now.checked_add(self.limits.ttl).unwrap_or(now + Duration::from_secs(u32::MAX.into()));
         let mut shelf = unpoisoned(self.shelf.lock());
         shelf.count += 1;
-        let (remaining, right) =
+        let (left, right) =
             (self.names.hash_one((shelf.count, 0_u8)), self.names.hash_one((shelf.count, 1_u8)));
         // 96 bits, short enough for a model to copy correctly, and too long for an attacker to guess.
-        let handle = format!("r{remaining:016x}{:08x}", right >> 32);
+        let handle = format!("r{left:016x}{:08x}", right >> 32);
         shelf.bytes += text.len();
         let page = Page { text: text.into(), size, secrets: ctx.secrets() };
         shelf.results.push_back(StoredResult {
