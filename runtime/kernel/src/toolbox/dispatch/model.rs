@@ -12,10 +12,10 @@ use loom::future::block_on;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
-use super::drive::{Refusal, Turn, drive};
+use super::scheduler::{Refusal, Turn, drive};
 use super::footprint::Footprint;
 use crate::base::future::BoxFuture;
-use crate::base::join::Join;
+use crate::base::future_set::Join;
 
 /// A future that another thread completes.
 #[derive(Default)]
