@@ -12,8 +12,8 @@ use loom::future::block_on;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
-use super::scheduler::{Refusal, Turn, drive};
 use super::footprint::Footprint;
+use super::scheduler::{Refusal, Turn, drive};
 use crate::base::future::BoxFuture;
 use crate::base::future_set::Join;
 
