@@ -67,9 +67,9 @@ pub(super) fn read_file(
             format!("File too large ({size} bytes, max {MAX_SHOWN}). Use offset/limit for partial reads.");
         return Err(ToolError::failed(text));
     }
-    let visible = usize::try_from(MAX_SHOWN).unwrap_or(usize::MAX);
+    let max_bytes = usize::try_from(MAX_SHOWN).unwrap_or(usize::MAX);
     let first = offset.unwrap_or(1);
-    let range = Range { first, count: limit.unwrap_or(u64::MAX), bytes: visible, line: visible };
+    let range = Range { first, count: limit.unwrap_or(u64::MAX), bytes: max_bytes, line: max_bytes };
     let found = excerpt(file, range, ctx).map_err(unreadable)?;
     let (total, last) = (found.total, first - 1 + found.lines.len() as u64);
     if found.lines.is_empty() && first > 1 {
