@@ -7,7 +7,7 @@ use std::env;
 use std::error::Error;
 
 use toolgen_examples::{recorded, show};
-use toolgen_runtime::agent::agent_loop::AgentLoop;
+use toolgen_runtime::agent::agent_loop::{Agent, WireModel};
 use toolgen_runtime::wire::WireFormat;
 use toolgen_runtime::{Registry, ToolInput, ToolboxContext, tool, toolset};
 
@@ -51,7 +51,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
             continue;
         }
         let send = recorded(replies);
-        let mut agent = AgentLoop::new(&toolbox, *format, send)?.with_system("Answer in one sentence.");
+        let mut agent =
+            Agent::new(WireModel::new(*format, send).with_system("Answer in one sentence."), &toolbox);
         let run = agent.run("What will the weather in Oslo be like?").await;
         println!("# {format}, {} tokens", run.transcript.usage().total());
         show(&run.transcript);

@@ -15,7 +15,7 @@ use std::error::Error;
 
 use rusqlite::Connection;
 use toolgen_examples::{recorded, show};
-use toolgen_runtime::agent::agent_loop::AgentLoop;
+use toolgen_runtime::agent::agent_loop::{Agent, WireModel};
 use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
 use toolgen_runtime::layers::audit::Auditor;
 use toolgen_runtime::layers::policy::PolicyRules;
@@ -43,7 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .build()?;
 
     let send = recorded(include_str!("replies.json"));
-    let run = AgentLoop::new(&toolbox, WireFormat::Anthropic, send)?
+    let run = Agent::new(WireModel::new(WireFormat::Anthropic, send), &toolbox)
         .run("Close what is fixed, then delete all.")
         .await;
     show(&run.transcript);

@@ -9,12 +9,12 @@ use std::io::{self, Write};
 
 use tokio::sync::Mutex;
 use toolgen_examples::{recorded, show};
-use toolgen_runtime::agent::agent_loop::{AgentLoop, Entry};
+use toolgen_runtime::agent::agent_loop::{Agent, Entry, WireModel};
 use toolgen_runtime::layers::middleware::{
     Approval, ApprovalRequest, MiddlewareDecision, ToolRequest, approver,
 };
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{Registry, Session, ToolContext, ToolError, Toolbox, tool, toolset};
+use toolgen_runtime::{Registry, Session, ToolError, Toolbox, Turn, tool, toolset};
 
 /// Lists the invoices that are not paid.
 #[tool(read_only)]
@@ -67,10 +67,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .middleware(payments)
         .approver(approver(|request, _| at_the_terminal(request)))
         .build()?;
-    let context = ToolContext::new("office", "").with_session(Session::new("monday"));
+    let context = Turn::new("office").with_session(Session::new("monday"));
 
     let send = recorded(include_str!("replies.json"));
-    let mut agent = AgentLoop::new(&toolbox, WireFormat::Anthropic, send)?.with_context(context.clone());
+    let mut agent =
+        Agent::new(WireModel::new(WireFormat::Anthropic, send), &toolbox).with_turn(context.clone());
     let run = agent.run("Pay what we owe.").await;
     show(&run.transcript);
 

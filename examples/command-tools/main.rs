@@ -13,7 +13,7 @@ use serde_json::json;
 use toolgen_examples::indented;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::spec::docs;
-use toolgen_runtime::{Registry, ToolCall, ToolContext, ToolboxContext};
+use toolgen_runtime::{Registry, ToolCall, ToolboxContext, Turn};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -33,7 +33,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for (number, (name, arguments)) in calls.into_iter().enumerate() {
         println!("\n{name} {arguments}");
         let call = ToolCall::new(format!("call-{number}"), name, arguments);
-        let response = toolbox.call(call, &ToolContext::new("turn-1", "")).await;
+        let response = toolbox.run(call, &Turn::new("turn-1")).await;
         let kind = if response.is_error() { "error: " } else { "" };
         println!("  {kind}{}", indented(&response.text()));
     }

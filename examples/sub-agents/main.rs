@@ -8,7 +8,7 @@ use std::error::Error;
 
 use serde_json::json;
 use toolgen_examples::{recorded, show};
-use toolgen_runtime::agent::agent_loop::{AgentLoop, WireModel};
+use toolgen_runtime::agent::agent_loop::{Agent, WireModel};
 use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
 use toolgen_runtime::layers::events::{Event, EventKind};
 use toolgen_runtime::wire::WireFormat;
@@ -63,8 +63,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let toolbox = Toolbox::builder(&registry).on_event(print).build()?;
 
     let send = recorded(include_str!("lead.json"));
-    let run =
-        AgentLoop::new(&toolbox, WireFormat::Anthropic, send)?.run("Write a line about our tables.").await;
+    let run = Agent::new(WireModel::new(WireFormat::Anthropic, send), &toolbox)
+        .run("Write a line about our tables.")
+        .await;
     println!();
     show(&run.transcript);
     Ok(())

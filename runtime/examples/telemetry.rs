@@ -12,7 +12,7 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use serde_json::{Value, json};
 use tokio_rustls::rustls::crypto::ring;
-use toolgen_runtime::agent::agent_loop::AgentLoop;
+use toolgen_runtime::agent::agent_loop::{Agent, WireModel};
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::engine::mcp::{McpClient, McpOptions};
 use toolgen_runtime::layers::otel::Otel;
@@ -100,7 +100,7 @@ async fn ask(service: &str) -> Result<(), Box<dyn Error>> {
     tools.push(engine.tool(weather()));
     let context = ToolboxContext::new().with_agent_id("forecaster");
     let toolbox = Toolbox::builder(&Registry::new(tools)?).context(context).layer(Otel::new()).build()?;
-    let mut agent = AgentLoop::new(&toolbox, WireFormat::Anthropic, model)?.with_model("a-model");
+    let mut agent = Agent::new(WireModel::new(WireFormat::Anthropic, model).with_model("a-model"), &toolbox);
     let message = agent.run("How warm is it?").await.text()?;
     client.close().await;
     if message == "68 °F" { Ok(()) } else { Err(format!("the agent said {message:?}").into()) }

@@ -23,7 +23,7 @@
 //! use toolgen_runtime::engine::dynamic::DynamicTool;
 //! use toolgen_runtime::spec::plan::{CommandPlan, ArgvTemplate};
 //! use toolgen_runtime::spec::template::{Reference, Root, Template};
-//! use toolgen_runtime::{ExecutionPlan, List, Registry, Tool, ToolCall, ToolContext};
+//! use toolgen_runtime::{ExecutionPlan, List, Registry, Tool, ToolCall, Turn};
 //!
 //! // `printf [%s] {text}`: the compiled form of a manifest.
 //! let text = Reference { root: Root::Argument("text".into()), path: List::EMPTY, optional: false };
@@ -41,7 +41,7 @@
 //! };
 //!
 //! let toolbox = Registry::new(Engines::new().tools_from([show])?)?.toolbox(Default::default());
-//! let turn = ToolContext::new("turn-1", "");
+//! let turn = Turn::new("turn-1");
 //! let call = |text| toolbox.call(ToolCall::new("1", "show", json!({ "text": text })), &turn);
 //! assert_eq!(call("$(id); ls").await.text(), "[$(id); ls]");
 //! assert!(call("-v").await.is_error());

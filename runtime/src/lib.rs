@@ -6,7 +6,7 @@
 #![cfg_attr(feature = "macros", doc = "```")]
 #![cfg_attr(not(feature = "macros"), doc = "```ignore")]
 //! use serde_json::json;
-//! use toolgen_runtime::{Registry, ToolCall, ToolContext, tool, toolset};
+//! use toolgen_runtime::{Registry, ToolCall, Turn, tool, toolset};
 //!
 //! /// Adds two numbers.
 //! #[tool(pure)]
@@ -24,7 +24,7 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let toolbox = Registry::new(toolset![add])?.toolbox(Default::default());
 //! let call = ToolCall::new("call-1", "add", json!({"a": 2, "b": 40})); // as a model makes it
-//! let answer = toolbox.call(call, &ToolContext::new("turn-1", "")).await;
+//! let answer = toolbox.call(call, &Turn::new("turn-1")).await;
 //! assert_eq!(answer.text(), "42"); // what the model reads
 //! # Ok(())
 //! # }
@@ -53,7 +53,7 @@
 //! | [`engine`] | run tools that are data or closures | [`Engines`], [`FunctionTable`](engine::FunctionTable), [`dynamic`](engine::dynamic), `command`, `http`, `mcp`, `typed`, `executor` |
 //! | [`registry`] | collect tools | [`Registry`], [`toolsets`](registry::toolsets), [`catalogue`](registry::catalogue) |
 //! | [`function`] | turn a Rust function into a tool | [`input`](function::input), [`inject`](function::inject), [`return_value`](function::return_value), [`testing`] |
-//! | [`call`] | write tools by hand, read results | [`ToolContext`], [`ToolResult`], [`ToolError`], [`EffectLimits`], [`Principal`], [`Session`] |
+//! | [`call`] | write tools by hand, read results | [`Turn`], [`ToolResult`], [`ToolError`], [`EffectLimits`], [`Principal`], [`Session`] |
 //! | [`spec`] | describe a tool | [`ToolSpec`], [`plan`](spec::plan), [`graph`](spec::graph), [`docs`](spec::docs), [`lint`](spec::lint) |
 //! | [`schema`] | read, render and check schemas | [`shape`](schema::shape), [`dialect`](schema::dialect) |
 //!

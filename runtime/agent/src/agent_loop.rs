@@ -1,10 +1,11 @@
 //! A small agent loop: it calls the model, runs the tool calls, and repeats until the model is done.
 //!
-//! The model is a function or a [`Model`]; your program decides how to reach it. A [`AgentLoop`] needs only a function
-//! that sends JSON to a vendor; a [`Transcript`] renders itself in the message format of each vendor. All calls of a
-//! turn go through the toolbox, and every call gets a result, even if a call of the turn completes the loop, fails,
+//! An [`Agent`] has a model and a toolbox. The model is a function, a [`WireModel`], which needs only a function that
+//! sends JSON to a vendor, or another [`Model`]. A [`Transcript`] renders itself in the message format of each vendor.
+//! All calls of a turn go through the toolbox, and every call gets a result, even if a call of the turn completes the loop, fails,
 //! or was truncated. Only then does the loop act on the results.
 
+mod agent;
 mod model;
 mod options;
 mod render;
@@ -19,24 +20,24 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+pub use agent::Agent;
 pub use model::{Model, ModelInfo};
 pub use options::{DEFAULT_MAX_ITERATIONS, LoopOptions, WithoutCalls};
 pub use render::{LostContent, RenderedTranscript};
 pub use transcript::{Entry, ModelTurn, SteeringMessages, Transcript};
-pub use wire_model::{AgentLoop, ModelError, WireModel};
+pub use wire_model::{ModelError, WireModel};
 
 use spans::{AgentSpan, request_turn};
 
 use toolgen_kernel::base::depth::{is_shallow, shallow};
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::redacted_debug::{Redacted, discreet_debug};
-use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::control::Control;
 use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::call::{ToolCall, ToolResponse};
+use toolgen_kernel::call::{ToolCall, ToolResponse, Turn};
 use toolgen_kernel::toolbox::Toolbox;
 use toolgen_kernel::toolbox::dispatch::DispatchOptions;
-use toolgen_wire::StopReason;
+use toolgen_wire::{PlanError, StopReason};
 
 /// The outcome of a loop, and its transcript.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,8 +127,10 @@ pub enum LoopError<E> {
     MaxTokens(u64),
     /// `maximum time ({duration}) exceeded`
     MaxTime(Duration),
-    /// The cancellation token of the context fired: `Cancelled`
+    /// The cancellation token of the turn fired: `Cancelled`
     Cancelled,
+    /// The tools cannot be expressed for the model.
+    Tools(PlanError),
     /// The model failed, with its error.
     Model(E),
 }
@@ -144,6 +147,7 @@ impl<E> LoopError<E> {
             LoopError::MaxTokens(max) => write!(f, "maximum tokens ({max}) exceeded"),
             LoopError::MaxTime(max) => write!(f, "maximum time ({max:?}) exceeded"),
             LoopError::Cancelled => f.write_str("Cancelled"),
+            LoopError::Tools(error) => write!(f, "{error}"),
             LoopError::Model(reason) => model(reason, f),
         }
     }
@@ -170,15 +174,15 @@ impl<E: fmt::Debug + fmt::Display> std::error::Error for LoopError<E> {}
 /// - the model makes no calls, see [`WithoutCalls`]. If a user message is queued, the model reads it first; a model
 ///   that its vendor paused continues;
 /// - a limit of the options is reached: the number of requests, tokens, or time;
-/// - the model fails, or the cancellation token of the context fires.
+/// - the model fails, or the cancellation token of the turn fires.
 ///
-/// The context applies to all turns. If it has no session, the loop creates one, so that tools can depend on earlier
+/// The turn applies to all requests of the loop. If it has no session, the loop creates one, so that tools can depend on earlier
 /// calls of other tools, and repeated failures are stopped.
 ///
 /// ```
 /// # use serde_json::json;
 /// use toolgen_runtime::agent::agent_loop::{Entry, LoopEnd, LoopOptions, ModelTurn, Transcript, run_loop};
-/// use toolgen_runtime::{Registry, ToolCall, ToolContext, tool, toolset};
+/// use toolgen_runtime::{Registry, ToolCall, ToolContext, Turn, tool, toolset};
 ///
 /// /// Adds two numbers.
 /// #[tool(read_only, undocumented)]
@@ -188,7 +192,7 @@ impl<E: fmt::Debug + fmt::Display> std::error::Error for LoopError<E> {}
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let toolbox = Registry::new(toolset![add])?.toolbox(Default::default());
+/// let toolbox = Toolbox::new(toolset![add])?;
 /// // Simulates a language model: makes one call, then reports the result.
 /// let mut model = |transcript: Transcript| async move {
 ///     Ok::<_, String>(match transcript.last() {
@@ -196,7 +200,7 @@ impl<E: fmt::Debug + fmt::Display> std::error::Error for LoopError<E> {}
 ///         _ => ModelTurn::calls([ToolCall::new("call-1", "add", json!({"a": 1, "b": 2}))]),
 ///     })
 /// };
-/// let turn = ToolContext::new("loop-1", "");
+/// let turn = Turn::new("loop-1");
 /// let run = run_loop(&toolbox, &mut model, &turn, Transcript::user("1 + 2?"), &LoopOptions::new()).await;
 /// assert_eq!(run.outcome, Ok(LoopEnd::Text("It is 3.".to_owned())));
 /// # Ok(())
@@ -205,13 +209,13 @@ impl<E: fmt::Debug + fmt::Display> std::error::Error for LoopError<E> {}
 pub async fn run_loop<M: Model + ?Sized>(
     toolbox: &Toolbox,
     model: &mut M,
-    context: &ToolContext,
+    turn: &Turn,
     transcript: Transcript,
     options: &LoopOptions,
 ) -> LoopRun<M::Error> {
-    let mut turn = context.for_loop();
+    let mut turn = Turn::from(&turn.base().for_loop());
     let info = model.about();
-    let span = AgentSpan::begin(toolbox, &mut turn, &info);
+    let span = AgentSpan::begin(toolbox, turn.base_mut(), &info);
     let dispatch = options.steered();
     let mut run = Running { toolbox, turn, options, dispatch, transcript, iterations: 0, tokens: 0 };
     let outcome = span.instrument(pin!(run.finish_in_time(model, &info, &span))).await;
@@ -221,7 +225,7 @@ pub async fn run_loop<M: Model + ?Sized>(
 
 struct Running<'a> {
     toolbox: &'a Toolbox,
-    turn: ToolContext,
+    turn: Turn,
     options: &'a LoopOptions,
     dispatch: DispatchOptions,
     transcript: Transcript,

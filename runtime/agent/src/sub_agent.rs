@@ -32,6 +32,7 @@ pub use runner::LoopRunner;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::base::redacted_debug::discreet_debug;
+use toolgen_kernel::call::Turn;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::ToolResult;
@@ -83,9 +84,8 @@ pub struct AgentTask {
     pub thinking_level: Text,
     /// The limits of the sub-agent.
     pub limits: AgentLimits,
-    /// The context of its turns: its own session, a token that fires with that of the call, and the values of the
-    /// caller.
-    pub context: ToolContext,
+    /// What its calls share: its own session, a token that fires with that of the call, and the values of the caller.
+    pub turn: Turn,
     /// The tools of the sub-agent, which are only called through a toolbox.
     tools: Registry,
 }
@@ -95,7 +95,7 @@ impl AgentTask {
     /// calling toolbox, within that toolbox's allow-list, rules and limits, which can only be narrowed.
     #[must_use]
     pub fn toolbox_builder(&self) -> ToolboxBuilder {
-        match Toolbox::of(&self.context) {
+        match Toolbox::of(self.turn.base()) {
             Some(caller) => caller.builder_with(&self.tools),
             None => Toolbox::builder(&self.tools),
         }
@@ -103,7 +103,7 @@ impl AgentTask {
 }
 
 discreet_debug!(
-    AgentTask: name, loop_id, thinking_level, tools, limits, context;
+    AgentTask: name, loop_id, thinking_level, tools, limits, turn;
     task, system_prompt, model_config
 );
 
@@ -209,7 +209,7 @@ impl std::error::Error for AgentFailure {}
 /// # use serde_json::json;
 /// use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
 /// use toolgen_runtime::agent::agent_loop::{Entry, ModelTurn, Transcript};
-/// use toolgen_runtime::{Registry, ToolCall, ToolContext, tool, toolset};
+/// use toolgen_runtime::{Registry, ToolCall, ToolContext, Turn, tool, toolset};
 ///
 /// /// Searches the documentation.
 /// #[tool(read_only, undocumented)]
@@ -234,7 +234,7 @@ impl std::error::Error for AgentFailure {}
 ///     .build()?;
 /// let toolbox = Registry::builder().add(researcher).seal()?.toolbox(Default::default());
 /// let call = ToolCall::new("call-1", "researcher", json!({"task": "What is there about loops?"}));
-/// let answer = toolbox.call(call, &ToolContext::new("turn-1", "")).await;
+/// let answer = toolbox.call(call, &Turn::new("turn-1")).await;
 /// assert_eq!(answer.text(), "I found 3 pages about loops.");
 /// # Ok(())
 /// # }
@@ -273,7 +273,7 @@ impl SubAgentTool {
         let token = ctx.cancel().child_token();
         // However this call ends, it stops every part of the sub-agent.
         let _stop = token.clone().drop_guard();
-        let context = ctx.for_agent(name.clone(), Session::new(loop_id.clone()), token.clone());
+        let turn = ctx.for_agent(name.clone(), Session::new(loop_id.clone()), token.clone());
         let monitor = AgentMonitor::new(ctx.clone(), token.clone(), self.limits);
         let task = AgentTask {
             task,
@@ -284,7 +284,7 @@ impl SubAgentTool {
             thinking_level: self.thinking_level.clone(),
             tools: self.tools.clone(),
             limits: self.limits,
-            context,
+            turn,
         };
         let run = token.run_until_cancelled(self.runner.run(task, &monitor));
         let ended = tokio::time::timeout(self.limits.max_time, run).await;

@@ -15,7 +15,7 @@
 //! ```
 //! use serde_json::json;
 //! use toolgen_runtime::builtin::{self, Bash};
-//! use toolgen_runtime::{EffectLimits, ToolboxContext, Registry, ToolCall, ToolContext, toolset};
+//! use toolgen_runtime::{EffectLimits, ToolboxContext, Registry, ToolCall, Turn, toolset};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -25,7 +25,7 @@
 //! // `bash` also needs an executor: `with_executor`.
 //! let context = ToolboxContext::new().with_work_dir(&directory);
 //! let toolbox = registry.toolbox(context.clone());
-//! let turn = ToolContext::new("turn-1", "");
+//! let turn = Turn::new("turn-1");
 //! let call = ToolCall::new("1", "write_file", json!({"path": "a/b.txt", "content": "one\ntwo\n"}));
 //! assert_eq!(toolbox.call(call, &turn).await.text(), "Wrote 8 bytes to a/b.txt");
 //! let call = ToolCall::new("2", "search", json!({"pattern": "^t"}));

@@ -148,10 +148,11 @@ pub(super) fn image_type(head: &[u8], length: u64) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toolgen_kernel::call::Turn;
 
     fn read(text: &[u8], first: u64, count: u64, bytes: usize, line: usize) -> Excerpt {
         let range = Range { first, count, bytes, line };
-        excerpt(text, range, &ToolContext::new("1", "test")).unwrap()
+        excerpt(text, range, &Turn::default().call_context("1", "test")).unwrap()
     }
 
     #[test]

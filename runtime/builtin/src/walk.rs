@@ -228,12 +228,13 @@ fn rules(dir: &Dir, path: &str, name: &str) -> Option<Gitignore> {
 mod tests {
     use super::*;
     use toolgen_kernel::CancellationToken;
+    use toolgen_kernel::call::Turn;
 
     #[test]
     fn walk_ends_with_its_call() {
         let place = WorkDir::open(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
         let cancel = CancellationToken::new();
-        let ctx = ToolContext::new("1", "test").with_cancel(cancel.clone());
+        let ctx = Turn::default().call_context("1", "test").with_cancel(cancel.clone());
         let how = Walk { depth: 9, ..Walk::default() };
         let mut seen = 0;
         let whole = walk(&place, "src", how, &ctx, &mut |_| {

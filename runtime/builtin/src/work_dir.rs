@@ -214,6 +214,7 @@ pub(super) fn refused(error: &io::Error, argument: &str, start: &str, end: &str)
 #[cfg(test)]
 mod tests {
     use std::ffi::OsString;
+    use toolgen_kernel::call::Turn;
 
     use super::*;
     use toolgen_kernel::CancellationToken;
@@ -224,7 +225,7 @@ mod tests {
         std::fs::create_dir_all(&root).unwrap();
         let place = WorkDir::open(&root).unwrap();
         let cancel = CancellationToken::new();
-        let ctx = ToolContext::new("1", "test").with_cancel(cancel.clone());
+        let ctx = Turn::default().call_context("1", "test").with_cancel(cancel.clone());
         assert!(!place.write("a", b"old", Missing::Refuse, &ctx).unwrap());
         cancel.cancel();
         assert!(place.write("a", b"new", Missing::Refuse, &ctx).is_err());

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use serde_json::Value;
 use toolgen_runtime::Toolbox;
-use toolgen_runtime::agent::agent_loop::AgentLoop;
+use toolgen_runtime::agent::agent_loop::{Agent, WireModel};
 use toolgen_runtime::wire::WireFormat;
 
 pub(crate) async fn ask(toolbox: &Toolbox, base: &str, key: &str) -> Result<String, Box<dyn Error>> {
@@ -17,6 +17,7 @@ pub(crate) async fn ask(toolbox: &Toolbox, base: &str, key: &str) -> Result<Stri
             .json(&request);
         async { request.send().await?.json().await }
     };
-    let mut agent = AgentLoop::new(toolbox, WireFormat::Anthropic, send)?.with_model("claude-sonnet-5-5");
+    let mut agent =
+        Agent::new(WireModel::new(WireFormat::Anthropic, send).with_model("claude-sonnet-5-5"), toolbox);
     Ok(agent.run("What is 17 + 25?").await.text()?)
 }

@@ -5,7 +5,7 @@ use std::error::Error;
 
 use serde_json::Value;
 use toolgen_runtime::Toolbox;
-use toolgen_runtime::agent::agent_loop::AgentLoop;
+use toolgen_runtime::agent::agent_loop::{Agent, WireModel};
 use toolgen_runtime::wire::WireFormat;
 
 pub(crate) async fn ask(toolbox: &Toolbox, base: &str, key: &str) -> Result<String, Box<dyn Error>> {
@@ -17,6 +17,7 @@ pub(crate) async fn ask(toolbox: &Toolbox, base: &str, key: &str) -> Result<Stri
             .json(&request);
         async { request.send().await?.json().await }
     };
-    let mut agent = AgentLoop::new(toolbox, WireFormat::Bedrock, send)?.with_system("Use the tools.");
+    let mut agent =
+        Agent::new(WireModel::new(WireFormat::Bedrock, send).with_system("Use the tools."), toolbox);
     Ok(agent.run("What is 17 + 25?").await.text()?)
 }

@@ -5,7 +5,7 @@ use std::error::Error;
 
 use serde_json::Value;
 use toolgen_runtime::Toolbox;
-use toolgen_runtime::agent::agent_loop::AgentLoop;
+use toolgen_runtime::agent::agent_loop::{Agent, WireModel};
 use toolgen_runtime::wire::{Stream, WireFormat};
 
 pub(crate) async fn ask(toolbox: &Toolbox, base: &str, _: &str) -> Result<String, Box<dyn Error>> {
@@ -17,6 +17,7 @@ pub(crate) async fn ask(toolbox: &Toolbox, base: &str, _: &str) -> Result<String
         }
         Ok::<_, Box<dyn Error + Send + Sync>>(stream)
     };
-    let mut agent = AgentLoop::streaming(toolbox, WireFormat::OpenAiChat, send)?.with_model("qwen3");
+    let mut agent =
+        Agent::new(WireModel::streaming(WireFormat::OpenAiChat, send).with_model("qwen3"), toolbox);
     Ok(agent.run("What is 17 + 25?").await.text()?)
 }

@@ -4,7 +4,7 @@
 //!
 //! ```
 //! # use serde_json::json;
-//! use toolgen_runtime::{Registry, ToolCall, ToolContext, tool};
+//! use toolgen_runtime::{Registry, ToolCall, ToolContext, Turn, tool};
 //!
 //! /// Finds words that sound alike.
 //! ///
@@ -30,7 +30,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let toolbox = Registry::builder().add(rhymes::tool()).seal()?.toolbox(Default::default());
-//! let turn = ToolContext::new("turn-1", "");
+//! let turn = Turn::new("turn-1");
 //! let call = |arguments| toolbox.call(ToolCall::new("call-1", "rhymes", arguments), &turn);
 //! assert_eq!(call(json!({"word": "light", "limit": 1})).await.text(), r#"["night"]"#);
 //! assert!(call(json!({"word": "", "limit": 1})).await.text().contains("/word"));
@@ -104,7 +104,7 @@
 //! ```
 //! # use std::sync::Arc;
 //! # use serde_json::json;
-//! use toolgen_runtime::{Registry, ToolCall, ToolContext, tool, tools, toolset};
+//! use toolgen_runtime::{Registry, ToolCall, ToolContext, Turn, tool, tools, toolset};
 //!
 //! struct Counter(std::sync::atomic::AtomicU64);
 //!
@@ -132,7 +132,7 @@
 //! let counter = Arc::new(Counter(Default::default()));
 //! let toolbox = Registry::new(toolset![hello, Counter::tools(&counter)])?.toolbox(Default::default());
 //! let call = ToolCall::new("call-1", "count", json!({"by": 2}));
-//! assert_eq!(toolbox.call(call, &ToolContext::new("turn-1", "")).await.text(), "2");
+//! assert_eq!(toolbox.call(call, &Turn::new("turn-1")).await.text(), "2");
 //! # Ok(())
 //! # }
 //! ```

@@ -16,6 +16,7 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout};
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::call::Turn;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::spec::plan::Tool;
@@ -126,7 +127,7 @@ impl PagedItems {
     pub(super) fn begin(engine: Arc<Inner>, tool: Frozen<Tool>, mut arguments: Value) -> PagedItems {
         // The argument for models is a limit here.
         let max = take_max_items(&tool, &mut arguments).ok().flatten().unwrap_or(usize::MAX);
-        let ctx = ToolContext::new("", tool.spec.name.as_str());
+        let ctx = Turn::default().call_context("", tool.spec.name.as_str());
         let in_pages = plan(&tool).is_ok_and(|plan| plan.pagination.is_some());
         let from = if !in_pages && may_be_sequence(&tool) {
             Source::Answer(arguments)
@@ -154,11 +155,11 @@ impl<T> PagedItems<T> {
         self
     }
 
-    /// Reads the list in a context: its cancellation token stops reading; its time limit and allowed hosts apply to
-    /// each page.
-    pub fn context(mut self, ctx: &ToolContext) -> PagedItems<T> {
+    /// Reads the list in a turn, or in that of a tool's context: its cancellation token stops reading; its time limit
+    /// and allowed hosts apply to each page.
+    pub fn in_turn(mut self, turn: impl Into<Turn>) -> PagedItems<T> {
         if let State::Idle(reading) = &mut self.state {
-            reading.ctx = ctx.clone();
+            reading.ctx = turn.into().base().clone();
         }
         self
     }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::base::media_type::is_json;
+use toolgen_kernel::call::Turn;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::engine::deadline::within;
@@ -34,34 +35,35 @@ impl HttpEngine {
     ///
     /// Returns a [`CallError`]. Unlike for a model, a status other than success is an error.
     pub async fn call<A: TypedTool>(&self, arguments: A) -> Result<A::Output, CallError> {
-        self.call_in(arguments, &ToolContext::new("", "")).await
+        self.call_in(arguments, Turn::default()).await
     }
 
-    /// Like [`call`](Self::call), with a context: its token cancels the call; its time limit and allowed hosts apply.
+    /// Like [`call`](Self::call), in a turn, or in that of a tool's context: its token cancels the call; its time limit
+    /// and allowed hosts apply.
     ///
     /// ```ignore
-    /// let ctx = ToolContext::new("1", "list_pets").with_timeout(Duration::from_secs(2));
-    /// let pets = engine.call_in(petstore::ListPets::new().with_limit(5), &ctx).await?;
+    /// let turn = Turn::default().with_timeout(Duration::from_secs(2));
+    /// let pets = engine.call_in(petstore::ListPets::new().with_limit(5), &turn).await?;
     /// ```
     ///
     /// # Errors
     ///
     /// As [`call`](Self::call). Returns [`CallError::Transport`] with
     /// [`ToolError::Cancelled`](toolgen_kernel::call::error::ToolError::Cancelled) if the token fires, or with a
-    /// denial if the context does not allow the host.
+    /// denial if the turn does not allow the host.
     pub async fn call_in<A: TypedTool>(
         &self,
         arguments: A,
-        ctx: &ToolContext,
+        turn: impl Into<Turn>,
     ) -> Result<A::Output, CallError> {
-        Ok(self.call_with_response(arguments, ctx).await?.value)
+        Ok(self.call_with_response(arguments, turn).await?.value)
     }
 
     /// Like [`call_in`](Self::call_in), and also returns the status and the headers of the response, such as the
     /// location or version of a new resource, or a total count.
     ///
     /// ```ignore
-    /// let pets = engine.call_with_response(petstore::ListPets::new(), &ToolContext::new("", "")).await?;
+    /// let pets = engine.call_with_response(petstore::ListPets::new(), Turn::default()).await?;
     /// let total = pets.headers::<petstore::ListPetsHeaders>().x_total_count;
     /// ```
     ///
@@ -71,8 +73,10 @@ impl HttpEngine {
     pub async fn call_with_response<A: TypedTool>(
         &self,
         arguments: A,
-        ctx: &ToolContext,
+        turn: impl Into<Turn>,
     ) -> Result<TypedResponse<A::Output>, CallError> {
+        let turn = turn.into();
+        let ctx = turn.base();
         let (tool, arguments) = (A::tool(), as_json_arguments(arguments)?);
         let limit = self.inner.time_limit(&tool.spec, ctx.timeout());
         let run = call_within(&self.inner, tool, arguments, limit, ctx);
@@ -177,7 +181,7 @@ fn as_json_arguments<A: TypedTool>(arguments: A) -> Result<Value, CallError> {
 /// A successful response: its value, its status, and its headers, except those that may contain credentials.
 ///
 /// ```ignore
-/// let made = engine.call_with_response(petstore::AddPet::new("Rex"), &ToolContext::new("", "")).await?;
+/// let made = engine.call_with_response(petstore::AddPet::new("Rex"), Turn::default()).await?;
 /// let at: Option<String> = made.headers::<petstore::AddPetHeaders>().location;
 /// ```
 #[derive(Clone, Debug)]

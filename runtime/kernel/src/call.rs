@@ -36,12 +36,14 @@ pub mod testing;
 pub mod tool;
 #[doc(hidden)]
 pub mod toolbox_context;
+mod turn;
 #[doc(hidden)]
 pub mod unmet_requirements;
 pub(crate) mod waiting;
 
 pub use crate::spec::limits;
 pub use dialects::Dialects;
+pub use turn::Turn;
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -36,7 +36,7 @@ pub use {
     call::result::{Content, ResourceData, ToolResult},
     call::session::{Session, Sessions},
     call::tool::AgentTool,
-    call::{ToolCall, ToolResponse},
+    call::{ToolCall, ToolResponse, Turn},
     engine::dynamic::DynamicTool,
     layers::breaker::CircuitBreaker,
     layers::dependencies::Dependencies,

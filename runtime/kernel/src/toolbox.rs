@@ -30,14 +30,14 @@ use crate::call::context::{ToolContext, TurnContext};
 use crate::call::error::ToolError;
 use crate::call::peers::Peers;
 use crate::call::principal::Principal;
-use crate::call::tool::AgentTool;
+use crate::call::tool::{AgentTool, IntoTool};
 use crate::call::{ToolCall, ToolResponse};
 use crate::layers::layer::{Layer, NO_LAYERS, Passed};
 use crate::layers::pages::Pages;
 use crate::layers::policy::Policy;
 use crate::layers::redact::ToolRedactor;
-use crate::registry::Registry;
 use crate::registry::discovery::Discovered;
+use crate::registry::{Registry, RegistryError};
 use crate::spec::output::StructuredOutput;
 use crate::spec::{ToolSpec, docs};
 use crate::toolbox::pipeline::Layers;
@@ -48,7 +48,7 @@ use crate::toolbox::pipeline::Layers;
 /// ```
 /// # use serde_json::json;
 /// use toolgen_runtime::toolbox::ToolboxContext;
-/// use toolgen_runtime::{Registry, ToolCall, ToolContext, tool, toolset};
+/// use toolgen_runtime::{Registry, ToolCall, ToolContext, Turn, tool, toolset};
 ///
 /// /// Adds two numbers.
 /// #[tool(read_only, undocumented)]
@@ -60,8 +60,8 @@ use crate::toolbox::pipeline::Layers;
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let registry = Registry::new(toolset![add])?;
 /// let toolbox = registry.toolbox(ToolboxContext::new().with_agent_id("coder-1"));
-/// let turn = ToolContext::new("turn-1", "");
-/// let response = toolbox.call(ToolCall::new("call-1", "add", json!({"a": 1, "b": 2})), &turn).await;
+/// let turn = Turn::new("turn-1");
+/// let response = toolbox.run(ToolCall::new("call-1", "add", json!({"a": 1, "b": 2})), &turn).await;
 /// assert_eq!(response.text(), "3");
 /// # Ok(())
 /// # }
@@ -150,6 +150,17 @@ impl ToolMeta {
 }
 
 impl Toolbox {
+    /// Creates a toolbox of these tools, with an empty context and the default layers. [`Registry::toolbox`] adds a
+    /// context, [`builder`](Self::builder) also an allow-list, limits and other layers.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`RegistryBuilder::seal`](crate::RegistryBuilder::seal).
+    #[track_caller]
+    pub fn new(tools: impl IntoIterator<Item = impl IntoTool>) -> Result<Toolbox, RegistryError> {
+        Ok(Registry::new(tools)?.toolbox(ToolboxContext::new()))
+    }
+
     /// Returns a builder for a toolbox of the tools of a registry.
     #[must_use]
     pub fn builder(registry: &Registry) -> ToolboxBuilder {
@@ -398,7 +409,7 @@ impl Registry {
 impl fmt::Debug for Toolbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.specs().map(|spec| spec.name.as_str()).collect();
-        f.debug_struct("Provider")
+        f.debug_struct("Toolbox")
             .field("agent_id", &self.0.context.agent_id)
             .field("tools", &names)
             .finish_non_exhaustive()

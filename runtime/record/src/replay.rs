@@ -9,7 +9,7 @@
 //! use serde_json::json;
 //! use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 //! use toolgen_runtime::testing::replay::{RecordedRun, Replay, RunSelection};
-//! use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, tool, toolset};
+//! use toolgen_runtime::{Toolbox, Registry, ToolCall, Turn, tool, toolset};
 //!
 //! /// Tells the weather.
 //! #[tool(undocumented)]
@@ -20,7 +20,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let registry = Registry::new(toolset![weather])?;
-//! let turn = ToolContext::new("turn", "");
+//! let turn = Turn::new("turn");
 //! let call = |city| ToolCall::new("1", "weather", json!({"city": city}));
 //!
 //! // A run is recorded, here in memory.

@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::symlink;
 use std::sync::atomic::AtomicBool;
+use toolgen_runtime::Turn;
 
 use crate::Bench;
 use crate::prelude::*;
@@ -62,7 +63,7 @@ async fn flipping_symlink_never_escapes_the_directory() {
         ];
         for (name, arguments) in calls {
             let call = ToolCall::new("1", name, arguments.clone());
-            let message = toolbox.call(call, &ToolContext::new("turn", "")).await.text();
+            let message = toolbox.run(call, &Turn::new("turn")).await.text();
             let escaped = message.contains("secret\n")
                 || message.contains("only")
                 || message.contains("outside secret");

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use toolgen_runtime::{CancellationToken, Content};
+use toolgen_runtime::{CancellationToken, Content, Turn};
 
 use crate::Bench;
 use crate::prelude::*;
@@ -203,7 +203,7 @@ async fn cancelled_search_ends() {
     let file = fs::File::create(bench.path("sparse")).unwrap();
     std::io::Write::write_all(&mut &file, "text\n".repeat(2_000).as_bytes()).unwrap();
     let cancel = CancellationToken::new();
-    let ctx = ToolContext::new("turn", "").with_cancel(cancel.clone());
+    let ctx = Turn::new("turn").with_cancel(cancel.clone());
     let search = bench.call_in("search", json!({"pattern": "x"}), &ctx);
     cancel.cancel();
     assert_eq!(search.await.outcome, Err(ToolError::Cancelled));
@@ -216,7 +216,7 @@ fn timed_out_read_leaves_nothing_running() {
     // A sparse file takes no space, but minutes to read.
     fs::File::options().write(true).open(bench.path("sparse")).unwrap().set_len(400 << 30).unwrap();
     let started = Instant::now();
-    let ctx = ToolContext::new("turn", "").with_timeout(Duration::from_millis(200));
+    let ctx = Turn::new("turn").with_timeout(Duration::from_millis(200));
     let read = bench.call_in("read_file", json!({"path": "sparse", "limit": 1}), &ctx);
     let outcome = runtime.block_on(read).outcome;
     assert!(matches!(outcome, Err(ToolError::Timeout { .. })), "{outcome:?}");
@@ -252,7 +252,7 @@ async fn calls_on_the_same_files_run_in_order() {
             call("3", "edit_file", json!({"path": file, "old_text": text, "new_text": "hay"})),
             call("4", "read_file", json!({"path": file})),
         ];
-        let ctx = ToolContext::new("turn", "");
+        let ctx = Turn::new("turn");
         let done = bench.toolbox().dispatch(calls, &ctx, &DispatchOptions::default()).await;
         let texts: Vec<String> = done.responses.iter().map(|response| response.text()).collect();
         assert_eq!(texts[1], format!("{file}:1:{text}\n(1 matches)"));

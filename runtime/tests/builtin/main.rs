@@ -31,7 +31,7 @@ use std::sync::atomic::AtomicU32;
 
 use toolgen_runtime::engine::executor::ExecError;
 use toolgen_runtime::engine::executor::Sandbox;
-use toolgen_runtime::{AgentTool, Registry, ToolResponse, ToolResult, Toolbox};
+use toolgen_runtime::{AgentTool, Registry, ToolResponse, ToolResult, Toolbox, Turn};
 
 use crate::prelude::*;
 
@@ -81,11 +81,11 @@ impl Bench {
     }
 
     async fn call(&self, name: &str, arguments: Value) -> ToolResponse {
-        self.call_in(name, arguments, &ToolContext::new("turn", "")).await
+        self.call_in(name, arguments, &Turn::new("turn")).await
     }
 
-    async fn call_in(&self, name: &str, arguments: Value, ctx: &ToolContext) -> ToolResponse {
-        self.toolbox().call(ToolCall::new("1", name, arguments), ctx).await
+    async fn call_in(&self, name: &str, arguments: Value, turn: &Turn) -> ToolResponse {
+        self.toolbox().run(ToolCall::new("1", name, arguments), turn).await
     }
 
     /// Calls a tool and returns the text of its result.

@@ -7,7 +7,7 @@ use toolgen_runtime::builtin::{self, Bash};
 use toolgen_runtime::engine::executor::{
     ExecError, ExecOptions, ExecOutput, LocalExecutor, ScriptedExecutor,
 };
-use toolgen_runtime::{CancellationToken, Effects};
+use toolgen_runtime::{CancellationToken, Effects, Turn};
 
 use crate::prelude::*;
 use crate::{Bench, SANDBOXES, no_promise};
@@ -73,7 +73,7 @@ async fn bash_is_configurable() {
 async fn cancelled_command_is_killed() {
     let bench = local(builtin::pack());
     let cancel = CancellationToken::new();
-    let ctx = ToolContext::new("turn", "").with_cancel(cancel.clone());
+    let ctx = Turn::new("turn").with_cancel(cancel.clone());
     let started = bench.path("started");
     let arguments = json!({ "command": "touch started; (sleep 2; touch late) & wait" });
     let (response, ()) = tokio::join!(bench.call_in("bash", arguments, &ctx), async {

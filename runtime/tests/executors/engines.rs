@@ -12,6 +12,7 @@ mod list;
 mod output;
 mod signal;
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::spec::template::{Reference, Root, Segment, Template};
 
@@ -93,5 +94,5 @@ async fn answer(
     let name = spec.name.to_string();
     let tools = Engines::new().tools_from([Tool { spec, call }]).unwrap();
     let call = ToolCall::new("1", name, arguments);
-    toolbox_in(tools, context).call(call, &ToolContext::new("turn", "")).await
+    toolbox_in(tools, context).run(call, &Turn::new("turn")).await
 }

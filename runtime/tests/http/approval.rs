@@ -4,7 +4,7 @@ use toolgen_runtime::Toolbox;
 use toolgen_runtime::layers::middleware::{ApprovalRequest, MiddlewareDecision, ToolRequest};
 
 use crate::prelude::*;
-use crate::server::{ctx, engine, plan, tool};
+use crate::server::{engine, plan, tool, turn};
 
 fn asks(_: &ToolRequest<'_>) -> MiddlewareDecision {
     MiddlewareDecision::NeedApproval("it is far away".to_owned())
@@ -17,7 +17,7 @@ fn toolbox(method: &'static str, url: &str, path: &str) -> Toolbox {
 }
 
 async fn asked(toolbox: &Toolbox) -> ApprovalRequest {
-    let response = toolbox.call(ToolCall::new("c1", "t", json!({})), &ctx()).await;
+    let response = toolbox.run(ToolCall::new("c1", "t", json!({})), &turn()).await;
     let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it waits") };
     *request
 }
@@ -42,11 +42,11 @@ async fn approval_of_one_request_does_not_cover_another() {
         toolbox("GET", &other.url, "/read"),
     ] {
         let request = asked(&approved()).await;
-        let response = changed.resume(request, &ctx()).await;
+        let response = changed.resume(request, &turn()).await;
         assert_eq!(response.outcome.unwrap_err().code(), "APPROVAL_INVALID");
     }
     assert!(server.seen().is_empty() && other.seen().is_empty());
     let request = asked(&approved()).await;
-    assert!(!approved().resume(request, &ctx()).await.is_error());
+    assert!(!approved().resume(request, &turn()).await.is_error());
     assert_eq!(server.only().target(), "/read");
 }

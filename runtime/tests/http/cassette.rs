@@ -8,7 +8,7 @@ use toolgen_runtime::engine::http::OAuth;
 use toolgen_runtime::layers::redact::Redactor;
 use toolgen_runtime::schema::shape::read::read_document;
 use toolgen_runtime::testing::cassette::Cassette;
-use toolgen_runtime::{Content, Frozen, Toolbox};
+use toolgen_runtime::{Content, Frozen, Toolbox, Turn};
 
 use crate::prelude::*;
 use crate::server::{call, engine, parameter, plan, secured, tool};
@@ -284,7 +284,7 @@ async fn no_credential_reaches_a_cassette_in_any_encoding() {
     let tool = engine().cassette(&cassette).build().unwrap().tool(Frozen::from(declared));
     let toolbox = Toolbox::builder(&Registry::new([tool]).unwrap()).build().unwrap();
     let call = ToolCall::new("1", "t", json!({"name": SECRETS[5]}));
-    let response = toolbox.call(call, &ToolContext::new("turn", "")).await;
+    let response = toolbox.run(call, &Turn::new("turn")).await;
     assert!(response.outcome.is_ok(), "{response:?}");
 
     let text = cassette.to_text().unwrap();

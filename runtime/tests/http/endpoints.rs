@@ -5,7 +5,7 @@ use toolgen_runtime::spec::plan::{self, ExecutionPlan, Parameter};
 use toolgen_runtime::toolbox::ToolboxContext;
 
 use crate::prelude::*;
-use crate::server::{ctx, engine};
+use crate::server::{engine, turn};
 
 /// The tool `call_{name}` of an endpoint: `{"name", "method", "url", "path", "query": {NAME: SCHEMA}}`.
 fn endpoint(config: &Value) -> Result<Tool, DynamicToolError> {
@@ -44,11 +44,11 @@ async fn configured_endpoints_become_tools() {
 
     assert_eq!(registry.get("call_weather").unwrap().description(), "Call weather API");
     let response =
-        toolbox.call(ToolCall::new("1", "call_weather", json!({"city": "Bär & Co"})), &ctx()).await;
+        toolbox.run(ToolCall::new("1", "call_weather", json!({"city": "Bär & Co"})), &turn()).await;
     assert_eq!(response.text(), format!("GET {}/weather?city=Bär%20%26%20Co → 200\n\nok", server.url));
     assert_eq!(server.only().target(), "/weather?city=B%C3%A4r%20%26%20Co");
     let response =
-        toolbox.call(ToolCall::new("2", "call_weather", json!({"city": "", "day": 1})), &ctx()).await;
+        toolbox.run(ToolCall::new("2", "call_weather", json!({"city": "", "day": 1})), &turn()).await;
     assert!(response.is_error() && response.text().contains("/city") && response.text().contains("`day`"));
     assert_eq!(server.seen().len(), 1);
 

@@ -6,7 +6,7 @@ use toolgen_runtime::spec::plan::SecurityRequirement;
 use toolgen_runtime::{ToolResponse, Toolbox};
 
 use crate::prelude::*;
-use crate::server::{ctx, engine, plan, secured, tool};
+use crate::server::{engine, plan, secured, tool, turn};
 
 const VALUE: &str = "Bearer-of-a-secret-1234";
 
@@ -20,7 +20,7 @@ async fn called(engine: HttpEngineBuilder, plan: RequestPlan) -> (ToolResponse, 
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let registry = Registry::new([engine.build().unwrap().tool(tool(plan))]).unwrap();
     let toolbox = Toolbox::builder(&registry).layer(auditor.clone()).build().unwrap();
-    let response = toolbox.call(ToolCall::new("1", "t", json!({})), &ctx()).await;
+    let response = toolbox.run(ToolCall::new("1", "t", json!({})), &turn()).await;
     auditor.flush().await.unwrap();
     let row = sink.rows().remove(0).outcome.unwrap().to_json();
     (response, row)

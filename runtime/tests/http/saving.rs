@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use toolgen_runtime::engine::http::{Files, FilesRoot, NewFile, SavedFile};
-use toolgen_runtime::{CancellationToken, Content};
+use toolgen_runtime::{CancellationToken, Content, Turn};
 
 use crate::prelude::*;
 use crate::server::{call, engine, plan, secured, tool};
@@ -152,7 +152,7 @@ async fn incomplete_file_is_deleted() {
     let engine = engine().save_to(dir.path()).build().unwrap();
     let registry = Registry::new(engine.tools_from([tool(plan("GET", &server.url, "/x"))])).unwrap();
     let cancel = CancellationToken::new();
-    let ctx = ToolContext::new("1", "t").with_cancel(cancel.clone());
+    let ctx = Turn::default().call_context("1", "t").with_cancel(cancel.clone());
     let run = registry.get("t").unwrap().execute(json!({}), &ctx);
     let (failed, ()) = tokio::join!(run, async {
         tokio::time::sleep(Duration::from_millis(300)).await;

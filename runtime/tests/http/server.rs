@@ -3,7 +3,7 @@
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
 use toolgen_runtime::spec::plan::{ExecutionPlan, Parameter, SecurityRequirement, SecurityScheme, Server};
-use toolgen_runtime::{Shape, ToolName, ToolSpec};
+use toolgen_runtime::{Shape, ToolName, ToolSpec, Turn};
 
 use crate::prelude::*;
 
@@ -39,8 +39,12 @@ pub(crate) fn tool(plan: RequestPlan) -> Tool {
     }
 }
 
+pub(crate) fn turn() -> Turn {
+    Turn::new("turn")
+}
+
 pub(crate) fn ctx() -> ToolContext {
-    ToolContext::new("1", "t")
+    turn().call_context("1", "t")
 }
 
 /// Calls the tool, as a model's call does.

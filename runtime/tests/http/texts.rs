@@ -10,7 +10,7 @@ use toolgen_runtime::spec::template::{Reference, Root, Segment, Template};
 use toolgen_runtime::{AgentTool, BoxFuture, ExecutionPlan, Schema, Text, ToolName, ToolSpec, Toolbox};
 
 use crate::prelude::*;
-use crate::server::{ctx, engine, parameter, plan};
+use crate::server::{engine, parameter, plan, turn};
 
 /// A request with a path, a query, a header and a JSON body.
 fn request(url: &str) -> RequestPlan {
@@ -85,7 +85,7 @@ async fn stringified_arguments_send_the_same_request() {
         let server = Server::ok();
         let registry = Registry::new([tool(request(&server.url))]).unwrap();
         let toolbox = Toolbox::builder(&registry).build().unwrap();
-        let response = toolbox.call(ToolCall::new("c1", "t", arguments), &ctx()).await;
+        let response = toolbox.run(ToolCall::new("c1", "t", arguments), &turn()).await;
         assert!(!response.is_error(), "{response:?}");
         let seen = server.only();
         assert_eq!((seen.target(), seen.header("x-trace")), ("/things/7?tag=5", None));
@@ -104,7 +104,7 @@ async fn json_body_arguments_are_not_coerced() {
         (json!({"id": null}), "/id: expected an integer"),
         (json!({"id": "100"}), "/id: must be at most 99"),
     ] {
-        let response = toolbox.call(ToolCall::new("c1", "t", wrong.clone()), &ctx()).await;
+        let response = toolbox.run(ToolCall::new("c1", "t", wrong.clone()), &turn()).await;
         let reason = response.outcome.unwrap_err().to_string();
         assert!(reason.contains(message), "{wrong}: {reason}");
     }
@@ -116,7 +116,7 @@ async fn layers_see_the_coerced_arguments() {
     let registry = Registry::new([tool(request(&server.url))]).unwrap();
     let toolbox =
         Toolbox::builder(&registry).middleware(visible.clone()).approver(visible.clone()).build().unwrap();
-    let response = toolbox.call(ToolCall::new("c1", "t", written()), &ctx()).await;
+    let response = toolbox.run(ToolCall::new("c1", "t", written()), &turn()).await;
     assert!(!response.is_error(), "{response:?}");
     assert_eq!(*visible.0.lock().unwrap(), [meant(), meant()]);
     assert_eq!(server.only().target(), "/things/7?tag=5");
@@ -131,7 +131,7 @@ async fn records_contain_the_coerced_arguments() {
         let registry = Registry::new([tool(request(&server.url))]).unwrap();
         let auditor = Auditor::builder(sink.clone()).start().unwrap();
         let toolbox = Toolbox::builder(&registry).layer(auditor.clone()).build().unwrap();
-        toolbox.call(ToolCall::new("c1", "t", given), &ctx()).await;
+        toolbox.run(ToolCall::new("c1", "t", given), &turn()).await;
         auditor.flush().await.unwrap();
         let parameters: Vec<Value> = sink.rows().iter().map(|row| row.intent.parameters.clone()).collect();
         assert_eq!(parameters, [recorded]);

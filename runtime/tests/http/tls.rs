@@ -14,7 +14,7 @@ use toolgen_runtime::ToolResponse;
 use toolgen_runtime::toolbox::ToolboxContext;
 
 use crate::prelude::*;
-use crate::server::{call as call_it, ctx, engine, plan, secured, tool};
+use crate::server::{call as call_it, engine, plan, secured, tool, turn};
 
 /// A self-signed certificate for these names.
 fn certificate(names: &[&str]) -> CertifiedKey<KeyPair> {
@@ -73,7 +73,7 @@ async fn call(url: &str, roots: &[String]) -> ToolResponse {
         .fold(engine().private_host("localhost"), |engine, pem| engine.root_certificates(pem.as_str()));
     let registry = Registry::new(engine.build().unwrap().tools_from([tool(plan("GET", url, "/"))])).unwrap();
     let toolbox = registry.toolbox(ToolboxContext::new());
-    toolbox.call(ToolCall::new("1", "t", json!({})), &ctx()).await
+    toolbox.run(ToolCall::new("1", "t", json!({})), &turn()).await
 }
 
 #[tokio::test]

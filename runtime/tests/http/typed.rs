@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use toolgen_runtime::engine::http::CallError;
 use toolgen_runtime::engine::typed::{FromJson, JsonError};
 use toolgen_runtime::spec::Network;
-use toolgen_runtime::{CancellationToken, TypedTool};
+use toolgen_runtime::{CancellationToken, Turn, TypedTool};
 
 use crate::prelude::*;
 use crate::server::{engine, parameter, plan, tool};
@@ -161,7 +161,7 @@ async fn context_cancels_limits_and_restricts_a_typed_call() {
         Err(CallError::Transport { error, .. }) => error,
         other => panic!("{other:?}"),
     };
-    let ctx = ToolContext::new("1", "t");
+    let ctx = Turn::default().call_context("1", "t");
     let elsewhere = ctx.clone().with_allowed_hosts(&Network::Hosts(vec!["api.example.com".into()].into()));
     assert_eq!(failure(&elsewhere).await.code(), "PERMISSION_DENIED");
     assert!(server.seen().is_empty());
@@ -232,7 +232,7 @@ async fn typed_response_has_redacted_headers_and_an_optional_body() {
         let head = "Location: /pets/8\r\nX-Total: 12\r\nSet-Cookie: a=b\r\nX-Auth-Token: abc\r\nContent-Type: application/json\r\n";
         let server = Server::start(move |_| reply(201, head, body));
         let engine = engine().base_url(&server.url).build().unwrap();
-        let response = engine.call_with_response(Order { id: 7 }, &ToolContext::new("", "")).await.unwrap();
+        let response = engine.call_with_response(Order { id: 7 }, &Turn::new("")).await.unwrap();
         assert_eq!((response.value, response.status), ((), 201));
         assert_eq!([response.header("LOCATION"), response.header("x-total")], [Some("/pets/8"), Some("12")]);
         assert_eq!([response.header("set-cookie"), response.header("x-auth-token")], [None, None]);

@@ -8,6 +8,7 @@ mod looped;
 mod results;
 mod rights;
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::agent::sub_agent::{AgentRunner, SubAgentBuilder, SubAgentTool};
 
 use crate::prelude::*;
@@ -48,12 +49,12 @@ fn toolbox(tool: SubAgentBuilder) -> Toolbox {
     behind(tool.build().unwrap()).build().unwrap()
 }
 
-fn turn() -> ToolContext {
-    ToolContext::new("turn", "").with_session(Session::new("s-1"))
+fn turn() -> Turn {
+    Turn::new("turn").with_session(Session::new("s-1"))
 }
 
-async fn call_in(toolbox: &Toolbox, arguments: Value, turn: &ToolContext) -> ToolResponse {
-    toolbox.call(ToolCall::new("c1", "helper", arguments), turn).await
+async fn call_in(toolbox: &Toolbox, arguments: Value, turn: &Turn) -> ToolResponse {
+    toolbox.run(ToolCall::new("c1", "helper", arguments), turn).await
 }
 
 async fn call(tool: SubAgentBuilder) -> ToolResponse {
@@ -61,7 +62,7 @@ async fn call(tool: SubAgentBuilder) -> ToolResponse {
 }
 
 /// A context that records its updates.
-fn watched(turn: ToolContext) -> (ToolContext, Arc<Mutex<Vec<String>>>) {
+fn watched(turn: Turn) -> (Turn, Arc<Mutex<Vec<String>>>) {
     let seen = Arc::<Mutex<Vec<String>>>::default();
     let updates = seen.clone();
     (turn.with_on_update(move |update| updates.lock().unwrap().push(update.to_text())), seen)

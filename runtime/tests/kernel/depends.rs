@@ -16,6 +16,7 @@ mod services;
 mod troubleshooting;
 mod turns;
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::layers::dependencies::{MissingDependencies, Unmet};
 use toolgen_runtime::schema::shape::read::read_canonical;
 
@@ -75,8 +76,8 @@ fn registry<const N: usize>(probes: [Probe; N]) -> Registry {
     Registry::new(probes.map(|probe| Arc::new(probe) as Arc<dyn AgentTool>)).unwrap()
 }
 
-fn in_session(session: &Session) -> ToolContext {
-    ToolContext::new("c1", "").with_session(session.clone())
+fn in_session(session: &Session) -> Turn {
+    Turn::new("c1").with_session(session.clone())
 }
 
 /// Checks a tool of a registry with these arguments.
@@ -84,10 +85,11 @@ async fn check(
     tools: &Registry,
     name: &str,
     args: Value,
-    ctx: &ToolContext,
+    turn: &Turn,
     dependencies: &Dependencies,
 ) -> Result<Vec<Unmet>, MissingDependencies> {
-    match dependencies.check(tools.get(name).unwrap().spec(), &args, ctx, tools).await {
+    let ctx = turn.call_context("c1", name);
+    match dependencies.check(tools.get(name).unwrap().spec(), &args, &ctx, tools).await {
         Ok(optional) => Ok(optional),
         Err(ToolError::MissingDependencies(missing)) => Err(*missing),
         Err(other) => panic!("{other}"),
@@ -95,7 +97,7 @@ async fn check(
 }
 
 /// Returns what is missing for a call without arguments and without look-ups of the program.
-async fn missing(tools: &Registry, name: &str, ctx: &ToolContext) -> Vec<String> {
-    let checked = check(tools, name, json!({}), ctx, &Dependencies::new()).await;
+async fn missing(tools: &Registry, name: &str, turn: &Turn) -> Vec<String> {
+    let checked = check(tools, name, json!({}), turn, &Dependencies::new()).await;
     checked.map_or_else(|missing| missing.missing.into_iter().map(|it| it.name).collect(), |_| Vec::new())
 }

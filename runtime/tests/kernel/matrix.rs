@@ -16,6 +16,7 @@ mod spans;
 mod stores;
 
 use tokio::task::JoinSet;
+use toolgen_runtime::Turn;
 
 use evidence::{Answer, Cell, PANIC, PIN, Ran, Resumed, World};
 use kinds::Kind;
@@ -96,7 +97,7 @@ async fn cell(kind: &Kind, rows: [&Row; 2], way: Way) -> Vec<String> {
     let setup = Setup {
         builder: if kind.through.is_some() { builder.discovery(Discovery::new()) } else { builder },
         context: ToolboxContext::new().with_agent_id("agent").with_service(Arc::clone(&world)),
-        turn: ToolContext::new("turn", "")
+        turn: Turn::new("turn")
             .with_session(Session::new("s-1"))
             .with_principal(Principal::new("alice").with_scopes(["read", "write", "work"])),
         dependencies: Dependencies::new().custom("open", move |_: &Value, _: &ToolContext| {
@@ -119,7 +120,7 @@ async fn cell(kind: &Kind, rows: [&Row; 2], way: Way) -> Vec<String> {
         if let Some(rest) = rest {
             let call = serde_json::Deserializer::from_str(&rest).into_iter().next().unwrap().unwrap();
             let call = ToolCall::new(format!("r{number}"), "read_result", call);
-            let response = toolbox.call(call, &setup.turn).await;
+            let response = toolbox.run(call, &setup.turn).await;
             cell.holds(!response.is_error(), "the rest can be read", &response);
             let id = response.id.to_string();
             cell.answers.push(Answer {
@@ -150,7 +151,7 @@ fn script(slow: bool) -> Vec<&'static str> {
 async fn give(
     cell: &Cell<'_>,
     toolbox: &Toolbox,
-    turn: &ToolContext,
+    turn: &Turn,
     way: Way,
     id: String,
     path: &'static str,
@@ -181,7 +182,7 @@ async fn give(
         Some(through) => ToolCall::new(id.clone(), through, json!({"name": name, "arguments": arguments})),
     };
     let response = match way {
-        Way::Called => toolbox.call(call, &turn).await,
+        Way::Called => toolbox.run(call, &turn).await,
         Way::Dispatched => {
             let options = DispatchOptions::new();
             toolbox.dispatch(vec![call], &turn, &options).await.responses.remove(0)

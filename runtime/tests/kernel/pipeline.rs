@@ -17,6 +17,7 @@ mod voice;
 mod watching;
 
 use crate::prelude::*;
+use toolgen_runtime::Turn;
 
 /// Adds two numbers.
 #[tool(read_only, undocumented)]
@@ -43,7 +44,7 @@ fn toolbox() -> ToolboxBuilder {
 }
 
 async fn call(toolbox: &Toolbox, name: &str, arguments: Value) -> ToolResponse {
-    toolbox.call(ToolCall::new("c1", name, arguments), &ToolContext::new("turn", "")).await
+    toolbox.run(ToolCall::new("c1", name, arguments), &Turn::new("turn")).await
 }
 
 /// A log of events.
@@ -64,7 +65,7 @@ impl Journal {
 async fn truncated_call_gets_an_error_without_running() {
     let toolbox = toolbox().build().unwrap();
     let cut = ToolCall::new("c1", "add", json!({"a": 1, "b": 2})).truncated();
-    let response = toolbox.call(cut, &ToolContext::new("turn", "")).await;
+    let response = toolbox.run(cut, &Turn::new("turn")).await;
     assert_eq!(response.outcome.unwrap_err().code(), "TRUNCATED");
     assert_eq!(
         call(&toolbox, "add", json!("{\"a\": 1, \"b\":")).await.outcome.unwrap_err().code(),
@@ -80,12 +81,12 @@ async fn long_call_id_is_returned_whole_and_recorded_shortened() {
     let toolbox =
         toolbox().layer(auditor.clone()).on_event(move |event| message.note(event.id.to_string())).build();
     let toolbox = toolbox.unwrap();
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     for (name, arguments) in
         [("add", json!({"a": 1, "b": 2})), ("twice", json!({"number": 1})), ("no_such", json!({}))]
     {
         let id = "i\u{e9}".repeat(100_000);
-        let response = toolbox.call(ToolCall::new(id.as_str(), name, arguments), &turn).await;
+        let response = toolbox.run(ToolCall::new(id.as_str(), name, arguments), &turn).await;
         assert_eq!(response.id.as_str(), id);
     }
     let many = (0..3).map(|n| ToolCall::new(format!("{n}{}", "x".repeat(1_000)), "add", json!({}))).collect();
@@ -109,8 +110,8 @@ async fn wait() {
 #[test]
 fn call_without_a_runtime_explains_what_is_needed() {
     let toolbox = Toolbox::builder(&Registry::new(toolset![wait]).unwrap()).build().unwrap();
-    let turn = ToolContext::new("turn", "");
-    let mut call = std::pin::pin!(toolbox.call(ToolCall::new("c1", "wait", json!({})), &turn));
+    let turn = Turn::new("turn");
+    let mut call = std::pin::pin!(toolbox.run(ToolCall::new("c1", "wait", json!({})), &turn));
     let std::task::Poll::Ready(response) =
         call.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
     else {

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
+use toolgen_runtime::Turn;
 
 use crate::prelude::*;
 
@@ -44,7 +45,7 @@ fn shared(name: &str) -> Arc<dyn AgentTool> {
 }
 
 fn ctx() -> ToolContext {
-    ToolContext::new("1", "t")
+    Turn::default().call_context("1", "t")
 }
 
 #[test]
@@ -286,9 +287,10 @@ async fn tool_can_read_its_call_and_report_progress() {
     let registry = Registry::builder().add(hand("t", run)).seal().unwrap();
     let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     let progress = sender.clone();
-    let ctx = ToolContext::new("call-7", "")
+    let ctx = Turn::new("turn")
         .with_on_progress(move |line| progress.send(line).unwrap())
-        .with_on_update(move |result| sender.send(result.to_text()).unwrap());
+        .with_on_update(move |result| sender.send(result.to_text()).unwrap())
+        .call_context("call-7", "t");
     assert_eq!(registry.call_without_layers("t", Value::Null, &ctx).await.unwrap().to_text(), "call-7 t");
     assert_eq!(receiver.recv().await.unwrap(), "half");
     assert_eq!(receiver.recv().await.unwrap(), "so far");

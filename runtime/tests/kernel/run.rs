@@ -7,6 +7,7 @@ mod random;
 mod steering;
 
 use std::collections::VecDeque;
+use toolgen_runtime::Turn;
 
 use toolgen_runtime::agent::agent_loop::{LoopRun, Model};
 use toolgen_runtime::layers::control::AskQuestion;
@@ -129,7 +130,7 @@ fn assert_answered(transcript: &Transcript) {
 async fn run_in(
     toolbox: &Toolbox,
     turns: impl IntoIterator<Item = ModelTurn>,
-    context: &ToolContext,
+    context: &Turn,
     options: &LoopOptions,
 ) -> LoopRun<String> {
     let run = run_loop(toolbox, &mut Script::new(turns), context, Transcript::user("go"), options).await;
@@ -140,7 +141,7 @@ async fn run_in(
 async fn run(turns: impl IntoIterator<Item = ModelTurn>) -> (LoopRun<String>, Vec<String>) {
     let ran = Ran::default();
     let toolbox = builder(&ran).build().unwrap();
-    let run = run_in(&toolbox, turns, &ToolContext::new("turn", ""), &LoopOptions::new()).await;
+    let run = run_in(&toolbox, turns, &Turn::new("turn"), &LoopOptions::new()).await;
     (run, ran.all())
 }
 
@@ -149,6 +150,6 @@ fn answers(run: &LoopRun<String>) -> Vec<String> {
     run.transcript.last_results().map(ToolResponse::text).collect()
 }
 
-fn stopped_by(token: &CancellationToken) -> ToolContext {
-    ToolContext::new("turn", "").with_cancel(token.clone())
+fn stopped_by(token: &CancellationToken) -> Turn {
+    Turn::new("turn").with_cancel(token.clone())
 }

@@ -10,6 +10,7 @@ mod reading;
 mod sets;
 
 use toolgen_runtime::Shape;
+use toolgen_runtime::Turn;
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
 
 use crate::prelude::*;
@@ -95,13 +96,13 @@ fn toolbox(tools: Vec<Arc<dyn AgentTool>>) -> ToolboxBuilder {
     Toolbox::builder(&Registry::new(tools).unwrap())
 }
 
-async fn call_in(toolbox: &Toolbox, name: &str, arguments: Value, turn: &ToolContext) -> ToolResponse {
-    toolbox.call(ToolCall::new("c1", name, arguments), turn).await
+async fn call_in(toolbox: &Toolbox, name: &str, arguments: Value, turn: &Turn) -> ToolResponse {
+    toolbox.run(ToolCall::new("c1", name, arguments), turn).await
 }
 
 /// Returns the model's text of a call without arguments.
 async fn said(toolbox: &Toolbox, name: &str) -> String {
-    call_in(toolbox, name, json!({}), &ToolContext::new("turn", "")).await.text()
+    call_in(toolbox, name, json!({}), &Turn::new("turn")).await.text()
 }
 
 fn names(toolbox: &Toolbox) -> Vec<String> {

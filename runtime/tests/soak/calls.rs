@@ -1,7 +1,7 @@
 //! The calls of the soak test, and the valid results of each.
 
 use toolgen_runtime::call::blocked::Blocked;
-use toolgen_runtime::{Principal, Session, ToolCall};
+use toolgen_runtime::{Principal, Session, ToolCall, Turn};
 
 use crate::prelude::*;
 use crate::random::Random;
@@ -12,7 +12,7 @@ pub(crate) const SKIPPED: &str = "skip-";
 /// A call, how it is cancelled, and its valid results.
 pub(crate) struct Case {
     pub(crate) call: ToolCall,
-    pub(crate) turn: ToolContext,
+    pub(crate) turn: Turn,
     pub(crate) give_up: GiveUp,
     expected: Vec<Expected>,
 }
@@ -193,7 +193,7 @@ impl Calls {
 fn case(name: &str, arguments: Value, expected: impl Into<Vec<Expected>>) -> Case {
     Case {
         call: ToolCall::new("", name, arguments),
-        turn: ToolContext::new("turn", ""),
+        turn: Turn::new("turn"),
         give_up: GiveUp::Never,
         expected: expected.into(),
     }

@@ -169,22 +169,22 @@ async fn work(toolbox: Toolbox, auditor: Auditor, counts: Arc<Counts>, task: u64
 async fn give(toolbox: &Toolbox, case: &Case) -> Option<ToolResponse> {
     let (call, turn) = (case.call.clone(), case.turn.clone());
     match case.give_up {
-        GiveUp::Never => Some(toolbox.call(call, &turn).await),
+        GiveUp::Never => Some(toolbox.run(call, &turn).await),
         GiveUp::Cancel(after) => {
             let token = CancellationToken::new();
             let turn = turn.with_cancel(token.clone());
             if after.is_zero() {
                 token.cancel();
-                return Some(toolbox.call(call, &turn).await);
+                return Some(toolbox.run(call, &turn).await);
             }
             let cancel = async {
                 tokio::time::sleep(after).await;
                 token.cancel();
             };
-            Some(tokio::join!(toolbox.call(call, &turn), cancel).0)
+            Some(tokio::join!(toolbox.run(call, &turn), cancel).0)
         }
         GiveUp::Drop(polls) => {
-            let mut run = pin!(toolbox.call(call, &turn));
+            let mut run = pin!(toolbox.run(call, &turn));
             for _ in 0..polls {
                 let response = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await;
                 if let Poll::Ready(response) = response {

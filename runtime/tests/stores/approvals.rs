@@ -6,7 +6,7 @@ mod rows;
 mod seen;
 mod states;
 
-use toolgen_runtime::{Service, ToolboxContext};
+use toolgen_runtime::{Service, ToolboxContext, Turn};
 
 use crate::prelude::*;
 use crate::shared::{Home, homes};
@@ -66,20 +66,20 @@ pub(crate) fn builder(world: &World, approvals: &Approvals) -> ToolboxBuilder {
 }
 
 /// A turn with a principal.
-pub(crate) fn turn_of(principal: &str) -> ToolContext {
-    ToolContext::new("turn", "")
+pub(crate) fn turn_of(principal: &str) -> Turn {
+    Turn::new("turn")
         .with_principal(Principal::new(principal.to_owned()).with_scopes(["read", "write"]))
         .with_session(Session::new("monday"))
 }
 
-pub(crate) fn turn() -> ToolContext {
+pub(crate) fn turn() -> Turn {
     turn_of("alice")
 }
 
 /// Makes a call that waits for approval.
 pub(crate) async fn ask(toolbox: &Toolbox, to: &str) -> ApprovalRequest {
     let call = ToolCall::new("call-1", "pay", json!({"to": to, "pin": "0815"}));
-    match toolbox.call(call, &turn()).await.outcome {
+    match toolbox.run(call, &turn()).await.outcome {
         Err(ToolError::ApprovalRequired(request)) => *request,
         other => panic!("it does not wait: {other:?}"),
     }

@@ -4,6 +4,7 @@ mod agents;
 mod differences;
 mod logs;
 mod runs;
+use toolgen_runtime::Turn;
 use toolgen_test_support::scratch;
 
 use scratch::Scratch;
@@ -76,8 +77,8 @@ fn builder() -> ToolboxBuilder {
     Toolbox::builder(&registry())
 }
 
-fn turn() -> ToolContext {
-    ToolContext::new("turn", "").with_session(Session::new("s-1"))
+fn turn() -> Turn {
+    Turn::new("turn").with_session(Session::new("s-1"))
 }
 
 fn called(tool: &str, arguments: Value) -> ToolCall {
@@ -85,7 +86,7 @@ fn called(tool: &str, arguments: Value) -> ToolCall {
 }
 
 async fn call(toolbox: &Toolbox, tool: &str, arguments: Value) -> ToolResponse {
-    toolbox.call(called(tool, arguments), &turn()).await
+    toolbox.run(called(tool, arguments), &turn()).await
 }
 
 async fn dispatch(toolbox: &Toolbox, calls: Vec<ToolCall>) -> Vec<ToolResponse> {

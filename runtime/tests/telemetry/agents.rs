@@ -1,10 +1,12 @@
 //! Spans of agents, models and sub-agents.
 
 use serde_json::Value;
-use toolgen_runtime::agent::agent_loop::{AgentLoop, Entry, LoopOptions, ModelTurn, Transcript, run_loop};
+use toolgen_runtime::agent::agent_loop::{
+    Agent, Entry, LoopOptions, ModelTurn, Transcript, WireModel, run_loop,
+};
 use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{Session, ToolboxContext};
+use toolgen_runtime::{Session, ToolboxContext, Turn};
 
 use crate::prelude::*;
 use crate::receiver::{Telemetry, attribute, attributes, failed};
@@ -33,13 +35,11 @@ async fn loop_span_contains_its_turns_and_calls() {
     let registry = Registry::new(toolset![add]).unwrap();
     let context = ToolboxContext::new().with_agent_id("clerk");
     let toolbox = Toolbox::builder(&registry).context(context).layer(telemetry.otel()).build().unwrap();
-    let turn = ToolContext::new("turn", "")
-        .with_session(Session::new("s-1"))
-        .with_dialect(WireFormat::Anthropic.dialect());
-    let mut agent = AgentLoop::new(&toolbox, WireFormat::Anthropic, reply)
-        .unwrap()
-        .with_model("claude-test")
-        .with_context(turn);
+    let turn =
+        Turn::new("turn").with_session(Session::new("s-1")).with_dialect(WireFormat::Anthropic.dialect());
+    let mut agent =
+        Agent::new(WireModel::new(WireFormat::Anthropic, reply).with_model("claude-test"), &toolbox)
+            .with_turn(turn);
     assert_eq!(agent.run("1 + 2?").await.text().unwrap(), "It is 3.");
     let spans = telemetry.spans();
     let names: Vec<&str> = spans.iter().map(|span| span.name.as_str()).collect();
@@ -108,7 +108,7 @@ async fn sub_agent_span_is_inside_its_call_span() {
     let registry = Registry::new([std::sync::Arc::new(agent)]).unwrap();
     let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();
     let call = ToolCall::new("outer", "explore", json!({"task": "1 + 2?"}));
-    let response = toolbox.call(call, &ToolContext::new("turn", "")).await;
+    let response = toolbox.run(call, &Turn::new("turn")).await;
     assert_eq!(response.text(), "3", "{response:?}");
     let call = telemetry.span("execute_tool explore");
     let agent = telemetry.span("invoke_agent explore");
@@ -127,7 +127,7 @@ async fn stopped_loop_span_has_the_reason() {
     let telemetry = Telemetry::start();
     let registry = Registry::new(toolset![add]).unwrap();
     let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let mut fails = |_: Transcript| async { Err::<ModelTurn, _>("the key hunter2 is not known") };
     let run = run_loop(&toolbox, &mut fails, &turn, Transcript::user("1 + 2?"), &LoopOptions::new()).await;
     assert!(run.outcome.is_err());

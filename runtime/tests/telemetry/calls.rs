@@ -4,7 +4,7 @@ use opentelemetry::Context;
 use opentelemetry::trace::{FutureExt, TraceContextExt, Tracer, TracerProvider};
 use serde_json::Value;
 use tokio::time::{sleep, timeout};
-use toolgen_runtime::{DispatchOptions, Session, ToolResult};
+use toolgen_runtime::{DispatchOptions, Session, ToolResult, Turn};
 
 use crate::prelude::*;
 use crate::receiver::{Telemetry, attribute, attributes, events, failed};
@@ -56,14 +56,14 @@ fn call(name: &'static str, arguments: Value) -> ToolCall {
     ToolCall::new("c-1", name, arguments)
 }
 
-fn turn() -> ToolContext {
-    ToolContext::new("turn", "").with_agent_id("clerk").with_session(Session::new("s-1"))
+fn turn() -> Turn {
+    Turn::new("turn").with_agent_id("clerk").with_session(Session::new("s-1"))
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn call_span_follows_the_conventions() {
     let telemetry = Telemetry::start();
-    toolbox(telemetry.otel()).call(call("login", json!({"user": "me", "pin": "hunter2"})), &turn()).await;
+    toolbox(telemetry.otel()).run(call("login", json!({"user": "me", "pin": "hunter2"})), &turn()).await;
     let span = telemetry.span("execute_tool login");
     assert_eq!(
         attributes(&span.attributes),
@@ -88,10 +88,10 @@ async fn unknown_codes_and_long_attributes_are_bounded() {
     let telemetry = Telemetry::start();
     let toolbox = toolbox(telemetry.otel());
     for code in ["patient-1", "patient-2", "NOT_FOUND"] {
-        toolbox.call(call("says", json!({"code": code})), &turn()).await;
+        toolbox.run(call("says", json!({"code": code})), &turn()).await;
     }
     let long = "x".repeat(100_000);
-    toolbox.call(ToolCall::new(long.as_str(), long.as_str(), json!({})), &turn()).await;
+    toolbox.run(ToolCall::new(long.as_str(), long.as_str(), json!({})), &turn()).await;
     let spans = telemetry.spans();
     let kinds: Vec<_> = spans.iter().map(|span| attribute(span, "error.type").unwrap()).collect();
     assert_eq!(kinds, ["EXECUTION_ERROR", "EXECUTION_ERROR", "NOT_FOUND", "TOOL_NOT_FOUND"]);
@@ -111,7 +111,7 @@ async fn failed_call_span_has_the_code_without_the_message() {
         ("nobody", json!({}), "TOOL_NOT_FOUND", true),
     ];
     for (name, arguments, _, _) in &calls {
-        toolbox.call(call(name, arguments.clone()), &turn()).await;
+        toolbox.run(call(name, arguments.clone()), &turn()).await;
     }
     let spans = telemetry.spans();
     assert_eq!(spans.len(), calls.len());
@@ -131,7 +131,7 @@ async fn failed_call_span_has_the_code_without_the_message() {
 async fn abandoned_call_ends_its_span() {
     let telemetry = Telemetry::start();
     let toolbox = toolbox(telemetry.otel());
-    let given_up = timeout(Duration::from_millis(50), toolbox.call(call("hang", json!({})), &turn())).await;
+    let given_up = timeout(Duration::from_millis(50), toolbox.run(call("hang", json!({})), &turn())).await;
     assert!(given_up.is_err());
     assert_eq!(attribute(&telemetry.span("execute_tool hang"), "error.type").as_deref(), Some("CANCELLED"));
 }
@@ -181,7 +181,7 @@ async fn explicit_context_takes_precedence_over_the_current_one() {
     let turn = turn().with_otel_context(given.clone());
     let arguments = json!({"user": "me", "pin": "0"});
     let toolbox = toolbox(telemetry.otel());
-    toolbox.call(call("login", arguments), &turn).with_context(current.clone()).await;
+    toolbox.run(call("login", arguments), &turn).with_context(current.clone()).await;
     given.span().end();
     current.span().end();
     assert_eq!(telemetry.span("execute_tool login").parent_span_id, telemetry.span("given").span_id);
@@ -191,7 +191,7 @@ async fn explicit_context_takes_precedence_over_the_current_one() {
 async fn content_is_opt_in_and_redacted() {
     let telemetry = Telemetry::start();
     let toolbox = toolbox(telemetry.otel().with_content());
-    toolbox.call(call("login", json!({"user": "me", "pin": "hunter2"})), &turn()).await;
+    toolbox.run(call("login", json!({"user": "me", "pin": "hunter2"})), &turn()).await;
     let span = telemetry.span("execute_tool login");
     let arguments = attribute(&span, "gen_ai.tool.call.arguments").unwrap();
     assert_eq!(arguments, "{\"user\":\"me\",\"pin\":\"[REDACTED]\"}");
@@ -207,7 +207,7 @@ async fn calls_run_without_the_layer_or_the_sdk() {
         Toolbox::builder(&registry).build().unwrap(),
         Toolbox::builder(&registry).layer(Otel::new()).build().unwrap(),
     ] {
-        assert_eq!(toolbox.call(call("login", arguments.clone()), &turn()).await.text(), "me 0");
+        assert_eq!(toolbox.run(call("login", arguments.clone()), &turn()).await.text(), "me 0");
     }
 }
 
@@ -220,7 +220,7 @@ async fn span_of_the_program_is_not_modified_without_a_layer_span() {
     let toolbox = toolbox(Otel::new().with_content());
     for user in ["me", "root"] {
         let call = call("login", json!({"user": user, "pin": "hunter2"}));
-        toolbox.call(call, &turn()).with_context(above.clone()).await;
+        toolbox.run(call, &turn()).with_context(above.clone()).await;
     }
     assert!(above.span().is_recording(), "a call has ended it");
     above.span().end();
@@ -273,7 +273,7 @@ async fn log_records_of_a_call_are_in_its_span() {
     let (telemetry, lines) = (Telemetry::start(), Lines::default());
     let toolbox = toolbox(telemetry.otel());
     let listening = tracing::subscriber::set_default(lines.clone());
-    toolbox.call(call("login", json!({"user": "me", "pin": "hunter2"})), &turn()).await;
+    toolbox.run(call("login", json!({"user": "me", "pin": "hunter2"})), &turn()).await;
     drop(listening);
     let seen = lines.0.lock().unwrap().clone();
     let expected = ["Executing tool: login", "Tool login executed successfully"];

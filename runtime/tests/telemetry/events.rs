@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use toolgen_runtime::engine::http::{HttpEngine, RetryPolicy};
 use toolgen_runtime::layers::control::{InputHandler, InputQuestion, InputReply};
 use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, MiddlewareDecision, ToolRequest};
-use toolgen_runtime::{BoxFuture, Control, InputRequest, ToolResult};
+use toolgen_runtime::{BoxFuture, Control, InputRequest, ToolResult, Turn};
 use toolgen_test_support::http::{Server, ok, reply};
 
 use crate::passed_on::get;
@@ -45,7 +45,7 @@ async fn told(decided: Approval) -> Vec<(String, Vec<String>)> {
         .layer(telemetry.otel())
         .build()
         .unwrap();
-    toolbox.call(ToolCall::new("c", "order", json!({})), &ToolContext::new("turn", "")).await;
+    toolbox.run(ToolCall::new("c", "order", json!({})), &Turn::new("turn")).await;
     events(&telemetry.span("execute_tool order"))
 }
 
@@ -69,7 +69,7 @@ async fn http_retry_is_an_event() {
     let registry = Registry::new([engine.tool(get(Vec::new()))]).unwrap();
     let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();
     let call = ToolCall::new("c", "get", json!({}));
-    let response = toolbox.call(call, &ToolContext::new("turn", "")).await;
+    let response = toolbox.run(call, &Turn::new("turn")).await;
     assert!(response.outcome.is_ok(), "{response:?}");
     let messages = events(&telemetry.span("execute_tool get"));
     assert_eq!(messages.len(), 1, "{messages:?}");

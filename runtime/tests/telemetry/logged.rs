@@ -14,7 +14,7 @@ use tracing::{Event, Metadata, Subscriber};
 use toolgen_runtime::layers::trace::Trace;
 use toolgen_runtime::{
     ContextValues, Registry, Session, ToolCall, ToolContext, ToolError, ToolResult, Toolbox, ToolboxContext,
-    tool, toolset,
+    Turn, tool, toolset,
 };
 
 /// Logs in.
@@ -138,9 +138,9 @@ async fn collect(
             .layer(trace)
             .build()
             .unwrap();
-    let turn = ToolContext::new("turn", "").with_agent_id("coder-1").with_session(Session::new("s-1"));
+    let turn = Turn::new("turn").with_agent_id("coder-1").with_session(Session::new("s-1"));
     for (name, arguments) in calls {
-        let call = toolbox.call(ToolCall::new("c-1", *name, arguments.clone()), &turn);
+        let call = toolbox.run(ToolCall::new("c-1", *name, arguments.clone()), &turn);
         let _ = tokio::time::timeout(Duration::from_millis(20), call).await;
     }
     drop(guard);
@@ -222,8 +222,8 @@ async fn rejected_client_value_is_logged_without_the_value() {
     let registry = Registry::new(toolset![login]).unwrap();
     let toolbox = Toolbox::builder(&registry).context(context).build().unwrap();
     let claims = ContextValues::default().with_client("workspace_id", "s3cret").with_client("own", "s3cret");
-    let turn = ToolContext::new("turn", "").with_values(claims);
-    toolbox.call(ToolCall::new("c-1", "login", json!({ "user": "a", "pin": "b" })), &turn).await;
+    let turn = Turn::new("turn").with_values(claims);
+    toolbox.run(ToolCall::new("c-1", "login", json!({ "user": "a", "pin": "b" })), &turn).await;
     drop(guard);
     let lines = collector.0.lines.lock().unwrap().clone();
     let line = "1 WARN A client's value of \"workspace_id\" was ignored: the program set it";

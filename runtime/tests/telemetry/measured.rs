@@ -1,6 +1,7 @@
 //! Metrics of calls.
 
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
+use toolgen_runtime::Turn;
 
 use crate::calls::toolbox;
 use crate::prelude::*;
@@ -10,13 +11,13 @@ use crate::receiver::{Telemetry, points};
 async fn call_duration_is_a_histogram_by_tool_and_error() {
     let telemetry = Telemetry::start();
     let toolbox = toolbox(telemetry.otel());
-    let turn = ToolContext::new("turn", "").with_agent_id("clerk");
+    let turn = Turn::new("turn").with_agent_id("clerk");
     for user in ["me", "you", "root"] {
         let arguments = json!({"user": user, "pin": "hunter2"});
-        toolbox.call(ToolCall::new("c", "login", arguments), &turn).await;
+        toolbox.run(ToolCall::new("c", "login", arguments), &turn).await;
     }
     for made_up in ["a", "b"] {
-        toolbox.call(ToolCall::new("c", made_up, json!({})), &turn).await;
+        toolbox.run(ToolCall::new("c", made_up, json!({})), &turn).await;
     }
     let metrics = telemetry.metrics();
     let metric = &metrics["gen_ai.execute_tool.duration"];

@@ -17,7 +17,7 @@ use toolgen_runtime::spec::plan::{
     Encoding, ExecutionPlan, Location, McpServer, McpTransport, Parameter, Placement, RequestPlan,
     SecurityRequirement, SecurityScheme, Tool,
 };
-use toolgen_runtime::{List, Shape, Text, ToolName, ToolSpec};
+use toolgen_runtime::{List, Shape, Text, ToolName, ToolSpec, Turn};
 use toolgen_test_support::http;
 
 use crate::prelude::*;
@@ -67,7 +67,7 @@ fn traceparent(span: &opentelemetry_proto::tonic::trace::v1::Span) -> String {
 async fn call_get(telemetry: &Telemetry, engine: HttpEngine, tool: Tool, arguments: serde_json::Value) {
     let registry = Registry::new([engine.tool(tool)]).unwrap();
     let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();
-    let response = toolbox.call(ToolCall::new("c", "get", arguments), &ToolContext::new("turn", "")).await;
+    let response = toolbox.run(ToolCall::new("c", "get", arguments), &Turn::new("turn")).await;
     assert!(response.outcome.is_ok(), "{response:?}");
 }
 
@@ -105,8 +105,8 @@ async fn service_receives_only_valid_trace_headers() {
         let engine = if also { builder().propagate_header("baggage") } else { builder() };
         let registry = Registry::new([engine.build().unwrap().tool(get(Vec::new()))]).unwrap();
         let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();
-        let turn = ToolContext::new("turn", "").with_otel_context(context);
-        let response = toolbox.call(ToolCall::new("c", "get", json!({})), &turn).await;
+        let turn = Turn::new("turn").with_otel_context(context);
+        let response = toolbox.run(ToolCall::new("c", "get", json!({})), &turn).await;
         assert!(response.outcome.is_ok(), "{response:?}");
     }
     assert!(headers(&service, "traceparent").iter().all(Option::is_some));
@@ -205,13 +205,13 @@ async fn trace_continues_in_the_mcp_server_process() {
     let client = McpClient::connect(server(&telemetry), McpOptions::new()).await.unwrap();
     let registry = Registry::new(client.tools().await.unwrap()).unwrap();
     let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let tracer = telemetry.tracers.tracer("the program");
     let above = Context::new().with_span(tracer.start("request"));
     let call = |celsius: f64| ToolCall::new("c", "units__fahrenheit", json!({ "celsius": celsius }));
-    let response = toolbox.call(call(100.0), &turn).with_context(above.clone()).await;
+    let response = toolbox.run(call(100.0), &turn).with_context(above.clone()).await;
     assert_eq!(response.text(), r#"{"result":212.0}"#);
-    assert!(toolbox.call(call(-300.0), &turn).await.is_error());
+    assert!(toolbox.run(call(-300.0), &turn).await.is_error());
     above.span().end();
     let count =
         |metric: &Metric| crate::receiver::points(metric).iter().map(|(_, count, _)| *count).sum::<u64>();
@@ -256,7 +256,7 @@ async fn trace_propagation_to_an_mcp_server_can_be_disabled() {
     let registry = Registry::new(client.tools().await.unwrap()).unwrap();
     let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();
     let call = ToolCall::new("c", "units__fahrenheit", json!({"celsius": 100}));
-    toolbox.call(call, &ToolContext::new("turn", "")).await;
+    toolbox.run(call, &Turn::new("turn")).await;
     telemetry.until(|telemetry| telemetry.spans().len() == 3).await;
     client.close().await;
     let (ours, theirs) =

@@ -2,6 +2,7 @@
 
 use opentelemetry_proto::tonic::trace::v1::Span;
 use toolgen_runtime::ToolResponse;
+use toolgen_runtime::Turn;
 use toolgen_runtime::layers::middleware::{MiddlewareDecision, ToolRequest};
 
 use crate::prelude::*;
@@ -35,9 +36,9 @@ fn waiting(response: ToolResponse) -> Box<toolgen_runtime::layers::middleware::A
 #[tokio::test(flavor = "multi_thread")]
 async fn resumed_call_has_its_own_span_linked_to_the_waiting_one() {
     let telemetry = Telemetry::start();
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let call = ToolCall::new("c-1", "delete", json!({"path": "a"}));
-    let request = waiting(toolbox(Some(telemetry.otel())).call(call, &turn).await);
+    let request = waiting(toolbox(Some(telemetry.otel())).run(call, &turn).await);
     // Stored as data, and resumed by another process.
     let stored = serde_json::to_string(&request).unwrap();
     let request = serde_json::from_str(&stored).unwrap();
@@ -57,9 +58,9 @@ async fn resumed_call_has_its_own_span_linked_to_the_waiting_one() {
 
 #[tokio::test]
 async fn requests_without_the_layer_are_unchanged() {
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let call = ToolCall::new("c-1", "delete", json!({"path": "a"}));
-    let request = waiting(toolbox(None).call(call, &turn).await);
+    let request = waiting(toolbox(None).run(call, &turn).await);
     assert!(request.traceparent.is_none());
     assert!(!serde_json::to_string(&request).unwrap().contains("traceparent"));
     assert_eq!(toolbox(None).resume(*request, &turn).await.text(), "a is gone");
@@ -68,10 +69,10 @@ async fn requests_without_the_layer_are_unchanged() {
 #[tokio::test(flavor = "multi_thread")]
 async fn modified_traceparent_invalidates_the_request() {
     let telemetry = Telemetry::start();
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let toolbox = toolbox(Some(telemetry.otel()));
     let call = ToolCall::new("c-1", "delete", json!({"path": "a"}));
-    let mut request = serde_json::to_value(waiting(toolbox.call(call, &turn).await)).unwrap();
+    let mut request = serde_json::to_value(waiting(toolbox.run(call, &turn).await)).unwrap();
     request["traceparent"] = json!("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
     let refused = toolbox.resume(serde_json::from_value(request).unwrap(), &turn).await;
     assert_eq!(refused.outcome.unwrap_err().code(), "APPROVAL_INVALID");

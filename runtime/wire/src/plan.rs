@@ -137,7 +137,7 @@ impl WireFormat {
     /// ```
     /// use toolgen_runtime::schema::dialect::OPENAI_STRICT;
     /// use toolgen_runtime::wire::WireFormat;
-    /// use toolgen_runtime::{AgentTool as _, ToolContext, tool, toolset};
+    /// use toolgen_runtime::{AgentTool as _, ToolContext, Turn, tool, toolset};
     ///
     /// /// Adds two numbers.
     /// #[tool(undocumented)]
@@ -152,7 +152,7 @@ impl WireFormat {
     /// assert_eq!(plan.decisions()[0].to_string(), "add: openai-strict");
     ///
     /// // The calls of the reply are decoded in the dialects in which their tools were shown.
-    /// let turn = ToolContext::new("turn-1", "").with_dialect(plan.dialects());
+    /// let turn = Turn::new("turn-1").with_dialect(plan.dialects());
     /// # Ok(())
     /// # }
     /// ```

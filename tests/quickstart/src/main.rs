@@ -12,7 +12,7 @@ pub mod tasks {
 
 use serde_json::{Value, json};
 use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
-use toolgen_runtime::{Registry, ToolCall, ToolContext, Toolbox, ToolboxContext, tool, toolset};
+use toolgen_runtime::{Registry, ToolCall, Toolbox, ToolboxContext, Turn, tool, toolset};
 
 /// Counts the days of some weeks, for a date that is so many weeks away.
 #[tool(read_only)]
@@ -57,7 +57,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// Returns what the model sees of a call: the content of the result, or an error that helps to correct the call.
 async fn answer(toolbox: &Toolbox, number: usize, name: &str, arguments: Value) -> String {
     let call = ToolCall::new(format!("call_{number}"), name, arguments);
-    let response = toolbox.call(call, &ToolContext::new("turn_1", "")).await;
+    let response = toolbox.run(call, &Turn::new("turn_1")).await;
     let prefix = if response.is_error() { "error: " } else { "" };
     format!("{prefix}{}", response.text())
 }

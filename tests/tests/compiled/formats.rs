@@ -7,7 +7,7 @@ use toolgen_runtime::schema::dialect::{self, Dialect};
 use toolgen_runtime::wire::WireFormat;
 use toolgen_runtime::{
     AgentTool, Registry, Schema, Text, ToolCall, ToolContext, ToolInput, ToolName, ToolSpec, ToolboxContext,
-    tool, toolset,
+    Turn, tool, toolset,
 };
 
 #[derive(ToolInput)]
@@ -85,7 +85,7 @@ async fn tool_may_ignore_unknown_arguments() {
         r#"{"name":"shell","description":"Execute a shell command and return the output","input_schema":{"type":"object","properties":{"cmd":{"type":"string","description":"The shell command to execute"}},"required":["cmd"]}}"#
     );
     let call = ToolCall::new("1", "shell", json!({"cmd": "ls", "shell": "zsh"}));
-    let response = toolbox.call(call, &ToolContext::new("turn", "")).await;
+    let response = toolbox.run(call, &Turn::new("turn")).await;
     assert_eq!(response.text(), "ls");
     // In dialects that require closed schemas, it is closed.
     let strict = WireFormat::OpenAiChat.tools_in(&dialect::OPENAI_STRICT, toolbox.specs()).unwrap();
@@ -184,7 +184,7 @@ async fn nested_values_are_validated_in_every_dialect() {
     ];
     let registry = Registry::new(toolset![submit_stories]).unwrap();
     for dialect in dialects {
-        let ctx = ToolContext::new("1", "submit_stories").with_dialect(dialect);
+        let ctx = Turn::default().with_dialect(dialect).call_context("1", "submit_stories");
         let need = json!({"title": "b", "weight": "must"});
         let good = json!({"requirements": [
             {"title": "a", "acceptance_criteria": ["x"], "depends_on": [need]}]});

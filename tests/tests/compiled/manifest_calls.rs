@@ -6,7 +6,8 @@ use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
 use toolgen_runtime::layers::control::EffectHandler;
 use toolgen_runtime::{
-    BoxFuture, Control, Effect, Registry, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, Toolbox,
+    BoxFuture, Control, Effect, Registry, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult,
+    Toolbox, Turn,
 };
 use toolgen_test_support::http::{self, Server};
 
@@ -31,7 +32,7 @@ fn toolbox(manifest: &str, engines: &Engines) -> Toolbox {
 }
 
 async fn call(toolbox: &Toolbox, name: &str, arguments: Value) -> ToolResponse {
-    toolbox.call(ToolCall::new("1", name, arguments), &ToolContext::new("turn", "")).await
+    toolbox.run(ToolCall::new("1", name, arguments), &Turn::new("turn")).await
 }
 
 const COMMANDS: &str = r#"

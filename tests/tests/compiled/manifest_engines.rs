@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use toolgen::dynamic::Loader;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::http::HttpEngine;
-use toolgen_runtime::{Control, Registry, ToolCall, ToolContext, ToolResponse, Toolbox, ToolboxContext};
+use toolgen_runtime::{Control, Registry, ToolCall, ToolResponse, Toolbox, ToolboxContext, Turn};
 use toolgen_test_support::http::{Server, reply};
 use toolgen_test_support::scratch::Folder;
 
@@ -61,7 +61,7 @@ tools:
 "#;
 
 async fn call(toolbox: &Toolbox, name: &str, arguments: Value) -> ToolResponse {
-    toolbox.call(ToolCall::new("1", name, arguments), &ToolContext::new("turn", "")).await
+    toolbox.run(ToolCall::new("1", name, arguments), &Turn::new("turn")).await
 }
 
 #[tokio::test]

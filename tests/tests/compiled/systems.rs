@@ -15,7 +15,7 @@ use toolgen_runtime::layers::control::{Answerer, Question};
 use toolgen_runtime::layers::dependencies::Dependencies;
 use toolgen_runtime::{
     BoxFuture, ContextValues, Control, ExecutionPlan, Registry, Session, ToolCall, ToolContext, ToolError,
-    ToolResponse, Toolbox, ToolboxContext,
+    ToolResponse, Toolbox, ToolboxContext, Turn,
 };
 use toolgen_test_support::scratch::Folder;
 
@@ -58,11 +58,11 @@ fn registry(program: &Program) -> Registry {
 }
 
 async fn call(toolbox: &Toolbox, name: &str, arguments: Value) -> ToolResponse {
-    toolbox.call(ToolCall::new("1", name, arguments), &turn()).await
+    toolbox.run(ToolCall::new("1", name, arguments), &turn()).await
 }
 
-fn turn() -> ToolContext {
-    ToolContext::new("turn-1", "")
+fn turn() -> Turn {
+    Turn::new("turn-1")
 }
 
 fn toolbox(registry: &Registry, program: &Program, set: &str, context: ToolboxContext) -> Toolbox {
@@ -200,7 +200,7 @@ async fn planning_agents_enforce_declared_requirements() {
     let turn = turn().with_values(values).with_session(session);
     for tool in program.all_tools() {
         let name = tool.spec.name.as_str();
-        let response = toolbox.call(ToolCall::new("1", name, least(name)), &turn).await;
+        let response = toolbox.run(ToolCall::new("1", name, least(name)), &turn).await;
         assert!(!response.is_error(), "{name}: {}", response.text());
     }
 }

@@ -1,11 +1,11 @@
 //! Models: loops, streams, transcripts, tools in requests, discovery.
 
 use serde_json::{Value, json};
-use toolgen_runtime::agent::agent_loop::{AgentLoop, Transcript};
+use toolgen_runtime::agent::agent_loop::{Agent, Transcript, WireModel};
 use toolgen_runtime::registry::discovery::Discovery;
 use toolgen_runtime::spec::toolset::Toolset;
 use toolgen_runtime::wire::{Calls, Deferred, Stream, ToolResultOptions, WireFormat};
-use toolgen_runtime::{Registry, ToolContext, Toolbox};
+use toolgen_runtime::{Registry, ToolContext, Toolbox, Turn};
 
 use crate::AnyResult;
 
@@ -22,7 +22,7 @@ async fn a_loop(toolbox: Toolbox, client: reqwest::Client, url: &str, key: &str)
 
 async fn streamed(toolbox: Toolbox, client: reqwest::Client, url: &str) -> AnyResult<String> {
     page!("docs/conversation.md", "let send = async |request: Value, mut stream: Stream|");
-    Ok(AgentLoop::streaming(&toolbox, WireFormat::OpenAiChat, send)?.run("Hello").await.text()?)
+    Ok(Agent::new(WireModel::streaming(WireFormat::OpenAiChat, send), &toolbox).run("Hello").await.text()?)
 }
 
 fn rendered(transcript: &Transcript) -> Vec<Value> {
@@ -51,7 +51,7 @@ fn deferred(toolbox: &Toolbox) -> AnyResult<Value> {
     Ok(tools)
 }
 
-async fn referred(registry: Registry, calls: Calls, turn: ToolContext) -> AnyResult<(Value, Vec<Value>)> {
+async fn referred(registry: Registry, calls: Calls, turn: Turn) -> AnyResult<(Value, Vec<Value>)> {
     page!("docs/discovery.md", "let all = Toolbox::builder(&registry).build()?;");
     Ok((tools, messages))
 }

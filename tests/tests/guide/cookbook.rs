@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 use toolgen_runtime::{
-    Registry, ToolCall, ToolContext, ToolError, ToolResult, Toolbox, ToolboxContext, tool, toolset,
+    Registry, ToolCall, ToolContext, ToolError, ToolResult, Toolbox, ToolboxContext, Turn, tool, toolset,
 };
 
 use crate::AnyResult;
 
 async fn answered(toolbox: &Toolbox, name: &str, arguments: Value) -> String {
     let call = ToolCall::new("1", name, arguments);
-    toolbox.call(call, &ToolContext::new("turn", "")).await.text().to_owned()
+    toolbox.run(call, &Turn::new("turn")).await.text().to_owned()
 }
 
 mod state {
@@ -22,8 +22,8 @@ mod state {
         let toolbox = Registry::new(toolset![roll]).unwrap().toolbox(Default::default());
         let conversation = Session::new("s-1");
         let turn = turn_of(&conversation);
-        toolbox.call(ToolCall::new("1", "roll", json!({})), &turn).await;
-        let second = toolbox.call(ToolCall::new("2", "roll", json!({})), &turn).await;
+        toolbox.run(ToolCall::new("1", "roll", json!({})), &turn).await;
+        let second = toolbox.run(ToolCall::new("2", "roll", json!({})), &turn).await;
         assert_eq!(second.text(), "4, roll 2");
     }
 }
@@ -36,10 +36,10 @@ mod order {
     #[tokio::test]
     async fn required_tool_must_be_called_first() {
         let toolbox = Registry::new(toolset![check_stock, place_order]).unwrap().toolbox(Default::default());
-        let turn = ToolContext::new("turn", "").with_session(toolgen_runtime::Session::new("s"));
-        let order = || toolbox.call(ToolCall::new("1", "place_order", json!({"product": "tea"})), &turn);
+        let turn = Turn::new("turn").with_session(toolgen_runtime::Session::new("s"));
+        let order = || toolbox.run(ToolCall::new("1", "place_order", json!({"product": "tea"})), &turn);
         assert!(order().await.text().contains("Check the stock first."), "{}", order().await.text());
-        toolbox.call(ToolCall::new("1", "check_stock", json!({"product": "tea"})), &turn).await;
+        toolbox.run(ToolCall::new("1", "check_stock", json!({"product": "tea"})), &turn).await;
         assert_eq!(order().await.text(), "ordered tea");
     }
 }
@@ -81,7 +81,7 @@ mod long {
     async fn long_call_reports_progress_and_is_cancelled() {
         let toolbox = Registry::new(toolset![copy_all]).unwrap().toolbox(Default::default());
         let call = ToolCall::new("1", "copy_all", json!({"files": 3}));
-        let response = toolbox.call(call, &shown(ToolContext::new("turn", ""))).await;
+        let response = toolbox.run(call, &shown(Turn::new("turn"))).await;
         assert_eq!(response.text(), "copied 3 files");
         stopped(&toolbox).await.unwrap();
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::executor::{ContainerExecutor, LocalExecutor};
-use toolgen_runtime::{EffectLimits, Registry, ToolContext, ToolError, Toolbox, ToolboxContext};
+use toolgen_runtime::{EffectLimits, Registry, ToolContext, ToolError, Toolbox, ToolboxContext, Turn};
 
 use crate::AnyResult;
 
@@ -58,7 +58,7 @@ mod functions {
     async fn manifest_function_is_called() {
         let toolbox = registry().unwrap().toolbox(ToolboxContext::new());
         let call = toolgen_runtime::ToolCall::new("1", "find_book", serde_json::json!({"title": "mm"}));
-        let response = toolbox.call(call, &ToolContext::new("turn-1", "")).await;
+        let response = toolbox.run(call, &Turn::new("turn-1")).await;
         assert!(response.text().contains("Emma"), "{}", response.text());
     }
 }

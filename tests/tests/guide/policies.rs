@@ -1,7 +1,7 @@
 //! Policies, approvals, records.
 
 use serde_json::json;
-use toolgen_runtime::{Registry, ToolCall, ToolContext, ToolError, Toolbox, toolset};
+use toolgen_runtime::{Registry, ToolCall, ToolContext, ToolError, Toolbox, Turn, toolset};
 
 use crate::AnyResult;
 
@@ -16,7 +16,7 @@ fn looking() -> AnyResult<Toolbox> {
 #[tokio::test]
 async fn limit_refuses_a_call() {
     let call = ToolCall::new("1", "pay", json!({"to": "Ada", "cents": 5}));
-    let response = looking().unwrap().call(call, &ToolContext::new("turn", "")).await;
+    let response = looking().unwrap().run(call, &Turn::new("turn")).await;
     assert!(response.is_error(), "{}", response.text());
 }
 
@@ -35,7 +35,7 @@ fn rules_select_tools() {
 
 async fn scoped() -> AnyResult<String> {
     let toolbox = Registry::new(toolset![pay, balance])?.toolbox(Default::default());
-    page!("docs/policies.md", "let answer = toolbox.call(call, &turn).await;");
+    page!("docs/policies.md", "let answer = toolbox.run(call, &turn).await;");
 
     assert!(answer.is_error());
     Ok(answer.text().to_owned())
@@ -55,11 +55,11 @@ fn limited() -> AnyResult<Toolbox> {
 #[tokio::test]
 async fn rate_limit_is_checked() {
     let toolbox = limited().unwrap();
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     for _ in 0..10 {
-        assert!(!toolbox.call(ToolCall::new("1", "balance", json!({})), &turn).await.is_error());
+        assert!(!toolbox.run(ToolCall::new("1", "balance", json!({})), &turn).await.is_error());
     }
-    assert!(toolbox.call(ToolCall::new("1", "balance", json!({})), &turn).await.is_error());
+    assert!(toolbox.run(ToolCall::new("1", "balance", json!({})), &turn).await.is_error());
 }
 
 mod approvals {
@@ -79,8 +79,8 @@ mod approvals {
     async fn later() -> AnyResult<String> {
         let registry = Registry::new(toolset![pay, balance])?;
         let toolbox = Toolbox::builder(&registry).middleware(LargeSums).build()?;
-        let turn = ToolContext::new("turn-1", "");
-        page!("docs/policies.md", "let response = toolbox.call(call, &turn).await;");
+        let turn = Turn::new("turn-1");
+        page!("docs/policies.md", "let response = toolbox.run(call, &turn).await;");
         Ok(response.text().to_owned())
     }
 
@@ -97,15 +97,14 @@ mod approvals {
         page!("docs/policies.md", "let key = std::fs::read(key_file)?;");
         let call = ToolCall::new("call-1", "pay", json!({"to": "Ada", "cents": 9_000}));
         let ada = toolgen_runtime::Principal::new("key-7").with_scopes(["pay"]);
-        let turn = ToolContext::new("turn-1", "")
-            .with_principal(ada)
-            .with_session(toolgen_runtime::Session::new("monday"));
-        let response = toolbox.call(call, &turn).await;
+        let turn =
+            Turn::new("turn-1").with_principal(ada).with_session(toolgen_runtime::Session::new("monday"));
+        let response = toolbox.run(call, &turn).await;
         let Err(ToolError::ApprovalRequired(request)) = response.outcome else {
             return Err("it did not wait".into());
         };
         approvals.grant(request.queue_id(), "Grace", "").await?;
-        page!("docs/policies.md", "fn turn_of(caller: &Caller) -> ToolContext");
+        page!("docs/policies.md", "fn turn_of(caller: &Caller) -> Turn");
         let ended = approvals.get(request.queue_id()).await?.ok_or("it is gone")?;
         let _ = (std::fs::remove_file(&file), std::fs::remove_file(key_file));
         Ok(format!("{}, {:?}", ended.state, ended.outcome.map(|outcome| outcome.error_code)))
@@ -120,7 +119,7 @@ mod approvals {
     async fn closures_can_approve() {
         let registry = Registry::new(toolset![pay, balance]).unwrap();
         let call = ToolCall::new("call-1", "pay", json!({"to": "Ada", "cents": 9_000}));
-        let response = closures(&registry).unwrap().call(call, &ToolContext::new("turn-1", "")).await;
+        let response = closures(&registry).unwrap().run(call, &Turn::new("turn-1")).await;
         assert!(response.text().contains("No pay today."), "{}", response.text());
     }
 
@@ -129,7 +128,7 @@ mod approvals {
         assert_eq!(later().await.unwrap(), "paid 9000 to Ada");
         let registry = Registry::new(toolset![pay, balance]).unwrap();
         let call = ToolCall::new("1", "pay", json!({"to": "Ada", "cents": 9_000}));
-        let response = toolbox(&registry).unwrap().call(call, &ToolContext::new("turn", "")).await;
+        let response = toolbox(&registry).unwrap().run(call, &Turn::new("turn")).await;
         assert!(matches!(response.outcome, Err(ToolError::ApprovalRequired(_))));
     }
 }
@@ -143,7 +142,7 @@ mod records {
         let _ = std::fs::remove_file(&file);
         page!("docs/audit.md", "let auditor = Auditor::builder(SqliteSink::open(");
         let call = ToolCall::new("1", "balance", json!({}));
-        assert_eq!(toolbox.call(call, &ToolContext::new("turn", "")).await.text(), "7");
+        assert_eq!(toolbox.run(call, &Turn::new("turn")).await.text(), "7");
         page!("docs/audit.md", "auditor.flush().await?;");
 
         let _ = std::fs::remove_file(&file);
@@ -172,7 +171,7 @@ mod records {
     async fn watched() -> AnyResult<usize> {
         let registry = Registry::new(toolset![pay, balance])?;
         page!("docs/audit.md", "let (events, seen) = channel();");
-        toolbox.call(ToolCall::new("1", "balance", json!({})), &ToolContext::new("turn", "")).await;
+        toolbox.run(ToolCall::new("1", "balance", json!({})), &Turn::new("turn")).await;
         Ok(seen.try_iter().count())
     }
 
@@ -191,7 +190,7 @@ mod records {
         let registry = Registry::new(toolset![open_door]).unwrap();
         let toolbox = Toolbox::builder(&registry).layer(auditor.clone()).build().unwrap();
         let call = ToolCall::new("1", "open_door", json!({"pin": "0815"}));
-        assert_eq!(toolbox.call(call, &ToolContext::new("turn", "")).await.text(), "true");
+        assert_eq!(toolbox.run(call, &Turn::new("turn")).await.text(), "true");
         auditor.flush().await.unwrap();
         assert_eq!(sink.rows()[0].intent.parameters, json!({"pin": "[REDACTED]"}));
     }
@@ -205,5 +204,5 @@ async fn layer_wraps_a_tool() {
         Ok(toolbox)
     }
     let call = ToolCall::new("1", "balance", json!({}));
-    assert_eq!(timed().unwrap().call(call, &ToolContext::new("turn", "")).await.text(), "7");
+    assert_eq!(timed().unwrap().run(call, &Turn::new("turn")).await.text(), "7");
 }

@@ -6,7 +6,7 @@ use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 use toolgen_runtime::layers::middleware::{
     Approval, ApprovalRequest, Approver, Middleware, MiddlewareDecision, ToolRequest,
 };
-use toolgen_runtime::{BoxFuture, Registry, Text, ToolCall, ToolContext, ToolName, ToolSpec, Toolbox};
+use toolgen_runtime::{BoxFuture, Registry, Text, ToolCall, ToolContext, ToolName, ToolSpec, Toolbox, Turn};
 use toolgen_test_support::http::{Server, ok};
 use toolgen_tests::pages::{blocks, root};
 
@@ -130,7 +130,7 @@ async fn approved_call_is_recorded_without_secrets() {
     let sink = MemorySink::new();
     let (toolbox, auditor) = guarded(sink.clone()).unwrap();
     let call = ToolCall::new("call_1", "login", json!({ "user": "Ada", "password": "hunter2" }));
-    let response = toolbox.call(call, &ToolContext::new("turn-1", "")).await;
+    let response = toolbox.run(call, &Turn::new("turn-1")).await;
     assert_eq!(response.text(), "Hello, Ada.");
     auditor.flush().await.unwrap();
     let rows = sink.rows();
@@ -187,7 +187,7 @@ async fn turn_runs_through_a_toolbox() {
 #[tokio::test]
 async fn functions_are_tools() {
     let registry = from_a_function().unwrap();
-    let ctx = ToolContext::new("call_1", "add");
+    let ctx = Turn::default().call_context("call_1", "add");
     assert_eq!(registry.call_without_layers("add", json!({"a": 2}), &ctx).await.unwrap().to_text(), "3");
     assert!(registry.call_without_layers("add", json!({"a": 2, "b": 101}), &ctx).await.is_err());
 }
@@ -196,8 +196,10 @@ async fn functions_are_tools() {
 async fn hand_written_tools_are_tools() {
     let spec = ToolSpec { name: ToolName::new("now"), description: Text::Static("Now."), ..ToolSpec::EMPTY };
     let registry = Registry::builder().add(by_hand::tool(spec)).seal().unwrap();
-    let result =
-        registry.call_without_layers("now", json!({}), &ToolContext::new("call_1", "now")).await.unwrap();
+    let result = registry
+        .call_without_layers("now", json!({}), &Turn::default().call_context("call_1", "now"))
+        .await
+        .unwrap();
     assert!(result.to_text().contains("SystemTime"), "{}", result.to_text());
 }
 
@@ -206,7 +208,7 @@ async fn argument_problems_are_shown_as_documented() {
     let registry = Registry::new(engine("http://127.0.0.1:9").tools(petstore::TOOLS)).unwrap();
     let arguments = json!({ "status": "adoptd", "limit": "ten", "page": 2 });
     let error = registry
-        .call_without_layers("listPets", arguments, &ToolContext::new("call_1", "listPets"))
+        .call_without_layers("listPets", arguments, &Turn::default().call_context("call_1", "listPets"))
         .await
         .unwrap_err();
     let visible = blocks(&[root().join("README.md")]);

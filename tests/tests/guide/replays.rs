@@ -1,7 +1,7 @@
 //! Record and replay.
 
 use serde_json::{Value, json};
-use toolgen_runtime::agent::agent_loop::AgentLoop;
+use toolgen_runtime::agent::agent_loop::{Agent, WireModel};
 use toolgen_runtime::wire::WireFormat;
 use toolgen_runtime::{Registry, tool, toolset};
 

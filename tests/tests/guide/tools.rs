@@ -1,7 +1,7 @@
 //! Write a tool, compile an API, choose a toolbox.
 
 use serde_json::json;
-use toolgen_runtime::{Registry, ToolCall, ToolContext, Toolbox, testing, toolset};
+use toolgen_runtime::{Registry, ToolCall, Toolbox, Turn, testing, toolset};
 
 use crate::AnyResult;
 
@@ -12,9 +12,9 @@ mod documented {
 }
 
 async fn called() -> AnyResult {
-    page!("docs/tools.md", "let answer = toolbox.call(call, &turn).await;");
+    page!("docs/tools.md", "let answer = toolbox.run(call, &turn).await;");
     let call = ToolCall::new("call-2", "weather", json!({"town": "Ulm", "hours": 0}));
-    let message = toolbox.call(call, &turn).await.text().to_owned();
+    let message = toolbox.run(call, &turn).await.text().to_owned();
     shown("docs/tools.md", &message);
     Ok(())
 }
@@ -43,7 +43,7 @@ mod services {
     async fn service_is_injected() {
         let toolbox = toolbox(Orders { titles: vec!["Emma".to_owned()] }).unwrap();
         let call = ToolCall::new("1", "find_orders", json!({"text": "mm"}));
-        assert_eq!(toolbox.call(call, &ToolContext::new("t", "")).await.text(), r#"["Emma"]"#);
+        assert_eq!(toolbox.run(call, &Turn::new("t")).await.text(), r#"["Emma"]"#);
     }
 }
 
@@ -64,7 +64,7 @@ mod service_of_a_trait {
     async fn trait_service_is_injected() {
         let toolbox = stored(Arc::new(Two)).unwrap();
         let call = ToolCall::new("1", "list_orders", json!({}));
-        assert_eq!(toolbox.call(call, &ToolContext::new("t", "")).await.text(), r#"["Emma","Ulysses"]"#);
+        assert_eq!(toolbox.run(call, &Turn::new("t")).await.text(), r#"["Emma","Ulysses"]"#);
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolgen::emit::{ModuleStyle, module};
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::toolbox::ToolboxContext;
-use toolgen_runtime::{Registry, ToolCall, ToolContext, ToolError, ToolResult};
+use toolgen_runtime::{Registry, ToolCall, ToolContext, ToolError, ToolResult, Turn};
 use toolgen_tests::{compiled, golden};
 
 /// The generated module.
@@ -46,7 +46,7 @@ async fn calls_reach_the_implementation_with_typed_arguments() {
     let tools = Engines::new().with(tools::functions(Mine)).tools(tools::TOOLS).unwrap();
     let toolbox = Registry::new(tools).unwrap().toolbox(ToolboxContext::default());
     let call = async |name: &str, arguments: Value| {
-        toolbox.call(ToolCall::new("1", name, arguments), &ToolContext::new("turn", "")).await
+        toolbox.run(ToolCall::new("1", name, arguments), &Turn::new("turn")).await
     };
     let text = "to be or not to be";
     assert_eq!(call(tools::TOOL_COUNT_WORDS, json!({"text": text})).await.text(), "6");

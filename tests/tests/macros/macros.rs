@@ -8,11 +8,11 @@ use toolgen_runtime::call::tool::{DEFAULT_TIMEOUT, call_without_layers as call};
 use toolgen_runtime::schema::dialect::JSON_SCHEMA;
 use toolgen_runtime::schema::shape::render::{render_input, render_output};
 use toolgen_runtime::{
-    AgentTool, CancellationToken, Progress, Service, ToolContext, ToolError, ToolResult, tool,
+    AgentTool, CancellationToken, Progress, Service, ToolContext, ToolError, ToolResult, Turn, tool,
 };
 
 pub(crate) async fn run(tool: impl AgentTool, params: Value) -> Result<ToolResult, ToolError> {
-    let ctx = ToolContext::new("1", tool.name());
+    let ctx = Turn::default().call_context("1", tool.name());
     call(&tool, params, &ctx, DEFAULT_TIMEOUT).await
 }
 
@@ -155,7 +155,7 @@ async fn ask(
 async fn program_injects_values_the_model_cannot_set() {
     let tool = ask::tool();
     assert_eq!(schema(&tool)["properties"].as_object().unwrap().len(), 1);
-    let ctx = ToolContext::new("1", "ask").with_service(Arc::new(Database("db")));
+    let ctx = Turn::default().with_service(Arc::new(Database("db"))).call_context("1", "ask");
     let result = call(&tool, json!({"question": "q"}), &ctx, DEFAULT_TIMEOUT).await.unwrap();
     assert_eq!(result.to_text(), "q db ask");
     let error = run(tool, json!({"question": "q"})).await.unwrap_err();
@@ -292,7 +292,7 @@ fn read(#[arg(path(within = "workdir"))] path: &Path, #[arg(path)] other: Option
 async fn path_arguments_stay_in_their_directory() {
     let tool = read::tool();
     assert_eq!(schema(&tool)["properties"]["path"]["description"], "A path inside the workdir.");
-    let ctx = ToolContext::new("1", "read").with_root("workdir", "/no/such");
+    let ctx = Turn::default().with_root("workdir", "/no/such").call_context("1", "read");
     let result = call(&tool, json!({"path": "a/b"}), &ctx, DEFAULT_TIMEOUT).await.unwrap();
     assert_eq!(result.to_text(), "/no/such/a/b None");
     for params in [json!({"path": "../a"}), json!({"path": "a", "other": "/b"})] {

@@ -9,7 +9,7 @@ use toolgen_runtime::schema::dialect::JSON_SCHEMA;
 use toolgen_runtime::schema::shape::read::read_canonical;
 use toolgen_runtime::schema::shape::render::{canonical, render_input};
 use toolgen_runtime::schema::shape::{Def, Shape};
-use toolgen_runtime::{AgentTool, FunctionTool, ToolContext, ToolInput, tool};
+use toolgen_runtime::{AgentTool, FunctionTool, ToolInput, Turn, tool};
 use toolgen_tests::sampler::Sampler;
 
 /// How warm it is.
@@ -155,7 +155,7 @@ async fn agree<T: Serialize + for<'a> Deserialize<'a>>(tool: FunctionTool, value
     let by_serde =
         serde_json::from_value::<T>(value.clone()).map(|value| serde_json::to_value(value).unwrap());
     let by_schema = jsonschema::is_valid(&schema, &params);
-    let by_tool = call(&tool, params, &ToolContext::new("1", "t"), DEFAULT_TIMEOUT).await;
+    let by_tool = call(&tool, params, &Turn::default().call_context("1", "t"), DEFAULT_TIMEOUT).await;
     assert_eq!(by_schema, by_tool.is_ok(), "{value}: {by_tool:?} against {schema:#}");
     if let Ok(result) = by_tool {
         assert_eq!(result.details, by_serde.unwrap(), "{value}");
@@ -254,7 +254,7 @@ async fn third_party_types_use_schemars_schemas() {
     );
     let params = json!({"to": {"x": 1, "title": {"text": "t"}}, "via": [{"x": 2}]});
     assert!(jsonschema::is_valid(&schema, &params));
-    let ctx = ToolContext::new("1", "t");
+    let ctx = Turn::default().call_context("1", "t");
     assert_eq!(call(&tool, params, &ctx, DEFAULT_TIMEOUT).await.unwrap().to_text(), "1 1");
     assert!(call(&tool, json!({"to": {"x": 300}, "via": []}), &ctx, DEFAULT_TIMEOUT).await.is_err());
 }
@@ -296,7 +296,7 @@ async fn third_party_types_may_be_optional_and_nested() {
     let tool = move_on::tool();
     let schema = schema(&tool);
     assert_eq!(schema.get("required"), None, "{schema:#}");
-    let ctx = ToolContext::new("1", "t");
+    let ctx = Turn::default().call_context("1", "t");
     let message = call(&tool, json!({}), &ctx, DEFAULT_TIMEOUT).await.unwrap().to_text();
     assert_eq!(message, "None None");
     let params = json!({
@@ -384,7 +384,7 @@ async fn tool_accepts_exactly_what_its_schema_allows() {
         let validator = jsonschema::validator_for(&schema).unwrap();
         let mut sampler =
             Sampler::new(&schema, index as u64, &[json!(1e30), json!(u64::MAX), json!(i64::MIN)]);
-        let ctx = ToolContext::new("1", "t");
+        let ctx = Turn::default().call_context("1", "t");
         for _ in 0..400 {
             let params = sampler.object(&schema);
             let allowed = validator.is_valid(&params);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolgen_runtime::{
-    AgentTool, Registry, RegistryProblem, ToolContext, ToolError, testing, tool, tools, toolset,
+    AgentTool, Registry, RegistryProblem, ToolContext, ToolError, Turn, testing, tool, tools, toolset,
 };
 
 /// Adds up.
@@ -73,7 +73,7 @@ async fn methods_share_their_receiver() {
     let registry = Registry::new(toolset![inner::hello, Calculator::all(&calculator), (zero)]).unwrap();
     let names: Vec<&str> = registry.iter().map(|tool| tool.name()).collect();
     assert_eq!(names, ["add", "add_later", "hello", "zero", "zero_two"]);
-    let ctx = ToolContext::new("1", "x");
+    let ctx = Turn::default().call_context("1", "x");
     let call =
         async |name: &str, params| registry.call_without_layers(name, params, &ctx).await.unwrap().to_text();
     assert_eq!(call("add", json!({"value": 1})).await, "11");

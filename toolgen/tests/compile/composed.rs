@@ -6,7 +6,7 @@ use toolgen::dynamic::{LoadError, Loader};
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::engine::{Engines, FunctionTable};
 use toolgen_runtime::toolbox::ToolboxContext;
-use toolgen_runtime::{Registry, ToolCall, ToolContext, ToolError, ToolResponse, Toolbox};
+use toolgen_runtime::{Registry, ToolCall, ToolContext, ToolError, ToolResponse, Toolbox, Turn};
 use toolgen_test_support::scratch::Folder;
 
 const MAIN: &str = "\
@@ -72,7 +72,7 @@ fn engines() -> Engines {
 }
 
 async fn call(toolbox: &Toolbox, arguments: Value) -> ToolResponse {
-    toolbox.call(ToolCall::new("1", "lines", arguments), &ToolContext::new("turn", "")).await
+    toolbox.run(ToolCall::new("1", "lines", arguments), &Turn::new("turn")).await
 }
 
 #[tokio::test]
@@ -198,7 +198,7 @@ tools:
     assert_eq!(loaded.problems.to_string(), "");
     let toolbox = Registry::new(loaded.tools).unwrap().toolbox(ToolboxContext::default());
     let call = async |arguments: Value| {
-        toolbox.call(ToolCall::new("1", "open", arguments), &ToolContext::new("turn", "")).await.text()
+        toolbox.run(ToolCall::new("1", "open", arguments), &Turn::new("turn")).await.text()
     };
     for fine in ["a", "a/b.txt", "..a", "a..", "a/.../b", ".", "./a", "C", "~a"] {
         let message = call(json!({"file": fine, "others": [fine], "branch": "a-b"})).await;

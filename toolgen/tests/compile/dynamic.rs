@@ -8,7 +8,7 @@ use toolgen::dynamic::{LoadError, Loaded, Loader};
 use toolgen::{Document, Options, Problems, Program, Severity};
 use toolgen_runtime::engine::http::{Fetch, FetchErrorKind, HttpEngine, Secret, StaticCredentials};
 use toolgen_runtime::toolbox::ToolboxContext;
-use toolgen_runtime::{Registry, ToolCall, ToolContext};
+use toolgen_runtime::{Registry, ToolCall, Turn};
 
 use toolgen_test_support::http::{self, Server, Step, reply};
 use toolgen_test_support::needs;
@@ -184,10 +184,10 @@ async fn fetched_document_tools_call_their_own_server() {
     let sealed = Registry::builder().seal().unwrap();
     let registry = sealed.extend(loaded.tools).unwrap();
     let toolbox = registry.toolbox(ToolboxContext::new());
-    let turn = ToolContext::new("turn", "");
-    let response = toolbox.call(ToolCall::new("1", "getPet", json!({"id": 7})), &turn).await;
+    let turn = Turn::new("turn");
+    let response = toolbox.run(ToolCall::new("1", "getPet", json!({"id": 7})), &turn).await;
     assert_eq!(response.text(), format!("GET {}/api/v2/pets/7 → 200\n\nRex", server.url));
-    let response = toolbox.call(ToolCall::new("2", "getPet", json!({"id": "x"})), &turn).await;
+    let response = toolbox.run(ToolCall::new("2", "getPet", json!({"id": "x"})), &turn).await;
     assert!(response.is_error() && response.text().contains("/id"), "{}", response.text());
 
     let seen = server.seen();
@@ -214,7 +214,7 @@ async fn base_url_of_the_operator_takes_precedence() {
         let document = Loader::from_url(format!("{}/x/openapi.yaml", documents.url), engine).await.unwrap();
         let registry = Registry::new(document.tools(engine).unwrap().tools).unwrap();
         registry
-            .call_without_layers("listPets", json!({}), &ToolContext::new("1", "listPets"))
+            .call_without_layers("listPets", json!({}), &Turn::default().call_context("1", "listPets"))
             .await
             .unwrap()
             .details["url"]

@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::error::Error as TypeError;
 use toolgen_runtime::schema::dialect::Dialect;
 use toolgen_runtime::wire::{RefusedTools, WireError, WireFormat};
-use toolgen_runtime::{Session, ToolContext, Toolbox};
+use toolgen_runtime::{Session, ToolContext, Turn, Toolbox};
 
 /// Reason why tools or tool results cannot be rendered.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ macro_rules! conversation {
         #[derive(Clone, Debug)]
         pub struct $name {
             toolbox: Toolbox,
-            turn: ToolContext,
+            turn: Turn,
             dialect: &'static Dialect,
         }
 
@@ -57,13 +57,13 @@ macro_rules! conversation {
             /// Creates a conversation with the tools of a toolbox, in its own session.
             #[must_use]
             pub fn new(toolbox: &Toolbox) -> $name {
-                let turn = ToolContext::new("openai", "").with_session(Session::unique());
+                let turn = Turn::new("openai").with_session(Session::unique());
                 $name { toolbox: toolbox.clone(), turn, dialect: $format.dialect() }
             }
 
             /// Sets the context of the calls: its session, principal and cancellation token.
             #[must_use]
-            pub fn in_context(mut self, turn: ToolContext) -> $name {
+            pub fn in_context(mut self, turn: Turn) -> $name {
                 self.turn = turn;
                 self
             }
@@ -121,7 +121,7 @@ async fn answer(
     format: WireFormat,
     toolbox: &Toolbox,
     response: &Value,
-    turn: &ToolContext,
+    turn: &Turn,
 ) -> Result<Vec<Value>, AdapterError> {
     let mut said = format.turn(response).map_err(AdapterError::Response)?;
     if said.calls.is_empty() {

@@ -35,7 +35,7 @@ use toolgen_runtime::schema::dialect::{
     OPENAI, XAI,
 };
 use toolgen_runtime::wire::{RefusedTools, ToolResultOptions, WireFormat};
-use toolgen_runtime::{Session, ToolCall, ToolContext, Toolbox};
+use toolgen_runtime::{Session, ToolCall, ToolContext, Turn, Toolbox};
 
 /// Returns the dialect of the schemas that a vendor accepts: plain JSON Schema if the vendor's dialect is unknown.
 #[must_use]
@@ -60,7 +60,7 @@ pub fn dialect(kind: AdapterKind) -> &'static Dialect {
 #[derive(Clone, Debug)]
 pub struct Conversation {
     toolbox: Toolbox,
-    turn: ToolContext,
+    turn: Turn,
     dialect: &'static Dialect,
 }
 
@@ -69,13 +69,13 @@ impl Conversation {
     /// model's vendor.
     #[must_use]
     pub fn new(toolbox: &Toolbox, kind: AdapterKind) -> Conversation {
-        let turn = ToolContext::new("genai", "").with_session(Session::unique());
+        let turn = Turn::new("genai").with_session(Session::unique());
         Conversation { toolbox: toolbox.clone(), turn, dialect: dialect(kind) }
     }
 
     /// Sets the context of the calls: its session, principal and cancellation token.
     #[must_use]
-    pub fn in_context(mut self, turn: ToolContext) -> Conversation {
+    pub fn in_context(mut self, turn: Turn) -> Conversation {
         self.turn = turn;
         self
     }

@@ -30,7 +30,7 @@ use serde_json::{Value, json};
 use toolgen_runtime::schema::dialect::{Dialect, JSON_SCHEMA};
 use toolgen_runtime::wire::{RefusedTools, ToolResultOptions, WireFormat};
 use toolgen_runtime::{
-    Content, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, ToolSpec, Toolbox,
+    Content, ToolCall, ToolContext, Turn, ToolError, ToolResponse, ToolResult, ToolSpec, Toolbox,
 };
 
 /// Returns the tools of a toolbox for an agent, with schemas in plain JSON Schema.
@@ -40,7 +40,7 @@ use toolgen_runtime::{
 /// [`tools_in`].
 #[must_use]
 pub fn tools(toolbox: &Toolbox) -> Vec<DynamicTool> {
-    let turn = Arc::new(|_: &rig_core::tool::ToolContext| ToolContext::new("rig", ""));
+    let turn = Arc::new(|_: &rig_core::tool::ToolContext| Turn::new("rig"));
     let tools = toolbox.specs_with_on_demand().filter_map(|spec| {
         // Plain JSON Schema can express everything; the fallback accepts any value.
         let schema =
@@ -59,7 +59,7 @@ pub fn tools(toolbox: &Toolbox) -> Vec<DynamicTool> {
 /// # fn agent(toolbox: toolgen_runtime::Toolbox) -> Result<(), Box<dyn std::error::Error>> {
 /// use rig_core::tool::ContextValue;
 /// use toolgen_runtime::schema::dialect::ANTHROPIC;
-/// use toolgen_runtime::{Principal, ToolContext};
+/// use toolgen_runtime::{Principal, ToolContext, Turn};
 ///
 /// #[derive(serde::Serialize, serde::Deserialize)]
 /// struct User(String);
@@ -70,8 +70,8 @@ pub fn tools(toolbox: &Toolbox) -> Vec<DynamicTool> {
 ///
 /// // `agent.prompt("…").tool_context(context)`, where `context.insert(User("ada".into()))` was called before.
 /// let tools = toolgen_rig::tools_in(&toolbox, &ANTHROPIC, |context| match context.get::<User>() {
-///     Ok(Some(User(name))) => ToolContext::new("rig", "").with_principal(Principal::new(name).with_scopes(["read"])),
-///     _ => ToolContext::new("rig", ""),
+///     Ok(Some(User(name))) => Turn::new("rig").with_principal(Principal::new(name).with_scopes(["read"])),
+///     _ => Turn::new("rig"),
 /// })?;
 /// # Ok(())
 /// # }

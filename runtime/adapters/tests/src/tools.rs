@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use toolgen_runtime::layers::policy::PolicyRules;
-use toolgen_runtime::{Content, Principal, Registry, Service, ToolContext, ToolError, ToolResult, Toolbox};
+use toolgen_runtime::{Content, Principal, Registry, Service, ToolContext, Turn, ToolError, ToolResult, Toolbox};
 use toolgen_runtime::{tool, toolset};
 
 /// An image of one white dot, in Base64.
@@ -99,6 +99,6 @@ pub fn toolbox() -> (Toolbox, Arc<Waiting>) {
 
 /// Returns a context of calls for a principal with this name.
 #[must_use]
-pub fn turn_of(name: &str) -> ToolContext {
-    ToolContext::new("turn", "").with_principal(Principal::new(name.to_owned()).with_scopes(["read"]))
+pub fn turn_of(name: &str) -> Turn {
+    Turn::new("turn").with_principal(Principal::new(name.to_owned()).with_scopes(["read"]))
 }

@@ -10,7 +10,7 @@ use rig_core::tool::{ContextValue, DynamicTool, ToolErrorKind};
 use serde_json::{Value, json};
 use toolgen_runtime::schema::dialect::{ANTHROPIC, JSON_SCHEMA};
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{CancellationToken, ToolContext};
+use toolgen_runtime::{CancellationToken, ToolContext, Turn};
 
 fn says(content: Value) -> Value {
     let stop = if content[0]["type"] == "tool_use" { "tool_use" } else { "end_turn" };
@@ -137,7 +137,7 @@ async fn context_token_cancels_calls() {
     let (toolbox, waiting) = toolbox();
     let token = CancellationToken::new();
     let fired = token.clone();
-    let turn = move |_: &rig_core::tool::ToolContext| ToolContext::new("t", "").with_cancel(token.clone());
+    let turn = move |_: &rig_core::tool::ToolContext| Turn::new("t").with_cancel(token.clone());
     let tools = toolgen_rig::tools_in(&toolbox, &ANTHROPIC, turn).unwrap();
     let call = tokio::spawn(async move { named(&tools, "wait").execute(json!({})).await });
     waiting.reaches(1).await;
@@ -158,7 +158,7 @@ async fn prompt_context_sets_the_principal() {
     let model = FakeModel::start([calls(&[("whoami", json!({}))]), text("You are Ada.")]);
     let turn = |context: &rig_core::tool::ToolContext| match context.get::<User>() {
         Ok(Some(User(name))) => turn_of(&name),
-        _ => ToolContext::new("turn", ""),
+        _ => Turn::new("turn"),
     };
     let tools = toolgen_rig::tools_in(&toolbox().0, &ANTHROPIC, turn).unwrap();
     let mut context = rig_core::tool::ToolContext::new();

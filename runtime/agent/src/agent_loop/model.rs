@@ -2,9 +2,9 @@
 
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::BoxFuture;
-use toolgen_kernel::schema::dialect::Dialect;
+use toolgen_kernel::call::Dialects;
 use toolgen_kernel::toolbox::Toolbox;
-use toolgen_wire::RefusedTools;
+use toolgen_wire::PlanError;
 
 use super::{ModelTurn, Transcript};
 
@@ -21,13 +21,13 @@ pub trait Model: Send {
         ModelInfo::default()
     }
 
-    /// Tells the model of a sub-agent which tools it has, before its first turn. Returns the dialect of the tools, if
-    /// it is known. The default does nothing, because the program passes the tools itself.
+    /// Tells the model which tools it has, before its first turn. Returns the dialects of the tools, if they are known.
+    /// The default does nothing: the program passes the tools itself.
     ///
     /// # Errors
     ///
-    /// Returns all tools that cannot be expressed for the model, with all reasons.
-    fn offer(&mut self, _: &Toolbox) -> Result<Option<&'static Dialect>, RefusedTools> {
+    /// Returns all tools that cannot be expressed for the model, with all reasons, or an error if there are too many.
+    fn offer(&mut self, _: &Toolbox) -> Result<Option<Dialects>, PlanError> {
         Ok(None)
     }
 }

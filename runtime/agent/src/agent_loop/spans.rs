@@ -73,6 +73,7 @@ impl AgentSpan {
             LoopError::MaxTokens(_) => "MAX_TOKENS",
             LoopError::MaxTime(_) => "MAX_TIME",
             LoopError::Cancelled => "CANCELLED",
+            LoopError::Tools(_) => "TOOLS_REFUSED",
             LoopError::Model(_) => "MODEL_ERROR",
         });
         if let Some(open) = &mut self.0 {

@@ -1,31 +1,30 @@
-//! Models that are called through a function that sends JSON, and loops that use them.
+//! Models that are called through a function that sends JSON.
 
 use std::fmt;
 
 use serde_json::{Value, json};
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::Dialects;
-use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_kernel::spec::ToolSpec;
 use toolgen_kernel::toolbox::Toolbox;
-use toolgen_wire::{
-    PlanError, RefusedTools, Request, Stream, StreamError, Turn, WireError, WireFormat, merge,
-};
+use toolgen_wire::{PlanError, Request, Stream, StreamError, Turn, WireError, WireFormat, merge};
 
-use super::{LoopOptions, LoopRun, Model, ModelInfo, ModelTurn, Transcript, run_loop};
+use super::{Model, ModelInfo, ModelTurn, Transcript};
 
 /// Sends a request and parses the turn in the reply.
 type Ask<'a, E> = Box<dyn FnMut(Value) -> BoxFuture<'a, Result<Turn, ModelError<E>>> + Send + 'a>;
 
 /// A model that is called through a function that sends JSON.
 ///
-/// It builds complete requests from a [`Transcript`] and parses the replies. Pass it to [`run_loop`](super::run_loop)
-/// or to sub-agents, which offer it their tools unless it has its own. A [`AgentLoop`] combines a `WireModel` with a
-/// toolbox.
+/// It builds complete requests from a [`Transcript`] and parses the replies. An [`Agent`](super::Agent) or a sub-agent
+/// offers it the tools of its toolbox, unless it has tools of its own.
 pub struct WireModel<'a, E> {
     format: WireFormat,
-    tools: Value,
+    /// The rendered tools and their dialects. `None` until tools are offered or set.
+    tools: Option<(Value, Dialects)>,
+    /// The dialect in which offered tools are planned, if it is not that of the format.
+    dialect: Option<&'static Dialect>,
     system: String,
     model: String,
     options: Value,
@@ -130,9 +129,9 @@ impl<'a, E: Send + 'a> WireModel<'a, E> {
         streamed: bool,
         ask: impl FnMut(Value) -> BoxFuture<'a, Result<Turn, ModelError<E>>> + Send + 'a,
     ) -> WireModel<'a, E> {
-        let (tools, options) = (Value::Null, json!({}));
         let (system, model) = (String::new(), String::new());
-        WireModel { format, tools, system, model, options, streamed, ask: Box::new(ask) }
+        let options = json!({});
+        WireModel { format, tools: None, dialect: None, system, model, options, streamed, ask: Box::new(ask) }
     }
 
     /// Sets the name of the model. It is not part of the request if it is part of the URL, as for Gemini and Bedrock.
@@ -157,10 +156,20 @@ impl<'a, E: Send + 'a> WireModel<'a, E> {
         self
     }
 
-    /// Sets the tools, as returned by [`WireFormat::tools`].
+    /// Renders offered tools in a dialect such as [`OPENAI_STRICT`](toolgen_kernel::schema::dialect::OPENAI_STRICT), if
+    /// the dialect and the limits of a request allow it, and the others in the vendor's lax dialect, see
+    /// [`WireFormat::plan`]. Default: the dialect of the format.
     #[must_use]
-    pub fn with_tools(mut self, tools: Value) -> Self {
-        self.tools = tools;
+    pub fn with_dialect(mut self, dialect: &'static Dialect) -> Self {
+        self.dialect = Some(dialect);
+        self
+    }
+
+    /// Sets the tools, as returned by [`WireFormat::tools_in`], and the dialects in which they are written. Tools of a
+    /// toolbox are then not offered.
+    #[must_use]
+    pub fn with_tools(mut self, tools: Value, dialects: impl Into<Dialects>) -> Self {
+        self.tools = Some((tools, dialects.into()));
         self
     }
 
@@ -168,10 +177,23 @@ impl<'a, E: Send + 'a> WireModel<'a, E> {
     ///
     /// # Errors
     ///
-    /// Returns all tools that the dialect of the format cannot express, with all reasons.
-    pub fn offering<'s>(self, specs: impl IntoIterator<Item = &'s ToolSpec>) -> Result<Self, RefusedTools> {
-        let tools = self.format.tools(specs)?;
-        Ok(self.with_tools(tools))
+    /// Returns all tools that the dialect cannot express, with all reasons, or an error if there are too many tools.
+    pub fn offering<'s>(self, specs: impl IntoIterator<Item = &'s ToolSpec>) -> Result<Self, PlanError> {
+        let (tools, dialects) = self.render(specs)?;
+        Ok(self.with_tools(tools, dialects))
+    }
+
+    fn render<'s>(
+        &self,
+        specs: impl IntoIterator<Item = &'s ToolSpec>,
+    ) -> Result<(Value, Dialects), PlanError> {
+        let Some(dialect) = self.dialect else {
+            let tools = self.format.tools(specs).map_err(PlanError::Refused)?;
+            return Ok((tools, self.format.dialect().into()));
+        };
+        let plan = self.format.plan(dialect, specs)?;
+        let dialects = plan.dialects();
+        Ok((plan.into_tools(), dialects))
     }
 
     /// Returns the request for the next turn of a transcript.
@@ -183,7 +205,7 @@ impl<'a, E: Send + 'a> WireModel<'a, E> {
         let request = Request::new(transcript.messages(self.format).messages)
             .with_model(&self.model)
             .with_system(&self.system)
-            .with_tools(self.tools.clone())
+            .with_tools(self.tools.as_ref().map_or(Value::Null, |(tools, _)| tools.clone()))
             .streamed(self.streamed);
         let mut request = self.format.request(request)?;
         merge(&mut request, &self.options);
@@ -218,164 +240,12 @@ impl<'m, E: Send + 'm> Model for WireModel<'m, E> {
         ModelInfo { provider, operation, model: self.model.clone().into(), streamed: self.streamed }
     }
 
-    fn offer(&mut self, toolbox: &Toolbox) -> Result<Option<&'static Dialect>, RefusedTools> {
-        if self.tools.is_null() {
-            self.tools = self.format.tools(toolbox.specs())?;
-        }
-        Ok(Some(self.format.dialect()))
-    }
-}
-
-/// An agent: tools, a model behind a function that sends JSON, and the limits of the loop.
-///
-/// ```
-/// # use serde_json::{Value, json};
-/// use toolgen_runtime::agent::agent_loop::AgentLoop;
-/// use toolgen_runtime::wire::WireFormat;
-/// use toolgen_runtime::{Registry, tool, toolset};
-///
-/// /// Adds two numbers.
-/// #[tool(read_only, undocumented)]
-/// fn add(a: i64, b: i64) -> i64 {
-///     a + b
-/// }
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let toolbox = Registry::new(toolset![add])?.toolbox(Default::default());
-/// // Simulates an HTTP request to `/v1/messages`.
-/// let send = |request: Value| async move {
-///     let answer = &request["messages"][2]["content"][0]["content"];
-///     Ok::<_, String>(match answer.as_str() {
-///         None => json!({ "content": [{ "type": "tool_use", "id": "1", "name": "add", "input": { "a": 1, "b": 2 } }] }),
-///         Some(sum) => json!({ "content": [{ "type": "text", "text": format!("It is {sum}.") }] }),
-///     })
-/// };
-/// let mut agent = AgentLoop::new(&toolbox, WireFormat::Anthropic, send)?.with_model("claude-sonnet-5-5");
-/// assert_eq!(agent.run("1 + 2?").await.text()?, "It is 3.");
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug)]
-pub struct AgentLoop<'a, E> {
-    toolbox: &'a Toolbox,
-    model: WireModel<'a, E>,
-    context: ToolContext,
-    /// The dialects of the tools, if the tools were planned.
-    planned: Option<Dialects>,
-    limits: LoopOptions,
-}
-
-impl<'a, E: Send + 'a> AgentLoop<'a, E> {
-    /// Creates an agent with the tools of a toolbox and a function that sends a request and returns the reply, see
-    /// [`WireModel::new`].
-    ///
-    /// # Errors
-    ///
-    /// Returns all tools that the dialect of the format cannot express, with all reasons.
-    pub fn new<F, Reply>(
-        toolbox: &'a Toolbox,
-        format: WireFormat,
-        send: F,
-    ) -> Result<AgentLoop<'a, E>, RefusedTools>
-    where
-        F: FnMut(Value) -> Reply + Send + 'a,
-        Reply: Future<Output = Result<Value, E>> + Send + 'a,
-    {
-        AgentLoop::of(toolbox, WireModel::new(format, send))
-    }
-
-    /// Creates an agent whose model streams its replies, see [`WireModel::streaming`].
-    ///
-    /// # Errors
-    ///
-    /// Returns all tools that the dialect of the format cannot express, with all reasons.
-    pub fn streaming<F, Reply>(
-        toolbox: &'a Toolbox,
-        format: WireFormat,
-        send: F,
-    ) -> Result<AgentLoop<'a, E>, RefusedTools>
-    where
-        F: FnMut(Value, Stream) -> Reply + Send + 'a,
-        Reply: Future<Output = Result<Stream, E>> + Send + 'a,
-    {
-        AgentLoop::of(toolbox, WireModel::streaming(format, send))
-    }
-
-    fn of(toolbox: &'a Toolbox, model: WireModel<'a, E>) -> Result<AgentLoop<'a, E>, RefusedTools> {
-        let context = ToolContext::new("loop", "").with_dialect(model.format.dialect());
-        let model = model.offering(toolbox.specs())?;
-        Ok(AgentLoop { toolbox, model, context, planned: None, limits: LoopOptions::new() })
-    }
-
-    /// Sets the name of the model, see [`WireModel::with_model`].
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = self.model.with_model(model);
-        self
-    }
-
-    /// Sets the system prompt of the model.
-    #[must_use]
-    pub fn with_system(mut self, system: impl Into<String>) -> Self {
-        self.model = self.model.with_system(system);
-        self
-    }
-
-    /// Sets additional members of each request, see [`WireModel::with_options`].
-    #[must_use]
-    pub fn with_options(mut self, options: Value) -> Self {
-        self.model = self.model.with_options(options);
-        self
-    }
-
-    /// Sets the tools of each request, as returned by [`WireFormat::tools_in`]. Default: those of the toolbox in the
-    /// dialect of the format. The context must have the same dialect.
-    #[must_use]
-    pub fn with_tools(mut self, tools: Value) -> Self {
-        self.model = self.model.with_tools(tools);
-        self
-    }
-
-    /// Renders the tools in a dialect such as [`OPENAI_STRICT`](toolgen_kernel::schema::dialect::OPENAI_STRICT), if
-    /// the dialect and the limits of a request allow it, and the others in the vendor's lax dialect, see
-    /// [`WireFormat::plan`]. Calls are decoded in the dialect of their tool, regardless of the context's dialect.
-    ///
-    /// # Errors
-    ///
-    /// Returns all tools that neither dialect can express, or an error if there are too many tools.
-    pub fn with_plan(mut self, dialect: &'static Dialect) -> Result<Self, PlanError> {
-        let plan = self.model.format.plan(dialect, self.toolbox.specs())?;
-        self.planned = Some(plan.dialects());
-        Ok(self.with_tools(plan.into_tools()))
-    }
-
-    /// Sets the context of the calls: its token ends the loop, and its principal, services and session apply to the
-    /// calls. A dialect of the context, see [`ToolContext::with_dialect`], must be the one of the tools; it is
-    /// optional.
-    #[must_use]
-    pub fn with_context(mut self, context: ToolContext) -> Self {
-        self.context = match context.turn().dialects {
-            Some(_) => context,
-            None => context.with_dialect(self.model.format.dialect()),
+    fn offer(&mut self, toolbox: &Toolbox) -> Result<Option<Dialects>, PlanError> {
+        let tools = match self.tools.take() {
+            Some(tools) => tools,
+            None => self.render(toolbox.specs())?,
         };
-        self
-    }
-
-    /// Sets the limits of the loop, and what ends it.
-    #[must_use]
-    pub fn with_limits(mut self, limits: LoopOptions) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Runs until the model is done, see [`run_loop`](super::run_loop), starting from a user message or a transcript.
-    pub async fn run(&mut self, transcript: impl Into<Transcript>) -> LoopRun<ModelError<E>> {
-        let context = self.context.clone();
-        let context = match &self.planned {
-            Some(dialects) => context.with_dialect(dialects.clone()),
-            None => context,
-        };
-        run_loop(self.toolbox, &mut self.model, &context, transcript.into(), &self.limits).await
+        let (_, dialects) = self.tools.insert(tools);
+        Ok(Some(dialects.clone()))
     }
 }

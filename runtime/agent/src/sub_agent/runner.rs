@@ -96,10 +96,11 @@ where
         Box::pin(async move {
             let toolbox = self.toolbox(&task).map_err(|error| AgentFailure::Failed(error.to_string()))?;
             let mut model = Monitored { model: (self.model)(&task, monitor), monitor: monitor.clone() };
-            let visible =
-                model.model.offer(&toolbox).map_err(|error| AgentFailure::Failed(error.to_string()))?;
-            let turn = task.context.clone();
-            let turn = if let Some(dialect) = visible { turn.with_dialect(dialect) } else { turn };
+            let offered = model.model.offer(&toolbox);
+            let turn = match offered.map_err(|error| AgentFailure::Failed(error.to_string()))? {
+                Some(dialects) => task.turn.clone().with_dialect(dialects),
+                None => task.turn.clone(),
+            };
             let mut options = self.options.clone().with_max_iterations(task.limits.max_turns);
             options.stop_when_waiting = self.stops_when_waiting;
             let begin = Transcript::user(task.task);
@@ -114,6 +115,7 @@ where
                 Err(LoopError::MaxTokens(max)) => Err(AgentFailure::MaxTokens(max)),
                 Err(error @ LoopError::MaxTime(_)) => Err(AgentFailure::Aborted(error.to_string())),
                 Err(LoopError::Cancelled) => Err(AgentFailure::Cancelled),
+                Err(LoopError::Tools(error)) => Err(AgentFailure::Failed(error.to_string())),
                 Err(LoopError::Model(error)) => Err(error),
             }
         })

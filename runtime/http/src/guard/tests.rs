@@ -7,7 +7,7 @@ mod world;
 use serde_json::json;
 use toolgen_kernel::base::frozen::List;
 use toolgen_kernel::call::ToolCall;
-use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::Turn;
 use toolgen_kernel::call::limits::EffectLimits;
 use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::registry::Registry;
@@ -46,7 +46,7 @@ fn tool(url: &str) -> Tool {
 }
 
 async fn call(engine: &HttpEngine, url: &str) -> Result<ToolResult, ToolError> {
-    engine.tool(tool(url)).execute(json!({}), &ToolContext::new("1", "t")).await
+    engine.tool(tool(url)).execute(json!({}), &Turn::default().call_context("1", "t")).await
 }
 
 fn in_url(address: &str) -> String {
@@ -299,9 +299,8 @@ async fn context_hosts_apply_to_base_urls_and_redirects() {
         (&engine, &redirect_to("http://start.example:81/x"), false),
         (&engine, &redirect_to("http://api.example@evil.example/x"), false),
     ] {
-        let response = toolbox(engine, url, allowed)
-            .call(ToolCall::new("1", "t", json!({})), &ToolContext::new("1", "t"))
-            .await;
+        let response =
+            toolbox(engine, url, allowed).run(ToolCall::new("1", "t", json!({})), &Turn::default()).await;
         let (seen, _) = world.arrived();
         assert_eq!(response.is_error(), !arrives, "{url}: {}", response.text());
         assert!(!seen.iter().any(|host| host.contains("evil.example")) || url.contains("?to="), "{seen:?}");
@@ -313,16 +312,16 @@ async fn context_hosts_apply_to_base_urls_and_redirects() {
     }
     // A base URL overrides the declared server. It is checked before the call, and again when the request is sent.
     let denied = toolbox(&based, "http://api.example", allowed)
-        .call(ToolCall::new("1", "t", json!({})), &ToolContext::new("1", "t"))
+        .run(ToolCall::new("1", "t", json!({})), &Turn::default())
         .await;
     assert!(denied.text().contains("network: it may reach evil.example"), "{}", denied.text());
     let hosts = Network::Hosts(vec![Text::Static("api.example")].into());
-    let ctx = ToolContext::new("1", "t").with_allowed_hosts(&hosts);
+    let ctx = Turn::default().call_context("1", "t").with_allowed_hosts(&hosts);
     refused(based.tool(tool("http://api.example")).execute(json!({}), &ctx).await, "base URL");
     assert_eq!(world.arrived(), (vec![], vec![]));
 
     let text = toolbox(&engine, "http://evil.example", allowed)
-        .call(ToolCall::new("1", "t", json!({})), &ToolContext::new("1", "t"))
+        .run(ToolCall::new("1", "t", json!({})), &Turn::default())
         .await
         .text();
     assert_eq!(

@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::base::exclusive_lock::Membership;
 use crate::base::frozen::Text;
+use crate::call::ToolCall;
 use crate::call::context_values::ContextValues;
 use crate::call::error::ToolError;
 use crate::call::principal::Principal;
@@ -27,7 +28,6 @@ use crate::call::services::Services;
 use crate::call::session::Session;
 use crate::call::span::{Attributes, CallSpan};
 use crate::call::waiting::Caller;
-use crate::call::{Dialects, ToolCall};
 use crate::schema::dialect::Dialect;
 
 use extensions::Extensions;
@@ -49,19 +49,20 @@ pub type OnUpdate = Arc<dyn Fn(ToolResult) + Send + Sync>;
 /// Receives a line of progress.
 pub type OnProgress = Arc<dyn Fn(String) + Send + Sync>;
 
-/// The context of a tool call: its identity, its cancellation, and the callbacks that receive its updates.
+/// The context of one tool call: its identity, its cancellation, and the callbacks that receive its updates.
 ///
-/// Your program creates the context of a turn and configures it. A [`Toolbox`](crate::Toolbox) derives a context from
-/// it for each call, and with it the rights of the call: its principal, agent, session, values, services,
-/// directories, hosts and time limit. Code that reads a copy of the context sees what a tool sets on that copy. The
-/// calls that the tool makes with the copy gain no rights from it: hosts and the time limit can only shrink, the rest
-/// stays as the toolbox derived it.
+/// A [`Toolbox`](crate::Toolbox) derives it from the [`Turn`](crate::Turn) of the call, and with it the rights of the
+/// call: its principal, agent, session, values, services, directories, hosts and time limit. A tool can narrow a copy
+/// of it; the calls that the tool makes with the copy gain no rights from it.
 ///
 /// ```
-/// use toolgen_runtime::ToolContext;
+/// use toolgen_runtime::{ToolContext, tool};
 ///
-/// let ctx = ToolContext::new("call-1", "add").with_on_progress(|line| drop(line));
-/// assert_eq!(ctx.tool_name, "add");
+/// /// Reports who called it.
+/// #[tool(undocumented)]
+/// fn caller(ctx: &ToolContext) -> String {
+///     format!("{} by {}", ctx.tool_name, ctx.agent_id().unwrap_or("a model"))
+/// }
 /// ```
 #[non_exhaustive]
 pub struct ToolContext {
@@ -89,12 +90,8 @@ pub struct ToolContext {
 }
 
 impl ToolContext {
-    /// Creates the context of a call that cannot be cancelled and reports nowhere.
-    ///
-    /// A toolbox gives each call of a turn the context of the turn with the call's ID and tool. For a turn, the first
-    /// argument is any name of the turn and the second is empty: `ToolContext::new("turn-1", "")`. Both matter only
-    /// if a tool is called directly, without a toolbox.
-    pub fn new(tool_call_id: impl AsRef<str>, tool_name: impl AsRef<str>) -> ToolContext {
+    /// Creates the context of a turn or of a call, without settings.
+    pub(crate) fn new(tool_call_id: impl AsRef<str>, tool_name: impl AsRef<str>) -> ToolContext {
         ToolContext {
             tool_call_id: Text::copy_of(tool_call_id.as_ref()),
             tool_name: Text::copy_of(tool_name.as_ref()),
@@ -111,8 +108,7 @@ impl ToolContext {
         }
     }
 
-    /// Cancels the call when this token, or a parent of it, fires. In the context of a toolbox's call, the token of
-    /// the call also still cancels it.
+    /// Also cancels the call when this token, or a parent of it, fires.
     #[must_use]
     pub fn with_cancel(mut self, cancel: CancellationToken) -> ToolContext {
         let sealed = self.turn().peers.is_some();
@@ -139,48 +135,6 @@ impl ToolContext {
             let sealed = around.peers.as_ref().and(around.timeout);
             around.timeout = Some(sealed.map_or(timeout, |sealed| sealed.min(timeout)));
         })
-    }
-
-    /// Sets the dialect in which the model saw the tools and wrote the arguments: one for all tools, or one for each
-    /// tool (`ToolPlan::dialects`).
-    #[must_use]
-    pub fn with_dialect(self, dialects: impl Into<Dialects>) -> ToolContext {
-        self.with(|around| around.dialects = Some(dialects.into()))
-    }
-
-    /// Provides a service, replacing any other of the same type. If set on a copy of the context of a toolbox's call,
-    /// it is not available to calls that the tool makes.
-    #[must_use]
-    pub fn with_service<T: Send + Sync + ?Sized + 'static>(self, service: Arc<T>) -> ToolContext {
-        self.with(|around| around.services = std::mem::take(&mut around.services).with(service))
-    }
-
-    /// Sets the ID of the calling agent. Calls that a tool makes keep the ID that the toolbox derived.
-    #[must_use]
-    pub fn with_agent_id(self, agent_id: impl Into<String>) -> ToolContext {
-        let agent_id = Text::from(agent_id.into());
-        self.with(|around| around.agent_id = Some(agent_id))
-    }
-
-    /// Sets the session in which the call is made. Without a session, the call has no history. Calls that a tool
-    /// makes keep the session that the toolbox derived.
-    #[must_use]
-    pub fn with_session(self, session: Session) -> ToolContext {
-        self.with(|around| around.session = Some(session))
-    }
-
-    /// Sets the values known about the call, each with its source. Calls that a tool makes keep the values that the
-    /// toolbox derived.
-    #[must_use]
-    pub fn with_values(self, values: ContextValues) -> ToolContext {
-        self.with(|around| around.values = values)
-    }
-
-    /// Sets the principal for whom the call is made; the call is then limited to what the principal may do. Calls
-    /// that a tool makes keep the principal that the toolbox derived.
-    #[must_use]
-    pub fn with_principal(self, principal: Principal) -> ToolContext {
-        self.with(|around| around.principal = Some(principal))
     }
 
     /// The token that fires when the caller cancels or the time limit is reached. It also stops work that the call

@@ -20,7 +20,7 @@ pub(crate) const OUTSIDE: &str =
 
 /// The directories of a program, by the names that tools use: `#[arg(path(within = "workdir"))]`.
 ///
-/// Set by [`ToolContext::with_root`].
+/// Set by [`Turn::with_root`](crate::Turn::with_root).
 #[derive(Clone, Debug, Default)]
 pub struct Roots(Arc<BTreeMap<String, PathBuf>>);
 
@@ -37,16 +37,6 @@ impl Roots {
         let mut all = base.clone();
         Arc::make_mut(&mut all.0).extend(self.0.iter().map(|(name, path)| (name.clone(), path.clone())));
         all
-    }
-}
-
-impl ToolContext {
-    /// Adds a named directory to which paths can be restricted. Calls that a tool makes keep those that the toolbox
-    /// derived.
-    #[must_use]
-    pub fn with_root(self, name: impl Into<String>, directory: impl Into<PathBuf>) -> ToolContext {
-        let (name, directory) = (name.into(), directory.into());
-        self.with(|around| around.roots.insert(name, directory))
     }
 }
 
@@ -114,9 +104,7 @@ pub fn root_of(name: &str, ctx: &ToolContext) -> Result<PathBuf, ToolError> {
     let root = ctx.turn().roots.0.get(name).cloned();
     root.ok_or_else(|| {
         ToolError::failed_with("SERVICE_UNAVAILABLE", format!("no {name} is set for this call"))
-            .with_operator_detail(format!(
-                "give the context a directory: `ToolContext::with_root({name:?}, …)`"
-            ))
+            .with_operator_detail(format!("give the turn a directory: `Turn::with_root({name:?}, …)`"))
     })
 }
 

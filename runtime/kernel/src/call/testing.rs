@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::call::Turn;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
@@ -31,7 +32,7 @@ use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, call_without_layers};
 ///
 /// The errors of [`call_without_layers`].
 pub async fn call(tool: &dyn AgentTool, params: Value) -> Result<ToolResult, ToolError> {
-    call_in(tool, params, &ToolContext::new("test-call", tool.name())).await
+    call_in(tool, params, &Turn::new("test").call_context("test-call", tool.name())).await
 }
 
 /// Calls a tool in the test's own context.

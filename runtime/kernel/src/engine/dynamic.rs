@@ -3,7 +3,7 @@
 //! ```
 //! # use serde_json::json;
 //! use toolgen_runtime::engine::dynamic::DynamicTool;
-//! use toolgen_runtime::{Effects, Registry, ToolCall, ToolContext};
+//! use toolgen_runtime::{Effects, Registry, ToolCall, ToolContext, Turn};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -20,7 +20,7 @@
 //!     .run(|params, _ctx| async move { Ok(format!("Hello, {}!", params["name"].as_str().unwrap_or("you"))) })?;
 //!
 //! let toolbox = Registry::builder().add(greet).seal()?.toolbox(Default::default());
-//! let turn = ToolContext::new("turn-1", "");
+//! let turn = Turn::new("turn-1");
 //! let call = |arguments| toolbox.call(ToolCall::new("call-1", "greet", arguments), &turn);
 //! assert_eq!(call(json!({"name": "Ada"})).await.text(), "Hello, Ada!");
 //! assert!(call(json!({"name": ""})).await.is_error());

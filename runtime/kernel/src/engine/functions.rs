@@ -22,7 +22,7 @@ use crate::spec::plan::{ExecutionPlan, Tool};
 /// ```
 /// # use serde_json::{Value, json};
 /// use toolgen_runtime::engine::{Engines, FunctionTable};
-/// use toolgen_runtime::{ExecutionPlan, Registry, Text, Tool, ToolCall, ToolContext, ToolName, ToolSpec};
+/// use toolgen_runtime::{ExecutionPlan, Registry, Text, Tool, ToolCall, ToolContext, Turn, ToolName, ToolSpec};
 ///
 /// // As generated code has it.
 /// static TOOLS: &[&Tool] = &[&Tool {
@@ -35,7 +35,7 @@ use crate::spec::plan::{ExecutionPlan, Tool};
 /// let functions = FunctionTable::new().with("clock", |_: Value, _: ToolContext| async { Ok("noon") });
 /// let tools = Engines::new().with(functions).tools(TOOLS)?;
 /// let toolbox = Registry::new(tools)?.toolbox(Default::default());
-/// let answer = toolbox.call(ToolCall::new("1", "clock", json!({})), &ToolContext::new("turn-1", "")).await;
+/// let answer = toolbox.call(ToolCall::new("1", "clock", json!({})), &Turn::new("turn-1")).await;
 /// assert_eq!(answer.text(), "noon");
 /// # Ok(())
 /// # }

@@ -10,7 +10,7 @@
 //! use toolgen_runtime::call::store::MemoryStore;
 //! use toolgen_runtime::layers::approval::Approvals;
 //! use toolgen_runtime::layers::middleware::{MiddlewareDecision, ToolRequest};
-//! use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, tool, toolset};
+//! use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, Turn, tool, toolset};
 //!
 //! # /// Pays a person.
 //! # #[tool(undocumented)]
@@ -22,7 +22,7 @@
 //!     .middleware(|_: &ToolRequest<'_>| MiddlewareDecision::NeedApproval("It costs money.".to_owned()))
 //!     .approval_queue(approvals.clone())
 //!     .build()?;
-//! let turn = ToolContext::new("turn-1", "");
+//! let turn = Turn::new("turn-1");
 //! toolbox.call(ToolCall::new("call-1", "pay", json!({"to": "Ada"})), &turn).await; // it waits
 //!
 //! // A person decides,

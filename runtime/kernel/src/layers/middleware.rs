@@ -35,7 +35,7 @@
 //!
 //! ```
 //! use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, MiddlewareDecision, ToolRequest};
-//! use toolgen_runtime::{Toolbox, Registry, ToolContext, tool, toolset};
+//! use toolgen_runtime::{Toolbox, Registry, ToolContext, Turn, tool, toolset};
 //!
 //! # /// Pays a person.
 //! # #[tool(undocumented)]
@@ -62,7 +62,7 @@
 //! ```
 //! # use serde_json::json;
 //! use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Approver, MiddlewareDecision, ToolRequest};
-//! use toolgen_runtime::{BoxFuture, Toolbox, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
+//! use toolgen_runtime::{BoxFuture, Toolbox, Registry, ToolCall, ToolContext, Turn, ToolError, tool, toolset};
 //!
 //! /// Pays a person.
 //! #[tool(undocumented)]
@@ -100,7 +100,7 @@
 //!     .middleware(large_sums)
 //!     .approver(Treasurer)
 //!     .build()?;
-//! let turn = ToolContext::new("turn-1", "");
+//! let turn = Turn::new("turn-1");
 //! let pay = |arguments| toolbox.call(ToolCall::new("call-1", "pay", arguments), &turn);
 //!
 //! // The default is shown to the approver, and is what runs.

@@ -12,7 +12,7 @@
 //! ```
 //! # use serde_json::json;
 //! use toolgen_runtime::registry::discovery::Discovery;
-//! use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, tool, toolset};
+//! use toolgen_runtime::{Toolbox, Registry, ToolCall, Turn, tool, toolset};
 //!
 //! /// Returns the weather of a place.
 //! #[tool(read_only, undocumented)]
@@ -27,7 +27,7 @@
 //! let listed: Vec<&str> = toolbox.specs().map(|spec| spec.name.as_str()).collect();
 //! assert_eq!(listed, ["call_tool", "describe_tool", "search_tools"]);
 //!
-//! let turn = ToolContext::new("turn-1", "");
+//! let turn = Turn::new("turn-1");
 //! let search = ToolCall::new("1", "search_tools", json!({"query": "how is the weather?"}));
 //! let found = toolbox.call(search, &turn).await;
 //! assert_eq!(found.text(), "get_weather(place: string) - Returns the weather of a place.\n");

@@ -56,12 +56,12 @@ use crate::base::future::{caught, contained, discard};
 use crate::call::context::{ToolContext, TurnContext};
 use crate::call::error::ToolError;
 use crate::call::session::{Session, Span};
-use crate::call::{ToolCall, ToolResponse};
+use crate::call::{ToolCall, ToolResponse, Turn};
 use crate::toolbox::Toolbox;
 use crate::toolbox::pipeline::Reader;
 
 use footprint::Footprint;
-use scheduler::{Refusal, Turn, drive};
+use scheduler::{Batch, Refusal, drive};
 
 /// The response to a call that is skipped because a message of the user is waiting.
 pub const SKIPPED_BY_MESSAGE: &str = "Skipped due to queued user message.";
@@ -202,12 +202,8 @@ impl Toolbox {
     ///
     /// When the token of the turn fires, running calls are stopped, and calls that have not started get the error
     /// `Cancelled`. Calls that do not run produce the events of a call with `null` arguments, and no hooks.
-    pub async fn dispatch(
-        &self,
-        calls: Vec<ToolCall>,
-        turn: &ToolContext,
-        options: &DispatchOptions,
-    ) -> Dispatched {
+    pub async fn dispatch(&self, calls: Vec<ToolCall>, turn: &Turn, options: &DispatchOptions) -> Dispatched {
+        let turn = turn.base();
         let mut around = self.turn_context(turn);
         if around.session.is_none() {
             Arc::make_mut(&mut around).session = Some(Session::passing(Span::Turn));
@@ -240,7 +236,7 @@ struct Calls<'a> {
     calls: Vec<Option<ToolCall>>,
 }
 
-impl<'a> Turn for Calls<'a> {
+impl<'a> Batch for Calls<'a> {
     type Answer = ToolResponse;
     type Run = BoxFuture<'a, ToolResponse>;
 

@@ -23,7 +23,7 @@ pub use program::{interrupted, main};
 use serde_json::{Value, json};
 use toolgen_core::internal::pointer::token_of;
 
-use crate::call::context::ToolContext;
+use crate::call::Turn;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
 use crate::call::structured::Structured;
@@ -90,7 +90,7 @@ impl OneShotOutput {
 /// ```
 /// use serde_json::json;
 /// use toolgen_runtime::toolbox::one_shot;
-/// use toolgen_runtime::{ToolboxContext, Registry, ToolContext, tool, toolset};
+/// use toolgen_runtime::{ToolboxContext, Registry, Turn, tool, toolset};
 ///
 /// /// Adds two numbers.
 /// #[tool(read_only, undocumented)]
@@ -101,7 +101,7 @@ impl OneShotOutput {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let toolbox = Registry::new(toolset![add])?.toolbox(ToolboxContext::new());
-/// let turn = ToolContext::new("one-shot", "");
+/// let turn = Turn::new("one-shot");
 /// let answer = one_shot::run_call(&toolbox, "add", br#"{"a": 1, "b": 2}"#, &turn).await;
 /// assert_eq!((answer.json(), answer.status()), (&json!({"result": 3}), 0));
 /// let answer = one_shot::run_call(&toolbox, "add", br#"{"a": 1}"#, &turn).await;
@@ -110,7 +110,7 @@ impl OneShotOutput {
 /// # Ok(())
 /// # }
 /// ```
-pub async fn run_call(toolbox: &Toolbox, tool: &str, input: &[u8], turn: &ToolContext) -> OneShotOutput {
+pub async fn run_call(toolbox: &Toolbox, tool: &str, input: &[u8], turn: &Turn) -> OneShotOutput {
     let arguments = match std::str::from_utf8(input) {
         _ if input.len() > MAX_INPUT_BYTES => Err(format!("it is longer than {MAX_INPUT_BYTES} bytes")),
         Ok(text) => Ok(Value::from(text)),
@@ -121,7 +121,7 @@ pub async fn run_call(toolbox: &Toolbox, tool: &str, input: &[u8], turn: &ToolCo
         Err(error) => return OneShotOutput::failed(&unreadable(&error)),
     };
     let response =
-        OneShotOutput::of(&toolbox.call(ToolCall::new("one-shot", tool, arguments.clone()), turn).await);
+        OneShotOutput::of(&toolbox.run(ToolCall::new("one-shot", tool, arguments.clone()), turn).await);
     // Most responses have no detail, and need no second look at the arguments.
     if response.detail.is_empty() {
         return response;

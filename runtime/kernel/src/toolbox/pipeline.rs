@@ -19,6 +19,7 @@ mod resume;
 use std::any::{Any, TypeId};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
@@ -31,7 +32,7 @@ use crate::call::context::{DEFAULT_MAX_NESTED_CALLS, ToolContext, TurnContext};
 use crate::call::error::ToolError;
 use crate::call::tool::{exact_text, guarded, parsed, read};
 use crate::call::toolbox_context::FactoryError;
-use crate::call::{ToolCall, ToolResponse};
+use crate::call::{ToolCall, ToolResponse, Turn};
 use crate::layers;
 use crate::layers::approval::Seals;
 use crate::layers::dependencies;
@@ -134,13 +135,47 @@ pub(crate) enum Reader {
     Tool,
 }
 
+/// Returns the number of a call of the program, from 1.
+fn next_call() -> u64 {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    MADE.fetch_add(1, Ordering::Relaxed) + 1
+}
+
 impl Toolbox {
-    /// Calls a tool, through all layers. The context is that of the turn: the caller, the session, and the token. The
-    /// context of the call is derived from it.
+    /// Calls a tool by its name, through all layers, in a turn of its own. The call gets an ID that no other call of
+    /// the process has. [`run`](Self::run) runs the call of a model, in its turn.
     ///
     /// This never fails: an error is a response.
-    pub async fn call(&self, mut call: ToolCall, turn: &ToolContext) -> ToolResponse {
+    ///
+    /// ```
+    /// # use serde_json::json;
+    /// use toolgen_runtime::{Toolbox, tool, toolset};
+    ///
+    /// /// Adds two numbers.
+    /// #[tool(read_only, undocumented)]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let tools = Toolbox::new(toolset![add])?;
+    /// assert_eq!(tools.call("add", json!({"a": 2, "b": 40})).await.text(), "42");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn call(&self, name: &str, arguments: Value) -> ToolResponse {
+        let number = next_call();
+        let turn = Turn::new(format!("turn-{number}"));
+        self.run(ToolCall::new(format!("call-{number}"), name, arguments), &turn).await
+    }
+
+    /// Runs the call of a model, through all layers. The context of the call is derived from the turn.
+    ///
+    /// This never fails: an error is a response.
+    pub async fn run(&self, mut call: ToolCall, turn: &Turn) -> ToolResponse {
         call.fit();
+        let turn = turn.base();
         let call = self.unwrap_discovery_call(call, turn);
         self.run_call(call, turn, self.turn_context(turn), Reader::Model).await
     }
@@ -223,7 +258,7 @@ impl Toolbox {
         let mut spans = inner.observers(&inner.tracers, (&call, index, started), &mut ctx);
         let begun = CallGuard::new(watch.as_deref(), &ctx, clock);
         let outcome = {
-            let run = pin!(self.run(&call, index, &ctx, &mut record, (watch.as_deref(), reader)));
+            let run = pin!(self.admit_and_run(&call, index, &ctx, &mut record, (watch.as_deref(), reader)));
             Spanned { spans: &mut spans, run: pin!(guarded(run)) }.await
         };
         if !spans.is_empty() {
@@ -279,7 +314,7 @@ impl Toolbox {
     }
 
     /// Runs a call from the name of the tool to the outcome.
-    async fn run(
+    async fn admit_and_run(
         &self,
         call: &ToolCall,
         index: Option<usize>,

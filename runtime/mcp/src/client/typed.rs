@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use toolgen_kernel::base::frozen::Frozen;
-use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::Turn;
 use toolgen_kernel::call::control::Control;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::ToolResult;
@@ -30,10 +30,10 @@ impl McpEngine {
     /// Returns the errors of a call by a model; also an error if the result is a failure, if the server requests
     /// input without a handler, or if the result does not match its type.
     pub async fn call<A: TypedTool>(&self, arguments: A) -> Result<A::Output, ToolError> {
-        self.call_in(arguments, &ToolContext::new("", "")).await
+        self.call_in(arguments, Turn::default()).await
     }
 
-    /// Like [`call`](Self::call), but with a context: its token cancels the call, and its timeout and allowed hosts
+    /// Like [`call`](Self::call), but in a turn, or in that of a tool's context: its token cancels the call, and its timeout and allowed hosts
     /// apply.
     ///
     /// # Errors
@@ -42,8 +42,10 @@ impl McpEngine {
     pub async fn call_in<A: TypedTool>(
         &self,
         arguments: A,
-        ctx: &ToolContext,
+        turn: impl Into<Turn>,
     ) -> Result<A::Output, ToolError> {
+        let turn = turn.into();
+        let ctx = turn.base();
         let arguments = arguments
             .into_arguments()
             .map_err(|error| ToolError::invalid_args(format!("the arguments are not JSON: {error}")))?;

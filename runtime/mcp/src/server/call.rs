@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use toolgen_kernel::base::frozen::Text;
-use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::Turn;
 use toolgen_kernel::call::principal::Principal;
 use toolgen_kernel::call::session::Session;
 use toolgen_kernel::call::{ToolCall, ToolResponse, shown_id};
@@ -60,8 +60,7 @@ pub(super) async fn answer(
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let id = shown_id(&Text::from(context.id.to_string()));
-    let mut turn =
-        ToolContext::new(id, "").with_dialect(WireFormat::Mcp.dialect()).with_cancel(context.ct.clone());
+    let mut turn = Turn::new(id).with_dialect(WireFormat::Mcp.dialect()).with_cancel(context.ct.clone());
     if let Some(session) = &caller.session {
         turn = turn.with_session(session.clone());
     }
@@ -85,7 +84,7 @@ async fn reported(
     served: &Served,
     caller: &Caller,
     request: CallToolRequestParams,
-    turn: ToolContext,
+    turn: Turn,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let Some(token) = context.meta.get_progress_token() else {
@@ -141,7 +140,7 @@ async fn converse(
     served: &Served,
     caller: &Caller,
     mut request: CallToolRequestParams,
-    turn: &ToolContext,
+    turn: &Turn,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let toolbox = served.tools.toolbox();
@@ -152,8 +151,8 @@ async fn converse(
         Some(state) => ClientQuestion::read(state, &request.name)?.waiting(),
         None => {
             let arguments = Value::Object(request.arguments.unwrap_or_default());
-            let call = ToolCall::new(turn.tool_call_id.as_str(), request.name, arguments);
-            toolbox.call(call, turn).await
+            let call = ToolCall::new(turn.id(), request.name, arguments);
+            toolbox.run(call, turn).await
         }
     };
     for _ in 0..=MAX_INPUT_ROUNDS {

@@ -11,7 +11,7 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
 use serde_json::{Value, json};
 use toolgen_kernel::base::printable::visible;
-use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::Turn;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::resumption::Waited;
 use toolgen_kernel::call::{ToolCall, ToolResponse};
@@ -186,12 +186,7 @@ impl ClientQuestion {
     }
 
     /// Resumes the call. If the input is invalid, the call still waits for input.
-    pub(super) async fn resume(
-        &self,
-        toolbox: &Toolbox,
-        reply: ClientReply,
-        turn: &ToolContext,
-    ) -> ToolResponse {
+    pub(super) async fn resume(&self, toolbox: &Toolbox, reply: ClientReply, turn: &Turn) -> ToolResponse {
         match (&self.0, reply) {
             (Waited::Input(pending), ClientReply::Given(reply)) => {
                 match toolbox.resume_with_input((**pending).clone(), reply, turn).await {

@@ -8,7 +8,7 @@ use opentelemetry::trace::{Link, SpanBuilder, SpanKind, Status, TraceContextExt}
 use opentelemetry::{Context, KeyValue};
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
 use rmcp::service::{RequestContext, RoleServer};
-use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::Turn;
 use toolgen_kernel::layers::otel::{Otel, Signals, continued, short};
 
 use super::Served;
@@ -76,7 +76,7 @@ impl RequestSpan {
     }
 
     /// Returns the context of the call within the span.
-    pub(super) fn around(&self, turn: ToolContext) -> ToolContext {
+    pub(super) fn around(&self, turn: Turn) -> Turn {
         turn.with_otel_context(self.context.clone())
     }
 

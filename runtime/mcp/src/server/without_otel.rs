@@ -2,7 +2,7 @@
 
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
 use rmcp::service::{RequestContext, RoleServer};
-use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::Turn;
 
 use super::Served;
 
@@ -18,7 +18,7 @@ impl RequestSpan {
         RequestSpan
     }
 
-    pub(super) fn around(&self, turn: ToolContext) -> ToolContext {
+    pub(super) fn around(&self, turn: Turn) -> Turn {
         turn
     }
 

@@ -1,9 +1,8 @@
 //! Repeats the calls of a recorded run.
 
-use toolgen_kernel::call::ToolCall;
-use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::session::Session;
+use toolgen_kernel::call::{ToolCall, Turn};
 use toolgen_kernel::toolbox::Toolbox;
 
 use super::{DENIED, Difference, RecordedOutcome, Replay};
@@ -19,16 +18,16 @@ impl Replay {
     ///
     /// Returns the first difference.
     pub async fn rerun(&self, toolbox: &Toolbox) -> Result<(), Box<Difference>> {
-        let turn = ToolContext::new("replay", "").with_session(Session::new("replay"));
+        let turn = Turn::new("replay").with_session(Session::new("replay"));
         self.rerun_in(toolbox, &turn).await
     }
 
-    /// Like [`rerun`](Self::rerun), in the context of a turn: with a principal, values and services of the test.
+    /// Like [`rerun`](Self::rerun), in a turn: with a principal, values and services of the test.
     ///
     /// # Errors
     ///
     /// Returns the errors of [`rerun`](Self::rerun).
-    pub async fn rerun_in(&self, toolbox: &Toolbox, turn: &ToolContext) -> Result<(), Box<Difference>> {
+    pub async fn rerun_in(&self, toolbox: &Toolbox, turn: &Turn) -> Result<(), Box<Difference>> {
         let mut waiting = Vec::new();
         for (index, recorded) in self.run().calls().iter().enumerate() {
             if recorded.inside.is_some() {
@@ -51,7 +50,7 @@ impl Replay {
                 None => {
                     let id = format!("replay-{}", index + 1);
                     let call = ToolCall::new(id, recorded.tool.clone(), recorded.arguments.clone());
-                    toolbox.call(call, turn).await
+                    toolbox.run(call, turn).await
                 }
             };
             if let Err(ToolError::ApprovalRequired(request)) = response.outcome {

@@ -17,7 +17,7 @@ use super::Replay;
 ///
 /// ```
 /// use serde_json::json;
-/// use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, replay_test, tool, toolset};
+/// use toolgen_runtime::{Toolbox, Registry, ToolCall, Turn, replay_test, tool, toolset};
 ///
 /// /// Tells the weather.
 /// #[tool(undocumented)]
@@ -34,7 +34,7 @@ use super::Replay;
 /// replay_test!(the_weather_is_told, "tests/replay/weather.json", |replay| {
 ///     let toolbox = Toolbox::builder(&registry()).layer(replay.clone()).build()?;
 ///     let call = ToolCall::new("1", "weather", json!({"city": "Ulm"}));
-///     let answer = toolbox.call(call, &ToolContext::new("turn", "")).await;
+///     let answer = toolbox.call(call, &Turn::new("turn")).await;
 ///     assert_eq!(answer.text(), "It rains in Ulm.");
 /// });
 /// # fn main() {}

@@ -1,5 +1,6 @@
 //! Tests of approvals of tools that call other tools: what is shown, and what the approval covers.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::layers::middleware::{
     Approval, ApprovalRequest, Approver, Middleware, MiddlewareDecision, ToolRequest,
 };
@@ -67,7 +68,7 @@ fn toolbox(send: Tool, asked: &'static [&'static str]) -> Toolbox {
 }
 
 async fn call(toolbox: &Toolbox, name: &str) -> ToolResponse {
-    toolbox.call(ToolCall::new("1", name, json!({})), &ToolContext::new("turn", "")).await
+    toolbox.run(ToolCall::new("1", name, json!({})), &Turn::new("turn")).await
 }
 
 async fn waiting(toolbox: &Toolbox, name: &str) -> ApprovalRequest {
@@ -105,7 +106,7 @@ async fn approval_request_shows_nested_tools_and_effects() {
     // A request that shows fewer calls cannot be resumed.
     json["calls"][2]["effects"]["network"] = json!("none");
     let less = serde_json::from_value::<ApprovalRequest>(json).unwrap();
-    let refused = toolbox.resume(less, &ToolContext::new("turn", "")).await;
+    let refused = toolbox.resume(less, &Turn::new("turn")).await;
     assert_eq!(refused.outcome.unwrap_err().code(), "APPROVAL_INVALID");
     // The request of a tool that calls no other tools lists none.
     let request = waiting(&toolbox, "look").await;
@@ -115,7 +116,7 @@ async fn approval_request_shows_nested_tools_and_effects() {
 #[tokio::test]
 async fn approved_call_runs_only_with_the_tools_shown() {
     let request = waiting(&toolbox(sends(), &["inner"]), "inner").await;
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let resumed = async |send: Tool| toolbox(send, &["inner"]).resume(request.clone(), &turn).await;
     let wider = Tool { spec: ToolSpec { effects: Effects::UNDECLARED, ..sends().spec }, ..sends() };
     let other = Tool { call: ExecutionPlan::Command(command(&["echo", "wiped"])), ..sends() };

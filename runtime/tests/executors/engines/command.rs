@@ -1,5 +1,6 @@
 //! Tests of tools that are programs.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::engine::command::CommandEngine;
 use toolgen_runtime::spec::plan::CommandOutput;
 use toolgen_runtime::spec::template::Condition;
@@ -161,7 +162,7 @@ async fn inherited_credentials_are_never_shown() {
     ] {
         let updates = Arc::new(Mutex::new(String::new()));
         let received = Arc::clone(&updates);
-        let turn = ToolContext::new("turn", "")
+        let turn = Turn::new("turn")
             .with_on_update(move |result| received.lock().unwrap().push_str(&result.to_text()));
         let inherit = vec!["TOOLGEN_TEST_TOKEN".into()].into();
         let plan = CommandPlan { script: script.into(), output, inherit, stream: true, ..CommandPlan::EMPTY };
@@ -169,7 +170,7 @@ async fn inherited_credentials_are_never_shown() {
             .tools_from([Tool { spec: spec("run", &[]), call: ExecutionPlan::Command(plan) }])
             .unwrap();
         let call = ToolCall::new("1", "run", json!({}));
-        let response = toolbox_in(tools, ToolboxContext::new()).call(call, &turn).await;
+        let response = toolbox_in(tools, ToolboxContext::new()).run(call, &turn).await;
         if !message.is_empty() {
             assert_eq!(response.text(), message);
         }
@@ -228,12 +229,7 @@ async fn missing_program_error_includes_help() {
         .tools_from([Tool { spec: spec("run", &[]), call: ExecutionPlan::Command(plan) }]);
     let toolbox = toolbox_in(tools.unwrap(), ToolboxContext::new());
     for _ in 0..3 {
-        assert!(
-            !toolbox
-                .call(ToolCall::new("1", "run", json!({})), &ToolContext::new("turn", ""))
-                .await
-                .is_error()
-        );
+        assert!(!toolbox.run(ToolCall::new("1", "run", json!({})), &Turn::new("turn")).await.is_error());
     }
     let asked: Vec<usize> = executor.commands().iter().map(|(argv, _)| argv.len()).collect();
     assert_eq!(asked, [7, 2, 2, 2]);
@@ -256,9 +252,8 @@ async fn options(spec: ToolSpec, plan: CommandPlan, context: ToolboxContext, own
     };
     let tools =
         Engines::new().with(engine).tools_from([Tool { spec, call: ExecutionPlan::Command(plan) }]).unwrap();
-    let response = toolbox_in(tools, context)
-        .call(ToolCall::new("1", "run", json!({})), &ToolContext::new("turn", ""))
-        .await;
+    let response =
+        toolbox_in(tools, context).run(ToolCall::new("1", "run", json!({})), &Turn::new("turn")).await;
     assert!(!response.is_error(), "{}", response.text());
     executor.commands().remove(0).1
 }
@@ -318,9 +313,9 @@ async fn command_ends_with_its_call() {
     spec.timeout = Timeout::Never;
     let tools = Engines::new().tools_from([Tool { spec, call: sleep }]).unwrap();
     let token = CancellationToken::new();
-    let turn = ToolContext::new("turn", "").with_cancel(token.clone());
+    let turn = Turn::new("turn").with_cancel(token.clone());
     let toolbox = toolbox_in(tools, ToolboxContext::new());
-    let (answered, ()) = tokio::join!(toolbox.call(ToolCall::new("1", "run", json!({})), &turn), async {
+    let (answered, ()) = tokio::join!(toolbox.run(ToolCall::new("1", "run", json!({})), &turn), async {
         tokio::time::sleep(Duration::from_millis(50)).await;
         token.cancel();
     });
@@ -336,6 +331,6 @@ async fn executor_refusal_is_reported() {
         .with(engine)
         .tools_from([Tool { spec: spec("run", &[]), call: ExecutionPlan::Command(command(&["curl"])) }]);
     let toolbox = toolbox_in(tools.unwrap(), ToolboxContext::new());
-    let response = toolbox.call(ToolCall::new("1", "run", json!({})), &ToolContext::new("turn", "")).await;
+    let response = toolbox.run(ToolCall::new("1", "run", json!({})), &Turn::new("turn")).await;
     assert_eq!(response.outcome.unwrap_err().code(), "PERMISSION_DENIED");
 }

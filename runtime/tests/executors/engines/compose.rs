@@ -7,7 +7,7 @@ use toolgen_runtime::layers::middleware::{MiddlewareDecision, ToolRequest};
 use toolgen_runtime::spec::Completion;
 use toolgen_runtime::spec::plan::{CompletePlan, ComposePlan, ForEach, Step};
 use toolgen_runtime::spec::template::Condition;
-use toolgen_runtime::{Control, tool, toolset};
+use toolgen_runtime::{Control, Turn, tool, toolset};
 
 use crate::engines::{reference, spec, template};
 use crate::prelude::*;
@@ -89,7 +89,7 @@ fn registry(steps: Vec<Step>, result: Option<Value>) -> Registry {
 
 async fn call(steps: Vec<Step>, result: Option<Value>, arguments: Value) -> ToolResponse {
     let toolbox = registry(steps, result).toolbox(Default::default());
-    toolbox.call(ToolCall::new("1", "both", arguments), &ToolContext::new("turn", "")).await
+    toolbox.run(ToolCall::new("1", "both", arguments), &Turn::new("turn")).await
 }
 
 fn usual() -> Vec<Step> {
@@ -140,7 +140,7 @@ async fn final_completion_ends_the_loop() {
         let tools = composed(steps.clone(), result).into_iter().chain(tools).chain(toolset![find]);
         let toolbox = Registry::new(tools).unwrap().toolbox(Default::default());
         let call = ToolCall::new("1", "both", json!({"pattern": ""}));
-        let response = toolbox.call(call, &ToolContext::new("turn", "")).await;
+        let response = toolbox.run(call, &Turn::new("turn")).await;
         assert_eq!(response.control(), Control::complete("DONE", json!({"note": "x"})));
     }
 }
@@ -151,21 +151,21 @@ async fn optional_step_still_waits_for_its_approval() {
     steps[1].optional = true;
     let toolbox = Toolbox::builder(&registry(steps, None)).middleware(refuse).build().unwrap();
     let call = |pattern| ToolCall::new("1", "both", json!({ "pattern": pattern }));
-    let turn = ToolContext::new("turn", "");
-    assert_eq!(toolbox.call(call("a"), &turn).await.outcome.unwrap_err().code(), "APPROVAL_REQUIRED");
-    assert_eq!(toolbox.call(call("b"), &turn).await.text(), "[2,2,null,2,2]");
+    let turn = Turn::new("turn");
+    assert_eq!(toolbox.run(call("a"), &turn).await.outcome.unwrap_err().code(), "APPROVAL_REQUIRED");
+    assert_eq!(toolbox.run(call("b"), &turn).await.text(), "[2,2,null,2,2]");
 }
 
 #[tokio::test]
 async fn step_limits_its_concurrent_calls() {
     let max = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&max);
-    let turn = ToolContext::new("turn", "").with_on_progress(move |line| {
+    let turn = Turn::new("turn").with_on_progress(move |line| {
         seen.fetch_max(line.parse().unwrap(), Ordering::SeqCst);
     });
     let toolbox = registry(usual(), None).toolbox(Default::default());
     let call = ToolCall::new("1", "both", json!({"pattern": "wide"}));
-    assert!(!toolbox.call(call, &turn).await.is_error());
+    assert!(!toolbox.run(call, &turn).await.is_error());
     assert_eq!(max.load(Ordering::SeqCst), 2);
 }
 
@@ -250,7 +250,7 @@ async fn nested_calls_pass_all_layers() {
     let toolbox = Toolbox::builder(&registry).middleware(refuse).build().unwrap();
     let ask = async |pattern: &str| {
         let call = ToolCall::new("1", "both", json!({ "pattern": pattern }));
-        toolbox.call(call, &ToolContext::new("turn", "")).await.outcome.unwrap_err()
+        toolbox.run(call, &Turn::new("turn")).await.outcome.unwrap_err()
     };
     let waits = ask("a").await;
     assert_eq!(waits.code(), "APPROVAL_REQUIRED");
@@ -260,7 +260,7 @@ async fn nested_calls_pass_all_layers() {
     assert_eq!(denied.code(), "PERMISSION_DENIED");
     let only = Toolbox::builder(&registry).allow(["both", "find"]).build().unwrap();
     let call = ToolCall::new("1", "both", json!({"pattern": "a"}));
-    let refused = only.call(call, &ToolContext::new("turn", "")).await;
+    let refused = only.run(call, &Turn::new("turn")).await;
     assert_eq!(refused.text(), "step `sizes` (count), item 0: tool 'count' not allowed in this context");
 }
 
@@ -293,11 +293,11 @@ async fn number_of_nested_calls_is_limited() {
                 }
             };
             let toolbox = Toolbox::builder(&registry).max_nested_calls(max).on_event(count).build().unwrap();
-            let turn = ToolContext::new("turn", "");
+            let turn = Turn::new("turn");
             // Earlier calls of the turn do not count.
-            toolbox.call(ToolCall::new("1", "bottom", json!({"pattern": ""})), &turn).await;
+            toolbox.run(ToolCall::new("1", "bottom", json!({"pattern": ""})), &turn).await;
             counted.store(0, Ordering::SeqCst);
-            let response = toolbox.call(ToolCall::new("2", "top", json!({"pattern": ""})), &turn).await;
+            let response = toolbox.run(ToolCall::new("2", "top", json!({"pattern": ""})), &turn).await;
             (response, counted.load(Ordering::SeqCst) - 1)
         };
         for max in [186, 1_000] {
@@ -321,8 +321,8 @@ async fn number_of_nested_calls_is_limited() {
 async fn cancelled_composition_starts_no_further_step() {
     let toolbox = registry(usual(), None).toolbox(Default::default());
     let token = CancellationToken::new();
-    let turn = ToolContext::new("turn", "").with_cancel(token.clone());
-    let call = toolbox.call(ToolCall::new("1", "both", json!({"pattern": "a"})), &turn);
+    let turn = Turn::new("turn").with_cancel(token.clone());
+    let call = toolbox.run(ToolCall::new("1", "both", json!({"pattern": "a"})), &turn);
     let (response, ()) = tokio::join!(call, async {
         tokio::time::sleep(Duration::from_millis(10)).await;
         token.cancel();

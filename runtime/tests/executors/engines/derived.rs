@@ -1,5 +1,6 @@
 //! Tests of values of an HTTP request that are derived from arguments.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::engine::http::{Body, BuildOptions, HttpEngine, RequestProblemKind, build};
 use toolgen_runtime::spec::plan::{
@@ -86,7 +87,7 @@ async fn defaults_are_applied_and_missing_values_reported() {
     let tools = engine.tools_from([Tool { spec: spec.clone(), call: ExecutionPlan::Http(usual()) }]);
     let toolbox = toolbox_in(tools, ToolboxContext::new());
     let call = ToolCall::new("1", "post", json!({"user": {"id": 1}}));
-    let error = toolbox.call(call, &ToolContext::new("turn", "")).await.outcome.unwrap_err();
+    let error = toolbox.run(call, &Turn::new("turn")).await.outcome.unwrap_err();
     assert_eq!(error.code(), "MISSING_PARAMETER");
     let text = "Invalid arguments: /user: Missing `user.name`, which the request requires";
     assert_eq!(error.to_string(), text);
@@ -94,7 +95,7 @@ async fn defaults_are_applied_and_missing_values_reported() {
     let message = RequestPlan { defaults: false, ..usual() };
     let tools = engine.tools_from([Tool { spec: spec.clone(), call: ExecutionPlan::Http(message) }]);
     let call = ToolCall::new("1", "post", json!({"user": {"id": 1, "name": "x"}}));
-    let response = toolbox_in(tools, ToolboxContext::new()).call(call, &ToolContext::new("turn", "")).await;
+    let response = toolbox_in(tools, ToolboxContext::new()).run(call, &Turn::new("turn")).await;
     assert!(response.text().ends_with("Missing `a`, which the request requires"), "{}", response.text());
     let given = spec.with_defaults(json!({"user": {"id": 1, "name": "x"}}));
     assert!(build(&usual(), &given, &BuildOptions::default()).is_ok());

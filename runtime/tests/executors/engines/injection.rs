@@ -1,6 +1,7 @@
 //! Tests of hostile values in every part of a tool's data: each arrives unchanged as one value, or is rejected.
 
 use std::collections::BTreeMap;
+use toolgen_runtime::Turn;
 
 use serde_json::Map;
 use toolgen_runtime::engine::command::CommandEngine;
@@ -232,7 +233,7 @@ async fn call(toolbox: &Toolbox, place: &Place, values: &[&str]) -> ToolResponse
             values.iter().enumerate().map(|(index, value)| (format!("v{index}"), Value::from(*value)));
         Value::Object(by_name.collect::<Map<_, _>>())
     };
-    toolbox.call(ToolCall::new("1", "run", arguments), &ToolContext::new("turn", "")).await
+    toolbox.run(ToolCall::new("1", "run", arguments), &Turn::new("turn")).await
 }
 
 /// Returns the report of the values.
@@ -313,7 +314,7 @@ async fn directory_argument_stays_below_the_work_dir() {
     for value in values() {
         let asked = async |toolbox: &Toolbox| {
             let call = ToolCall::new("1", "run", json!({ "v0": value }));
-            toolbox.call(call, &ToolContext::new("turn", "")).await
+            toolbox.run(call, &Turn::new("turn")).await
         };
         let refused = asked(&dry).await.is_error();
         let options = executor.0.lock().unwrap().take();

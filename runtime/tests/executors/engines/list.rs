@@ -1,6 +1,7 @@
 //! Tests of lists of tools: which engine runs which tool, and the errors of tools that no engine runs.
 
 use toolgen_runtime::RequestPlan;
+use toolgen_runtime::Turn;
 use toolgen_runtime::agent::agent_loop::{Entry, ModelTurn, Transcript};
 use toolgen_runtime::agent::sub_agent::{
     AgentEngine, AgentFailure, AgentMonitor, AgentRunner, AgentTask, LoopRunner,
@@ -100,7 +101,7 @@ async fn agent_can_call_its_named_and_engine_tools() {
     let toolbox = toolbox_in(tools.unwrap(), ToolboxContext::new());
     for name in ["inner", "beside"] {
         let call = ToolCall::new("1", "helper", json!({ "task": name }));
-        let response = toolbox.call(call, &ToolContext::new("turn", "")).await;
+        let response = toolbox.run(call, &Turn::new("turn")).await;
         assert_eq!(response.text(), format!("{name} said so"));
     }
     let helper = toolbox.get("helper").unwrap();
@@ -121,6 +122,6 @@ async fn function_gets_schema_defaults() {
     let tools =
         Engines::new().with(table).tools_from([Tool { spec, call: ExecutionPlan::Function }]).unwrap();
     let toolbox = toolbox_in(tools, ToolboxContext::new());
-    let response = toolbox.call(ToolCall::new("1", "sum", json!({})), &ToolContext::new("turn", "")).await;
+    let response = toolbox.run(ToolCall::new("1", "sum", json!({})), &Turn::new("turn")).await;
     assert_eq!(response.text(), r#"{"n":7}"#);
 }

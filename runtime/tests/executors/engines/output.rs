@@ -1,5 +1,6 @@
 //! Tests of the output and the exit code of programs, and of the resulting tool results.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::spec::plan::{CommandOutput, ExitCode};
 
 use crate::engines::command::{refused, run};
@@ -205,14 +206,14 @@ async fn truncated_output_is_reported() {
 async fn output_lines_are_updates_while_the_program_runs() {
     let messages = Arc::new(Mutex::new(Vec::new()));
     let received = Arc::clone(&messages);
-    let turn = ToolContext::new("turn", "")
-        .with_on_update(move |result| received.lock().unwrap().push(result.to_text()));
+    let turn =
+        Turn::new("turn").with_on_update(move |result| received.lock().unwrap().push(result.to_text()));
     let plan = CommandPlan { stream: true, ..script_of("echo one; echo two", CommandOutput::Text) };
     let tools = Engines::new()
         .tools_from([Tool { spec: spec("run", &[]), call: ExecutionPlan::Command(plan) }])
         .unwrap();
     let response =
-        toolbox_in(tools, ToolboxContext::new()).call(ToolCall::new("1", "run", json!({})), &turn).await;
+        toolbox_in(tools, ToolboxContext::new()).run(ToolCall::new("1", "run", json!({})), &turn).await;
     assert_eq!(response.text(), "one\ntwo\n");
     assert_eq!(*messages.lock().unwrap(), ["one", "two"]);
 }
@@ -221,8 +222,8 @@ async fn output_lines_are_updates_while_the_program_runs() {
 async fn streamed(script: &str, pin: &str) -> Vec<String> {
     let messages = Arc::new(Mutex::new(Vec::new()));
     let received = Arc::clone(&messages);
-    let turn = ToolContext::new("turn", "")
-        .with_on_update(move |result| received.lock().unwrap().push(result.to_text()));
+    let turn =
+        Turn::new("turn").with_on_update(move |result| received.lock().unwrap().push(result.to_text()));
     let plan = CommandPlan {
         stream: true,
         stdin: Stdin::Text(text("{password}")),
@@ -233,7 +234,7 @@ async fn streamed(script: &str, pin: &str) -> Vec<String> {
         .tools_from([Tool { spec: spec("run", &["password"]), call: ExecutionPlan::Command(plan) }])
         .unwrap();
     let call = ToolCall::new("1", "run", json!({ "password": pin }));
-    assert!(toolbox_in(tools, ToolboxContext::new()).call(call, &turn).await.outcome.is_ok());
+    assert!(toolbox_in(tools, ToolboxContext::new()).run(call, &turn).await.outcome.is_ok());
     let messages = messages.lock().unwrap();
     messages.clone()
 }

@@ -3,7 +3,7 @@
 use toolgen_runtime::layers::control::EffectHandler;
 use toolgen_runtime::spec::Completion;
 use toolgen_runtime::spec::plan::{CompletePlan, EffectPlan};
-use toolgen_runtime::{Control, Effect};
+use toolgen_runtime::{Control, Effect, Turn};
 
 use crate::engines::{answer, spec, template, text};
 use crate::prelude::*;
@@ -52,6 +52,6 @@ async fn outcome_of_an_effect_is_the_result() {
         let registry = Registry::new(tools).unwrap();
         let toolbox = Toolbox::builder(&registry).effect("ask", Ask).build().unwrap();
         let call = ToolCall::new("1", "question", json!({"who": "Ada"}));
-        assert_eq!(toolbox.call(call, &ToolContext::new("turn", "")).await.text(), expected);
+        assert_eq!(toolbox.run(call, &Turn::new("turn")).await.text(), expected);
     }
 }

@@ -2,7 +2,7 @@
 
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
 use toolgen_runtime::toolbox::{FactoryError, ToolFactory};
-use toolgen_runtime::{Effects, Service, Shape, ToolName, tool, toolset};
+use toolgen_runtime::{Effects, Service, Shape, ToolName, Turn, tool, toolset};
 
 use crate::executor::directory;
 use crate::prelude::*;
@@ -59,7 +59,7 @@ fn toolbox(ctx: ToolboxContext) -> Toolbox {
 
 async fn call(ctx: ToolboxContext, cmd: &str) -> Result<ToolResult, ToolError> {
     let call = ToolCall::new("1", "shell", json!({"cmd": cmd}));
-    toolbox(ctx).call(call, &ToolContext::new("turn", "")).await.outcome
+    toolbox(ctx).run(call, &Turn::new("turn")).await.outcome
 }
 
 #[tokio::test]
@@ -134,7 +134,7 @@ async fn executor_service_enforces_the_limits() {
     for (registry, context, network_disabled) in [(registry, context, false), (relaxed, lent, true)] {
         let toolbox = registry.toolbox(context);
         let call = ToolCall::new("c", "run", json!({"line": "true"}));
-        let response = toolbox.call(call, &ToolContext::new("turn", "")).await;
+        let response = toolbox.run(call, &Turn::new("turn")).await;
         assert!(!response.is_error(), "{}", response.text());
         assert_eq!(scripted.commands().last().unwrap().1.network_disabled, network_disabled);
     }
@@ -150,7 +150,7 @@ async fn factory_gets_the_guarded_executor_service() {
     let registry = Registry::builder().add(by_type.confined()).seal().unwrap();
     let context = ToolboxContext::new().with_limits(EffectLimits::PLANNING).with_executor(script.clone());
     let call = ToolCall::new("c1", "shell", json!({"cmd": "touch x"}));
-    registry.toolbox(context).call(call, &ToolContext::new("turn", "")).await.outcome.unwrap();
+    registry.toolbox(context).run(call, &Turn::new("turn")).await.outcome.unwrap();
     let options = script.commands().remove(0).1;
     assert!(options.read_only && options.network_disabled, "{options:?}");
 }

@@ -43,7 +43,7 @@ async fn missing_task_is_reported() {
     }
     // A direct call returns the same error.
     let tool = says("never").build().unwrap();
-    let error = tool.execute(json!({}), &turn()).await.unwrap_err();
+    let error = tool.execute(json!({}), &turn().call_context("1", "t")).await.unwrap_err();
     assert_eq!(error.to_string(), "Invalid arguments: Missing required 'task' parameter");
 }
 
@@ -109,11 +109,11 @@ async fn hidden_nested_sub_agent_refuses_to_run() {
     let sneaky = ToolFactory::new(spec, |_| Ok(says("deeper").build().unwrap()));
     let tools = Registry::builder().add(sneaky).seal().unwrap();
     let runner = By(|task: AgentTask, _| async move {
-        assert_eq!(task.context.agent_depth(), 1);
+        assert_eq!(task.turn.call_context("c2", "sneaky").agent_depth(), 1);
         let toolbox = task.toolbox_builder().build().unwrap();
         // Bypasses the arguments, which are those of the factory.
         let tool = toolbox.get("sneaky").unwrap();
-        let outcome = tool.execute(json!({"task": "x"}), &task.context).await;
+        let outcome = tool.execute(json!({"task": "x"}), &task.turn.call_context("1", "t")).await;
         Ok(outcome.unwrap_err().code().to_owned())
     });
     let tool = SubAgentTool::builder("helper", runner).tools(tools.iter().cloned());

@@ -65,7 +65,7 @@ async fn timeout_stops_the_sub_agent_and_its_work() {
     let (dropped, token) = (Arc::new(AtomicBool::new(false)), Arc::new(std::sync::OnceLock::new()));
     let (flag, seen) = (dropped.clone(), token.clone());
     let runner = By(move |task: AgentTask, _| {
-        seen.set(task.context.cancel().clone()).unwrap();
+        seen.set(task.turn.cancel().clone()).unwrap();
         let dropped = Dropped(flag.clone());
         async move {
             let _dropped = dropped;
@@ -83,7 +83,7 @@ async fn timeout_stops_the_sub_agent_and_its_work() {
 async fn timeout_applies_without_a_toolbox() {
     let runner = By(|_, _| std::future::pending());
     let tool = SubAgentTool::builder("helper", runner).max_time(Duration::from_secs(2)).build().unwrap();
-    let error = tool.execute(json!({"task": "x"}), &turn()).await.unwrap_err();
+    let error = tool.execute(json!({"task": "x"}), &turn().call_context("1", "t")).await.unwrap_err();
     assert_eq!(error, ToolError::Timeout { duration: Duration::from_secs(2) });
 }
 
@@ -101,12 +101,13 @@ async fn cancellation_reaches_the_sub_agent() {
     let token = CancellationToken::new();
     // A runner that notices the cancellation, and still returns something.
     let runner = By(|task: AgentTask, _| async move {
-        task.context.cancel().cancelled().await;
+        task.turn.cancel().cancelled().await;
         Ok("half of it".to_owned())
     });
     let tool = SubAgentTool::builder("helper", runner).build().unwrap();
     let turn = turn().with_cancel(token.clone());
-    let (outcome, ()) = tokio::join!(tool.execute(json!({"task": "x"}), &turn), async {
+    let ctx = turn.call_context("1", "t");
+    let (outcome, ()) = tokio::join!(tool.execute(json!({"task": "x"}), &ctx), async {
         tokio::time::sleep(Duration::from_secs(1)).await;
         token.cancel();
     });
@@ -121,7 +122,7 @@ async fn background_work_of_a_sub_agent_ends_with_it() {
     let token = Arc::new(std::sync::OnceLock::new());
     let seen = token.clone();
     let runner = By(move |task: AgentTask, _| {
-        seen.set(task.context.cancel().clone()).unwrap();
+        seen.set(task.turn.cancel().clone()).unwrap();
         async { Ok("done".to_owned()) }
     });
     assert_eq!(call(SubAgentTool::builder("helper", runner)).await.text(), "done");

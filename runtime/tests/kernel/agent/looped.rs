@@ -1,5 +1,6 @@
 //! Sub-agents that use the small loop.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::agent::agent_loop::WireModel;
 
 use super::{SubAgentBuilder, SubAgentTool, behind, call, call_in, look_up, toolbox, turn, watched};
@@ -215,7 +216,7 @@ async fn agent_can_delegate_within_its_own_loop() {
         };
         async { Ok::<_, String>(message) }
     };
-    let context = ToolContext::new("turn", "");
+    let context = Turn::new("turn");
     let run = run_loop(&toolbox, &mut model, &context, Transcript::user("go"), &LoopOptions::new()).await;
     let missing = "Invalid arguments: Missing required 'task' parameter";
     assert_eq!(run.outcome, Ok(LoopEnd::Text(missing.to_owned())));

@@ -2,6 +2,7 @@
 
 use super::{By, SubAgentTool, call, call_in, look_up, says, toolbox, turn, watched};
 use crate::prelude::*;
+use toolgen_runtime::Turn;
 
 #[tokio::test]
 async fn text_of_the_sub_agent_is_the_result() {
@@ -33,23 +34,23 @@ async fn turns_are_counted() {
 #[tokio::test]
 async fn loops_are_numbered_within_their_session() {
     let toolbox = toolbox(says("x"));
-    let id = async |turn: &ToolContext| {
+    let id = async |turn: &Turn| {
         call_in(&toolbox, json!({"task": "x"}), turn).await.outcome.unwrap().child_loop_id.unwrap()
     };
-    let (first, second) = (turn(), ToolContext::new("turn", "").with_session(Session::new("s-2")));
+    let (first, second) = (turn(), Turn::new("turn").with_session(Session::new("s-2")));
     assert_eq!(
         [id(&first).await, id(&first).await, id(&second).await],
         ["s-1.sub.1", "s-1.sub.2", "s-2.sub.1"]
     );
     // Callers without a session do not share one.
-    assert_eq!(id(&ToolContext::new("turn", "")).await, "c1.sub.1");
+    assert_eq!(id(&Turn::new("turn")).await, "c1.sub.1");
 }
 
 #[tokio::test]
 async fn runner_has_its_own_session_and_loop_id() {
     let runner = By(|task: AgentTask, _| async move {
-        let session = task.context.session().map(Session::id).unwrap_or_default().to_owned();
-        let agent = task.context.agent_id().unwrap_or_default().to_owned();
+        let session = task.turn.session().map(Session::id).unwrap_or_default().to_owned();
+        let agent = task.turn.agent_id().unwrap_or_default().to_owned();
         Ok(format!("{} {} {session} {agent}", task.name, task.loop_id))
     });
     let text = call(SubAgentTool::builder("helper", runner)).await.text();
@@ -138,7 +139,7 @@ async fn context_kept_by_a_runner_is_closed_afterwards() {
     let kept = Arc::new(Mutex::new(None));
     let leaks = kept.clone();
     let runner = By(move |task: AgentTask, _| {
-        *leaks.lock().unwrap() = Some(task.context.with_cancel(CancellationToken::new()));
+        *leaks.lock().unwrap() = Some(task.turn.with_cancel(CancellationToken::new()));
         async { Ok("done".to_owned()) }
     });
     let helper = SubAgentTool::builder("helper", runner).build().unwrap();
@@ -146,6 +147,6 @@ async fn context_kept_by_a_runner_is_closed_afterwards() {
     let toolbox = Toolbox::builder(&registry).build().unwrap();
     assert_eq!(call_in(&toolbox, json!({"task": "do it"}), &turn()).await.text(), "done");
     let left = kept.lock().unwrap().take().unwrap();
-    let error = left.call("look_up", json!({"what": "it"})).await.unwrap_err();
+    let error = left.call_context("c2", "helper").call("look_up", json!({"what": "it"})).await.unwrap_err();
     assert_eq!(error.code(), "CALL_ENDED");
 }

@@ -1,5 +1,6 @@
 //! A sub-agent has no more rights than the agent that started it.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::agent::sub_agent::SubAgentTool;
 
 use super::{By, call_in, turn};
@@ -23,10 +24,10 @@ fn toolbox() -> ToolboxBuilder {
         let free = task.toolbox_builder().context(ToolboxContext::new()).allow(["peek", "wipe"]).build();
         let free = free.unwrap();
         let root = Principal::new("root").with_scopes(["read", "write"]);
-        let context = task.context.clone().with_principal(root);
+        let context = task.turn.clone().with_principal(root);
         let mut message = String::new();
         for name in ["peek", "wipe"] {
-            let response = free.call(ToolCall::new("1", name, json!({})), &context).await;
+            let response = free.run(ToolCall::new("1", name, json!({})), &context).await;
             message.push_str(&format!("{name}: {}\n", response.text()));
         }
         Ok(message)
@@ -37,7 +38,7 @@ fn toolbox() -> ToolboxBuilder {
     Toolbox::builder(&Registry::builder().add(helper).add(own).seal().unwrap())
 }
 
-async fn said(toolbox: ToolboxBuilder, turn: &ToolContext) -> String {
+async fn said(toolbox: ToolboxBuilder, turn: &Turn) -> String {
     call_in(&toolbox.build().unwrap(), json!({"task": "x"}), turn).await.text()
 }
 
@@ -99,7 +100,7 @@ async fn deploy() -> usize {
 async fn exclusive_tools_run_alone_across_sub_agents() {
     let runner = By(|task: AgentTask, _| async move {
         let own = task.toolbox_builder().build().unwrap();
-        Ok(own.call(ToolCall::new("1", "deploy", json!({})), &task.context).await.text())
+        Ok(own.run(ToolCall::new("1", "deploy", json!({})), &task.turn).await.text())
     });
     let helper = SubAgentTool::builder("helper", runner).effects(Effects::NONE).tools(toolset![deploy]);
     let registry = Registry::builder().add(helper.build().unwrap()).seal().unwrap();

@@ -1,5 +1,6 @@
 //! Effects, and the ready-made tool `ask_question`.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::layers::control::{Answerer, AskQuestion, EFFECT_FAILED, EFFECT_UNHANDLED, Question};
 
 use super::call;
@@ -95,10 +96,10 @@ async fn effect_has_no_timeout_and_ends_with_the_turn() {
     let toolbox = toolbox().effect("notify", slow).build().unwrap();
     assert_eq!(call(&toolbox, "notify", json!({"text": "hi"})).await.text(), "at last");
 
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let token = turn.cancel().clone();
     let (response, ()) =
-        tokio::join!(toolbox.call(ToolCall::new("c1", "notify", json!({"text": "hi"})), &turn), async {
+        tokio::join!(toolbox.run(ToolCall::new("c1", "notify", json!({"text": "hi"})), &turn), async {
             tokio::time::sleep(Duration::from_secs(1)).await;
             token.cancel();
         });

@@ -2,6 +2,7 @@
 
 use super::call;
 use crate::prelude::*;
+use toolgen_runtime::Turn;
 
 /// Orders something, once it knows the size and the colour.
 #[tool(undocumented, timeout = "50ms")]
@@ -132,8 +133,8 @@ async fn input_handler_may_decline_fail_or_panic() {
     assert_eq!(text(toolbox().input_handler(Panics)).await, "asking for input failed");
 }
 
-async fn pending(toolbox: &Toolbox, turn: &ToolContext) -> PendingInputCall {
-    let response = toolbox.call(ToolCall::new("c1", "order", json!({"what": "chair"})), turn).await;
+async fn pending(toolbox: &Toolbox, turn: &Turn) -> PendingInputCall {
+    let response = toolbox.run(ToolCall::new("c1", "order", json!({"what": "chair"})), turn).await;
     assert!(matches!(response.control(), Control::NeedInput(request) if request.message == "Which size?"));
     let Err(ToolError::InputRequired(pending)) = response.outcome else { panic!("it ran") };
     *pending
@@ -143,7 +144,7 @@ async fn pending(toolbox: &Toolbox, turn: &ToolContext) -> PendingInputCall {
 async fn call_waits_as_plain_data_without_an_input_handler() {
     for builder in [toolbox(), toolbox().input_handler(From::list(vec![InputReply::Later]))] {
         let toolbox = builder.build().unwrap();
-        let turn = ToolContext::new("turn", "").with_session(Session::new("s"));
+        let turn = Turn::new("turn").with_session(Session::new("s"));
         let waiting = pending(&toolbox, &turn).await;
         assert!(!turn.session().unwrap().has_called("order"));
         let kept = serde_json::to_string(&waiting).unwrap();
@@ -196,10 +197,10 @@ async fn waiting_for_input_does_not_count_as_tool_time() {
     }
     let toolbox = toolbox().input_handler(Slow).build().unwrap();
     assert_eq!(call(&toolbox, "order", json!({"what": "bed"})).await.text(), "bed 1 \"red\"");
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let token = turn.cancel().clone();
     let (response, ()) =
-        tokio::join!(toolbox.call(ToolCall::new("c1", "order", json!({"what": "bed"})), &turn), async {
+        tokio::join!(toolbox.run(ToolCall::new("c1", "order", json!({"what": "bed"})), &turn), async {
             tokio::time::sleep(Duration::from_secs(90)).await;
             token.cancel();
         });

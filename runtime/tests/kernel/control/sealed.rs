@@ -1,6 +1,7 @@
 //! Calls that wait for input are resumed unchanged, for the same caller, once.
 
 use crate::prelude::*;
+use toolgen_runtime::Turn;
 
 /// How many times a call ran to its end.
 #[derive(Clone, Default)]
@@ -30,8 +31,8 @@ fn toolbox(ran: &Ran) -> ToolboxBuilder {
     Toolbox::builder(&Registry::new(toolset![remove, ring]).unwrap()).context(context)
 }
 
-fn turn() -> ToolContext {
-    ToolContext::new("turn", "").with_principal(Principal::new("alice").with_scopes(["write"]))
+fn turn() -> Turn {
+    Turn::new("turn").with_principal(Principal::new("alice").with_scopes(["write"]))
 }
 
 fn waits(response: ToolResponse) -> PendingInputCall {
@@ -40,10 +41,10 @@ fn waits(response: ToolResponse) -> PendingInputCall {
 }
 
 async fn asked(toolbox: &Toolbox) -> PendingInputCall {
-    waits(toolbox.call(ToolCall::new("c1", "remove", json!({"name": "main"})), &turn()).await)
+    waits(toolbox.run(ToolCall::new("c1", "remove", json!({"name": "main"})), &turn()).await)
 }
 
-async fn resumed(toolbox: &Toolbox, pending: PendingInputCall, turn: &ToolContext) -> String {
+async fn resumed(toolbox: &Toolbox, pending: PendingInputCall, turn: &Turn) -> String {
     let response = toolbox.resume_with_input(pending, json!({"sure": true}), turn).await.unwrap();
     response.outcome.map_or_else(|error| error.code().to_owned(), |result| result.to_text())
 }
@@ -108,7 +109,7 @@ async fn approval_covers_the_inputs_that_follow() {
     }
     let ran = Ran::default();
     let built = toolbox(&ran).middleware(Prefix).middleware(Asks).build().unwrap();
-    let response = built.call(ToolCall::new("c1", "remove", json!({"name": "main"})), &turn()).await;
+    let response = built.run(ToolCall::new("c1", "remove", json!({"name": "main"})), &turn()).await;
     let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it ran") };
     let pending = waits(built.resume(*request.clone(), &turn()).await);
     assert_eq!((&pending.arguments, pending.approved.len()), (&json!({"name": "team/main"}), 1));
@@ -143,6 +144,6 @@ async fn handler_timeout_is_optional() {
         .unwrap();
     let pending = asked(&built).await;
     assert_eq!(pending.request.message, "Sure?");
-    let response = built.call(ToolCall::new("c2", "ring", json!({})), &turn()).await;
+    let response = built.run(ToolCall::new("c2", "ring", json!({})), &turn()).await;
     assert_eq!(response.text(), "the effect 'bell' did not complete in time");
 }

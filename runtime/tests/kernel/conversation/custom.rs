@@ -1,7 +1,7 @@
 //! A wire format that is not part of this crate, written with its public API: tools, calls, results, stream,
 //! conversation.
 
-use toolgen_runtime::agent::agent_loop::AgentLoop;
+use toolgen_runtime::agent::agent_loop::{Agent, WireModel};
 use toolgen_runtime::wire::format::{
     Conversation, Format, Item, Layout, ResponseEnd, WrittenCall, count, text,
 };
@@ -131,7 +131,7 @@ async fn custom_format_has_conversations_and_loops() {
             Some(sum) => json!({ "lines": [{ "words": format!("SUM {} STOP", sum.as_str().unwrap()) }] }),
         })
     };
-    let run = AgentLoop::new(&toolbox, FORMAT, send).unwrap().run("1 + 2?").await;
+    let run = Agent::new(WireModel::new(FORMAT, send), &toolbox).run("1 + 2?").await;
     let rendered = run.transcript.messages(FORMAT);
     assert_eq!(rendered.messages[1]["lines"], reply()["lines"]);
     assert_eq!(rendered.lost, []);

@@ -3,7 +3,7 @@
 use std::error::Error;
 use tokio_rustls::rustls::crypto::ring;
 
-use toolgen_runtime::agent::agent_loop::{AgentLoop, LoopError, ModelError};
+use toolgen_runtime::agent::agent_loop::{Agent, LoopError, ModelError, WireModel};
 use toolgen_runtime::schema::dialect::ANTHROPIC_STRICT;
 use toolgen_runtime::wire::{StopReason, StreamError};
 use toolgen_test_support::http::{self, Request, Server, ok};
@@ -195,8 +195,10 @@ async fn over(
         let reply = replies.next();
         async { reply.ok_or_else(|| "the server is gone".to_owned()) }
     };
-    let run =
-        AgentLoop::new(&toolbox, WireFormat::Anthropic, send).unwrap().with_limits(limits).run("Go.").await;
+    let run = Agent::new(WireModel::new(WireFormat::Anthropic, send), &toolbox)
+        .with_limits(limits)
+        .run("Go.")
+        .await;
     let (transcript, stop) = (run.transcript.clone(), run.stop());
     (run.text(), transcript, stop)
 }
@@ -222,17 +224,15 @@ async fn loop_uses_the_dialect_of_its_format_or_context() {
     let toolbox = Toolbox::builder(&Registry::new(toolset![shown]).unwrap()).build().unwrap();
     let call = json!({"content": [{"type": "tool_use", "id": "1", "name": "shown", "input": {}}]});
     let end = json!({"content": [{"type": "text", "text": "Done."}], "stop_reason": "end_turn"});
-    let turn = ToolContext::new("turn", "");
-    for (context, dialect) in
-        [(turn.clone(), "anthropic"), (turn.with_dialect(&ANTHROPIC_STRICT), "anthropic-strict")]
-    {
+    for (strict, dialect) in [(false, "anthropic"), (true, "anthropic-strict")] {
         let mut replies = [call.clone(), end.clone()].into_iter();
         let send = |_: Value| {
             let reply = replies.next();
             async { reply.ok_or("nothing more") }
         };
-        let agent = AgentLoop::new(&toolbox, WireFormat::Anthropic, send).unwrap();
-        let run = { agent.with_context(context) }.run("Which?").await;
+        let model = WireModel::new(WireFormat::Anthropic, send);
+        let model = if strict { model.with_dialect(&ANTHROPIC_STRICT) } else { model };
+        let run = Agent::new(model, &toolbox).run("Which?").await;
         let message = run.transcript.iter().find_map(|entry| match entry {
             Entry::Answer(response) => Some(response.text()),
             _ => None,
@@ -307,7 +307,7 @@ async fn streaming_loop_requests_streams_and_merges_options() {
     };
     let options = json!({"temperature": 0, "stream_options": {"include_obfuscation": false}});
     let mut agent =
-        AgentLoop::streaming(&toolbox, WireFormat::OpenAiChat, send).unwrap().with_options(options);
+        Agent::new(WireModel::streaming(WireFormat::OpenAiChat, send).with_options(options), &toolbox);
     assert_eq!(agent.run("Hello.").await.text().unwrap(), "Hi.");
     drop(agent);
     let options = json!({"include_usage": true, "include_obfuscation": false});
@@ -316,8 +316,10 @@ async fn streaming_loop_requests_streams_and_merges_options() {
         (&json!(true), &options, &json!(0))
     );
 
-    let mcp = AgentLoop::new(&toolbox, WireFormat::Mcp, |request: Value| async { Ok::<_, String>(request) })
-        .unwrap();
+    let mcp = Agent::new(
+        WireModel::new(WireFormat::Mcp, |request: Value| async { Ok::<_, String>(request) }),
+        &toolbox,
+    );
     let reason = { mcp }.run("Hello.").await.text().unwrap_err().to_string();
     assert_eq!(reason, "the format `mcp` has calls and results, but no conversation with a model");
 }

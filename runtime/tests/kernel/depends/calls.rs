@@ -2,9 +2,10 @@
 
 use super::{in_session, probe, registry};
 use crate::prelude::*;
+use toolgen_runtime::Turn;
 
-async fn call(toolbox: &Toolbox, name: &str, arguments: Value, turn: &ToolContext) -> ToolResponse {
-    toolbox.call(ToolCall::new("c1", name, arguments), turn).await
+async fn call(toolbox: &Toolbox, name: &str, arguments: Value, turn: &Turn) -> ToolResponse {
+    toolbox.run(ToolCall::new("c1", name, arguments), turn).await
 }
 
 fn code(response: &ToolResponse) -> &str {
@@ -26,7 +27,7 @@ async fn tool_with_unmet_requirements_never_runs() {
     let answered = call(&toolbox, "dependent", json!({}), &turn).await;
     assert_eq!((code(&answered), dependent.runs()), ("ok", 1));
     assert_eq!(session.called(), ["required", "dependent"]);
-    let nobody = ToolContext::new("turn", "");
+    let nobody = Turn::new("turn");
     assert_eq!(code(&call(&toolbox, "dependent", json!({}), &nobody).await), "DEPENDENCY_NOT_MET");
 }
 
@@ -58,7 +59,7 @@ async fn call_cannot_override_trusted_values() {
     let context = ToolboxContext::new().with_values(ContextValues::default().with_trusted("workspace_id", 1));
     let toolbox = Toolbox::builder(&tools).context(context).dependencies(mine).build().unwrap();
     let claims = ContextValues::default().with_client("workspace_id", 2);
-    let turn = ToolContext::new("turn", "").with_values(claims);
+    let turn = Turn::new("turn").with_values(claims);
     assert_eq!(code(&call(&toolbox, "t", json!({ "plan_slug": "x" }), &turn).await), "ok");
 }
 
@@ -70,7 +71,7 @@ async fn dependencies_are_checked_before_arguments() {
     });
     let tools = registry([probe("t", [Requirement::entity("plan", "plan_slug")])]);
     let toolbox = Toolbox::builder(&tools).dependencies(seen).build().unwrap();
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let code_of = |arguments: Value| {
         let (toolbox, turn) = (&toolbox, &turn);
         async move { code(&call(toolbox, "t", arguments, turn).await).to_owned() }
@@ -122,7 +123,7 @@ async fn entity_lookup_uses_the_coerced_argument() {
     });
     let tools = Registry::new(toolset![phase_open]).unwrap();
     let toolbox = Toolbox::builder(&tools).dependencies(second).build().unwrap();
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     for two in [json!({ "number": 2 }), json!({ "no": 2 }), json!({ "number": 2.0 })] {
         let answered = call(&toolbox, "phase_open", two.clone(), &turn).await;
         assert_eq!(answered.text(), "2", "{two}");

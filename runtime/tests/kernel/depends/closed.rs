@@ -1,6 +1,7 @@
 //! Calls that must be refused.
 
 use toolgen_runtime::RegistryProblem;
+use toolgen_runtime::Turn;
 
 use super::{check, in_session, missing, probe, registry};
 use crate::prelude::*;
@@ -23,11 +24,11 @@ async fn entity_is_looked_up_by_its_argument_within_the_workspace() {
     let dependencies = plans(&asked);
     let at = |workspace: i64| {
         let values = ContextValues::default().with_trusted("workspace_id", workspace);
-        ToolContext::new("1", "").with_values(values)
+        Turn::new("1").with_values(values)
     };
-    let found = |args: Value, ctx: ToolContext| {
+    let found = |args: Value, turn: Turn| {
         let (tools, dependencies) = (&tools, &dependencies);
-        async move { check(tools, "task_update", args, &ctx, dependencies).await.is_ok() }
+        async move { check(tools, "task_update", args, &turn, dependencies).await.is_ok() }
     };
     assert!(found(json!({ "plan_slug": "launch" }), at(1)).await);
     assert!(!found(json!({ "plan_slug": "gone" }), at(1)).await);
@@ -45,8 +46,7 @@ async fn requirement_without_a_lookup_is_unmet() {
     let tools = registry([probe("phase_get", requires)]);
     let dependencies = plans(&Arc::default());
     let args = json!({ "plan_slug": "launch" });
-    let error =
-        check(&tools, "phase_get", args, &ToolContext::new("1", ""), &dependencies).await.unwrap_err();
+    let error = check(&tools, "phase_get", args, &Turn::new("1"), &dependencies).await.unwrap_err();
     let messages: Vec<_> = error.missing.iter().map(|it| it.message.as_str()).collect();
     assert_eq!(messages, ["Entity 'phase' must exist", "Check 'is_open' must pass"]);
     let unknown = dependencies.unknown(tools.iter().map(|tool| tool.spec()));
@@ -59,15 +59,15 @@ async fn client_cannot_use_another_workspace() {
     let values = ContextValues::default()
         .with_trusted("workspace_id", Value::Null)
         .with_client_object(json!({ "workspace_id": 666 }));
-    let ctx = ToolContext::new("1", "").with_values(values);
+    let ctx = Turn::new("1").with_values(values);
     assert_eq!(missing(&tools, "plan_create", &ctx).await, ["workspace_id"]);
-    assert_eq!(ctx.values().shadowed().collect::<Vec<_>>(), ["workspace_id"]);
+    assert_eq!(ctx.call_context("1", "t").values().shadowed().collect::<Vec<_>>(), ["workspace_id"]);
 
     let claimed = ContextValues::default().with_client("workspace_id", 666);
-    let ctx = ToolContext::new("1", "").with_values(claimed.clone());
+    let ctx = Turn::new("1").with_values(claimed.clone());
     let strict = Dependencies::new().trusted("workspace_id");
     assert!(check(&tools, "plan_create", json!({}), &ctx, &strict).await.is_err(), "nobody vouches for it");
-    let ctx = ToolContext::new("1", "").with_values(claimed.with_trusted("workspace_id", 1));
+    let ctx = Turn::new("1").with_values(claimed.with_trusted("workspace_id", 1));
     assert!(check(&tools, "plan_create", json!({}), &ctx, &strict).await.is_ok());
 }
 
@@ -77,7 +77,7 @@ async fn client_cannot_fake_a_session_with_a_value() {
     let tools = registry([probe("start", []), probe("log", requires)]);
     let claims = json!({ "session_id": "ses_123", "called_tools": ["start"] });
     let values = ContextValues::default().with_client_object(claims);
-    let ctx = ToolContext::new("1", "").with_values(values);
+    let ctx = Turn::new("1").with_values(values);
     assert_eq!(missing(&tools, "log", &ctx).await, ["session_id", "start"]);
 }
 
@@ -90,13 +90,13 @@ async fn failed_lookup_blocks_the_call_unless_optional() {
             .custom("panics_late", |_, _| Box::pin(async { panic!("a secret") }))
     };
     let args = json!({ "plan_slug": "launch" });
-    let ctx = ToolContext::new("1", "");
+    let ctx = Turn::new("1");
     let outcome = |requirement: Requirement| {
         let (args, ctx) = (&args, &ctx);
         async move {
             let tools = registry([probe("t", [requirement])]);
             let spec = tools.get("t").unwrap().spec();
-            failing().check(spec, args, ctx, &tools).await
+            failing().check(spec, args, &ctx.call_context("1", "t"), &tools).await
         }
     };
     let error = outcome(Requirement::entity("plan", "plan_slug")).await.unwrap_err();
@@ -114,14 +114,21 @@ async fn lookup_times_out_and_ends_with_the_call() {
     let tools = registry([probe("t", [Requirement::custom("hangs")])]);
     let spec = tools.get("t").unwrap().spec();
     let hanging = || Dependencies::new().custom("hangs", |_, _| Box::pin(std::future::pending()));
-    let (args, ctx) = (json!({}), ToolContext::new("1", ""));
-    let error = hanging().timeout(Duration::from_secs(5)).check(spec, &args, &ctx, &tools).await.unwrap_err();
+    let (args, ctx) = (json!({}), Turn::new("1"));
+    let error = hanging()
+        .timeout(Duration::from_secs(5))
+        .check(spec, &args, &ctx.call_context("1", "t"), &tools)
+        .await
+        .unwrap_err();
     assert_eq!(error, ToolError::Timeout { duration: Duration::from_secs(5) });
-    let hurried = ToolContext::new("1", "").with_timeout(Duration::from_secs(1));
-    let error = hanging().check(spec, &args, &hurried, &tools).await.unwrap_err();
+    let hurried = Turn::new("1").with_timeout(Duration::from_secs(1));
+    let error = hanging().check(spec, &args, &hurried.call_context("1", "t"), &tools).await.unwrap_err();
     assert_eq!(error, ToolError::Timeout { duration: Duration::from_secs(1) });
     ctx.cancel().cancel();
-    assert_eq!(hanging().check(spec, &args, &ctx, &tools).await, Err(ToolError::Cancelled));
+    assert_eq!(
+        hanging().check(spec, &args, &ctx.call_context("1", "t"), &tools).await,
+        Err(ToolError::Cancelled)
+    );
 }
 
 #[test]
@@ -160,8 +167,12 @@ fn tool_may_be_added_together_with_its_requirement() {
 #[tokio::test]
 async fn call_without_a_session_has_no_history() {
     let tools = registry([probe("a", []), probe("b", [Requirement::tool("a"), Requirement::session("k")])]);
-    let nobody = ToolContext::new("1", "");
-    toolgen_runtime::layers::dependencies::record(&nobody, "a", &Ok(ToolResult::empty()));
+    let nobody = Turn::new("1");
+    toolgen_runtime::layers::dependencies::record(
+        &nobody.call_context("1", "t"),
+        "a",
+        &Ok(ToolResult::empty()),
+    );
     assert_eq!(missing(&tools, "b", &nobody).await, ["a", "k"]);
     let somebody = Session::new("");
     somebody.record_success("a");

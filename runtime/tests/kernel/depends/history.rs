@@ -27,7 +27,7 @@ fn only_successful_calls_count() {
     ];
     for (what, outcome, counts) in cases {
         let session = Session::new("s");
-        record(&in_session(&session), "t", &outcome);
+        record(&in_session(&session).call_context("1", "t"), "t", &outcome);
         assert_eq!((succeeded(&outcome), session.has_called("t")), (counts, counts), "{what}");
     }
 }
@@ -36,8 +36,8 @@ fn only_successful_calls_count() {
 fn later_failure_does_not_revoke_a_success() {
     let session = Session::new("s");
     let ctx = in_session(&session);
-    record(&ctx, "t", &Ok(ToolResult::empty()));
-    record(&ctx, "t", &Err(ToolError::failed("it broke")));
+    record(&ctx.call_context("1", "t"), "t", &Ok(ToolResult::empty()));
+    record(&ctx.call_context("1", "t"), "t", &Err(ToolError::failed("it broke")));
     assert!(session.has_called("t"));
 }
 
@@ -49,7 +49,11 @@ async fn concurrent_calls_are_all_remembered() {
         tokio::spawn(async move {
             for call in 0..10 {
                 let session = sessions.open_for("tenant", format!("s{}", call % 3));
-                record(&in_session(&session), format!("t{task}_{call}"), &Ok(ToolResult::empty()));
+                record(
+                    &in_session(&session).call_context("1", "t"),
+                    format!("t{task}_{call}"),
+                    &Ok(ToolResult::empty()),
+                );
                 session.state::<AtomicU32>().fetch_add(1, Ordering::Relaxed);
                 tokio::task::yield_now().await;
             }

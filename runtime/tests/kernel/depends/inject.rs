@@ -1,5 +1,6 @@
 //! Parameters that are injected with the call.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::function::inject::{ContextValue, FromContext, HelpUrl, SessionState};
 use toolgen_runtime::testing;
 
@@ -63,12 +64,14 @@ fn who(
     format!("{} {} {}", principal.id, values.iter().count(), session.id())
 }
 
-fn with(values: ContextValues) -> ToolContext {
-    ToolContext::new("1", "").with_values(values)
+fn with(values: ContextValues) -> Turn {
+    Turn::new("1").with_values(values)
 }
 
-async fn said(tool: &dyn AgentTool, ctx: &ToolContext) -> Result<String, ToolError> {
-    testing::call_in(tool, json!({}), ctx).await.map(|result| result.to_text())
+async fn said(tool: &dyn AgentTool, turn: &Turn) -> Result<String, ToolError> {
+    testing::call_in(tool, json!({}), &turn.call_context("1", tool.name()))
+        .await
+        .map(|result| result.to_text())
 }
 
 #[tokio::test]
@@ -105,8 +108,8 @@ async fn help_page_comes_from_the_program() {
     let registry = Registry::new(toolset![place]).unwrap();
     let context = ToolboxContext::new().with_service(Arc::new(HelpUrl::new("https://example.com/ai")));
     let toolbox = Toolbox::builder(&registry).context(context).build().unwrap();
-    let turn = ToolContext::new("turn", "");
-    assert_eq!(toolbox.call(ToolCall::new("1", "place", json!({})), &turn).await.text(), text);
+    let turn = Turn::new("turn");
+    assert_eq!(toolbox.run(ToolCall::new("1", "place", json!({})), &turn).await.text(), text);
 }
 
 #[test]
@@ -119,11 +122,11 @@ fn injected_values_are_not_parameters() {
 #[tokio::test]
 async fn state_persists_across_calls_of_one_session() {
     let (first, second) = (Session::new("a"), Session::new("b"));
-    let in_session = |session: &Session| ToolContext::new("1", "").with_session(session.clone());
+    let in_session = |session: &Session| Turn::new("1").with_session(session.clone());
     for (session, text) in [(&first, "1 in a"), (&second, "1 in b"), (&first, "2 in a")] {
         assert_eq!(said(&count::tool(), &in_session(session)).await.unwrap(), text);
     }
-    let error = said(&count::tool(), &ToolContext::new("1", "")).await.unwrap_err();
+    let error = said(&count::tool(), &Turn::new("1")).await.unwrap_err();
     assert_eq!(
         (error.to_string().as_str(), error.code()),
         ("Active session required.", "DEPENDENCY_NOT_MET")

@@ -2,6 +2,7 @@
 
 use super::{check, in_session, missing, probe, registry};
 use crate::prelude::*;
+use toolgen_runtime::Turn;
 
 async fn suggested(tools: &Registry, name: &str, session: &Session) -> Vec<String> {
     let checked = check(tools, name, json!({}), &in_session(session), &Dependencies::new()).await;
@@ -135,7 +136,7 @@ async fn long_chain_does_not_overflow() {
     let session = Session::new("s");
     let order = suggested(&tools, "t0", &session).await;
     assert_eq!((order.len(), order[0].as_str(), order[4999].as_str()), (5_000, "t5000", "t1"));
-    let nobody = ToolContext::new("1", "");
+    let nobody = Turn::new("1");
     assert_eq!(missing(&tools, "t0", &nobody).await, ["t1"]);
 }
 

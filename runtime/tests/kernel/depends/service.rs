@@ -1,5 +1,6 @@
 //! The standard cases of services as dependencies of tools.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::spec::graph::Graph;
 
 use super::{check, in_session, missing, probe, registry};
@@ -25,7 +26,7 @@ fn unknown_tool_has_no_requirements() {
 #[tokio::test]
 async fn tool_without_requirements_may_be_called() {
     let tools = registry([probe("free", [])]);
-    let checked = check(&tools, "free", json!({}), &ToolContext::new("1", ""), &Dependencies::new()).await;
+    let checked = check(&tools, "free", json!({}), &Turn::new("1"), &Dependencies::new()).await;
     assert_eq!(checked, Ok(Vec::new()));
 }
 
@@ -41,7 +42,7 @@ async fn required_tool_must_have_been_called() {
 #[tokio::test]
 async fn required_context_value_must_be_present() {
     let tools = registry([probe("workspace_tool", [Requirement::context("workspace_id")])]);
-    let with = |values| ToolContext::new("1", "").with_values(values);
+    let with = |values| Turn::new("1").with_values(values);
     let none = ContextValues::default();
     assert_eq!(missing(&tools, "workspace_tool", &with(none.clone())).await, ["workspace_id"]);
     for empty in [Value::Null, json!(""), json!("  "), json!([]), json!({})] {
@@ -82,13 +83,17 @@ async fn error_names_the_tool_and_quotes_the_requirement() {
     let session = Session::new("s");
     let ctx = in_session(&session);
     let spec = tools.get("validated").unwrap().spec();
-    let error = Dependencies::new().check(spec, &json!({}), &ctx, &tools).await.unwrap_err();
+    let error =
+        Dependencies::new().check(spec, &json!({}), &ctx.call_context("1", "t"), &tools).await.unwrap_err();
     assert!(matches!(&error, ToolError::MissingDependencies(_)));
     let text = "Cannot execute 'validated': prerequisites not met.\n\nMissing:\n- You must call required first\n\n\
                 Suggested order:\n  1. required";
     assert_eq!((error.to_string().as_str(), error.code()), (text, "DEPENDENCY_NOT_MET"));
     session.record_success("required");
-    assert_eq!(Dependencies::new().check(spec, &json!({}), &ctx, &tools).await, Ok(Vec::new()));
+    assert_eq!(
+        Dependencies::new().check(spec, &json!({}), &ctx.call_context("1", "t"), &tools).await,
+        Ok(Vec::new())
+    );
 }
 
 #[tokio::test]
@@ -140,7 +145,7 @@ async fn custom_check_of_the_program_decides() {
     });
     let with = |role: &str| {
         let values = ContextValues::default().with_trusted("role", role);
-        ToolContext::new("1", "").with_values(values)
+        Turn::new("1").with_values(values)
     };
     let refused = check(&tools, "guarded", json!({}), &with("user"), &dependencies).await.unwrap_err();
     assert_eq!(refused.missing[0].message, "User must have admin permission");
@@ -163,7 +168,7 @@ async fn json_error_is_complete() {
         Requirement::entity("plan", "plan_slug"),
     ];
     let tools = registry([probe("tool_a", []), probe("target", requires)]);
-    let ctx = ToolContext::new("1", "");
+    let ctx = Turn::new("1");
     let error = check(&tools, "target", json!({}), &ctx, &Dependencies::new()).await.unwrap_err();
     let expected = json!({
         "error": "dependency_not_met",
@@ -185,7 +190,7 @@ async fn json_error_is_complete() {
 #[tokio::test]
 async fn error_without_a_helping_tool_suggests_no_order() {
     let tools = registry([probe("plan_create", [Requirement::context("workspace_id")])]);
-    let ctx = ToolContext::new("1", "");
+    let ctx = Turn::new("1");
     let error = check(&tools, "plan_create", json!({}), &ctx, &Dependencies::new()).await.unwrap_err();
     let text = "Cannot execute 'plan_create': prerequisites not met.\n\nMissing:\n- Context 'workspace_id' is required";
     assert_eq!(error.to_string(), text);
@@ -218,7 +223,7 @@ fn task_update(plan_slug: String) -> String {
 #[tokio::test]
 async fn functions_declare_their_requirements() {
     let tools = Registry::new(toolset![session_log, task_update]).unwrap();
-    let ctx = ToolContext::new("1", "");
+    let ctx = Turn::new("1");
     let messages = |name: &'static str| {
         let (tools, ctx) = (&tools, &ctx);
         async move {

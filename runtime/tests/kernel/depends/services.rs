@@ -1,12 +1,13 @@
 //! Services that a tool needs to be built.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::engine::executor::{Executor, ScriptedExecutor};
 
 use super::{in_session, probe, registry};
 use crate::prelude::*;
 
 async fn call(toolbox: &Toolbox, name: &str) -> ToolResponse {
-    toolbox.call(ToolCall::new("c1", name, json!({})), &ToolContext::new("turn", "")).await
+    toolbox.run(ToolCall::new("c1", name, json!({})), &Turn::new("turn")).await
 }
 
 fn with_executor() -> ToolboxContext {
@@ -52,9 +53,8 @@ async fn missing_service_prevents_building_and_calling_the_tool() {
 async fn service_may_come_from_the_call_context() {
     let tools = registry([probe("shell", [Requirement::service("executor")])]);
     let toolbox = tools.toolbox(ToolboxContext::new());
-    let turn =
-        ToolContext::new("turn", "").with_service::<dyn Executor>(Arc::new(ScriptedExecutor::default()));
-    let response = toolbox.call(ToolCall::new("c1", "shell", json!({})), &turn).await;
+    let turn = Turn::new("turn").with_service::<dyn Executor>(Arc::new(ScriptedExecutor::default()));
+    let response = toolbox.run(ToolCall::new("c1", "shell", json!({})), &turn).await;
     assert_eq!(response.text(), "done");
     // The next call provides no executor.
     assert!(call(&toolbox, "shell").await.text().ends_with("shell tool requires an executor"));
@@ -106,7 +106,7 @@ async fn services_are_checked_before_other_requirements() {
     let ask = async |context: ToolboxContext| {
         tools
             .toolbox(context)
-            .call(ToolCall::new("c", "second", json!({})), &in_session(&session))
+            .run(ToolCall::new("c", "second", json!({})), &in_session(&session))
             .await
             .text()
     };

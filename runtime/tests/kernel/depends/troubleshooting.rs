@@ -1,5 +1,6 @@
 //! Troubleshooting pages for failing calls.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::layers::breaker::CircuitBreaker;
 use toolgen_runtime::spec::docs::{detail, troubleshooting};
 
@@ -89,7 +90,7 @@ async fn page_titles_match_error_messages() {
         assert!(titles(&page).contains(&first), "{text}\n{page}");
     };
     let tools = registry([probe("session_start", []), tool.clone()]);
-    let nobody = ToolContext::new("1", "");
+    let nobody = Turn::new("1");
     let error = check(&tools, "task_update", json!({}), &nobody, &Dependencies::new()).await.unwrap_err();
     assert_eq!(error.missing.len(), 4);
     error.missing.iter().for_each(|unmet| has(&unmet.message));
@@ -101,7 +102,7 @@ async fn page_titles_match_error_messages() {
 
     let empty = Registry::new(Vec::<Arc<dyn AgentTool>>::new()).unwrap();
     let toolbox = Toolbox::builder(&empty).build().unwrap();
-    has(&toolbox.call(ToolCall::new("1", "task_update", json!({})), &nobody).await.text());
+    has(&toolbox.run(ToolCall::new("1", "task_update", json!({})), &nobody).await.text());
 
     let breaker = CircuitBreaker::default();
     for _ in 0..5 {

@@ -2,17 +2,18 @@
 
 use super::{probe, registry};
 use crate::prelude::*;
+use toolgen_runtime::Turn;
 
 fn toolbox() -> Toolbox {
     let tools = registry([probe("start", []), probe("go", [Requirement::tool("start")])]);
     tools.toolbox(Default::default())
 }
 
-fn turn() -> ToolContext {
-    ToolContext::new("turn", "").with_agent_id("agent-1")
+fn turn() -> Turn {
+    Turn::new("turn").with_agent_id("agent-1")
 }
 
-async fn dispatched(toolbox: &Toolbox, names: &[&str], turn: &ToolContext) -> Vec<bool> {
+async fn dispatched(toolbox: &Toolbox, names: &[&str], turn: &Turn) -> Vec<bool> {
     let calls = names.iter().map(|name| ToolCall::new("c1", *name, json!({}))).collect();
     let replies = toolbox.dispatch(calls, turn, &DispatchOptions::new()).await.responses;
     replies.iter().map(|response| !response.is_error()).collect()
@@ -27,7 +28,7 @@ const MISSING: &str = "Cannot execute 'go': prerequisites not met.\n\nMissing:\n
 async fn single_call_reports_that_it_has_no_session() {
     let toolbox = toolbox();
     let turn = turn();
-    let call = |name| toolbox.call(ToolCall::new("c1", name, json!({})), &turn);
+    let call = |name| toolbox.run(ToolCall::new("c1", name, json!({})), &turn);
     assert_eq!(call("start").await.text(), "done");
     let refused = call("go").await;
     assert_eq!(refused.text(), MISSING);

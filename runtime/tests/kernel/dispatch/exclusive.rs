@@ -104,13 +104,13 @@ async fn waiting_exclusive_call_can_be_cancelled() {
     let (free, cancelled) = (turn(), turn().with_cancel(token.clone()));
     let call = |name| ToolCall::new("1", name, json!({}));
     let (first, second, ()) =
-        tokio::join!(toolbox.call(call("read"), &free), toolbox.call(call("migrate"), &cancelled), async {
+        tokio::join!(toolbox.run(call("read"), &free), toolbox.run(call("migrate"), &cancelled), async {
             tokio::time::sleep(Duration::from_millis(5)).await;
             token.cancel();
         });
     assert_eq!((first.text().as_str(), second.outcome), ("read", Err(ToolError::Cancelled)));
     assert_eq!(crowd.alone.load(Ordering::SeqCst), 0);
-    assert_eq!(toolbox.call(call("read"), &free).await.text(), "read");
+    assert_eq!(toolbox.run(call("read"), &free).await.text(), "read");
 }
 
 /// Makes the calls in its arguments, sequentially or concurrently, and works between them.

@@ -1,6 +1,7 @@
 //! A tool whose calls do what their arguments say, and a log with the time of each event.
 
 use toolgen_runtime::Schema;
+use toolgen_runtime::Turn;
 use toolgen_runtime::agent::dispatch::{Dispatched, Strategy};
 
 use crate::prelude::*;
@@ -102,8 +103,8 @@ pub(crate) fn options(strategy: Strategy) -> DispatchOptions {
     DispatchOptions::new().with_strategy(strategy)
 }
 
-pub(crate) fn turn() -> ToolContext {
-    ToolContext::new("turn", "")
+pub(crate) fn turn() -> Turn {
+    Turn::new("turn")
 }
 
 /// The IDs of the calls, in the order of their results.

@@ -10,7 +10,7 @@ use toolgen_runtime::spec::plan::{
     AgentPlan, ArgvTemplate, CommandPlan, CompletePlan, ComposePlan, EffectPlan, Step,
 };
 use toolgen_runtime::spec::template::{Reference, Root, Segment, Template};
-use toolgen_runtime::{ExecutionPlan, Tool};
+use toolgen_runtime::{ExecutionPlan, Tool, Turn};
 
 use crate::matrix::evidence::{World, stem};
 use crate::matrix::kinds::{Tools, run, spec};
@@ -136,7 +136,7 @@ impl Executor for Program {
             if let Some(listener) = &options.on_line {
                 listener.notify(&format!("half of {note}{pin}"));
             }
-            Ok(match self.0.target(path, note, pin, &ToolContext::new("", "")) {
+            Ok(match self.0.target(path, note, pin, &Turn::new("").call_context("1", "t")) {
                 Ok(result) => ExecOutput::new(0, result.to_text(), ""),
                 Err(error) => ExecOutput::new(1, "", error.to_string()),
             })

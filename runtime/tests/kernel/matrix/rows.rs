@@ -1,6 +1,7 @@
 //! The layers: how each is set up, and its promises regardless of the other layers of a call.
 
 use toolgen_runtime::CircuitBreaker;
+use toolgen_runtime::Turn;
 use toolgen_runtime::call::session::{Sessions, SessionsLimits};
 use toolgen_runtime::layers::approval::Approvals;
 use toolgen_runtime::layers::breaker::BreakerSettings;
@@ -19,7 +20,7 @@ use crate::prelude::*;
 pub(crate) struct Setup {
     pub(crate) builder: ToolboxBuilder,
     pub(crate) context: ToolboxContext,
-    pub(crate) turn: ToolContext,
+    pub(crate) turn: Turn,
     pub(crate) dependencies: Dependencies,
     pub(crate) world: Arc<World>,
     /// The names of all tools except the target.
@@ -48,7 +49,7 @@ impl Setup {
         self
     }
 
-    fn turn(mut self, change: impl FnOnce(ToolContext) -> ToolContext) -> Setup {
+    fn turn(mut self, change: impl FnOnce(Turn) -> Turn) -> Setup {
         self.turn = change(self.turn);
         self
     }

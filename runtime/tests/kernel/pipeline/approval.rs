@@ -1,6 +1,7 @@
 //! An approved call runs with the same arguments, for the same caller, once.
 
 use std::time::SystemTime;
+use toolgen_runtime::Turn;
 
 use toolgen_runtime::layers::approval::Approvals;
 use toolgen_runtime::layers::middleware::approver;
@@ -46,8 +47,8 @@ fn toolbox(ran: &Journal, middleware: &[Decide]) -> ToolboxBuilder {
     middleware.iter().fold(builder, |builder, decide| builder.middleware(*decide))
 }
 
-fn turn() -> ToolContext {
-    ToolContext::new("turn", "")
+fn turn() -> Turn {
+    Turn::new("turn")
 }
 
 fn waits(response: ToolResponse) -> ApprovalRequest {
@@ -55,8 +56,8 @@ fn waits(response: ToolResponse) -> ApprovalRequest {
     *request
 }
 
-async fn asked(toolbox: &Toolbox, name: &str, arguments: Value, turn: &ToolContext) -> ApprovalRequest {
-    waits(toolbox.call(ToolCall::new("c1", name, arguments), turn).await)
+async fn asked(toolbox: &Toolbox, name: &str, arguments: Value, turn: &Turn) -> ApprovalRequest {
+    waits(toolbox.run(ToolCall::new("c1", name, arguments), turn).await)
 }
 
 fn code(response: ToolResponse) -> String {
@@ -102,7 +103,7 @@ async fn closures_can_be_middleware_and_approvers() {
     for toolbox in [at_once.build().unwrap(), waiting.build().unwrap()] {
         for (amount, message) in [(50, "paid 50 to x"), (60, "paid 60 to x"), (70, "too much")] {
             let call = ToolCall::new("c1", "pay", json!({"to": "x", "amount": amount}));
-            let output = toolbox.call(call, &turn()).await.text();
+            let output = toolbox.run(call, &turn()).await.text();
             assert!(output.contains(message), "{output}");
         }
     }
@@ -170,7 +171,7 @@ async fn middleware_and_approvers_see_the_applied_defaults() {
         response.await.text()
     }
     let turn = turn();
-    let call = |arguments| built.call(ToolCall::new("c1", "pay", arguments), &turn);
+    let call = |arguments| built.run(ToolCall::new("c1", "pay", arguments), &turn);
     assert_eq!(text(call(json!({"to": "x"}))).await, "paid 100 to x");
     assert_eq!(text(call(json!({"to": "x", "amount": 7}))).await, "paid 7 to x");
     assert_eq!(visible.lines(), [r#"{"to":"x","amount":100} c1 pays Some(100)"#]);
@@ -403,7 +404,7 @@ async fn request_approved_inline_cannot_be_resumed() {
     let (ran, keeps) = (Journal::default(), Keeps::default());
     let toolbox = toolbox(&ran, &[asks]).approver(keeps.clone()).build().unwrap();
     let call = ToolCall::new("c1", "write", json!({"path": "/x"}));
-    assert_eq!(toolbox.call(call, &turn()).await.text(), "wrote /x");
+    assert_eq!(toolbox.run(call, &turn()).await.text(), "wrote /x");
     let kept = keeps.0.lock().unwrap().take().unwrap();
     assert_eq!(code(toolbox.resume(kept, &turn()).await), "APPROVAL_USED");
     assert_eq!(ran.lines(), ["/x"]);
@@ -419,7 +420,7 @@ async fn records_name_the_approver() {
     built.resume(request.approved_by("Eve"), &turn()).await;
     let built =
         toolbox(&ran, &[asks]).approver(Approves(Journal::default())).layer(auditor.clone()).build().unwrap();
-    built.call(ToolCall::new("c1", "write", json!({"path": "/y"})), &turn()).await;
+    built.run(ToolCall::new("c1", "write", json!({"path": "/y"})), &turn()).await;
     auditor.flush().await.unwrap();
     let rows = sink.rows();
     let messages: Vec<_> = rows
@@ -466,7 +467,7 @@ async fn nested_call_asks_the_approver() {
     let toolbox = relaying(&ran).approver(Approves(asked.clone())).build().unwrap();
     for (name, path) in [("relay", "/x"), ("relay_twice", "/y")] {
         let call = ToolCall::new("c1", name, json!({ "path": path }));
-        assert_eq!(toolbox.call(call, &turn()).await.text(), format!("relayed: wrote {path}"));
+        assert_eq!(toolbox.run(call, &turn()).await.text(), format!("relayed: wrote {path}"));
     }
     assert_eq!(ran.lines(), ["/x", "/y"]);
     assert_eq!(asked.lines().len(), 2);
@@ -478,7 +479,7 @@ async fn waiting_nested_call_is_named_and_nothing_runs() {
     let toolbox = relaying(&ran).build().unwrap();
     for name in ["relay", "relay_twice"] {
         let call = ToolCall::new("c1", name, json!({"path": "/x"}));
-        let error = toolbox.call(call, &turn()).await.outcome.unwrap_err();
+        let error = toolbox.run(call, &turn()).await.outcome.unwrap_err();
         // Only the inner call could be resumed, not the call that the model made.
         assert!(matches!(error, ToolError::Failed { .. }), "{error:?}");
         assert_eq!(error.code(), "APPROVAL_REQUIRED");
@@ -504,7 +505,7 @@ async fn events_name_the_principal_and_the_approver() {
         .build()
         .unwrap();
     let turn = turn().with_principal(Principal::new("eve").with_scopes(["read", "write"]));
-    toolbox.call(ToolCall::new("c1", "write", json!({"path": "/x"})), &turn).await;
+    toolbox.run(ToolCall::new("c1", "write", json!({"path": "/x"})), &turn).await;
     let messages: Vec<_> = seen
         .lock()
         .unwrap()

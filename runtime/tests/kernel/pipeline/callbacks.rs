@@ -1,6 +1,7 @@
 //! Callbacks of the program that panic or time out.
 
 use std::future::pending;
+use toolgen_runtime::Turn;
 
 use super::{call, toolbox, watching};
 use crate::prelude::*;
@@ -18,15 +19,14 @@ async fn panicking_observer_does_not_fail_the_call() {
         .unwrap();
     let plain = toolbox().build().unwrap();
     for toolbox in [watched, plain] {
-        let turn = ToolContext::new("turn", "")
-            .with_on_update(|_| panic!("secret"))
-            .with_on_progress(|_| panic!("secret"));
-        let response = toolbox.call(ToolCall::new("c1", "slow", json!({})), &turn).await;
+        let turn =
+            Turn::new("turn").with_on_update(|_| panic!("secret")).with_on_progress(|_| panic!("secret"));
+        let response = toolbox.run(ToolCall::new("c1", "slow", json!({})), &turn).await;
         assert_eq!(response.text(), "all");
     }
     assert_eq!(*received.lock().unwrap(), ["tool_call", "progress", "update", "tool_response"]);
     // The same outside of a toolbox.
-    let turn = ToolContext::new("c1", "slow").with_on_progress(|_| panic!("secret"));
+    let turn = Turn::default().call_context("c1", "slow").with_on_progress(|_| panic!("secret"));
     let registry = Registry::new(toolset![watching::slow]).unwrap();
     assert_eq!(registry.call_without_layers("slow", json!({}), &turn).await.unwrap().to_text(), "all");
 }
@@ -76,7 +76,7 @@ async fn hanging_approver_leaves_the_call_waiting() {
     let response = call(&built, "add", json!({"a": 1, "b": 2})).await;
     assert_eq!(since.elapsed().as_secs(), 3600);
     let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it ran") };
-    assert_eq!(built.resume(*request, &ToolContext::new("turn", "")).await.text(), "3");
+    assert_eq!(built.resume(*request, &Turn::new("turn")).await.text(), "3");
 }
 
 /// Hangs before or after a call.
@@ -123,8 +123,8 @@ async fn panicking_host_callback_does_not_block_updates() {
     }
     let after = After::default();
     let built = toolbox().hooks(after.clone()).build().unwrap();
-    let turn = ToolContext::new("turn", "").with_on_update(|_| panic!("secret"));
-    assert_eq!(built.call(ToolCall::new("c1", "slow", json!({})), &turn).await.text(), "all");
+    let turn = Turn::new("turn").with_on_update(|_| panic!("secret"));
+    assert_eq!(built.run(ToolCall::new("c1", "slow", json!({})), &turn).await.text(), "all");
     assert_eq!(*after.0.lock().unwrap(), ["so far"]);
 }
 

@@ -1,6 +1,7 @@
 //! Values with thousands of levels do not overflow the stack.
 
 use crate::prelude::*;
+use toolgen_runtime::Turn;
 
 const LEVELS: usize = 5_000;
 
@@ -71,23 +72,26 @@ const TOO_DEEP: &str = "The call was not executed: its arguments are nested more
 #[test]
 fn too_deeply_nested_arguments_are_rejected() {
     on_a_thread(|| async {
-        let (toolbox, turn) = (toolbox().build().unwrap(), ToolContext::new("turn", ""));
+        let (toolbox, turn) = (toolbox().build().unwrap(), Turn::new("turn"));
         let call = || ToolCall::new("c1", "anything", under("value", deep()));
-        let response = toolbox.call(call(), &turn).await;
+        let response = toolbox.run(call(), &turn).await;
         assert_eq!(response.text(), TOO_DEEP);
         let dispatched = toolbox.dispatch(vec![call(), call()], &turn, &DispatchOptions::new()).await;
         assert!(dispatched.responses.iter().all(|response| response.text() == TOO_DEEP));
-        let response = toolbox.call(ToolCall::new("c2", "dig", json!({})), &turn).await;
+        let response = toolbox.run(ToolCall::new("c2", "dig", json!({})), &turn).await;
         assert_eq!(response.text(), TOO_DEEP);
         let registry = Registry::new(toolset![anything]).unwrap();
-        let error =
-            registry.call_without_layers("anything", under("value", deep()), &turn).await.unwrap_err();
+        let error = registry
+            .call_without_layers("anything", under("value", deep()), &turn.call_context("1", "t"))
+            .await
+            .unwrap_err();
         assert_eq!(error.code(), "INVALID_INPUT");
-        let error = registry.call_without_layers("nothing", deep(), &turn).await.unwrap_err();
+        let error =
+            registry.call_without_layers("nothing", deep(), &turn.call_context("1", "t")).await.unwrap_err();
         assert_eq!(error.code(), "TOOL_NOT_FOUND");
         // A hundred levels are fine.
         let some = (0..100).fold(json!(1), |value, _| json!([value]));
-        let response = toolbox.call(ToolCall::new("c3", "anything", json!({ "value": some })), &turn).await;
+        let response = toolbox.run(ToolCall::new("c3", "anything", json!({ "value": some })), &turn).await;
         assert!(response.text().starts_with("[[["), "{}", response.text());
     });
 }
@@ -95,7 +99,7 @@ fn too_deeply_nested_arguments_are_rejected() {
 #[test]
 fn loop_reports_too_deep_arguments_to_the_model() {
     on_a_thread(|| async {
-        let (toolbox, turn) = (toolbox().build().unwrap(), ToolContext::new("turn", ""));
+        let (toolbox, turn) = (toolbox().build().unwrap(), Turn::new("turn"));
         let mut first = true;
         let mut model = move |_: Transcript| {
             let call = ToolCall::new("c1", "anything", under("value", deep()));
@@ -112,15 +116,15 @@ fn loop_reports_too_deep_arguments_to_the_model() {
 #[test]
 fn middleware_and_input_values_have_the_same_depth_limit() {
     on_a_thread(|| async {
-        let turn = ToolContext::new("turn", "");
+        let turn = Turn::new("turn");
         let digs = toolbox().middleware(Digs).build().unwrap();
-        let response = digs.call(ToolCall::new("c1", "anything", json!({"value": 1})), &turn).await;
+        let response = digs.run(ToolCall::new("c1", "anything", json!({"value": 1})), &turn).await;
         assert_eq!(response.outcome.unwrap_err().code(), "INVALID_INPUT");
         let digs = toolbox().input_handler(Digs).build().unwrap();
-        let response = digs.call(ToolCall::new("c1", "ask", json!({})), &turn).await;
+        let response = digs.run(ToolCall::new("c1", "ask", json!({})), &turn).await;
         assert_eq!(response.outcome.unwrap_err().code(), "INPUT_INVALID");
         let waits = toolbox().build().unwrap();
-        let response = waits.call(ToolCall::new("c1", "ask", json!({})), &turn).await;
+        let response = waits.run(ToolCall::new("c1", "ask", json!({})), &turn).await;
         let Err(ToolError::InputRequired(pending)) = response.outcome else { panic!("it waits") };
         let error = waits.resume_with_input(*pending, deep(), &turn).await.unwrap_err();
         assert_eq!(error.code(), "INVALID_PARAMS");

@@ -1,5 +1,6 @@
 //! Calls through `call_tool` behave like calls of the tools by their names, for a model that searches for tools.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::agent::dispatch::Strategy;
 use toolgen_runtime::layers::events::EventKind;
 use toolgen_runtime::schema::dialect::{Dialect, GEMINI};
@@ -70,7 +71,7 @@ async fn read_result_is_listed_only_when_a_result_is_stored() {
     let toolbox = Toolbox::builder(&registry).allow(["tell"]).build().unwrap();
     let names = || toolbox.specs().map(|spec| spec.name.to_string()).collect::<Vec<_>>();
     assert_eq!(names(), ["tell"]);
-    toolbox.call(ToolCall::new("c", "tell", json!({})), &turn()).await;
+    toolbox.run(ToolCall::new("c", "tell", json!({})), &turn()).await;
     assert_eq!(names(), ["read_result", "tell"]);
 }
 
@@ -80,8 +81,8 @@ fn tell() -> String {
     "once upon a time\n".repeat(10_000)
 }
 
-fn turn() -> ToolContext {
-    ToolContext::new("turn", "")
+fn turn() -> Turn {
+    Turn::new("turn")
 }
 
 fn through(name: &str, arguments: impl Into<Value>) -> ToolCall {
@@ -89,11 +90,11 @@ fn through(name: &str, arguments: impl Into<Value>) -> ToolCall {
 }
 
 async fn search(toolbox: &Toolbox, arguments: Value) -> ToolResponse {
-    toolbox.call(ToolCall::new("s", "search_tools", arguments), &turn()).await
+    toolbox.run(ToolCall::new("s", "search_tools", arguments), &turn()).await
 }
 
 async fn describe(toolbox: &Toolbox, names: Value) -> ToolResponse {
-    toolbox.call(ToolCall::new("d", "describe_tool", json!({ "names": names })), &turn()).await
+    toolbox.run(ToolCall::new("d", "describe_tool", json!({ "names": names })), &turn()).await
 }
 
 fn listed(toolbox: &Toolbox) -> Vec<&str> {
@@ -116,14 +117,14 @@ async fn model_searches_describes_and_calls() {
         "{message}"
     );
     assert!(message.ends_with("Tool 'get_balnce' not found; did you mean 'get_balance'?\n"), "{message}");
-    let response = toolbox.call(through("get_balance", json!({"account": "a"})), &turn()).await;
+    let response = toolbox.run(through("get_balance", json!({"account": "a"})), &turn()).await;
     assert_eq!((&*response.id, &*response.name, response.text().as_str()), ("c1", "call_tool", "a: 7"));
     // By its own name, as a string, and through itself.
     let named = ToolCall::new("c1", "get_balance", json!({"account": "a"}));
-    assert_eq!(toolbox.call(named, &turn()).await.name, *"get_balance");
-    assert_eq!(toolbox.call(through("get_balance", r#"{"account":"b"}"#), &turn()).await.text(), "b: 7");
+    assert_eq!(toolbox.run(named, &turn()).await.name, *"get_balance");
+    assert_eq!(toolbox.run(through("get_balance", r#"{"account":"b"}"#), &turn()).await.text(), "b: 7");
     let twice = json!({"name": "get_balance", "arguments": {"account": "c"}});
-    assert_eq!(toolbox.call(through("call_tool", twice), &turn()).await.text(), "c: 7");
+    assert_eq!(toolbox.run(through("call_tool", twice), &turn()).await.text(), "c: 7");
 }
 
 #[tokio::test]
@@ -132,19 +133,19 @@ async fn errors_equal_those_of_a_direct_call() {
     for (name, arguments) in
         [("get_balance", json!({"acount": "a"})), ("get_balnce", json!({})), ("get_balance", json!("{"))]
     {
-        let direct = toolbox.call(ToolCall::new("c1", name, arguments.clone()), &turn()).await;
-        let response = toolbox.call(through(name, arguments), &turn()).await;
+        let direct = toolbox.run(ToolCall::new("c1", name, arguments.clone()), &turn()).await;
+        let response = toolbox.run(through(name, arguments), &turn()).await;
         assert_eq!(response.outcome, direct.outcome);
         assert!(response.is_error());
     }
     let flat = ToolCall::new("c1", "call_tool", json!({"name": "get_balance", "account": "a"}));
-    let told = toolbox.call(flat, &turn()).await;
+    let told = toolbox.run(flat, &turn()).await;
     assert!(told.text().contains("account"), "{}", told.text());
-    let nameless = toolbox.call(ToolCall::new("c1", "call_tool", json!({"arguments": {}})), &turn()).await;
+    let nameless = toolbox.run(ToolCall::new("c1", "call_tool", json!({"arguments": {}})), &turn()).await;
     assert!(nameless.text().contains("name"), "{}", nameless.text());
     assert_eq!(nameless.name, *"call_tool");
     // A request of MCP that names an unknown tool in its arguments is a valid request.
-    let unknown = toolbox.call(through("get_balnce", json!({})), &turn()).await;
+    let unknown = toolbox.run(through("get_balnce", json!({})), &turn()).await;
     let reply = &WireFormat::Mcp.tool_results_with(&[unknown], &ToolResultOptions::default())[0];
     assert_eq!(reply["result"]["isError"], true, "{reply}");
 }
@@ -174,7 +175,7 @@ async fn layers_see_the_called_tool() {
         .build()
         .unwrap();
     let turn = turn().with_principal(Principal::new("ada").with_scopes(["pay"]));
-    let response = toolbox.call(through("pay", json!({"to": "Bo", "pin": "s3cr3t-9"})), &turn).await;
+    let response = toolbox.run(through("pay", json!({"to": "Bo", "pin": "s3cr3t-9"})), &turn).await;
     assert_eq!((&*response.name, response.text().as_str()), ("call_tool", "paid 100 to Bo with s3cr3t-9"));
     assert_eq!(ran.lines(), ["100 to Bo"]);
     let (name, arguments, visible) = asked.lock().unwrap()[0].clone();
@@ -193,7 +194,7 @@ async fn layers_see_the_called_tool() {
 async fn resumed_call_keeps_the_name_of_its_original_call() {
     let ran = Journal::default();
     let toolbox = builder(&ran).middleware(asks).build().unwrap();
-    let response = toolbox.call(through("pay", json!({"to": "Bo"})), &turn()).await;
+    let response = toolbox.run(through("pay", json!({"to": "Bo"})), &turn()).await;
     assert_eq!(response.name, *"call_tool");
     let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("{}", response.text()) };
     assert_eq!((&*request.name, request.via.as_deref()), ("pay", Some("call_tool")));
@@ -217,30 +218,30 @@ async fn forbidden_tool_is_neither_found_nor_described() {
         assert_eq!(listed(&toolbox).len(), 3);
         let found = search(&toolbox, json!({"query": "delete account, balance"})).await.text();
         assert!(found.contains("get_balance") && !found.contains("remove_account"), "{found}");
-        let hidden = toolbox.call(through("remove_account", json!({"name": "a"})), &turn()).await;
-        let unknown = toolbox.call(through("remove_accountt", json!({"name": "a"})), &turn()).await;
+        let hidden = toolbox.run(through("remove_account", json!({"name": "a"})), &turn()).await;
+        let unknown = toolbox.run(through("remove_accountt", json!({"name": "a"})), &turn()).await;
         assert_eq!(hidden.text(), "Tool not found: remove_account");
         assert_eq!(unknown.text(), "Tool not found: remove_accountt");
         let message = describe(&toolbox, json!(["remove_account"])).await.text();
         assert_eq!(message, "Tool 'remove_account' not found");
         let direct = ToolCall::new("c1", "remove_account", json!({"name": "a"}));
-        assert_eq!(toolbox.call(direct, &turn()).await.text(), "Tool not found: remove_account");
+        assert_eq!(toolbox.run(direct, &turn()).await.text(), "Tool not found: remove_account");
     }
     // A principal without the scope does not find the tool, and reads the scope in the error if it calls it.
     let toolbox = builder(&Journal::default()).build().unwrap();
     let bo = turn().with_principal(Principal::new("bo").with_scopes(["read"]));
     let query = ToolCall::new("s", "search_tools", json!({"query": "pay", "limit": 9}));
-    assert!(!toolbox.call(query, &bo).await.text().contains("pay("));
-    let response = toolbox.call(through("pay", json!({"to": "Bo"})), &bo).await;
-    let direct = toolbox.call(ToolCall::new("c1", "pay", json!({"to": "Bo"})), &bo).await;
+    assert!(!toolbox.run(query, &bo).await.text().contains("pay("));
+    let response = toolbox.run(through("pay", json!({"to": "Bo"})), &bo).await;
+    let direct = toolbox.run(ToolCall::new("c1", "pay", json!({"to": "Bo"})), &bo).await;
     assert_eq!(response.outcome, direct.outcome);
     // All principals have the three tools; other tools that are not on the list of a principal are unknown to it.
     let cy = Principal::new("cy").with_scopes(["read"]).with_tools(["get_balance"]);
     let displayed: Vec<&str> = toolbox.specs_for(Some(&cy)).map(|spec| spec.name.as_str()).collect();
     assert_eq!(displayed, ["call_tool", "describe_tool", "search_tools"]);
     let cy = turn().with_principal(cy);
-    assert_eq!(toolbox.call(through("get_balance", json!({"account": "a"})), &cy).await.text(), "a: 7");
-    assert_eq!(toolbox.call(through("pay", json!({"to": "Bo"})), &cy).await.text(), "Tool not found: pay");
+    assert_eq!(toolbox.run(through("get_balance", json!({"account": "a"})), &cy).await.text(), "a: 7");
+    assert_eq!(toolbox.run(through("pay", json!({"to": "Bo"})), &cy).await.text(), "Tool not found: pay");
 }
 
 #[tokio::test]
@@ -252,8 +253,8 @@ async fn discovered_call_is_counted_once() {
         counts.lock().unwrap().len() < 2
     };
     let toolbox = builder(&Journal::default()).rate_limit(limit).build().unwrap();
-    toolbox.call(through("get_balance", json!({"account": "a"})), &turn()).await;
-    let refused = toolbox.call(through("get_balance", json!({"account": "a"})), &turn()).await;
+    toolbox.run(through("get_balance", json!({"account": "a"})), &turn()).await;
+    let refused = toolbox.run(through("get_balance", json!({"account": "a"})), &turn()).await;
     assert_eq!(refused.outcome.unwrap_err().code(), "RATE_LIMITED");
     assert_eq!(*counted.lock().unwrap(), ["get_balance", "get_balance"]);
 }
@@ -287,9 +288,9 @@ async fn discovery_supports_groups_pins_and_names() {
     let toolbox = with(discovery).unwrap();
     assert_eq!(listed(&toolbox), ["explain", "find", "get_balance", "run"]);
     let query = |group: &str| ToolCall::new("s", "find", json!({"query": "account money", "group": group}));
-    assert!(toolbox.call(query("money"), &turn()).await.text().starts_with("pay("));
-    assert!(!toolbox.call(query("accounts"), &turn()).await.text().contains("pay("));
-    let none = toolbox.call(query("x"), &turn()).await.text();
+    assert!(toolbox.run(query("money"), &turn()).await.text().starts_with("pay("));
+    assert!(!toolbox.run(query("accounts"), &turn()).await.text().contains("pay("));
+    let none = toolbox.run(query("x"), &turn()).await.text();
     assert!(none.contains("The groups are: accounts, money."), "{none}");
     let message = |discovery| with(discovery).unwrap_err().to_string();
     assert_eq!(
@@ -317,7 +318,7 @@ async fn calls_are_decoded_in_the_dialect_of_the_three_tools() {
         let given = json!({"name": "pay", "arguments": arguments});
         let given = encode(&given, &call_tool.input, &call_tool.defs, dialect);
         let call = ToolCall::new("c", "call_tool", given.clone());
-        let message = toolbox.call(call, &turn().with_dialect(dialect)).await.text();
+        let message = toolbox.run(call, &turn().with_dialect(dialect)).await.text();
         assert_eq!(message, "paid 5 to Ann with ", "{}: {given}", dialect.name);
     }
 }
@@ -326,8 +327,8 @@ async fn calls_are_decoded_in_the_dialect_of_the_three_tools() {
 async fn descriptions_use_the_dialect_of_the_call() {
     let toolbox = builder(&Journal::default()).build().unwrap();
     let call = ToolCall::new("d", "describe_tool", json!({"names": ["pay"]}));
-    let plain = toolbox.call(call.clone(), &turn()).await.text();
-    let gemini = toolbox.call(call, &turn().with_dialect(&GEMINI)).await.text();
+    let plain = toolbox.run(call.clone(), &turn()).await.text();
+    let gemini = toolbox.run(call, &turn().with_dialect(&GEMINI)).await.text();
     assert!(plain.contains("additionalProperties") && !gemini.contains("additionalProperties"), "{gemini}");
 }
 

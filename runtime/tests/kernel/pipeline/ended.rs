@@ -2,6 +2,7 @@
 
 use super::add;
 use crate::prelude::*;
+use toolgen_runtime::Turn;
 
 /// Contexts that tools left behind.
 #[derive(Clone, Default)]
@@ -57,8 +58,8 @@ async fn context_of_an_ended_call_is_closed() {
     let (toolbox, seen) = toolbox(&leaked);
     let updates = Arc::new(Mutex::new(0));
     let counted = Arc::clone(&updates);
-    let turn = ToolContext::new("turn", "").with_on_update(move |_| *counted.lock().unwrap() += 1);
-    assert_eq!(toolbox.call(ToolCall::new("c1", "leak", json!({})), &turn).await.text(), "done");
+    let turn = Turn::new("turn").with_on_update(move |_| *counted.lock().unwrap() += 1);
+    assert_eq!(toolbox.run(ToolCall::new("c1", "leak", json!({})), &turn).await.text(), "done");
     let left = leaked.0.lock().unwrap().clone();
     assert_eq!(left.len(), 2);
     for ctx in left {
@@ -70,14 +71,14 @@ async fn context_of_an_ended_call_is_closed() {
     assert_eq!(types(&seen), ["tool_call", "progress", "tool_response"]);
     assert_eq!(*updates.lock().unwrap(), 0);
     // The turn continues.
-    assert_eq!(toolbox.call(ToolCall::new("c2", "leak", json!({})), &turn).await.text(), "done");
+    assert_eq!(toolbox.run(ToolCall::new("c2", "leak", json!({})), &turn).await.text(), "done");
 }
 
 #[tokio::test]
 async fn response_is_the_last_event_from_any_thread() {
     let (toolbox, seen) = toolbox(&Leaked::default());
     for _ in 0..50 {
-        toolbox.call(ToolCall::new("c1", "chatter", json!({})), &ToolContext::new("turn", "")).await;
+        toolbox.run(ToolCall::new("c1", "chatter", json!({})), &Turn::new("turn")).await;
         let types = std::mem::take(&mut *seen.lock().unwrap());
         let types: Vec<_> = types.iter().map(Event::type_name).collect();
         assert_eq!((types[0], *types.last().unwrap()), ("tool_call", "tool_response"), "{types:?}");
@@ -90,7 +91,7 @@ async fn dropped_call_emits_its_end() {
     for options in [DispatchOptions::new(), DispatchOptions::new().in_tasks()] {
         let (toolbox, seen) = toolbox(&Leaked::default());
         let calls = (1..=3).map(|id| ToolCall::new(id.to_string(), "wait", json!({}))).collect();
-        let turn = ToolContext::new("turn", "");
+        let turn = Turn::new("turn");
         let running = toolbox.dispatch(calls, &turn, &options);
         assert!(tokio::time::timeout(Duration::from_millis(10), running).await.is_err());
         for _ in 0..100 {
@@ -107,10 +108,10 @@ async fn dropped_call_emits_its_end() {
 #[tokio::test]
 async fn events_name_principal_and_session() {
     let (toolbox, seen) = toolbox(&Leaked::default());
-    let turn = ToolContext::new("turn", "")
+    let turn = Turn::new("turn")
         .with_principal(Principal::new("alice").with_scopes(["read", "write"]))
         .with_session(Session::new("s-1"));
-    toolbox.call(ToolCall::new("c1", "add", json!({"a": 1, "b": 2})), &turn).await;
+    toolbox.run(ToolCall::new("c1", "add", json!({"a": 1, "b": 2})), &turn).await;
     let seen = seen.lock().unwrap();
     assert_eq!(seen.len(), 2);
     for event in seen.iter() {

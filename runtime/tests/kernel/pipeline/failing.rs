@@ -1,4 +1,5 @@
 //! Calls that keep failing, and services that are down.
+use toolgen_runtime::Turn;
 use toolgen_runtime::engine::dynamic::DynamicTool;
 
 use crate::prelude::*;
@@ -20,15 +21,15 @@ fn flaky(service: &'static str) -> (ToolboxBuilder, Arc<AtomicU32>) {
     (Toolbox::builder(&registry), ran)
 }
 
-async fn call(toolbox: &Toolbox, arguments: Value, turn: &ToolContext) -> String {
-    toolbox.call(ToolCall::new("c", "flaky", arguments), turn).await.text()
+async fn call(toolbox: &Toolbox, arguments: Value, turn: &Turn) -> String {
+    toolbox.run(ToolCall::new("c", "flaky", arguments), turn).await.text()
 }
 
 #[tokio::test]
 async fn identical_call_is_blocked_after_three_failures() {
     let (builder, ran) = flaky("");
     let toolbox = builder.build().unwrap();
-    let turn = ToolContext::new("turn", "").with_agent_id("a");
+    let turn = Turn::new("turn").with_agent_id("a");
     let stopped = "⚠️ Tool circuit breaker: 'flaky' has failed 3 consecutive times with the same error.\n\
                    Execution skipped. Try a different approach or tool.\nLast error: no";
     for expected in ["no", "no", "no", stopped, stopped] {
@@ -37,7 +38,7 @@ async fn identical_call_is_blocked_after_three_failures() {
     assert_eq!(ran.load(Ordering::SeqCst), 3);
     assert_eq!(call(&toolbox, json!({"fails": "no", "x": 2}), &turn).await, "no");
     // Another session has separate counts.
-    let other = ToolContext::new("turn", "").with_session(Session::new("s"));
+    let other = Turn::new("turn").with_session(Session::new("s"));
     assert_eq!(call(&toolbox, json!({"x": 1, "fails": "no"}), &other).await, "no");
 }
 
@@ -45,7 +46,7 @@ async fn identical_call_is_blocked_after_three_failures() {
 async fn failures_count_per_principal_agent_and_session() {
     let (builder, ran) = flaky("");
     let toolbox = builder.build().unwrap();
-    let (session, turn) = (Session::new("s"), || ToolContext::new("turn", ""));
+    let (session, turn) = (Session::new("s"), || Turn::new("turn"));
     let known = || turn().with_session(session.clone());
     let callers = [
         turn().with_agent_id("a"),
@@ -79,7 +80,7 @@ async fn failures_count_per_principal_agent_and_session() {
 async fn equal_arguments_in_any_notation_are_one_call() {
     let (builder, ran) = flaky("");
     let toolbox = builder.build().unwrap();
-    let turn = ToolContext::new("turn", "").with_agent_id("a");
+    let turn = Turn::new("turn").with_agent_id("a");
     let written = [
         json!(r#"{"fails":"no","x":1}"#),
         json!(r#"{ "x": 1, "fails": "no" }"#),
@@ -98,7 +99,7 @@ async fn repeat_limit_can_be_disabled() {
     let (builder, ran) = flaky("");
     let toolbox = builder.max_repeated_failures(None).build().unwrap();
     for _ in 0..5 {
-        call(&toolbox, json!({"fails": "no"}), &ToolContext::new("turn", "")).await;
+        call(&toolbox, json!({"fails": "no"}), &Turn::new("turn")).await;
     }
     assert_eq!(ran.load(Ordering::SeqCst), 5);
 }
@@ -107,13 +108,13 @@ async fn repeat_limit_can_be_disabled() {
 async fn failing_service_opens_its_circuit() {
     let (builder, ran) = flaky("search");
     let toolbox = builder.build().unwrap();
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     for number in 0..5 {
         assert_eq!(call(&toolbox, json!({"fails": "down", "n": number}), &turn).await, "down");
     }
     let text = "Service 'search' is temporarily unavailable. Please try again later.";
     for _ in 0..5 {
-        let response = toolbox.call(ToolCall::new("c", "flaky", json!({})), &turn).await;
+        let response = toolbox.run(ToolCall::new("c", "flaky", json!({})), &turn).await;
         assert_eq!(response.text(), text);
         assert_eq!(response.outcome.unwrap_err().code(), "SERVICE_UNAVAILABLE");
     }

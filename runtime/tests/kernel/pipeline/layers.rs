@@ -1,6 +1,7 @@
 //! Layers that a program adds.
 
 use toolgen_runtime::CircuitBreaker;
+use toolgen_runtime::Turn;
 use toolgen_runtime::layers::breaker::BreakerSettings;
 use toolgen_runtime::layers::middleware::{MiddlewareDecision, ToolRequest};
 use toolgen_runtime::layers::redact::Secrets;
@@ -250,9 +251,9 @@ async fn failing_layer_fails_only_its_call() {
             }
             let cancel = CancellationToken::new();
             let toolbox = toolbox().layer(Broken(how, stage, cancel.clone())).build().unwrap();
-            let turn = ToolContext::new("turn", "").with_cancel(cancel);
+            let turn = Turn::new("turn").with_cancel(cancel);
             let sum = ToolCall::new("c1", "add", json!({"a": 1, "b": 2}));
-            let response = toolbox.call(sum, &turn).await;
+            let response = toolbox.run(sum, &turn).await;
             assert_eq!(response.outcome.unwrap_err().code(), code, "{how} at {stage:?}");
         }
     }

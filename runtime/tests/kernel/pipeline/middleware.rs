@@ -2,6 +2,7 @@
 
 use super::{Journal, call, toolbox};
 use crate::prelude::*;
+use toolgen_runtime::Turn;
 
 /// Decides with a function, and records its requests.
 struct By(Journal, fn(&ToolRequest<'_>) -> MiddlewareDecision);
@@ -100,7 +101,7 @@ async fn approver_gets_all_reasons() {
 #[tokio::test]
 async fn call_can_be_approved_later() {
     let toolbox = toolbox().middleware(By(Journal::default(), wary("first"))).build().unwrap();
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let Err(ToolError::ApprovalRequired(request)) =
         call(&toolbox, "add", json!({"a": 1, "b": 2})).await.outcome
     else {
@@ -125,9 +126,9 @@ async fn waiting_for_an_approval_ends_with_the_turn() {
     }
     let toolbox =
         toolbox().middleware(By(Journal::default(), wary("first"))).approver(Never).build().unwrap();
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let token = turn.cancel().clone();
-    let asked = toolbox.call(ToolCall::new("c1", "add", json!({"a": 1, "b": 2})), &turn);
+    let asked = toolbox.run(ToolCall::new("c1", "add", json!({"a": 1, "b": 2})), &turn);
     let (response, ()) = tokio::join!(asked, async { token.cancel() });
     assert_eq!(response.outcome, Err(ToolError::Cancelled));
 }

@@ -1,6 +1,7 @@
 //! Changes of a tool to a copy of its context give its nested calls no additional rights.
 
 use crate::prelude::*;
+use toolgen_runtime::Turn;
 
 /// Destroys everything.
 #[tool(undocumented, destructive)]
@@ -23,10 +24,10 @@ fn whose(ctx: &ToolContext) -> Value {
     })
 }
 
-/// A context with every right that a tool could set.
-fn raised(ctx: &ToolContext) -> ToolContext {
+/// A turn with every right that a tool could set.
+fn raised(ctx: &ToolContext) -> Turn {
     let values = ContextValues::default().with_trusted("tenant", 666);
-    ctx.clone()
+    Turn::from(ctx)
         .with_principal(Principal::new("root").with_scopes(["read", "write"]))
         .with_agent_id("root")
         .with_session(Session::new("root"))
@@ -40,7 +41,7 @@ fn raised(ctx: &ToolContext) -> ToolContext {
 /// Calls another tool, with all the rights it can lay its hands on.
 #[tool(read_only, undocumented)]
 async fn climb(name: &str, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
-    raised(ctx).call(name, json!({})).await
+    raised(ctx).call_context("c2", "climb").call(name, json!({})).await
 }
 
 /// Calls another tool with less than it may do itself.
@@ -61,7 +62,7 @@ async fn outlive(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
 /// Hands its own context on to code that reads it.
 #[tool(read_only, undocumented)]
 async fn wrap(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
-    let lent = ctx.clone().with_service(Arc::new(9_u8));
+    let lent = Turn::from(ctx).with_service(Arc::new(9_u8)).call_context("c2", "wrap");
     toolgen_runtime::testing::call_in(&whose::tool(), json!({}), &lent).await
 }
 
@@ -74,15 +75,15 @@ fn toolbox() -> Toolbox {
     Registry::new(toolset![wipe, whose, climb, humble, outlive, wrap]).unwrap().toolbox(context)
 }
 
-fn reader() -> ToolContext {
-    ToolContext::new("turn", "")
+fn reader() -> Turn {
+    Turn::new("turn")
         .with_principal(Principal::new("reader").with_scopes(["read"]))
         .with_session(Session::new("s-1"))
         .with_timeout(Duration::from_secs(5))
 }
 
-async fn call(name: &str, arguments: Value, turn: &ToolContext) -> Result<ToolResult, ToolError> {
-    toolbox().call(ToolCall::new("c1", name, arguments), turn).await.outcome
+async fn call(name: &str, arguments: Value, turn: &Turn) -> Result<ToolResult, ToolError> {
+    toolbox().run(ToolCall::new("c1", name, arguments), turn).await.outcome
 }
 
 #[tokio::test]
@@ -123,11 +124,11 @@ async fn another_toolbox_gives_no_additional_rights() {
     /// Calls through a toolbox that it was lent.
     #[tool(read_only, undocumented)]
     async fn elsewhere(ctx: &ToolContext, other: Service<Toolbox>) -> String {
-        other.call(ToolCall::new("c2", "wipe", json!({})), &raised(ctx)).await.text()
+        other.run(ToolCall::new("c2", "wipe", json!({})), &raised(ctx)).await.text()
     }
     let context = ToolboxContext::new().with_service(Arc::new(toolbox()));
     let outer = Registry::new(toolset![elsewhere]).unwrap().toolbox(context);
-    let response = outer.call(ToolCall::new("c1", "elsewhere", json!({})), &reader()).await;
+    let response = outer.run(ToolCall::new("c1", "elsewhere", json!({})), &reader()).await;
     assert_eq!(response.text(), "Permission denied: API key missing scope 'write' for tool 'wipe'");
 }
 
@@ -141,14 +142,14 @@ fn impostor() -> String {
 async fn tool_name_gives_no_rights() {
     let registry = Registry::new(toolset![impostor]).unwrap();
     let limits = ToolboxContext::new().with_limits(EffectLimits::NONE);
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let call = || ToolCall::new("c1", "read_result", json!({}));
-    assert!(registry.toolbox(limits).call(call(), &turn).await.is_error());
+    assert!(registry.toolbox(limits).run(call(), &turn).await.is_error());
     let nobody = turn.clone().with_principal(Principal::new("nobody").with_tools([""; 0]));
     let free = registry.toolbox(ToolboxContext::new());
-    assert!(free.call(call(), &nobody).await.is_error());
+    assert!(free.run(call(), &nobody).await.is_error());
     // The tool that reads the rest does not exist, so nothing is cut.
-    assert_eq!(free.call(call(), &turn).await.text().len(), 90_000);
+    assert_eq!(free.run(call(), &turn).await.text().len(), 90_000);
 }
 
 /// Says more than is shown at once.
@@ -160,11 +161,11 @@ fn long() -> String {
 #[tokio::test]
 async fn toolbox_of_all_tools_includes_read_result() {
     let toolbox = Registry::new(toolset![long]).unwrap().toolbox(ToolboxContext::new());
-    let turn = ToolContext::new("turn", "").with_principal(Principal::new("ann").with_scopes(["read"]));
-    let text = toolbox.call(ToolCall::new("c1", "long", json!({})), &turn).await.text();
+    let turn = Turn::new("turn").with_principal(Principal::new("ann").with_scopes(["read"]));
+    let text = toolbox.run(ToolCall::new("c1", "long", json!({})), &turn).await.text();
     let (_, rest) = text.split_once("read_result with ").unwrap();
     let arguments = serde_json::Deserializer::from_str(rest).into_iter().next().unwrap().unwrap();
-    let rest = toolbox.call(ToolCall::new("c2", "read_result", arguments), &turn).await;
+    let rest = toolbox.run(ToolCall::new("c2", "read_result", arguments), &turn).await;
     assert!(rest.text().contains("long long"), "{}", rest.text());
 }
 

@@ -2,6 +2,7 @@
 
 use super::{add, call, fail};
 use crate::prelude::*;
+use toolgen_runtime::Turn;
 
 /// An executor of commands.
 struct Executor;
@@ -85,10 +86,10 @@ async fn turn_context_takes_precedence_over_the_toolbox_context() {
     let context = ToolboxContext::new().with_agent_id("agent-1").with_values(values);
     let registry = Registry::new(toolset![whoami]).unwrap();
     let (toolbox, bare) = (registry.toolbox(context), registry.toolbox(ToolboxContext::new()));
-    let ask = async |toolbox: &Toolbox, turn: ToolContext| {
-        toolbox.call(ToolCall::new("c1", "whoami", json!({})), &turn).await.text()
+    let ask = async |toolbox: &Toolbox, turn: Turn| {
+        toolbox.run(ToolCall::new("c1", "whoami", json!({})), &turn).await.text()
     };
-    let turn = || ToolContext::new("turn", "");
+    let turn = || Turn::new("turn");
     assert_eq!(ask(&toolbox, turn()).await, "agent-1 in 7");
     assert_eq!(ask(&bare, turn()).await, "nobody in null");
     let theirs = ContextValues::default().with_client("workspace_id", 8);
@@ -105,7 +106,7 @@ async fn turn_context_takes_precedence_over_the_toolbox_context() {
 #[test]
 fn call_future_is_small() {
     let toolbox = super::toolbox().build().unwrap();
-    let turn = ToolContext::new("t", "");
-    let call = toolbox.call(ToolCall::new("1", "add", json!({})), &turn);
+    let turn = Turn::new("t");
+    let call = toolbox.run(ToolCall::new("1", "add", json!({})), &turn);
     assert!(size_of_val(&call) < 5200, "{}", size_of_val(&call));
 }

@@ -1,6 +1,7 @@
 //! Messages for models about tools that do not exist.
 
 use crate::prelude::*;
+use toolgen_runtime::Turn;
 
 /// Pays.
 #[tool(undocumented)]
@@ -18,12 +19,12 @@ fn registry() -> Registry {
     Registry::new(toolset![pay, misspell]).unwrap()
 }
 
-fn turn() -> ToolContext {
-    ToolContext::new("turn", "")
+fn turn() -> Turn {
+    Turn::new("turn")
 }
 
-async fn said(toolbox: &Toolbox, name: &str, turn: &ToolContext) -> String {
-    toolbox.call(ToolCall::new("c1", name, json!({})), turn).await.text()
+async fn said(toolbox: &Toolbox, name: &str, turn: &Turn) -> String {
+    toolbox.run(ToolCall::new("c1", name, json!({})), turn).await.text()
 }
 
 #[tokio::test]
@@ -77,6 +78,7 @@ async fn long_name_is_truncated_everywhere() {
     assert_eq!(rows.len(), 3);
     assert!(rows.iter().all(|row| row.intent.tool_name == *short && format!("{row:?}").len() < 2000));
     assert!(events.lock().unwrap().iter().all(|event| event.len() < 1000));
-    let unknown = registry().call_without_layers(&name, json!({}), &turn()).await.unwrap_err();
+    let unknown =
+        registry().call_without_layers(&name, json!({}), &turn().call_context("1", "t")).await.unwrap_err();
     assert_eq!(unknown.to_string(), format!("Tool not found: {short}"));
 }

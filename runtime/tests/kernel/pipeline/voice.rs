@@ -1,5 +1,6 @@
 //! Wording of the messages about invalid arguments.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::layers::voice::Voice;
 
 use crate::prelude::*;
@@ -28,11 +29,7 @@ async fn told(voice: Option<Voice>, arguments: Value) -> ToolError {
         None => builder,
     };
     let toolbox = builder.build().unwrap();
-    toolbox
-        .call(ToolCall::new("1", "run", arguments), &ToolContext::new("turn", ""))
-        .await
-        .outcome
-        .unwrap_err()
+    toolbox.run(ToolCall::new("1", "run", arguments), &Turn::new("turn")).await.outcome.unwrap_err()
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Outcomes of the calls of a turn.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::layers::control::{Answerer, Question};
 
 use super::{Ran, Script, answers, assert_answered, builder, calls, run, run_in, shell_call};
@@ -64,7 +65,7 @@ async fn requirement_is_satisfied_within_its_loop_only() {
 async fn session_of_the_context_is_used() {
     let ran = Ran::default();
     let toolbox = builder(&ran).build().unwrap();
-    let turn = ToolContext::new("turn", "").with_session(Session::new("s"));
+    let turn = Turn::new("turn").with_session(Session::new("s"));
     run_in(&toolbox, [shell_call("ls")], &turn, &LoopOptions::new()).await;
     assert!(turn.session().unwrap().has_called("shell"));
     let run = run_in(&toolbox, [calls([("report", json!({}))])], &turn, &LoopOptions::new()).await;
@@ -92,7 +93,7 @@ async fn question_is_answered_among_its_siblings() {
         ("ask_question", json!({"question": "Ready?"})),
         ("shell", json!({"cmd": "b"})),
     ]);
-    let context = ToolContext::new("turn", "");
+    let context = Turn::new("turn");
     let run = run_in(&toolbox, [turn, ModelTurn::text("ok")], &context, &LoopOptions::new()).await;
     assert_eq!(answers(&run)[1], "Question: Ready?\nAnswer: yes");
     assert_eq!((run.outcome, ran.all().len()), (Ok(LoopEnd::Text("ok".to_owned())), 2));
@@ -118,7 +119,7 @@ fn nothing() {}
 #[tokio::test]
 async fn loop_stops_for_waiting_calls_and_continues_after_resume() {
     let toolbox = Toolbox::builder(&Registry::new(toolset![greet, nothing]).unwrap()).build().unwrap();
-    let context = ToolContext::new("turn", "");
+    let context = Turn::new("turn");
     let turns = || [calls([("greet", json!({})), ("nothing", json!({}))]), ModelTurn::text("ok")];
     let unaware = run_in(&toolbox, turns(), &context, &LoopOptions::new()).await;
     assert_eq!(unaware.outcome, Ok(LoopEnd::Text("ok".to_owned())));
@@ -165,16 +166,12 @@ async fn loop_and_dispatch_futures_are_send() {
     let looped = toolbox.clone();
     let run = tokio::spawn(async move {
         let turns = [shell_call("ls"), ModelTurn::text("ok")];
-        run_in(&looped, turns, &ToolContext::new("turn", ""), &LoopOptions::new()).await.outcome
+        run_in(&looped, turns, &Turn::new("turn"), &LoopOptions::new()).await.outcome
     });
     assert_eq!(run.await.unwrap(), Ok(LoopEnd::Text("ok".to_owned())));
     let dispatched = tokio::spawn(async move {
         let options = DispatchOptions::new();
-        toolbox
-            .dispatch(shell_call("ls").calls, &ToolContext::new("turn", ""), &options)
-            .await
-            .responses
-            .len()
+        toolbox.dispatch(shell_call("ls").calls, &Turn::new("turn"), &options).await.responses.len()
     });
     assert_eq!(dispatched.await.unwrap(), 1);
 }

@@ -1,5 +1,6 @@
 //! How a loop ends.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::agent::agent_loop::{DEFAULT_MAX_ITERATIONS, LoopError};
 use toolgen_runtime::agent::state_map::StateMap;
 use toolgen_runtime::wire::Usage;
@@ -78,7 +79,7 @@ async fn default_limit_is_ten_iterations() {
     assert_eq!((run.iterations, ran.len()), (DEFAULT_MAX_ITERATIONS, 10));
     let options = LoopOptions::new().with_max_iterations(2);
     let toolbox = builder(&Ran::default()).build().unwrap();
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let run = run_in(&toolbox, (0..9).map(|_| shell_call("x")), &turn, &options).await;
     assert_eq!(run.outcome.unwrap_err().to_string(), "maximum tool iterations (2) exceeded");
     // The last results are still in the transcript.
@@ -97,7 +98,7 @@ async fn model_using_no_tool_twice_ends_the_loop() {
     let ran = Ran::default();
     let toolbox = builder(&ran).build().unwrap();
     let options = LoopOptions::new().with_nudge("Use a tool.");
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let text = || ModelTurn::text("hm");
     let run = run_in(&toolbox, [text(), text()], &turn, &options).await;
     assert_eq!((run.outcome, run.iterations), (Err(LoopError::NoToolCalls), 2));
@@ -148,7 +149,7 @@ fn cost(mut turn: ModelTurn, input: u64, output: u64) -> ModelTurn {
 async fn token_limit_ends_the_loop() {
     let ran = Ran::default();
     let toolbox = builder(&ran).build().unwrap();
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let options = LoopOptions::new().with_max_tokens(100);
     let turns = || (1..9).map(|number| cost(shell_call(&number.to_string()), 30, 10));
     let run = run_in(&toolbox, turns(), &turn, &options).await;
@@ -165,7 +166,7 @@ async fn token_limit_ends_the_loop() {
 #[tokio::test(start_paused = true)]
 async fn time_limit_ends_the_loop_and_every_call_has_a_response() {
     let toolbox = builder(&Ran::default()).build().unwrap();
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let max = Duration::from_secs(5);
     let options = LoopOptions::new().with_max_time(max);
     let begin = Instant::now();

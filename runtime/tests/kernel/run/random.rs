@@ -1,6 +1,7 @@
 //! Random replies of a model.
 
 use proptest::prelude::*;
+use toolgen_runtime::Turn;
 
 use super::{Ran, builder, calls, run_in};
 use crate::prelude::*;
@@ -37,7 +38,7 @@ proptest! {
             let options = LoopOptions::new().with_max_iterations(5);
             let options = if nudges { options.with_nudge("Use a tool.") } else { options };
             // Checks the transcript before each turn and at the end.
-            let run = run_in(&toolbox, turns, &ToolContext::new("turn", ""), &options).await;
+            let run = run_in(&toolbox, turns, &Turn::new("turn"), &options).await;
             assert!(run.iterations <= 5);
         });
     }

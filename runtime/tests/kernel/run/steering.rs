@@ -1,5 +1,6 @@
 //! Messages of the user while the model is working.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::agent::agent_loop::SteeringMessages;
 use toolgen_runtime::agent::dispatch::Strategy;
 
@@ -28,7 +29,7 @@ async fn user_message_is_read_before_the_next_turn() {
         async move { Ok::<_, String>(reply) }
     };
     let options = LoopOptions::new().with_messages(messages.clone());
-    let context = ToolContext::new("turn", "");
+    let context = Turn::new("turn");
     let run = run_loop(&toolbox, &mut model, &context, Transcript::user("go"), &options).await;
     // The text of the second turn did not end the loop, because a message was waiting.
     assert_eq!(run.outcome, Ok(LoopEnd::Text("text 3".to_owned())));
@@ -46,7 +47,7 @@ async fn message_after_a_completion_stays_in_the_queue() {
         async { Ok::<_, String>(calls([("done", json!({}))])) }
     };
     let options = LoopOptions::new().with_messages(messages.clone());
-    let context = ToolContext::new("turn", "");
+    let context = Turn::new("turn");
     let run = run_loop(&toolbox, &mut model, &context, Transcript::user("go"), &options).await;
     assert!(matches!(run.outcome, Ok(LoopEnd::Completed(_))));
     assert_eq!(messages.take(), ["wait"]);
@@ -73,7 +74,7 @@ async fn message_skips_calls_not_started() {
         };
         let dispatch = DispatchOptions::new().with_strategy(strategy);
         let options = LoopOptions::new().with_messages(messages).with_dispatch(dispatch);
-        let context = ToolContext::new("turn", "");
+        let context = Turn::new("turn");
         let run = run_loop(&toolbox, &mut model, &context, Transcript::user("go"), &options).await;
         super::assert_answered(&run.transcript);
         assert_eq!((run.outcome, ran.all().len()), (Ok(LoopEnd::Text("stopped".to_owned())), ran_first));
@@ -89,7 +90,7 @@ async fn program_can_steer_without_a_message() {
     let dispatch = DispatchOptions::new().with_strategy(Strategy::Sequential).with_steering(|| true);
     let options = LoopOptions::new().with_messages(SteeringMessages::new()).with_dispatch(dispatch);
     let turn = calls([("shell", json!({"cmd": "a"})), ("shell", json!({"cmd": "b"}))]);
-    let context = ToolContext::new("turn", "");
+    let context = Turn::new("turn");
     let run = super::run_in(&toolbox, [turn, ModelTurn::text("ok")], &context, &options).await;
     assert_eq!((ran.all().len(), run.outcome), (1, Ok(LoopEnd::Text("ok".to_owned()))));
 }

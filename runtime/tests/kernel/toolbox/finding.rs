@@ -1,5 +1,6 @@
 //! Tools with which a model finds tools.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::registry::catalogue::{ListTools, SearchTools};
 
 use super::{call_in, said, tool, toolbox, tools, with_effects};
@@ -14,7 +15,7 @@ async fn model_finds_only_tools_it_may_use() {
     let planning = ToolboxContext::new().with_limits(EffectLimits::PLANNING);
     let limited = toolbox(all.clone()).allow(allowed).context(planning).build().unwrap();
     assert_eq!(said(&limited, "list_tools").await, "## Available Tools\n\n- **build** - Does build.\n");
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let found = |query: &'static str| json!({"query": query});
     let text = call_in(&limited, "search_tools", found("publish"), &turn).await.text();
     assert_eq!(text, "No tool is about 'publish'.");

@@ -1,6 +1,7 @@
 //! Which tools exist, and when they are built.
 
 use std::sync::Barrier;
+use toolgen_runtime::Turn;
 
 use toolgen_runtime::toolbox::ToolboxError;
 
@@ -155,7 +156,7 @@ async fn forbidden_tools_can_be_hidden() {
         let text = format!("tool '{name}' not allowed in this context");
         assert_eq!(hidden.get(name).err().unwrap().to_string(), text);
         let call = ToolCall::new("c", name, serde_json::json!({}));
-        let response = hidden.call(call, &ToolContext::new("t", "")).await;
+        let response = hidden.run(call, &Turn::new("t")).await;
         let expected = serde_json::json!({"error": text, "code": "PERMISSION_DENIED"});
         assert_eq!(response.outcome.unwrap_err().to_json(), expected);
     }
@@ -163,6 +164,6 @@ async fn forbidden_tools_can_be_hidden() {
     assert_eq!(said(&open, "nothing").await, "Tool not found: nothing");
     // Even if nothing is hidden, no forbidden tool is suggested.
     let call = ToolCall::new("c", "deplo", serde_json::json!({}));
-    let response = open.call(call, &ToolContext::new("t", "")).await;
+    let response = open.run(call, &Turn::new("t")).await;
     assert_eq!(response.outcome.unwrap_err().to_json().get("suggestion"), None);
 }

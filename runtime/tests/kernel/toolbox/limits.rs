@@ -1,5 +1,6 @@
 //! The declared effects of tools are checked against the limits of the context, before they run.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::layers::policy::{Policy, RulesBuilder};
 use toolgen_runtime::layers::rate::WindowLimit;
 use toolgen_runtime::spec::Files;
@@ -19,8 +20,7 @@ async fn web_fetch_is_refused_without_network() {
     let offline = toolbox(tools.clone()).context(in_limits(EffectLimits::PLANNING)).build().unwrap();
     let expected = "Permission denied: tool 'web_fetch' may do more than this context allows:\n\
                     - network: it may reach any host (allowed: none)";
-    let response =
-        call_in(&offline, "web_fetch", json!({"url": "https://a.com"}), &ToolContext::new("t", "")).await;
+    let response = call_in(&offline, "web_fetch", json!({"url": "https://a.com"}), &Turn::new("t")).await;
     assert_eq!((response.text().as_str(), response.is_error(), calls.get()), (expected, true, 0));
     assert_eq!(response.outcome.unwrap_err().code(), "PERMISSION_DENIED");
     // It is not offered either, and cannot be called.
@@ -152,9 +152,8 @@ async fn rate_limit_applies_per_principal() {
         .rate_limit(WindowLimit::new().with_per_tool(2).with_per_principal(3))
         .build()
         .unwrap();
-    let caller = |id: &'static str| {
-        ToolContext::new("turn", "").with_principal(Principal::new(id).with_scopes(["read"]))
-    };
+    let caller =
+        |id: &'static str| Turn::new("turn").with_principal(Principal::new(id).with_scopes(["read"]));
     let message =
         async |id: &'static str, name: &str| call_in(&toolbox, name, json!({}), &caller(id)).await.text();
     assert_eq!(
@@ -178,7 +177,7 @@ async fn rate_limit_without_principal_uses_agent_session_or_all() {
         toolbox(tools).rate_limit(limit).build().unwrap()
     };
     let toolbox = limited(vec![tool(spec("look"))]);
-    let turn = || ToolContext::new("turn", "");
+    let turn = || Turn::new("turn");
     let callers = [
         turn().with_agent_id("a"),
         turn().with_agent_id("b"),

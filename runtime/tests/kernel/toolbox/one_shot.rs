@@ -1,6 +1,7 @@
 //! Responses in the format of one-shot programs.
 
 use serde::Serialize;
+use toolgen_runtime::Turn;
 use toolgen_runtime::toolbox::one_shot;
 
 use crate::prelude::*;
@@ -120,6 +121,6 @@ fn answered(tool: &str, input: &[u8]) -> (i32, Value) {
     let tools = toolset![add, greet, line, point, report, status, noted, picture, after];
     let toolbox = Registry::new(tools).unwrap().toolbox(ToolboxContext::new());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let response = runtime.block_on(one_shot::run_call(&toolbox, tool, input, &ToolContext::new("t", "")));
+    let response = runtime.block_on(one_shot::run_call(&toolbox, tool, input, &Turn::new("t")));
     (response.status().into(), response.json().clone())
 }

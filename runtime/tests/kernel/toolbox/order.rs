@@ -1,6 +1,7 @@
 //! The order in which a call is checked: registered, allowed, scopes, list of tools, rate limit, requirements of the
 //! tool, arguments, middleware.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::schema::shape::read::read;
 
 use super::{counted, spec, tool, toolbox};
@@ -79,14 +80,14 @@ async fn tried(first: usize) -> (String, Vec<&'static str>, usize) {
     if in_the_way("tools") {
         principal = principal.with_tools(["other"]);
     }
-    let mut turn = ToolContext::new("turn", "").with_principal(principal);
+    let mut turn = Turn::new("turn").with_principal(principal);
     if !in_the_way("requires") {
         let session = Session::new("s-1");
         session.set("session_id", json!("s-1"));
         turn = turn.with_session(session);
     }
     let arguments: Value = if in_the_way("arguments") { json!({"slug": 7}) } else { json!({"slug": "a"}) };
-    let text = toolbox.call(ToolCall::new("c1", "plan_delete", arguments), &turn).await.text();
+    let text = toolbox.run(ToolCall::new("c1", "plan_delete", arguments), &turn).await.text();
     let asked = asked.lock().unwrap().clone();
     (text, asked, calls.get())
 }
@@ -118,7 +119,7 @@ async fn tool_without_scopes_requires_those_of_its_effects() {
     use toolgen_runtime::Effects;
     let tools = vec![tool(spec("look")), tool(super::with_effects("change", Effects::UNDECLARED))];
     let toolbox = toolbox(tools).build().unwrap();
-    let turn = ToolContext::new("turn", "").with_principal(Principal::new("p").with_scopes(["read"]));
+    let turn = Turn::new("turn").with_principal(Principal::new("p").with_scopes(["read"]));
     let message = async |name: &str| super::call_in(&toolbox, name, json!({}), &turn).await.text();
     assert_eq!(message("look").await, "look ran");
     assert_eq!(message("change").await, "Permission denied: API key missing scope 'write' for tool 'change'");

@@ -1,5 +1,6 @@
 //! Results that are too large, through a toolbox.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
 
 use super::{Counted, call_in, names, said, spec, toolbox, tools};
@@ -27,7 +28,7 @@ fn told(text: &str) -> Option<Value> {
 
 #[tokio::test]
 async fn model_can_read_a_large_result_to_its_end() {
-    let (toolbox, turn) = (reading(20), ToolContext::new("turn", "").with_agent_id("coder"));
+    let (toolbox, turn) = (reading(20), Turn::new("turn").with_agent_id("coder"));
     // The tool that reads the rest is listed, regardless of the allowed tools.
     assert_eq!(names(&toolbox), ["log", "read_result", "tail"]);
     let added = super::toolbox(tools(&["log"])).layer(Pages::default()).build().unwrap();
@@ -52,10 +53,10 @@ async fn model_can_read_a_large_result_to_its_end() {
 async fn only_permitted_callers_can_continue_reading() {
     let toolbox = reading(20);
     let owner = Principal::new("p").with_scopes(["read"]).with_tools(["log"]);
-    let turn = ToolContext::new("turn", "").with_principal(owner);
+    let turn = Turn::new("turn").with_principal(owner);
     let arguments = told(&call_in(&toolbox, "log", json!({}), &turn).await.text()).unwrap();
     assert!(!call_in(&toolbox, "read_result", arguments.clone(), &turn).await.is_error());
-    let other = ToolContext::new("turn", "").with_principal(Principal::new("q").with_scopes(["read"]));
+    let other = Turn::new("turn").with_principal(Principal::new("q").with_scopes(["read"]));
     let refused = call_in(&toolbox, "read_result", arguments, &other).await;
     assert_eq!(refused.outcome.unwrap_err().code(), "RESULT_NOT_FOUND");
     let wrong = call_in(&toolbox, "read_result", json!({"offset": -1}), &turn).await;
@@ -89,7 +90,7 @@ async fn default_result_limit_applies_unless_disabled() {
     );
 
     let toolbox = toolbox(vec![Arc::new(large(120_000))]).build().unwrap();
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     assert_eq!(names(&toolbox), ["log"]);
     let mut text = call_in(&toolbox, "log", json!({}), &turn).await.text();
     // There is now a rest to read.
@@ -108,7 +109,7 @@ async fn default_result_limit_applies_unless_disabled() {
 async fn default_paging_keeps_an_existing_read_result_tool() {
     let toolbox = toolbox(tools(&["read_result"])).build().unwrap();
     let nobody = Principal::new("p").with_tools([""; 0]);
-    let turn = ToolContext::new("turn", "").with_principal(nobody);
+    let turn = Turn::new("turn").with_principal(nobody);
     // It is an ordinary tool, and not the one that needs no permission.
     assert!(call_in(&toolbox, "read_result", json!({}), &turn).await.is_error());
 }

@@ -1,5 +1,6 @@
 //! Tools that a vendor loads when a model finds them.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::schema::dialect::OPENAI_STRICT;
 use toolgen_runtime::wire::Deferred;
 
@@ -64,7 +65,7 @@ async fn anthropic_gets_references_to_discovered_tools() {
     assert_eq!(flags.len(), 3);
 
     let responses = async |name: &str, arguments: Value| {
-        let response = toolbox.call(ToolCall::new("1", name, arguments), &ToolContext::new("turn", "")).await;
+        let response = toolbox.run(ToolCall::new("1", name, arguments), &Turn::new("turn")).await;
         let options = ToolResultOptions::default().found_by("search_tools");
         WireFormat::Anthropic.tool_results_with(&[response], &options)[0]["content"][0].clone()
     };

@@ -2,7 +2,8 @@
 //! schema that was sent.
 
 use serde_json::Map;
-use toolgen_runtime::agent::agent_loop::AgentLoop;
+use toolgen_runtime::Turn;
+use toolgen_runtime::agent::agent_loop::{Agent, WireModel};
 use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::schema::dialect::{
     ANTHROPIC, ANTHROPIC_STRICT, Dialect, GEMINI, GEMINI_JSON_SCHEMA, OPENAI, OPENAI_STRICT,
@@ -176,7 +177,7 @@ async fn each_call_is_decoded_in_the_dialect_of_its_tool() {
         call("1", "do", r#"{"o0": null}"#), call("2", "pick", r#"{"n": 7}"#),
         call("3", "pick", r#"{"n": 7, "note": null}"#), call("4", "do", r#"{"o0": true}"#),
     ]});
-    let turn = ToolContext::new("turn", "").with_dialect(plan.dialects());
+    let turn = Turn::new("turn").with_dialect(plan.dialects());
     let calls = format.tool_calls(&reply).unwrap();
     let dispatched = toolbox.dispatch(calls.calls, &turn, &DispatchOptions::new()).await;
     let replies = format.tool_results(&dispatched.responses);
@@ -247,8 +248,8 @@ async fn loop_decodes_calls_by_the_plan_of_each_request() {
         };
         ready(Ok::<_, String>(json!({"choices": [{"message": message}]})))
     };
-    let agent = AgentLoop::new(&toolbox, WireFormat::OpenAiChat, send).unwrap();
-    let mut agent = agent.with_plan(&OPENAI_STRICT).unwrap().with_context(ToolContext::new("t", ""));
+    let model = WireModel::new(WireFormat::OpenAiChat, send).with_dialect(&OPENAI_STRICT);
+    let mut agent = Agent::new(model, &toolbox);
     assert_eq!(agent.run("Go.").await.text().unwrap(), "Done.");
     drop(agent);
     let strict = |at: usize| asked[0]["tools"][at]["function"].get("strict").cloned();

@@ -1,5 +1,6 @@
 //! A strict MCP client: for a tool that declares its output, every result is an error or has the declared content.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
 use toolgen_runtime::schema::shape::read::read_document;
@@ -37,7 +38,7 @@ async fn listed_and_answered(spec: ToolSpec, give: fn() -> ToolResult, limit: Op
     }
     let toolbox = toolbox.build().unwrap();
     let call = ToolCall::new("1", "give", json!({}));
-    let response = toolbox.call(call, &ToolContext::new("turn", "")).await;
+    let response = toolbox.run(call, &Turn::new("turn")).await;
     let tools = WireFormat::Mcp.tools(toolbox.specs()).unwrap();
     let tools = tools["tools"].as_array().unwrap().clone();
     let schema = tools.iter().find(|tool| tool["name"] == "give").unwrap()["outputSchema"].clone();

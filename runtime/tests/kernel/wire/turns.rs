@@ -1,4 +1,5 @@
 //! Whole turns: a vendor's message passes all layers of the runtime, and the results have the vendor's format.
+use toolgen_runtime::Turn;
 use toolgen_runtime::engine::dynamic::DynamicTool;
 
 use crate::prelude::*;
@@ -30,7 +31,7 @@ async fn every_call_of_a_turn_gets_one_response() {
     ];
     for Row { format, written, answered, end, cut, .. } in ROWS {
         let (toolbox, ran) = toolbox();
-        let turn = ToolContext::new("turn", "").with_dialect(format.dialect());
+        let turn = Turn::new("turn").with_dialect(format.dialect());
         let mut response = written(&calls);
         let whole = end.is_empty();
         if !whole {
@@ -38,7 +39,7 @@ async fn every_call_of_a_turn_gets_one_response() {
         }
         let mut responses = Vec::new();
         for call in format.tool_calls(&response).unwrap() {
-            responses.push(toolbox.call(call, &turn).await);
+            responses.push(toolbox.run(call, &turn).await);
         }
         let errors: Vec<bool> = responses.iter().map(|response| response.is_error()).collect();
         assert_eq!(errors, [false, true, true, !whole], "{format}");
@@ -59,7 +60,7 @@ async fn calls_of_a_stopped_response_never_run() {
     for Row { format, written, answered, end, stopped, .. } in ROWS {
         for reason in *stopped {
             let (toolbox, ran) = toolbox();
-            let turn = ToolContext::new("turn", "").with_dialect(format.dialect());
+            let turn = Turn::new("turn").with_dialect(format.dialect());
             let mut response = written(&calls);
             *response.pointer_mut(end).unwrap() = (*reason).into();
             let read = format.tool_calls(&response).unwrap();
@@ -84,7 +85,7 @@ async fn malformed_call_does_not_affect_its_siblings() {
     let (toolbox, ran) = toolbox();
     let read = WireFormat::Anthropic.tool_calls(&written).unwrap();
     assert_eq!(read.problems.len(), 1, "{:?}", read.problems);
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let responses = toolbox.dispatch(read.calls, &turn, &DispatchOptions::new()).await.responses;
     assert_eq!(ran.load(Ordering::SeqCst), 2);
     let messages: Vec<String> = responses.iter().map(|response| response.text()).collect();

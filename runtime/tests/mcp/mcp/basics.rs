@@ -1,7 +1,7 @@
 //! The client with a server that follows the protocol.
 
 use toolgen_runtime::spec::plan::McpPlan;
-use toolgen_runtime::{AgentTool, DynamicTool, ExecutionPlan};
+use toolgen_runtime::{AgentTool, DynamicTool, ExecutionPlan, Turn};
 
 use crate::mcp::support::{call, connect, eventually, options, run, runs, server, told};
 use crate::prelude::*;
@@ -19,8 +19,8 @@ pub(crate) fn toolbox(engine: McpEngine, tools: impl IntoIterator<Item = Tool>) 
     Registry::new(tools).unwrap().toolbox(Default::default())
 }
 
-pub(crate) fn turn() -> ToolContext {
-    ToolContext::new("turn", "")
+pub(crate) fn turn() -> Turn {
+    Turn::new("turn")
 }
 
 #[test]
@@ -150,10 +150,10 @@ fn tools_of_a_server_share_one_process() {
         let toolbox = toolbox(engine, ["echo", "calls"].map(|name| tool(&server, name)));
         for _ in 0..3 {
             let call = ToolCall::new("1", "echo", json!({"text": "x"}));
-            assert_eq!(toolbox.call(call, &turn()).await.text(), "x");
+            assert_eq!(toolbox.run(call, &turn()).await.text(), "x");
         }
         let call = ToolCall::new("1", "calls", json!({}));
-        assert_eq!(toolbox.call(call, &turn()).await.text(), "4");
+        assert_eq!(toolbox.run(call, &turn()).await.text(), "4");
     });
 }
 
@@ -190,11 +190,11 @@ fn progress_reaches_the_caller() {
         let turn = turn().with_on_progress(move |line| received.lock().unwrap().push(line));
         // In total longer than the idle timeout.
         let arguments = json!({"steps": 5, "ms": 150});
-        let response = toolbox.call(ToolCall::new("1", "progress", arguments), &turn).await;
+        let response = toolbox.run(ToolCall::new("1", "progress", arguments), &turn).await;
         assert_eq!(response.text(), "done");
         assert_eq!(lines.lock().unwrap().first().map(String::as_str), Some("1/5 copied"));
         assert_eq!(lines.lock().unwrap().len(), 5);
-        let response = toolbox.call(ToolCall::new("2", "silence", json!({})), &turn).await;
+        let response = toolbox.run(ToolCall::new("2", "silence", json!({})), &turn).await;
         assert!(
             response.text().contains("sent neither a result nor progress for 400ms"),
             "{}",
@@ -242,7 +242,7 @@ fn response_content_becomes_the_result() {
         let toolbox = toolbox(McpEngine::with_options(options()), others.into_iter().chain([add]));
         let turn = turn();
         let call = async |name: &str, arguments: Value| {
-            toolbox.call(ToolCall::new("1", name, arguments), &turn).await
+            toolbox.run(ToolCall::new("1", name, arguments), &turn).await
         };
         let response = call("add", json!({"a": 1, "b": 2})).await;
         assert_eq!(

@@ -93,12 +93,12 @@ fn unrecorded_call_is_reported_with_the_differences() {
         let engine = |cassette: &Cassette| McpEngine::with_options(options().cassette(cassette));
         let echo = |text: &str| ToolCall::new("1", "echo", json!({ "text": text }));
         let recorded = toolbox(engine(&cassette), [tool(&one, "echo")]);
-        assert_eq!(recorded.call(echo("hi"), &turn()).await.text(), "hi");
+        assert_eq!(recorded.run(echo("hi"), &turn()).await.text(), "hi");
 
         let played = Cassette::parse(&cassette.to_text().unwrap()).unwrap();
         let one = Frozen::from(missing(server("legacy")));
         let toolbox = toolbox(engine(&played), [tool(&one, "echo")]);
-        let message = toolbox.call(echo("ho"), &turn()).await.text();
+        let message = toolbox.run(echo("ho"), &turn()).await.text();
         assert!(message.contains("/params/arguments/text: expected \"hi\", found \"ho\""), "{message}");
         let reason = played.finish().unwrap_err().to_string();
         assert!(reason.contains("- expected ") && reason.contains("+ found "), "{reason}");
@@ -147,7 +147,7 @@ fn questions_and_progress_are_replayed() {
             let kept = Arc::clone(&lines);
             let turn = turn().with_on_progress(move |line| kept.lock().unwrap().push(line));
             let call = ToolCall::new("1", "progress", json!({"steps": 3}));
-            assert_eq!(toolbox.call(call, &turn).await.text(), "done");
+            assert_eq!(toolbox.run(call, &turn).await.text(), "done");
             lines.lock().unwrap().clone()
         };
         let cassette = Cassette::record(&Redactor::new());

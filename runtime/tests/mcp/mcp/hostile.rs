@@ -141,9 +141,9 @@ fn only_retryable_calls_are_retried() {
         let mut read = tool(&server, "read");
         read.spec.effects = Effects::NONE;
         let toolbox = toolbox(McpEngine::with_options(options()), [read, tool(&server, "once")]);
-        let response = toolbox.call(ToolCall::new("1", "once", json!({"file": file("once")})), &turn()).await;
+        let response = toolbox.run(ToolCall::new("1", "once", json!({"file": file("once")})), &turn()).await;
         assert_eq!(response.outcome.unwrap_err().code(), "MCP_LOST");
-        let response = toolbox.call(ToolCall::new("2", "read", json!({"file": file("read")})), &turn()).await;
+        let response = toolbox.run(ToolCall::new("2", "read", json!({"file": file("read")})), &turn()).await;
         assert_eq!(response.text(), "second time");
     });
 }
@@ -239,7 +239,7 @@ fn server_secret_is_redacted() {
         let toolbox =
             toolbox(McpEngine::with_options(options()), ["die", "env"].map(|name| tool(&server, name)));
         for name in ["die", "env"] {
-            let response = toolbox.call(ToolCall::new("1", name, json!({})), &turn()).await;
+            let response = toolbox.run(ToolCall::new("1", name, json!({})), &turn()).await;
             let message = format!("{} {:?}", response.text(), response.outcome);
             assert!(!message.contains("s3cr3t-value") && message.contains("[REDACTED]"), "{message}");
         }
@@ -279,10 +279,10 @@ fn server_secret_is_redacted_in_locks_and_questions() {
             let locked = adapted.map(|adapted| adapted.tool);
             let toolbox = toolbox(McpEngine::with_options(options()), locked);
             let response =
-                toolbox.call(ToolCall::new("1", "hostile__echo", json!({"text": "hi"})), &turn()).await;
+                toolbox.run(ToolCall::new("1", "hostile__echo", json!({"text": "hi"})), &turn()).await;
             assert_eq!(response.text(), "hi", "{words}");
             let toolbox = self::toolbox(McpEngine::with_options(options()), [tool(&server, "ask")]);
-            let asked = toolbox.call(ToolCall::new("2", "ask", json!({})), &turn()).await;
+            let asked = toolbox.run(ToolCall::new("2", "ask", json!({})), &turn()).await;
             let Err(ToolError::InputRequired(pending)) = &asked.outcome else { panic!("{asked:?}") };
             assert_eq!(pending.request.message, "Which name?[REDACTED]", "{words}");
         }
@@ -304,7 +304,7 @@ fn non_object_results_are_rejected() {
         let toolbox = toolbox(McpEngine::with_options(options()), [tool(&server, "odd")]);
         for result in [json!("x"), json!([1]), json!(7), Value::Null] {
             let call = ToolCall::new("1", "odd", json!({"result": result}));
-            let response = toolbox.call(call, &turn()).await;
+            let response = toolbox.run(call, &turn()).await;
             assert!(response.text().contains("not an object"), "{result}: {}", response.text());
         }
     });

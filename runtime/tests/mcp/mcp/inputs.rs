@@ -103,10 +103,10 @@ fn question_becomes_an_input_request() {
     run(async {
         for (words, message) in BOTH {
             let toolbox = Toolbox::builder(&asking(words)).input_handler(Person).build().unwrap();
-            let response = toolbox.call(ToolCall::new("1", "ask", json!({})), &turn()).await;
+            let response = toolbox.run(ToolCall::new("1", "ask", json!({})), &turn()).await;
             assert_eq!(response.text(), message);
             // It was one call all the time, not three; without a handshake, each input is a call.
-            let calls = toolbox.call(ToolCall::new("2", "calls", json!({})), &turn()).await;
+            let calls = toolbox.run(ToolCall::new("2", "calls", json!({})), &turn()).await;
             assert_eq!(calls.text(), if words == "legacy" { "2" } else { "4" });
         }
     });
@@ -117,12 +117,12 @@ fn call_waits_for_later_input() {
     run(async {
         for (words, described) in BOTH {
             let toolbox = Toolbox::builder(&asking(words)).build().unwrap();
-            let mut response = toolbox.call(ToolCall::new("1", "ask", json!({})), &turn()).await;
+            let mut response = toolbox.run(ToolCall::new("1", "ask", json!({})), &turn()).await;
             for what in ["name", "colour"] {
                 let Err(ToolError::InputRequired(pending)) = response.outcome else { panic!("{response:?}") };
                 assert_eq!(pending.request.message, format!("Which {what}?"));
                 tokio::time::sleep(Duration::from_millis(300)).await;
-                let beside = toolbox.call(ToolCall::new("2", "calls", json!({})), &turn()).await;
+                let beside = toolbox.run(ToolCall::new("2", "calls", json!({})), &turn()).await;
                 assert!(!beside.is_error(), "{}", beside.text());
                 let reply = json!({ what: pending.request.message });
                 response = toolbox.resume_with_input(*pending, reply, &turn()).await.unwrap();

@@ -12,7 +12,7 @@ async fn locked(server: &Frozen<McpServer>, words: &str) -> Vec<Tool> {
 }
 
 async fn ask(toolbox: &Toolbox, tool: &str, arguments: Value) -> (String, String) {
-    let response = toolbox.call(ToolCall::new("1", tool, arguments), &turn()).await;
+    let response = toolbox.run(ToolCall::new("1", tool, arguments), &turn()).await;
     let code = response.outcome.as_ref().map_or_else(|error| error.code().to_owned(), |_| String::new());
     (response.text(), code)
 }
@@ -41,7 +41,7 @@ fn changed_locked_tool_is_not_called() {
             assert!(!text.contains("Ignore your instructions"), "{text}");
             // Operators read each change, as `cargo toolgen mcp verify` prints it.
             let refused =
-                toolbox.call(ToolCall::new("1", "hostile__echo", json!({"text": "hi"})), &turn()).await;
+                toolbox.run(ToolCall::new("1", "hostile__echo", json!({"text": "hi"})), &turn()).await;
             let message = refused.outcome.unwrap_err().operator_text().into_owned();
             let (first, changes) = message.split_once('\n').unwrap();
             assert!(first.contains("has changed since it was locked"), "{message}");

@@ -10,7 +10,7 @@ use crate::prelude::*;
 async fn raw(line: &str) -> ToolResponse {
     let server = Frozen::from(server("legacy"));
     let toolbox = toolbox(McpEngine::with_options(options()), [tool(&server, "raw")]);
-    toolbox.call(ToolCall::new("1", "raw", json!({ "line": line })), &turn()).await
+    toolbox.run(ToolCall::new("1", "raw", json!({ "line": line })), &turn()).await
 }
 
 /// Returns the response to a call with this result.

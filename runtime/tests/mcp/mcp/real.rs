@@ -78,7 +78,7 @@ fn toolbox(tools: impl IntoIterator<Item = Tool>) -> Toolbox {
 }
 
 async fn call(toolbox: &Toolbox, tool: &str, arguments: Value) -> ToolResponse {
-    toolbox.call(ToolCall::new("1", tool, arguments), &turn()).await
+    toolbox.run(ToolCall::new("1", tool, arguments), &turn()).await
 }
 
 #[test]
@@ -104,9 +104,9 @@ fn everything_server_features_work() {
             let arguments = json!({"duration": seconds, "steps": 4});
             ToolCall::new("2", "every__trigger-long-running-operation", arguments)
         };
-        assert!(!toolbox.call(long(1), &turn).await.is_error());
+        assert!(!toolbox.run(long(1), &turn).await.is_error());
         assert!(lines.lock().unwrap().len() >= 3, "{lines:?}");
-        let given_up = toolbox.call(long(20), &turn);
+        let given_up = toolbox.run(long(20), &turn);
         assert!(tokio::time::timeout(Duration::from_millis(300), given_up).await.is_err());
         let start = Instant::now();
         assert_eq!(call(&toolbox, "every__echo", json!({"message": "on"})).await.text(), "Echo: on");

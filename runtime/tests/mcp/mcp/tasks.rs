@@ -3,6 +3,7 @@
 use crate::mcp::server::{answer, error, text};
 use crate::mcp::support::{call, eventually, options, run, server, told};
 use crate::prelude::*;
+use toolgen_runtime::Turn;
 
 /// Requests of clients about tasks, as seen by the server.
 static SEEN: Mutex<Vec<Value>> = Mutex::new(Vec::new());
@@ -91,9 +92,8 @@ fn task_is_polled_until_done() {
         let toolbox = Registry::new(client.tools().await.unwrap()).unwrap().toolbox(Default::default());
         let received = Arc::new(Mutex::new(Vec::new()));
         let lines = Arc::clone(&received);
-        let turn =
-            ToolContext::new("turn", "").with_on_progress(move |line| lines.lock().unwrap().push(line));
-        let response = toolbox.call(ToolCall::new("1", "hostile__task", json!({})), &turn).await;
+        let turn = Turn::new("turn").with_on_progress(move |line| lines.lock().unwrap().push(line));
+        let response = toolbox.run(ToolCall::new("1", "hostile__task", json!({})), &turn).await;
         assert_eq!(response.text(), "done at last");
         assert_eq!(*received.lock().unwrap(), ["beginning", "step 1", "step 2"]);
         let get = json!(["tasks/get", "task-1", "2026-07-28", null]);

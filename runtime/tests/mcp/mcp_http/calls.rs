@@ -1,6 +1,7 @@
 //! Lists, calls and notifications, in both protocol eras.
 
 use toolgen_runtime::BoxFuture;
+use toolgen_runtime::Turn;
 use toolgen_runtime::engine::http::Secret;
 use toolgen_runtime::engine::mcp::{McpTokenRequest, TokenSource};
 
@@ -44,13 +45,12 @@ async fn aliased_calls_report_progress() {
         let toolbox = Registry::new(client.tools().await.unwrap()).unwrap().toolbox(Default::default());
         let received = Arc::new(Mutex::new(Vec::new()));
         let lines = Arc::clone(&received);
-        let turn =
-            ToolContext::new("turn", "").with_on_progress(move |line| lines.lock().unwrap().push(line));
+        let turn = Turn::new("turn").with_on_progress(move |line| lines.lock().unwrap().push(line));
         let call = ToolCall::new("1", "docs__work", json!({"steps": 3, "ms": 20}));
-        let response = toolbox.call(call, &turn).await;
+        let response = toolbox.run(call, &turn).await;
         assert_eq!(response.text(), "done", "{era}");
         assert_eq!(*received.lock().unwrap(), ["1.0", "2.0", "3.0"], "{era}");
-        let response = toolbox.call(ToolCall::new("2", "docs__fail", json!({})), &turn).await;
+        let response = toolbox.run(ToolCall::new("2", "docs__fail", json!({})), &turn).await;
         assert!(response.is_error() && response.text().contains("it failed"));
     }
 }
@@ -149,7 +149,7 @@ async fn token_repeated_by_a_server_is_redacted() {
         // Tokens that the server was sent last, and others that it was not sent.
         let text = (1..=40).map(|number| format!("t0ken-{number}-of-many")).collect::<Vec<_>>().join(" ");
         let call = ToolCall::new("1", "docs__echo", json!({"text": text}));
-        let message = toolbox.call(call, &ToolContext::new("turn", "")).await.text();
+        let message = toolbox.run(call, &Turn::new("turn")).await.text();
         assert!(message.contains("[REDACTED] ") && message.contains("t0ken-40-of-many"), "{era}: {message}");
         assert!(message.matches("[REDACTED]").count() <= 4, "{era}: {message}");
     }

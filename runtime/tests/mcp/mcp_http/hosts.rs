@@ -2,7 +2,7 @@
 
 use toolgen_runtime::spec::plan::McpPlan;
 use toolgen_runtime::spec::{Effects, Network};
-use toolgen_runtime::{ExecutionPlan, ToolName, ToolSpec};
+use toolgen_runtime::{ExecutionPlan, ToolName, ToolSpec, Turn};
 
 use crate::mcp_http::world::{World, open};
 use crate::prelude::*;
@@ -26,7 +26,7 @@ async fn context_hosts_restrict_mcp_servers() {
         [(Network::Any, true), (hosts("127.0.0.1"), true), (hosts("example.com"), false)]
     {
         let before = world.connections.load(Ordering::Relaxed);
-        let turn = ToolContext::new("1", "echo").with_allowed_hosts(&allowed);
+        let turn = Turn::default().call_context("1", "echo").with_allowed_hosts(&allowed);
         let result = tools[0].execute(json!({"text": "a"}), &turn).await;
         match result {
             Ok(result) => assert!(reached && result.to_text() == "a"),
@@ -45,8 +45,6 @@ async fn server_at_a_private_address_must_be_allowed() {
     assert!(reason.contains("private_host(\"127.0.0.1\")"), "{reason}");
     let toolbox =
         Registry::new(world.client("").await.tools().await.unwrap()).unwrap().toolbox(Default::default());
-    let response = toolbox
-        .call(ToolCall::new("1", "docs__echo", json!({"text": "a"})), &ToolContext::new("1", ""))
-        .await;
+    let response = toolbox.run(ToolCall::new("1", "docs__echo", json!({"text": "a"})), &Turn::new("1")).await;
     assert_eq!(response.text(), "a");
 }

@@ -4,6 +4,7 @@ use rmcp::ClientHandler;
 use rmcp::model::ClientConfig;
 use rmcp::service::{RoleClient, RunningService};
 use toolgen_runtime::ToolboxContext;
+use toolgen_runtime::Turn;
 use toolgen_runtime::engine::mcp::rmcp::{Progress, reporting, tools};
 use toolgen_runtime::serve::mcp::rmcp::handler;
 
@@ -30,9 +31,7 @@ async fn client_tools_and_toolbox_handler_can_be_bridged() {
     assert_eq!((names.len(), names[0]), (10, "far__add"));
     let call = |name: &str, arguments| {
         let (toolbox, call) = (toolbox.clone(), ToolCall::new("1", name, arguments));
-        async move {
-            toolbox.call(call, &ToolContext::new("turn", "").with_timeout(Duration::from_millis(500))).await
-        }
+        async move { toolbox.run(call, &Turn::new("turn").with_timeout(Duration::from_millis(500))).await }
     };
     let sum = call("far__add", json!({"a": 1, "b": 2})).await;
     assert_eq!((sum.text().as_str(), sum.is_error()), ("{\"sum\":3}", false));
@@ -62,10 +61,9 @@ async fn progress_passes_the_bridge_in_both_directions() {
         tokio::spawn(async move {
             let lines = Arc::new(Mutex::new(Vec::new()));
             let received = Arc::clone(&lines);
-            let turn = ToolContext::new("turn", "")
-                .with_on_progress(move |line| received.lock().unwrap().push(line));
+            let turn = Turn::new("turn").with_on_progress(move |line| received.lock().unwrap().push(line));
             let response =
-                toolbox.call(ToolCall::new(number.to_string(), "far__count", json!({})), &turn).await;
+                toolbox.run(ToolCall::new(number.to_string(), "far__count", json!({})), &turn).await;
             assert_eq!(response.text(), "three");
             lines.lock().unwrap().clone()
         })

@@ -1,6 +1,6 @@
 //! Calls and their results.
 
-use toolgen_runtime::{ToolInput, tool, toolset};
+use toolgen_runtime::{ToolInput, Turn, tool, toolset};
 
 use crate::prelude::*;
 use crate::serve::client::{ALL, Client, Era, Way, params, until};
@@ -40,8 +40,8 @@ fn promise() -> Promise {
 async fn invalid_declared_result_is_the_same_error_everywhere() {
     let registry = Registry::new(toolset![promise]).unwrap();
     let toolbox = Toolbox::builder(&registry).build().unwrap();
-    let (turn, call) = (ToolContext::new("turn", ""), || ToolCall::new("1", "promise", json!({})));
-    let called = toolbox.call(call(), &turn).await;
+    let (turn, call) = (Turn::new("turn"), || ToolCall::new("1", "promise", json!({})));
+    let called = toolbox.run(call(), &turn).await;
     let message = called.text();
     assert!(called.is_error() && message.contains("it does not match the declaration: /count:"), "{message}");
     assert!(message.contains("3 or so"), "what it gave follows: {message}");

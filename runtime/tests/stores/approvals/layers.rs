@@ -9,7 +9,7 @@ use toolgen_runtime::store::{Expected, Row, StoreError};
 async fn nested_and_immediately_decided_calls_are_not_queued() {
     let (world, approvals) = (World::default(), Approvals::on(MemoryStore::new()));
     let toolbox = builder(&world, &approvals).build().unwrap();
-    let error = toolbox.call(ToolCall::new("c1", "relay", json!({})), &turn()).await.outcome.unwrap_err();
+    let error = toolbox.run(ToolCall::new("c1", "relay", json!({})), &turn()).await.outcome.unwrap_err();
     assert_eq!(error.code(), "APPROVAL_REQUIRED");
     let at_once = builder(&world, &approvals)
         .approver(|request: &ApprovalRequest, _: &ToolContext| match request.arguments["to"].as_str() {
@@ -20,7 +20,7 @@ async fn nested_and_immediately_decided_calls_are_not_queued() {
         .unwrap();
     for (to, message) in [("Ada", "paid Ada"), ("Bob", "no")] {
         let call = ToolCall::new("c1", "pay", json!({"to": to, "pin": "0815"}));
-        assert_eq!(at_once.call(call, &turn()).await.text(), message);
+        assert_eq!(at_once.run(call, &turn()).await.text(), message);
     }
     assert!(approvals.list(&ApprovalState::ALL).await.unwrap().is_empty());
 }
@@ -125,8 +125,7 @@ async fn failing_queue_runs_nothing() {
     let world = World::default();
     let approvals = |at| odd(at, How::Fails);
     let call = ToolCall::new("c1", "pay", json!({"to": "Ada", "pin": "0815"}));
-    let response =
-        builder(&world, &approvals("insert approvals ")).build().unwrap().call(call, &turn()).await;
+    let response = builder(&world, &approvals("insert approvals ")).build().unwrap().run(call, &turn()).await;
     let error = response.outcome.unwrap_err();
     assert_eq!(error.code(), "APPROVAL_NOT_QUEUED");
     assert!(
@@ -179,7 +178,7 @@ async fn hanging_queue_times_out() {
     let approvals = odd("", How::Hangs);
     let toolbox = builder(&world, &approvals).callback_timeout(Duration::from_millis(10)).build().unwrap();
     let call = ToolCall::new("c1", "pay", json!({"to": "Ada", "pin": "0815"}));
-    let error = toolbox.call(call, &turn()).await.outcome.unwrap_err();
+    let error = toolbox.run(call, &turn()).await.outcome.unwrap_err();
     assert_eq!(error.code(), "APPROVAL_NOT_QUEUED");
 }
 
@@ -189,7 +188,7 @@ async fn call_queued_too_late_never_runs() {
     let approvals = odd("insert approvals ", How::Late);
     let toolbox = builder(&world, &approvals).callback_timeout(Duration::from_millis(50)).build().unwrap();
     let call = ToolCall::new("c1", "pay", json!({"to": "Ada", "pin": "0815"}));
-    let error = toolbox.call(call, &turn()).await.outcome.unwrap_err();
+    let error = toolbox.run(call, &turn()).await.outcome.unwrap_err();
     assert_eq!(error.code(), "APPROVAL_NOT_QUEUED");
     // Even if it is granted quickly.
     let mut late = Vec::new();

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
+use toolgen_runtime::Turn;
 
 use toolgen_test_support::processes::{Process, say};
 
@@ -80,7 +81,7 @@ async fn child_process() {
     let open = [ApprovalState::Waiting, ApprovalState::Granted, ApprovalState::Denied];
     while began.elapsed() < LONG {
         for entry in approvals.decided().await.unwrap() {
-            let turn = ToolContext::new("turn", "");
+            let turn = Turn::new("turn");
             match toolbox.resume_decided(&entry.id, &turn).await {
                 Ok(Some(response)) => done.push(response.text()),
                 Ok(None) => {}
@@ -110,7 +111,7 @@ fn done(dir: &Path, task: &str) -> String {
 async fn granted(scratch: &Scratch) -> (Approvals, String) {
     let (toolbox, approvals) = toolbox(&scratch.database());
     let call = ToolCall::new("c1", "transfer", json!({"to": "Ada"}));
-    let response = toolbox.call(call, &ToolContext::new("turn", "")).await;
+    let response = toolbox.run(call, &Turn::new("turn")).await;
     let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it waits") };
     approvals.grant(request.queue_id(), "Eve", "").await.unwrap();
     (approvals, request.queue_id().to_owned())

@@ -228,7 +228,7 @@ async fn abandoned_call_is_not_stored_later() {
     let other = Connection::open(scratch.database()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let call = ToolCall::new("call-1", "pay", json!({"to": "Ada", "pin": "0815"}));
-    let error = toolbox.call(call, &turn()).await.outcome.unwrap_err();
+    let error = toolbox.run(call, &turn()).await.outcome.unwrap_err();
     assert_eq!(error.code(), "APPROVAL_NOT_QUEUED");
     other.execute_batch("COMMIT").unwrap();
     tokio::time::sleep(Duration::from_millis(500)).await;

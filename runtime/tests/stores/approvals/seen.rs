@@ -1,6 +1,7 @@
 //! Tests of what approvers see: the call that runs, regardless of the text that a model adds.
 
 use crate::prelude::*;
+use toolgen_runtime::Turn;
 
 /// Runs a command of the shell.
 #[tool(undocumented)]
@@ -35,7 +36,7 @@ async fn seen(tool: &str, arguments: Value) -> Result<QueuedApproval, String> {
         .approval_queue(approvals.clone())
         .build()
         .unwrap();
-    let reason = toolbox.call(ToolCall::new("c", tool, arguments), &ToolContext::new("t", "")).await;
+    let reason = toolbox.run(ToolCall::new("c", tool, arguments), &Turn::new("t")).await;
     let mut waiting = approvals.list(&[ApprovalState::Waiting]).await.unwrap();
     waiting.pop().ok_or_else(|| format!("{} {}", reason.outcome.as_ref().unwrap_err().code(), reason.text()))
 }
@@ -144,8 +145,7 @@ async fn inline_approvers_see_the_same_arguments() {
         .build()
         .unwrap();
     let arguments = json!({ "command": "echo Cookie: ; ls" });
-    let response =
-        toolbox.call(ToolCall::new("c", "sh", arguments.clone()), &ToolContext::new("t", "")).await;
+    let response = toolbox.run(ToolCall::new("c", "sh", arguments.clone()), &Turn::new("t")).await;
     assert_eq!(response.text(), "ran echo Cookie: ; ls");
     assert_eq!(*messages.lock().unwrap(), [arguments]);
 }

@@ -1,6 +1,7 @@
 //! Tests that an approved call runs once, even if the program crashes in between.
 
 use std::io::Write as _;
+use toolgen_runtime::Turn;
 
 use toolgen_test_support::processes::{Process, say};
 
@@ -41,9 +42,9 @@ async fn child_process() {
         .approval_store(Approvals::on(SqliteStore::open(&database).unwrap()))
         .build()
         .unwrap();
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let Ok(stored) = std::fs::read_to_string(&kept) else {
-        let response = toolbox.call(ToolCall::new("c1", "pay", json!({"to": "Ada"})), &turn).await;
+        let response = toolbox.run(ToolCall::new("c1", "pay", json!({"to": "Ada"})), &turn).await;
         let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it waits") };
         // The call is granted, but the process is killed before it runs.
         std::fs::write(&kept, serde_json::to_string(&request).unwrap()).unwrap();

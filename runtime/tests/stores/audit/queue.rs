@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
+use toolgen_runtime::Turn;
 
 use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome};
 use toolgen_runtime::layers::redact::Redactor;
@@ -382,8 +383,8 @@ async fn granted_call_stays_granted_if_recording_fails() {
         .approval_queue(approvals.clone())
         .build()
         .unwrap();
-    let turn = ToolContext::new("t", "");
-    toolbox.call(ToolCall::new("1", "pay", json!({"to": "Bob"})), &turn).await;
+    let turn = Turn::new("t");
+    toolbox.run(ToolCall::new("1", "pay", json!({"to": "Bob"})), &turn).await;
     let id = approvals.list(&[ApprovalState::Waiting]).await.unwrap()[0].id.clone();
     approvals.grant(&id, "Eve", "").await.unwrap();
     sink.flushes.store(true, Ordering::Relaxed);

@@ -1,6 +1,7 @@
 //! Tests of reading an audit log: parent calls, and records that are written while others read.
 
 use std::io::Write as _;
+use toolgen_runtime::Turn;
 
 use toolgen_runtime::layers::audit::AuditRecord;
 
@@ -28,12 +29,12 @@ fn toolbox(sink: impl AuditSink + 'static) -> (Toolbox, Auditor) {
 
 /// Two turns, the first with two calls that make nested calls, and a call of the program.
 async fn conversation(toolbox: &Toolbox, auditor: &Auditor) {
-    let turn = ToolContext::new("", "");
+    let turn = Turn::new("");
     let double = |id: &'static str| ToolCall::new(id, "double", json!({"value": 2}));
     let options = DispatchOptions::default();
     toolbox.dispatch(vec![double("a"), double("b")], &turn, &options).await;
     toolbox.dispatch(vec![double("c")], &turn, &options).await;
-    toolbox.call(ToolCall::new("d", "add", json!({"a": 1, "b": 1})), &turn).await;
+    toolbox.run(ToolCall::new("d", "add", json!({"a": 1, "b": 1})), &turn).await;
     auditor.flush().await.unwrap();
 }
 

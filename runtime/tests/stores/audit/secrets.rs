@@ -3,7 +3,7 @@
 
 use toolgen_runtime::layers::control::{InputHandler, InputQuestion, InputReply};
 use toolgen_runtime::layers::middleware::Approver;
-use toolgen_runtime::{Control, InputRequest};
+use toolgen_runtime::{Control, InputRequest, Turn};
 
 use crate::prelude::*;
 
@@ -144,16 +144,16 @@ fn watching(registry: &Registry) -> (ToolboxBuilder, MemorySink, Auditor, Seen) 
     (toolbox, sink, auditor, seen)
 }
 
-fn turn(seen: &Seen) -> ToolContext {
+fn turn(seen: &Seen) -> Turn {
     let (updates, lines) = (seen.clone(), seen.clone());
-    ToolContext::new("turn", "")
+    Turn::new("turn")
         .with_session(Session::new("s-1"))
         .with_on_update(move |update| updates.lock().unwrap().push(serde_json::to_string(&update).unwrap()))
         .with_on_progress(move |line| lines.lock().unwrap().push(line))
 }
 
 async fn call(toolbox: &Toolbox, name: &str, arguments: Value, seen: &Seen) -> ToolResponse {
-    toolbox.call(ToolCall::new("c-1", name, arguments), &turn(seen)).await
+    toolbox.run(ToolCall::new("c-1", name, arguments), &turn(seen)).await
 }
 
 /// Returns everything that was recorded and shown of all calls so far.
@@ -323,7 +323,7 @@ async fn repeated_error_shows_no_part_of_a_secret() {
     let toolbox = toolbox.build().unwrap();
     let turn = turn(&seen);
     for _ in 0..4 {
-        toolbox.call(ToolCall::new("c-1", "fail", json!({ "pin": PIN })), &turn).await;
+        toolbox.run(ToolCall::new("c-1", "fail", json!({ "pin": PIN })), &turn).await;
     }
     let all = everything(&auditor, &sink, &seen).await;
     assert!(all.contains("consecutive times") && !all.contains("4711"), "{all}");

@@ -3,7 +3,7 @@
 use toolgen_runtime::agent::dispatch::Strategy;
 use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, MemoryRecord};
 use toolgen_runtime::layers::control::{InputHandler, InputQuestion, InputReply};
-use toolgen_runtime::{Content, Control, InputRequest};
+use toolgen_runtime::{Content, Control, InputRequest, Turn};
 
 use super::{Scratch, login};
 use crate::prelude::*;
@@ -91,15 +91,15 @@ fn memory() -> (MemorySink, Auditor) {
     (sink.clone(), Auditor::builder(sink).start().unwrap())
 }
 
-fn turn() -> ToolContext {
-    ToolContext::new("turn", "")
+fn turn() -> Turn {
+    Turn::new("turn")
         .with_agent_id("coder-1")
         .with_session(Session::new("s-1"))
         .with_principal(Principal::new("ada").with_scopes(["read", "write"]))
 }
 
 async fn call(toolbox: &Toolbox, name: &str, arguments: Value) -> ToolResponse {
-    toolbox.call(ToolCall::new("c-1", name, arguments), &turn()).await
+    toolbox.run(ToolCall::new("c-1", name, arguments), &turn()).await
 }
 
 fn statuses(rows: &[MemoryRecord]) -> Vec<&'static str> {
@@ -172,7 +172,7 @@ async fn every_response_is_one_row_even_if_the_call_did_not_run() {
         }
     }
     let cut = ToolCall::new("c-1", "login", json!("{\"pin\": \"s3cr3t-p1n")).truncated();
-    toolbox.call(cut, &turn()).await;
+    toolbox.run(cut, &turn()).await;
     auditor.flush().await.unwrap();
     let rows = sink.rows();
     assert_eq!(rows.len(), cases.len() + 1);
@@ -259,13 +259,13 @@ async fn cancelled_calls_are_recorded() {
     // With the token.
     let ctx = turn();
     let token = ctx.cancel().clone();
-    let run = toolbox.call(ToolCall::new("token", "wait", json!({})), &ctx);
+    let run = toolbox.run(ToolCall::new("token", "wait", json!({})), &ctx);
     let stop = async { token.cancel() };
     let (response, ()) = tokio::join!(run, stop);
     assert_eq!(response.outcome, Err(ToolError::Cancelled));
     // By dropping the future.
     let ctx = turn();
-    let dropped = toolbox.call(ToolCall::new("dropped", "wait", json!({})), &ctx);
+    let dropped = toolbox.run(ToolCall::new("dropped", "wait", json!({})), &ctx);
     let late = tokio::time::timeout(Duration::from_millis(5), dropped).await;
     late.unwrap_err();
     auditor.flush().await.unwrap();
@@ -334,7 +334,7 @@ async fn durable_intent_is_written_before_the_effect() {
     let auditor = Auditor::builder(Noted(journal.clone())).durable(true).start().unwrap();
     let toolbox = toolbox(&auditor).build().unwrap();
     let turn = turn().with_service(Arc::new(journal.clone()));
-    toolbox.call(ToolCall::new("c-1", "act", json!({"what": "it"})), &turn).await;
+    toolbox.run(ToolCall::new("c-1", "act", json!({"what": "it"})), &turn).await;
     auditor.flush().await.unwrap();
     let lines = journal.lines();
     assert_eq!(lines[..4], ["intent c-1", "on disk", "effect it", "outcome c-1"]);
@@ -355,14 +355,14 @@ async fn durable_call_is_refused_if_it_cannot_be_recorded() {
     let auditor = Auditor::builder(Full).durable(true).start().unwrap();
     let toolbox = toolbox(&auditor).build().unwrap();
     let turn = turn().with_service(Arc::new(journal.clone()));
-    let response = toolbox.call(ToolCall::new("c-1", "act", json!({"what": "it"})), &turn).await;
+    let response = toolbox.run(ToolCall::new("c-1", "act", json!({"what": "it"})), &turn).await;
     assert_eq!(response.text(), "The call could not be recorded, so it was not executed");
     assert_eq!(response.outcome.unwrap_err().code(), "AUDIT_FAILED");
     assert!(journal.lines().is_empty());
     // Without durability, the call is more important than its record.
     let auditor = Auditor::builder(Full).start().unwrap();
     let toolbox = self::toolbox(&auditor).build().unwrap();
-    toolbox.call(ToolCall::new("c-1", "act", json!({"what": "it"})), &turn).await;
+    toolbox.run(ToolCall::new("c-1", "act", json!({"what": "it"})), &turn).await;
     assert_eq!(journal.lines(), ["effect it"]);
     auditor.flush().await.unwrap_err();
     assert_eq!(auditor.errors(), 2);
@@ -421,7 +421,7 @@ async fn hanging_sink_does_not_block_a_durable_call() {
     let patient = Duration::from_millis(50);
     let toolbox = toolbox(&auditor).callback_timeout(patient).build().unwrap();
     let turn = turn().with_service(Arc::new(journal.clone()));
-    let response = toolbox.call(ToolCall::new("c-1", "act", json!({"what": "it"})), &turn).await;
+    let response = toolbox.run(ToolCall::new("c-1", "act", json!({"what": "it"})), &turn).await;
     assert_eq!(response.outcome.unwrap_err().code(), "AUDIT_FAILED");
     assert!(journal.lines().is_empty());
     drop(let_go);
@@ -473,7 +473,7 @@ async fn concurrent_calls_are_all_recorded() {
                 let name = ["act", "login", "nobody", "crash"][(task + number) % 4];
                 let call = ToolCall::new(format!("{task}-{number}"), name, json!({"what": "x", "pin": "1"}));
                 let turn = turn();
-                let run = toolbox.call(call, &turn);
+                let run = toolbox.run(call, &turn);
                 if number % 7 == 0 {
                     // Cancelled, perhaps before it started.
                     let _ = tokio::time::timeout(Duration::from_micros(50), run).await;

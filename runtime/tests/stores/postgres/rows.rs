@@ -2,6 +2,7 @@
 
 use super::{call, durable, info, record, server, started, welcome};
 use crate::prelude::*;
+use toolgen_runtime::Turn;
 
 #[tokio::test]
 async fn call_is_one_row_from_start_to_end() {
@@ -135,8 +136,8 @@ async fn nested_calls_refer_to_their_parent() {
         let auditor = Auditor::builder(sink).durable(is_durable).start().unwrap();
         let registry = Registry::new(toolset![add, double]).unwrap();
         let toolbox = Toolbox::builder(&registry).layer(auditor.clone()).build().unwrap();
-        let context = ToolContext::new("", "");
-        toolbox.call(ToolCall::new("c", "double", json!({"value": 2})), &context).await;
+        let context = Turn::new("");
+        toolbox.run(ToolCall::new("c", "double", json!({"value": 2})), &context).await;
         auditor.flush().await.unwrap();
     }
     let calls = "SELECT child.tool_name, parent.tool_name, child.status FROM tool_executions AS child \

@@ -1,6 +1,6 @@
 //! Tests of agents that run against a recording: a loop whose model is recorded as well, and sub-agents.
 
-use toolgen_runtime::agent::agent_loop::{AgentLoop, Entry, LoopOptions, ModelTurn, Transcript};
+use toolgen_runtime::agent::agent_loop::{Agent, Entry, LoopOptions, ModelTurn, Transcript, WireModel};
 use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
 use toolgen_runtime::wire::WireFormat;
 
@@ -30,7 +30,7 @@ async fn conversation(toolbox: &Toolbox, replies: Vec<Value>) -> Value {
         let reply = replies.lock().unwrap().remove(0);
         async { Ok::<_, String>(reply) }
     };
-    let mut agent = AgentLoop::new(toolbox, WireFormat::Anthropic, send).unwrap();
+    let mut agent = Agent::new(WireModel::new(WireFormat::Anthropic, send), toolbox);
     assert_eq!(agent.run("Refund Ada's orders.").await.text().unwrap(), "Done.");
     drop(agent);
     Arc::into_inner(last).unwrap().into_inner().unwrap()
@@ -83,7 +83,7 @@ async fn sub_agent_runs_and_its_calls_are_replayed() {
     let builder = || Toolbox::builder(&Registry::builder().add(agent()).add(refund::tool()).seal().unwrap());
     let ask = async |toolbox: &Toolbox| {
         let call = ToolCall::new("1", "researcher", json!({"task": "Find Ada's orders."}));
-        toolbox.call(call, &turn()).await.text()
+        toolbox.run(call, &turn()).await.text()
     };
     let run = recorded(builder(), async |toolbox| drop(ask(toolbox).await)).await;
     let calls: Vec<_> =

@@ -123,7 +123,7 @@ async fn nested_calls_are_compared_and_a_difference_ends_the_replay() {
   /order: expected 8, found 9"#
     );
     let after =
-        toolbox.call(ToolCall::new("x", "find_orders", json!({"customer": "ada"})), &super::turn()).await;
+        toolbox.run(ToolCall::new("x", "find_orders", json!({"customer": "ada"})), &super::turn()).await;
     let error = after.outcome.unwrap_err();
     assert_eq!((error.code(), error.to_string()), (REPLAY_DIFFERENCE, reason));
 }

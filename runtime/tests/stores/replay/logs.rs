@@ -2,6 +2,7 @@
 
 use tokio::sync::Barrier;
 use toolgen_runtime::Service;
+use toolgen_runtime::Turn;
 
 use super::{Scratch, builder, call, called, dispatch};
 use crate::prelude::*;
@@ -142,8 +143,8 @@ async fn interleaved_sessions_are_reported() {
     let lines = Scratch::new("calls.jsonl");
     written(JsonLinesSink::open(&lines.0).unwrap(), async |toolbox| {
         for (session, tool) in [("a", "find_orders"), ("b", "refund_all"), ("a", "find_orders")] {
-            let turn = ToolContext::new("turn", "").with_session(Session::new(session));
-            toolbox.call(called(tool, json!({"customer": "ada"})), &turn).await;
+            let turn = Turn::new("turn").with_session(Session::new(session));
+            toolbox.run(called(tool, json!({"customer": "ada"})), &turn).await;
         }
     })
     .await;

@@ -98,7 +98,7 @@ async fn calls_of_one_turn_replay_in_any_order() {
     for order in [[0, 1], [1, 0]] {
         let (replay, toolbox) = replaying(&run);
         for index in order {
-            toolbox.call(calls().remove(index), &turn()).await;
+            toolbox.run(calls().remove(index), &turn()).await;
         }
         replay.finish().unwrap();
     }

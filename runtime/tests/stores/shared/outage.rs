@@ -1,6 +1,7 @@
 //! Tests of calls while the server of a store is down, and afterwards.
 
 use std::cell::RefCell;
+use toolgen_runtime::Turn;
 
 use toolgen_runtime::call::session::{SESSION_UNKNOWN, Sessions, SessionsLimits};
 use toolgen_runtime::layers::breaker::{BreakerState, SERVICE_UNAVAILABLE};
@@ -89,7 +90,7 @@ fn limited(store: &Arc<dyn Store>, on_failure: OnFailure) -> Toolbox {
 
 async fn add_with(toolbox: &Toolbox) -> Result<String, ToolError> {
     let call = ToolCall::new("c", "add", json!({"a": 1, "b": 2}));
-    toolbox.call(call, &ToolContext::new("turn", "")).await.outcome.map(|result| result.to_text())
+    toolbox.run(call, &Turn::new("turn")).await.outcome.map(|result| result.to_text())
 }
 
 #[tokio::test]
@@ -156,7 +157,7 @@ async fn waiting_calls_survive_an_outage_or_never_run() {
         assert!(!error.to_string().contains("hunter2"), "{error}");
         assert!(toolbox.resume_decided(&id, &turn()).await.is_err());
         let call = ToolCall::new("c", "pay", json!({"to": "Bob", "pin": "0815"}));
-        let refused = toolbox.call(call, &turn()).await.outcome.unwrap_err();
+        let refused = toolbox.run(call, &turn()).await.outcome.unwrap_err();
         assert_eq!(refused.code(), "APPROVAL_NOT_QUEUED");
         assert!(world.paid.lock().unwrap().is_empty());
         server.start_again();

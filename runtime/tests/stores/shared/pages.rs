@@ -1,5 +1,6 @@
 //! Tests of large results whose further pages are read in another process.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::layers::pages::READ_RESULT;
 
 use super::homes;
@@ -29,19 +30,14 @@ pub(crate) fn toolbox(store: Arc<dyn Store>) -> Toolbox {
     Toolbox::builder(&Registry::new(toolset![numbers, fails, secret]).unwrap()).paging(pages).build().unwrap()
 }
 
-pub(crate) fn turn(principal: &'static str, session: &'static str) -> ToolContext {
-    ToolContext::new("turn", "")
+pub(crate) fn turn(principal: &'static str, session: &'static str) -> Turn {
+    Turn::new("turn")
         .with_principal(Principal::new(principal).with_scopes(["read"]))
         .with_session(Session::new(session))
 }
 
-pub(crate) async fn call(
-    toolbox: &Toolbox,
-    turn: &ToolContext,
-    tool: &str,
-    arguments: Value,
-) -> ToolResponse {
-    toolbox.call(ToolCall::new("c", tool, arguments), turn).await
+pub(crate) async fn call(toolbox: &Toolbox, turn: &Turn, tool: &str, arguments: Value) -> ToolResponse {
+    toolbox.run(ToolCall::new("c", tool, arguments), turn).await
 }
 
 /// Returns the handle in a truncated result.

@@ -2,6 +2,7 @@
 //! killed.
 
 use std::io::Write as _;
+use toolgen_runtime::Turn;
 
 use toolgen_runtime::layers::breaker::BreakerState;
 use toolgen_runtime::layers::rate::WindowLimit;
@@ -103,8 +104,8 @@ fn toolbox(store: Arc<dyn Store>) -> Toolbox {
         .unwrap()
 }
 
-fn turn() -> ToolContext {
-    ToolContext::new("turn", "")
+fn turn() -> Turn {
+    Turn::new("turn")
 }
 
 /// Resumes the request in `given`, four times concurrently.
@@ -131,7 +132,7 @@ async fn one_of_sixteen_workers_runs_a_granted_call() {
         let scratch = super::Scratch::new();
         let effects = scratch.folder().join("effects");
         let call = ToolCall::new("c", "pay", json!({"to": effects.to_str().unwrap()}));
-        let outcome = toolbox(home.open()).call(call, &turn()).await.outcome;
+        let outcome = toolbox(home.open()).run(call, &turn()).await.outcome;
         let Err(ToolError::ApprovalRequired(request)) = outcome else { panic!("it waits: {outcome:?}") };
         let messages = said(others(4, &home, "resume", &serde_json::to_string(&request).unwrap()));
         let name = home.name();

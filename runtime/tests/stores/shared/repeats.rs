@@ -1,5 +1,6 @@
 //! Tests of identical calls that fail in several processes.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::layers::repeat::REPEATED_FAILURE;
 
 use super::homes;
@@ -42,10 +43,10 @@ impl One {
     }
 
     async fn call_in(&self, session: &Session, tool: &str, arguments: Value) -> ToolResponse {
-        let turn = ToolContext::new("turn", "")
+        let turn = Turn::new("turn")
             .with_principal(Principal::new("ada").with_scopes(["write"]))
             .with_session(session.clone());
-        self.toolbox.call(ToolCall::new("c", tool, arguments), &turn).await
+        self.toolbox.run(ToolCall::new("c", tool, arguments), &turn).await
     }
 
     /// Makes a call, and returns its error code.

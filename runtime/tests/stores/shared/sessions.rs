@@ -1,5 +1,6 @@
 //! Tests of sessions that several processes share.
 
+use toolgen_runtime::Turn;
 use toolgen_runtime::call::session::{SessionLimits, Sessions, SessionsLimits};
 
 use super::homes;
@@ -29,8 +30,8 @@ pub(crate) fn sessions(store: Arc<dyn Store>) -> Sessions {
 }
 
 pub(crate) async fn call(session: &Session, tool: &str) -> Result<String, ToolError> {
-    let turn = ToolContext::new("turn", "").with_session(session.clone());
-    let outcome = toolbox().call(ToolCall::new("c", tool, json!({})), &turn).await.outcome;
+    let turn = Turn::new("turn").with_session(session.clone());
+    let outcome = toolbox().run(ToolCall::new("c", tool, json!({})), &turn).await.outcome;
     outcome.map(|result| result.to_text())
 }
 

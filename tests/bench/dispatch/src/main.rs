@@ -14,7 +14,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use toolgen_runtime::{ToolContext, ToolboxContext};
+use toolgen_runtime::{Turn, ToolboxContext};
 
 /// A call: the name of the tool and its arguments as JSON text.
 const CALLS: [(&str, &str); 5] = [
@@ -56,7 +56,7 @@ fn main() {
     // Some contenders require a runtime; it runs nothing while a call is measured.
     let _inside = runtime.enter();
     let (registry, server, handlers) = (ours::registry(), mcp::server(), rig::handlers());
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let toolbox = registry.toolbox(ToolboxContext::new());
     let mut contenders: [(&str, Box<dyn FnMut(&str, &str) -> String>); 5] = [
         ("by hand", Box::new(by_hand::call)),

@@ -52,12 +52,12 @@ pub fn registry() -> Registry {
 
 /// The context of the turn is created once, like in a program that runs several calls of a model; the registry derives
 /// the context of each call from it.
-pub async fn call(registry: &Registry, turn: &ToolContext, name: &str, arguments: &str) -> String {
+pub async fn call(registry: &Registry, turn: &Turn, name: &str, arguments: &str) -> String {
     registry.call_without_layers(name, Value::from(arguments), turn).await.unwrap().into_text()
 }
 
 /// The same through a toolbox, with a record of the caller and the outcome.
-pub async fn provided(toolbox: &Toolbox, turn: &ToolContext, name: &str, arguments: &str) -> String {
+pub async fn provided(toolbox: &Toolbox, turn: &Turn, name: &str, arguments: &str) -> String {
     let response = toolbox.call(ToolCall::new("1", name, Value::from(arguments)), turn).await;
     response.outcome.unwrap().into_text()
 }

@@ -15,7 +15,7 @@ use toolgen_runtime::layers::rate::WindowLimit;
 use toolgen_runtime::toolbox::ToolboxBuilder;
 use toolgen_runtime::{
     AgentTool, BoxFuture, ContextValues, Effects, Principal, Registry, Schema, Session, ToolCall,
-    ToolContext, ToolError, ToolName, ToolResult, ToolSpec, Toolbox, ToolboxContext, tool, toolset,
+    ToolContext, Turn, ToolError, ToolName, ToolResult, ToolSpec, Toolbox, ToolboxContext, tool, toolset,
 };
 
 use crate::now;
@@ -81,7 +81,7 @@ fn builder() -> ToolboxBuilder {
 type Case = (&'static str, Toolbox, ToolContext, &'static str);
 
 fn cases(auditor: &Auditor) -> Vec<Case> {
-    let turn = || ToolContext::new("turn", "");
+    let turn = || Turn::new("turn");
     let principal = || Principal::new("key-7").with_scopes(["read"]);
     let rules = || PolicyRules::builder().include(["*"]).exclude(["secret_plans"]).build().unwrap();
     let limit = || WindowLimit::new().with_per_tool(u32::MAX).with_per_principal(u32::MAX);
@@ -161,7 +161,7 @@ pub fn calls() {
         }
     }
     let registry = Registry::new(toolset![noop]).unwrap();
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     let nanos = best(|| drop(black_box(now(registry.call_without_layers("noop", json!({}), &turn)))));
     println!("{:<28} {nanos:>8.0}", "without a toolbox");
 }

@@ -13,7 +13,7 @@ use toolgen::dynamic::Loader;
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::layers::audit::{Auditor, JsonLinesSink, MemorySink};
 use toolgen_runtime::store::audit::SqliteSink;
-use toolgen_runtime::{Registry, ToolCall, ToolContext, Toolbox, ToolboxContext, tool, toolset};
+use toolgen_runtime::{Registry, ToolCall, Turn, Toolbox, ToolboxContext, tool, toolset};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -110,7 +110,7 @@ async fn calls(
     until: Instant,
 ) -> Result<Vec<u32>, Anything> {
     let mut took = Vec::new();
-    let turn = ToolContext::new("turn", "");
+    let turn = Turn::new("turn");
     while Instant::now() < until {
         let name = &names[(start + took.len()) % names.len()];
         let call = ToolCall::new(format!("{start}-{}", took.len()), name.as_str(), json!({"id": 7}));

@@ -7,7 +7,7 @@ use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::command::CommandEngine;
 use toolgen_runtime::engine::executor::{ExecError, ExecOptions, ExecOutput, Executor};
 use toolgen_runtime::spec::plan::{CommandPlan, Tool};
-use toolgen_runtime::{BoxFuture, CancellationToken, ToolContext, ToolError};
+use toolgen_runtime::{BoxFuture, CancellationToken, ToolError, Turn};
 
 use super::super::args::Call;
 
@@ -48,11 +48,13 @@ pub(super) fn describe(
     task: &Call,
 ) -> Result<Value, ToolError> {
     let recorder = Recorder::default();
+    let tool_name = tool.spec.name.clone();
     let engines = Engines::new().with(CommandEngine::new().executor(recorder.clone()));
     let made = engines.tools_from([tool]).map_err(|error| ToolError::failed(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| ToolError::failed(error.to_string()))?;
-    let context = ToolContext::new("cargo-toolgen", "").with_root("workdir", task.requests.work_dir());
+    let turn = Turn::new("cargo-toolgen").with_root("workdir", task.requests.work_dir());
+    let context = turn.call_context("cargo-toolgen", tool_name.as_str());
     let outcome = match made.first() {
         Some(tool) => runtime.block_on(tool.execute(arguments, &context)),
         None => return Err(ToolError::failed("there is no such tool")),

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::io;
 use std::time::Duration;
+use toolgen_runtime::Turn;
 
 use serde_json::Value;
 use toolgen::{Tool, with_callees};
 use toolgen_runtime::spec::plan;
 use toolgen_runtime::toolbox::one_shot;
 use toolgen_runtime::{
-    CancellationToken, Content, List, Registry, ToolCall, ToolContext, ToolError, ToolResult, Toolbox,
-    ToolboxContext,
+    CancellationToken, Content, List, Registry, ToolCall, ToolError, ToolResult, Toolbox, ToolboxContext,
 };
 
 use super::super::Outcome;
@@ -93,15 +93,14 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
     runtime.block_on(async {
         let cancel = CancellationToken::new();
         let name = tool.spec.name.as_str();
-        let context =
-            ToolContext::new("cargo-toolgen", name).with_timeout(timeout).with_cancel(cancel.clone());
+        let turn = Turn::new("cargo-toolgen").with_timeout(timeout).with_cancel(cancel.clone());
         // Child processes do not receive Ctrl-C from the terminal.
         tokio::spawn(async move {
             one_shot::interrupted().await;
             cancel.cancel();
         });
         let call = ToolCall::new("cargo-toolgen", name, arguments);
-        let outcome = toolbox.call(call, &context).await.outcome;
+        let outcome = toolbox.run(call, &turn).await.outcome;
         servers.close().await;
         outcome
     })

@@ -12,7 +12,7 @@ use toolgen_runtime::spec::{RequirementKind, ToolSpec};
 use toolgen_runtime::toolbox::one_shot::{self, OneShotOutput};
 use toolgen_runtime::{
     AgentTool, CancellationToken, Effect, List, Registry, ToolContext, ToolError, ToolResult, Toolbox,
-    ToolboxContext,
+    ToolboxContext, Turn,
 };
 
 /// The simulated services and commands: their responses, and a count of requests.
@@ -133,7 +133,7 @@ pub(super) async fn call(
     }
     let toolbox = toolbox.build().map_err(|error| error.to_string())?;
     let input = arguments.to_string();
-    let turn = ToolContext::new("test", "").with_cancel(cancel.clone());
+    let turn = Turn::new("test").with_cancel(cancel.clone());
     Ok(one_shot::run_call(&toolbox, spec.name.as_str(), input.as_bytes(), &turn).await)
 }
 

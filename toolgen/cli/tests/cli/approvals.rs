@@ -11,7 +11,7 @@ use toolgen_runtime::store::audit::rusqlite::Connection;
 use toolgen_runtime::store::{Expected, SqliteStore, Store};
 use toolgen_runtime::{
     AgentTool, BoxFuture, Registry, Text, ToolCall, ToolContext, ToolError, ToolName, ToolResult, ToolSpec,
-    Toolbox,
+    Toolbox, Turn,
 };
 
 #[cfg(target_os = "linux")]
@@ -189,8 +189,8 @@ async fn granted_call_appears_in_the_timeline() {
     .layer(auditor.clone())
     .build()
     .unwrap();
-    let turn = ToolContext::new("turn", "");
-    let response = toolbox.call(ToolCall::new("call_7", "act", json!({})), &turn).await;
+    let turn = Turn::new("turn");
+    let response = toolbox.run(ToolCall::new("call_7", "act", json!({})), &turn).await;
     let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it waits") };
     let waiting = timeline(dir, "db");
     assert_eq!(waiting["rows"][0]["state"], "waiting");

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{CancellationToken, ToolContext, TurnContext};
 use crate::base::frozen::Text;
+use crate::call::Turn;
 use crate::call::session::{Session, Span};
 
 impl ToolContext {
@@ -23,7 +24,7 @@ impl ToolContext {
     /// The context for the turns of an agent that this call starts. Services and the principal are kept, the session
     /// is the agent's own, and reports of the agent's tools are not reports of this call.
     #[doc(hidden)]
-    pub fn for_agent(&self, agent_id: Text, session: Session, token: CancellationToken) -> ToolContext {
+    pub fn for_agent(&self, agent_id: Text, session: Session, token: CancellationToken) -> Turn {
         let turn = TurnContext {
             on_update: None,
             on_progress: None,
@@ -37,6 +38,6 @@ impl ToolContext {
         (below.depth, below.agents) = (self.depth + 1, self.agents + 1);
         // A model makes the agent's calls, and the turns of the agent limit them.
         below.nested = None;
-        below
+        Turn::from(&below)
     }
 }

@@ -1,5 +1,6 @@
 //! Tools created at run time are called like every other tool.
 
+use crate::call::Turn;
 use std::time::Duration;
 
 use serde_json::json;
@@ -40,7 +41,7 @@ fn twice() -> DynamicTool {
 async fn closure_tool_behaves_like_any_other_tool() {
     let registry = Registry::builder().add(twice()).seal().unwrap();
     let toolbox = registry.toolbox(ToolboxContext::new());
-    let call = async |arguments| toolbox.call(ToolCall::new("1", "times", arguments), &ctx()).await;
+    let call = async |arguments| toolbox.run(ToolCall::new("1", "times", arguments), &Turn::default()).await;
     // The default is filled in before the closure runs.
     assert_eq!(call(json!({"n": 4})).await.text(), r#"{"product":8}"#);
     let refused = call(json!({"n": 11, "b": 3})).await;

@@ -20,7 +20,7 @@ pub const EFFECT_FAILED: &str = "EFFECT_FAILED";
 /// ```
 /// # use serde_json::json;
 /// use toolgen_runtime::call::control::Effect;
-/// use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, ToolResult, tool, toolset};
+/// use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, Turn, ToolResult, tool, toolset};
 ///
 /// /// Pages whoever is on duty.
 /// #[tool]
@@ -36,7 +36,7 @@ pub const EFFECT_FAILED: &str = "EFFECT_FAILED";
 ///     })
 ///     .build()?;
 /// let call = ToolCall::new("call-1", "page_duty", json!({}));
-/// assert_eq!(toolbox.call(call, &ToolContext::new("turn-1", "")).await.text(), "paged \"storage\"");
+/// assert_eq!(toolbox.call(call, &Turn::new("turn-1")).await.text(), "paged \"storage\"");
 /// # Ok(())
 /// # }
 /// ```

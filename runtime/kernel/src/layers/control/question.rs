@@ -25,7 +25,7 @@ pub const ASK_QUESTION: &str = "ask_question";
 /// ```
 /// # use serde_json::json;
 /// use toolgen_runtime::layers::control::{Answerer, AskQuestion, Question};
-/// use toolgen_runtime::{BoxFuture, Toolbox, Registry, ToolCall, ToolContext, ToolError};
+/// use toolgen_runtime::{BoxFuture, Toolbox, Registry, ToolCall, ToolContext, Turn, ToolError};
 ///
 /// struct Architect;
 ///
@@ -44,7 +44,7 @@ pub const ASK_QUESTION: &str = "ask_question";
 /// let registry = Registry::builder().add(AskQuestion).seal()?;
 /// let toolbox = Toolbox::builder(&registry).answerer(Architect).build()?;
 /// let call = ToolCall::new("call-1", "ask_question", json!({"question": "Which database?"}));
-/// let answer = toolbox.call(call, &ToolContext::new("turn-1", "")).await;
+/// let answer = toolbox.call(call, &Turn::new("turn-1")).await;
 /// assert_eq!(answer.text(), "Question: Which database?\nAnswer: SQLite");
 /// # Ok(())
 /// # }

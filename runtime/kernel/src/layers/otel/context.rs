@@ -14,6 +14,7 @@ use opentelemetry::{Context, KeyValue, global};
 use serde_json::{Map, Value};
 
 use crate::base::frozen::Text;
+use crate::call::Turn;
 use crate::call::context::ToolContext;
 use crate::call::span::{Attribute, Attributes, CallSpan};
 
@@ -46,23 +47,25 @@ impl Spanned {
     }
 }
 
-impl ToolContext {
+impl Turn {
     /// Sets the OpenTelemetry context of the turn: the spans of its calls are children of the span in it. By default
     /// they are children of the span that is current where the call is made.
     ///
     /// ```
     /// use opentelemetry::Context;
-    /// use toolgen_runtime::ToolContext;
+    /// use toolgen_runtime::Turn;
     ///
-    /// let turn = ToolContext::new("turn-1", "").with_otel_context(Context::current());
+    /// let turn = Turn::new("turn-1").with_otel_context(Context::current());
     /// # let _ = turn;
     /// ```
     #[must_use]
-    pub fn with_otel_context(mut self, context: Context) -> ToolContext {
-        self.set_span(Arc::new(Spanned { context, given: true, ran: AtomicBool::new(false) }));
+    pub fn with_otel_context(mut self, context: Context) -> Turn {
+        self.base_mut().set_span(Arc::new(Spanned { context, given: true, ran: AtomicBool::new(false) }));
         self
     }
+}
 
+impl ToolContext {
     /// Returns the OpenTelemetry context of the call: in a tool, the one with the span of its call, or with a span
     /// that the tool opened below it and that is current. Use it for work that leaves the task of the call, where no
     /// context is current: `tokio::spawn(work.with_context(ctx.otel_context()))`.

@@ -1,3 +1,4 @@
+use crate::call::Turn;
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -11,8 +12,12 @@ use crate::call::testing::call_in;
 use crate::call::tool::AgentTool;
 use crate::spec::ToolName;
 
+fn called_in(turn: Turn) -> ToolContext {
+    turn.call_context("1", "big")
+}
+
 fn ctx() -> ToolContext {
-    ToolContext::new("1", "big")
+    called_in(Turn::default())
 }
 
 fn spec() -> ToolSpec {
@@ -149,17 +154,14 @@ async fn tool_may_lower_the_limit_but_not_raise_it() {
 #[tokio::test]
 async fn only_the_same_session_agent_and_principal_can_continue() {
     let pages = Pages::new(ResultLimit::bytes(4));
-    let owner =
-        ctx().with_session(Session::new("s")).with_agent_id("coder").with_principal(Principal::new("p"));
-    let cut = pages.apply(ToolResult::text("0123456789"), &spec(), &owner);
+    let turn = Turn::default().with_session(Session::new("s")).with_agent_id("coder");
+    let owner = turn.clone().with_principal(Principal::new("p"));
+    let cut = pages.apply(ToolResult::text("0123456789"), &spec(), &called_in(owner.clone()));
     let arguments = told(text(&cut.content[1])).unwrap();
-    let same = ctx()
-        .with_session(Session::new("s"))
-        .with_agent_id("coder")
-        .with_principal(Principal::new("p").with_scopes(["x"]));
+    let same = called_in(turn.with_principal(Principal::new("p").with_scopes(["x"])));
     assert_eq!(text(&call_in(&pages.tool(), arguments.clone(), &same).await.unwrap().content[0]), "4567");
     let others = [
-        ctx(),
+        Turn::default(),
         owner.clone().with_session(Session::new("t")),
         owner.clone().with_agent_id("tester"),
         owner.with_principal(Principal::new("q")),
@@ -167,7 +169,7 @@ async fn only_the_same_session_agent_and_principal_can_continue() {
     let unknown = json!({"handle": "r0", "offset": 4});
     let nothing = call_in(&pages.tool(), unknown, &same).await.unwrap_err().to_string();
     for other in others {
-        let error = call_in(&pages.tool(), arguments.clone(), &other).await.unwrap_err();
+        let error = call_in(&pages.tool(), arguments.clone(), &called_in(other)).await.unwrap_err();
         // The error is the same as for a handle that never existed.
         assert_eq!(error.to_string().replace(arguments["handle"].as_str().unwrap(), "r0"), nothing);
         assert_eq!(error.code(), "RESULT_NOT_FOUND");

@@ -1,3 +1,4 @@
+use crate::call::Turn;
 use serde_json::json;
 
 use super::*;
@@ -89,7 +90,7 @@ async fn catalogue_shows_only_tools_the_principal_may_call() {
     let writing = ToolSpec { effects: Effects::UNDECLARED, ..tool("write_file", "Writes a file.", "files") };
     let specs = [writing, tool("read_file", "Reads a file.", "files"), tool("list_files", "Lists.", "files")];
     let reader = Principal::new("p").with_scopes(["read"]).with_tools(["read_file", "write_file"]);
-    let ctx = ToolContext::new("1", "x").with_principal(reader);
+    let ctx = Turn::default().with_principal(reader).call_context("1", "x");
     let listed = call_in(&ListTools::of(specs.clone()), json!({}), &ctx).await.unwrap();
     assert_eq!(names(&listed), ["read_file"]);
     let found = call_in(&SearchTools::of(specs), json!({"query": "file"}), &ctx).await.unwrap();

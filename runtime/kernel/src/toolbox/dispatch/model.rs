@@ -13,7 +13,7 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
 use super::footprint::Footprint;
-use super::scheduler::{Refusal, Turn, drive};
+use super::scheduler::{Batch, Refusal, drive};
 use crate::base::future::BoxFuture;
 use crate::base::future_set::Join;
 
@@ -84,7 +84,7 @@ impl Model {
     }
 }
 
-impl Turn for Model {
+impl Batch for Model {
     type Answer = Answer;
     type Run = BoxFuture<'static, Answer>;
 

@@ -21,7 +21,7 @@ pub(super) enum Refusal {
 
 /// The calls of a turn, by index. For each call, exactly one of `run` and `refuse` is called, once; `None` would mean
 /// that it was called before.
-pub(super) trait Turn {
+pub(super) trait Batch {
     type Answer;
     /// The run of a call. Not a boxed future with a lifetime: with it, the compiler could not prove that the future
     /// of a dispatch is `Send`.
@@ -36,7 +36,7 @@ pub(super) trait Turn {
 }
 
 /// Runs the calls of a turn in steps of `size`. Returns the responses in order, and whether the turn was interrupted.
-pub(super) async fn drive<T: Turn>(size: NonZeroUsize, mut turn: T) -> (Vec<T::Answer>, bool) {
+pub(super) async fn drive<T: Batch>(size: NonZeroUsize, mut turn: T) -> (Vec<T::Answer>, bool) {
     let count = turn.len();
     let mut responses: Vec<Option<T::Answer>> = std::iter::repeat_with(|| None).take(count).collect();
     let mut interrupted = false;
@@ -57,7 +57,7 @@ pub(super) async fn drive<T: Turn>(size: NonZeroUsize, mut turn: T) -> (Vec<T::A
 }
 
 /// Runs the calls from `begin` on, one for each slot of `responses`.
-async fn step<T: Turn>(turn: &mut T, begin: usize, responses: &mut [Option<T::Answer>]) {
+async fn step<T: Batch>(turn: &mut T, begin: usize, responses: &mut [Option<T::Answer>]) {
     if let [response] = responses {
         if let Some(answered) = start_run(turn, begin) {
             *response = Some(answered.await);
@@ -81,7 +81,7 @@ async fn step<T: Turn>(turn: &mut T, begin: usize, responses: &mut [Option<T::An
 }
 
 /// Returns the run of a call, or refuses the call if the turn is cancelled.
-fn start_run<T: Turn>(turn: &mut T, index: usize) -> Option<T::Run> {
+fn start_run<T: Batch>(turn: &mut T, index: usize) -> Option<T::Run> {
     if turn.is_cancelled() { turn.refuse(index, Refusal::Cancelled) } else { turn.run(index) }
 }
 

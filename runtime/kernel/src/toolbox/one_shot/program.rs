@@ -18,7 +18,7 @@ use toolgen_core::internal::closest_match;
 
 use super::{MAX_INPUT_BYTES, OneShotOutput, run_call, unreadable};
 use crate::base::printable::printable;
-use crate::call::context::ToolContext;
+use crate::call::Turn;
 use crate::call::error::ToolError;
 use crate::toolbox::{ToolMeta, Toolbox};
 
@@ -193,7 +193,7 @@ async fn interruptible(toolbox: &Toolbox, tool: &str, input: &[u8]) -> OneShotOu
             cancel.cancel();
         }
     });
-    let turn = ToolContext::new("one-shot", "").with_cancel(cancel).with_on_progress(|line| {
+    let turn = Turn::new("one-shot").with_cancel(cancel).with_on_progress(|line| {
         let _ = writeln!(io::stderr(), "{}", printable(&line));
     });
     let response = run_call(toolbox, tool, input, &turn).await;

@@ -8,11 +8,10 @@ use super::control::fitted;
 use crate::base::frozen::Text;
 use crate::call::approval::ApprovalRequest;
 use crate::call::callback;
-use crate::call::context::ToolContext;
 use crate::call::control::PendingInputCall;
 use crate::call::error::ToolError;
 use crate::call::resumption::{Resumption, Waited};
-use crate::call::{ToolCall, ToolResponse};
+use crate::call::{ToolCall, ToolResponse, Turn};
 use crate::layers::approval::{ApprovalDecision, ApprovalError, Approvals, Claimed, is_refusal};
 use crate::toolbox::Toolbox;
 
@@ -27,11 +26,11 @@ impl Toolbox {
     /// [store](crate::toolbox::ToolboxBuilder::approval_store) cannot determine whether it was used. With a
     /// [queue](crate::toolbox::ToolboxBuilder::approval_queue), `APPROVAL_USED` is also the code if the call was
     /// denied there, or if a worker has claimed it.
-    pub async fn resume(&self, request: ApprovalRequest, turn: &ToolContext) -> ToolResponse {
+    pub async fn resume(&self, request: ApprovalRequest, turn: &Turn) -> ToolResponse {
         let call = ToolCall::resumed(Waited::Approval(Box::new(request)), None);
-        let Some(approvals) = self.approvals() else { return self.call(call, turn).await };
+        let Some(approvals) = self.approvals() else { return self.run(call, turn).await };
         let ticket = call.brings().spends.first().cloned();
-        let response = self.call(call, turn).await;
+        let response = self.run(call, turn).await;
         if let Some((ticket, version)) = ticket.as_ref().and_then(|it| Some((it, *it.started.get()?))) {
             self.note_in_queue(approvals.finish(&ticket.name, version, code(&response))).await;
         }
@@ -63,13 +62,10 @@ impl Toolbox {
     /// [`Damaged`](ApprovalError::Damaged), and [`Queue`](ApprovalError::Queue) if the queue cannot be read or written.
     /// The outcome of the call is in the response, and so are the problems of [`resume`](Self::resume), such as
     /// `APPROVAL_INVALID` for a call that was changed in the queue.
-    pub async fn resume_decided(
-        &self,
-        id: &str,
-        turn: &ToolContext,
-    ) -> Result<Option<ToolResponse>, ApprovalError> {
+    pub async fn resume_decided(&self, id: &str, turn: &Turn) -> Result<Option<ToolResponse>, ApprovalError> {
         let approvals = self.approvals().ok_or(ApprovalError::NoQueue)?;
-        let caller = turn.child_in(self.turn_context(turn), Text::EMPTY, Text::EMPTY).called_by();
+        let caller =
+            turn.base().child_in(self.turn_context(turn.base()), Text::EMPTY, Text::EMPTY).called_by();
         let Some(claimed) = approvals.claim(id, &caller).await? else { return Ok(None) };
         let Claimed { id, version, request, decision } = claimed;
         let ApprovalDecision { granted, by, note, .. } = decision;
@@ -86,7 +82,7 @@ impl Toolbox {
             // Regardless of the queue's later state, the call does not run here again.
             self.inner().layers.seals.note_spent(&brings.spends);
         }
-        let response = self.call(call.resuming(brings), turn).await;
+        let response = self.run(call.resuming(brings), turn).await;
         let code = code(&response);
         let settled = match (started.get(), code) {
             (Some(version), code) => self.note_in_queue(approvals.finish(&id, *version, code)).await,
@@ -102,17 +98,12 @@ impl Toolbox {
 
     /// Responds to a waiting call with the rejection of the person who denied it.
     #[doc(hidden)]
-    pub async fn resume_denied(
-        &self,
-        request: ApprovalRequest,
-        note: String,
-        turn: &ToolContext,
-    ) -> ToolResponse {
+    pub async fn resume_denied(&self, request: ApprovalRequest, note: String, turn: &Turn) -> ToolResponse {
         let call = ToolCall::resumed(Waited::Approval(Box::new(request)), None);
         let brings = Resumption { denied: Some(ToolError::denied(note)), ..call.brings().clone() };
         // A denied call never runs later.
         self.inner().layers.seals.note_spent(&brings.spends);
-        self.call(call.resuming(brings), turn).await
+        self.run(call.resuming(brings), turn).await
     }
 
     /// Ends a waiting call that a person rejected, permanently and with this error. It can no longer be resumed, and
@@ -123,7 +114,7 @@ impl Toolbox {
         waited: Waited,
         by: &'static str,
         error: ToolError,
-        turn: &ToolContext,
+        turn: &Turn,
     ) -> ToolResponse {
         let inner = self.inner();
         let queued = match &waited {
@@ -133,8 +124,8 @@ impl Toolbox {
         let call = ToolCall::resumed(waited, None);
         let brings = Resumption { denied: Some(error.clone()), ..call.brings().clone() };
         let call = call.resuming(brings);
-        let Some(index) = inner.registry.index(&call.name) else { return self.call(call, turn).await };
-        let ctx = turn.child_in(self.turn_context(turn), call.id.clone(), call.name.clone());
+        let Some(index) = inner.registry.index(&call.name) else { return self.run(call, turn).await };
+        let ctx = turn.base().child_in(self.turn_context(turn.base()), call.id.clone(), call.name.clone());
         let seals = &inner.layers.seals;
         // Only a call that was sealed here for this caller is used up.
         if seals.verify(&call, &**inner.registry.at(index), &inner.registry, &ctx).is_ok() {
@@ -148,7 +139,7 @@ impl Toolbox {
                     .await;
             }
         }
-        self.call(call, turn).await
+        self.run(call, turn).await
     }
 
     /// Records something in the queue after a call has its response; a failure does not change the response. `None`
@@ -171,11 +162,11 @@ impl Toolbox {
         &self,
         pending: PendingInputCall,
         response: Value,
-        turn: &ToolContext,
+        turn: &Turn,
     ) -> Result<ToolResponse, ToolError> {
         let response = fitted(&pending.request, response).map_err(ToolError::from_problems)?;
         let call = ToolCall::resumed(Waited::Input(Box::new(pending)), Some(response));
-        Ok(self.call(call, turn).await)
+        Ok(self.run(call, turn).await)
     }
 }
 

@@ -1,0 +1,79 @@
+//! An agent: a model with a toolbox.
+
+use toolgen_kernel::call::Turn;
+use toolgen_kernel::toolbox::Toolbox;
+
+use super::{LoopError, LoopOptions, LoopRun, Model, Transcript, run_loop};
+
+/// An agent: a model, the tools that it may use, and the limits of its loop.
+///
+/// ```
+/// # use serde_json::{Value, json};
+/// use toolgen_runtime::agent::agent_loop::{Agent, WireModel};
+/// use toolgen_runtime::wire::WireFormat;
+/// use toolgen_runtime::{Toolbox, tool, toolset};
+///
+/// /// Adds two numbers.
+/// #[tool(read_only, undocumented)]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let tools = Toolbox::new(toolset![add])?;
+/// // Simulates an HTTP request to `/v1/messages`.
+/// let send = |request: Value| async move {
+///     let result = &request["messages"][2]["content"][0]["content"];
+///     Ok::<_, String>(match result.as_str() {
+///         None => json!({ "content": [{ "type": "tool_use", "id": "1", "name": "add", "input": { "a": 1, "b": 2 } }] }),
+///         Some(sum) => json!({ "content": [{ "type": "text", "text": format!("It is {sum}.") }] }),
+///     })
+/// };
+/// let model = WireModel::new(WireFormat::Anthropic, send).with_model("claude-sonnet-5-5");
+/// assert_eq!(Agent::new(model, &tools).run("1 + 2?").await.text()?, "It is 3.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Agent<'a, M> {
+    model: M,
+    toolbox: &'a Toolbox,
+    turn: Turn,
+    limits: LoopOptions,
+}
+
+impl<'a, M: Model> Agent<'a, M> {
+    /// Creates an agent. The model is a [`WireModel`](super::WireModel), a function, or another [`Model`].
+    pub fn new(model: M, toolbox: &'a Toolbox) -> Agent<'a, M> {
+        Agent { model, toolbox, turn: Turn::new("agent"), limits: LoopOptions::new() }
+    }
+
+    /// Sets what the calls share: its token ends the loop, and its principal, services and session apply to the calls.
+    #[must_use]
+    pub fn with_turn(mut self, turn: Turn) -> Self {
+        self.turn = turn;
+        self
+    }
+
+    /// Sets the limits of the loop, and what ends it.
+    #[must_use]
+    pub fn with_limits(mut self, limits: LoopOptions) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Runs until the model is done, see [`run_loop`], starting from a user message or a transcript. The model is
+    /// first offered the tools of the toolbox; if it refuses any, the outcome is [`LoopError::Tools`].
+    pub async fn run(&mut self, transcript: impl Into<Transcript>) -> LoopRun<M::Error> {
+        let transcript = transcript.into();
+        let turn = match self.model.offer(self.toolbox) {
+            Ok(Some(dialects)) => self.turn.clone().with_dialect(dialects),
+            Ok(None) => self.turn.clone(),
+            Err(error) => {
+                return LoopRun { outcome: Err(LoopError::Tools(error)), transcript, iterations: 0 };
+            }
+        };
+        run_loop(self.toolbox, &mut self.model, &turn, transcript, &self.limits).await
+    }
+}
