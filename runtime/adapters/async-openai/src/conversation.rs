@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::error::Error as TypeError;
 use toolgen_runtime::schema::dialect::Dialect;
 use toolgen_runtime::wire::{RefusedTools, WireError, WireFormat};
-use toolgen_runtime::{Session, ToolContext, Turn, Toolbox};
+use toolgen_runtime::{Session, Toolbox, Turn};
 
 /// Reason why tools or tool results cannot be rendered.
 #[derive(Debug)]

@@ -35,7 +35,7 @@ use toolgen_runtime::schema::dialect::{
     OPENAI, XAI,
 };
 use toolgen_runtime::wire::{RefusedTools, ToolResultOptions, WireFormat};
-use toolgen_runtime::{Session, ToolCall, ToolContext, Turn, Toolbox};
+use toolgen_runtime::{Session, ToolCall, Toolbox, Turn};
 
 /// Returns the dialect of the schemas that a vendor accepts: plain JSON Schema if the vendor's dialect is unknown.
 #[must_use]

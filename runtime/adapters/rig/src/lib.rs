@@ -29,9 +29,7 @@ use rig_core::tool::{DynamicTool, ToolErrorKind, ToolExecutionError, ToolOutput}
 use serde_json::{Value, json};
 use toolgen_runtime::schema::dialect::{Dialect, JSON_SCHEMA};
 use toolgen_runtime::wire::{RefusedTools, ToolResultOptions, WireFormat};
-use toolgen_runtime::{
-    Content, ToolCall, ToolContext, Turn, ToolError, ToolResponse, ToolResult, ToolSpec, Toolbox,
-};
+use toolgen_runtime::{Content, ToolCall, ToolError, ToolResponse, ToolResult, ToolSpec, Toolbox, Turn};
 
 /// Returns the tools of a toolbox for an agent, with schemas in plain JSON Schema.
 ///
@@ -59,7 +57,7 @@ pub fn tools(toolbox: &Toolbox) -> Vec<DynamicTool> {
 /// # fn agent(toolbox: toolgen_runtime::Toolbox) -> Result<(), Box<dyn std::error::Error>> {
 /// use rig_core::tool::ContextValue;
 /// use toolgen_runtime::schema::dialect::ANTHROPIC;
-/// use toolgen_runtime::{Principal, ToolContext, Turn};
+/// use toolgen_runtime::{Principal, Turn};
 ///
 /// #[derive(serde::Serialize, serde::Deserialize)]
 /// struct User(String);
@@ -83,7 +81,7 @@ pub fn tools(toolbox: &Toolbox) -> Vec<DynamicTool> {
 pub fn tools_in(
     toolbox: &Toolbox,
     dialect: &'static Dialect,
-    turn: impl Fn(&rig_core::tool::ToolContext) -> ToolContext + Send + Sync + 'static,
+    turn: impl Fn(&rig_core::tool::ToolContext) -> Turn + Send + Sync + 'static,
 ) -> Result<Vec<DynamicTool>, RefusedTools> {
     let turn = Arc::new(turn);
     // The simplest format: `{"name", "description", "input_schema"}`.
@@ -106,7 +104,7 @@ fn tool<F>(
     turn: &Arc<F>,
 ) -> Option<DynamicTool>
 where
-    F: Fn(&rig_core::tool::ToolContext) -> ToolContext + Send + Sync + 'static,
+    F: Fn(&rig_core::tool::ToolContext) -> Turn + Send + Sync + 'static,
 {
     // rig does not pass the model's call ID.
     static CALLS: AtomicU64 = AtomicU64::new(1);
@@ -121,7 +119,7 @@ where
             let turn = turn(context).with_dialect(dialect);
             let call = ToolCall::new(id(&CALLS), called.as_str(), arguments);
             let toolbox = toolbox.clone();
-            Box::pin(async move { output(&toolbox.call(call, &turn).await) })
+            Box::pin(async move { output(&toolbox.run(call, &turn).await) })
         },
     );
     Some(run)

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use toolgen_runtime::layers::policy::PolicyRules;
-use toolgen_runtime::{Content, Principal, Registry, Service, ToolContext, Turn, ToolError, ToolResult, Toolbox};
+use toolgen_runtime::{
+    Content, Principal, Registry, Service, ToolContext, ToolError, ToolResult, Toolbox, Turn,
+};
 use toolgen_runtime::{tool, toolset};
 
 /// An image of one white dot, in Base64.

@@ -10,7 +10,7 @@ use rig_core::tool::{ContextValue, DynamicTool, ToolErrorKind};
 use serde_json::{Value, json};
 use toolgen_runtime::schema::dialect::{ANTHROPIC, JSON_SCHEMA};
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{CancellationToken, ToolContext, Turn};
+use toolgen_runtime::{CancellationToken, Turn};
 
 fn says(content: Value) -> Value {
     let stop = if content[0]["type"] == "tool_use" { "tool_use" } else { "end_turn" };

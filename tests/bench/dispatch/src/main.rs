@@ -14,7 +14,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use toolgen_runtime::{Turn, ToolboxContext};
+use toolgen_runtime::{ToolboxContext, Turn};
 
 /// A call: the name of the tool and its arguments as JSON text.
 const CALLS: [(&str, &str); 5] = [
@@ -57,10 +57,11 @@ fn main() {
     let _inside = runtime.enter();
     let (registry, server, handlers) = (ours::registry(), mcp::server(), rig::handlers());
     let turn = Turn::new("turn");
+    let ctx = turn.call_context("1", "a tool");
     let toolbox = registry.toolbox(ToolboxContext::new());
     let mut contenders: [(&str, Box<dyn FnMut(&str, &str) -> String>); 5] = [
         ("by hand", Box::new(by_hand::call)),
-        ("registry", Box::new(|name, arguments| now(ours::call(&registry, &turn, name, arguments)))),
+        ("registry", Box::new(|name, arguments| now(ours::call(&registry, &ctx, name, arguments)))),
         ("toolbox", Box::new(|name, arguments| now(ours::provided(&toolbox, &turn, name, arguments)))),
         ("rig", Box::new(|name, arguments| now(rig::call(&handlers, name, arguments)))),
         ("rmcp", Box::new(|name, arguments| now(mcp::call(&server, name, arguments)))),

@@ -1,7 +1,7 @@
 //! `#[tool]` and a `Registry`.
 
 use serde_json::Value;
-use toolgen_runtime::{Registry, ToolCall, ToolContext, ToolInput, Toolbox, tool, toolset};
+use toolgen_runtime::{Registry, ToolCall, ToolContext, ToolInput, Toolbox, Turn, tool, toolset};
 
 #[tool(undocumented, description = "Adds.")]
 fn add(a: i64, b: i64) -> i64 {
@@ -50,14 +50,14 @@ pub fn registry() -> Registry {
     Registry::new(toolset![add, greet, sum, locate, search]).unwrap()
 }
 
-/// The context of the turn is created once, like in a program that runs several calls of a model; the registry derives
-/// the context of each call from it.
-pub async fn call(registry: &Registry, turn: &Turn, name: &str, arguments: &str) -> String {
-    registry.call_without_layers(name, Value::from(arguments), turn).await.unwrap().into_text()
+/// Without layers. The context is created once.
+pub async fn call(registry: &Registry, ctx: &ToolContext, name: &str, arguments: &str) -> String {
+    registry.call_without_layers(name, Value::from(arguments), ctx).await.unwrap().into_text()
 }
 
-/// The same through a toolbox, with a record of the caller and the outcome.
+/// The same through a toolbox, with a record of the caller and the outcome. The turn is created once, like in a program
+/// that runs several calls of a model.
 pub async fn provided(toolbox: &Toolbox, turn: &Turn, name: &str, arguments: &str) -> String {
-    let response = toolbox.call(ToolCall::new("1", name, Value::from(arguments)), turn).await;
+    let response = toolbox.run(ToolCall::new("1", name, Value::from(arguments)), turn).await;
     response.outcome.unwrap().into_text()
 }

@@ -15,7 +15,7 @@ use toolgen_runtime::layers::rate::WindowLimit;
 use toolgen_runtime::toolbox::ToolboxBuilder;
 use toolgen_runtime::{
     AgentTool, BoxFuture, ContextValues, Effects, Principal, Registry, Schema, Session, ToolCall,
-    ToolContext, Turn, ToolError, ToolName, ToolResult, ToolSpec, Toolbox, ToolboxContext, tool, toolset,
+    ToolContext, ToolError, ToolName, ToolResult, ToolSpec, Toolbox, ToolboxContext, Turn, tool, toolset,
 };
 
 use crate::now;
@@ -77,8 +77,8 @@ fn builder() -> ToolboxBuilder {
     Toolbox::builder(&registry)
 }
 
-/// A toolbox, the context of its turns, and the tool that is called.
-type Case = (&'static str, Toolbox, ToolContext, &'static str);
+/// A toolbox, the turn, and the tool that is called.
+type Case = (&'static str, Toolbox, Turn, &'static str);
 
 fn cases(auditor: &Auditor) -> Vec<Case> {
     let turn = || Turn::new("turn");
@@ -150,7 +150,7 @@ pub fn calls() {
     println!("\n{:<28} {:>8}", "a call that does nothing", "ns/call");
     let mut bare = 0.0;
     for (name, toolbox, turn, tool) in cases(&auditor) {
-        let call = || now(toolbox.call(ToolCall::new("call-1", tool, json!({})), &turn));
+        let call = || now(toolbox.run(ToolCall::new("call-1", tool, json!({})), &turn));
         assert_eq!(call().outcome.map(|result| result.to_text()), Ok(String::new()), "{name}");
         let nanos = best(|| drop(black_box(call())));
         if name == "bare" {
@@ -161,7 +161,7 @@ pub fn calls() {
         }
     }
     let registry = Registry::new(toolset![noop]).unwrap();
-    let turn = Turn::new("turn");
-    let nanos = best(|| drop(black_box(now(registry.call_without_layers("noop", json!({}), &turn)))));
+    let ctx = Turn::new("turn").call_context("1", "noop");
+    let nanos = best(|| drop(black_box(now(registry.call_without_layers("noop", json!({}), &ctx)))));
     println!("{:<28} {nanos:>8.0}", "without a toolbox");
 }

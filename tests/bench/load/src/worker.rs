@@ -13,7 +13,7 @@ use toolgen::dynamic::Loader;
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::layers::audit::{Auditor, JsonLinesSink, MemorySink};
 use toolgen_runtime::store::audit::SqliteSink;
-use toolgen_runtime::{Registry, ToolCall, Turn, Toolbox, ToolboxContext, tool, toolset};
+use toolgen_runtime::{Registry, ToolCall, Toolbox, ToolboxContext, Turn, tool, toolset};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -115,7 +115,7 @@ async fn calls(
         let name = &names[(start + took.len()) % names.len()];
         let call = ToolCall::new(format!("{start}-{}", took.len()), name.as_str(), json!({"id": 7}));
         let began = Instant::now();
-        let response = toolbox.call(call, &turn).await;
+        let response = toolbox.run(call, &turn).await;
         took.push(u32::try_from(began.elapsed().as_micros())?);
         if response.is_error() {
             return Err(format!("{name}: {}", response.text()).into());

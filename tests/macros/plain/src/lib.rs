@@ -24,7 +24,7 @@ pub fn args(args: u8, ctx: u8, self_: u8, out: u8, value: u8, how: u8, error: u8
 
 /// Raw names.
 #[tool(undocumented, reads("{type}"), at_most_one(r#type, r#gen))]
-pub fn r#match(r#type: String, r#gen: Option<u8>, mut r#fn: Vec<u8>, context: &Turn) -> String {
+pub fn r#match(r#type: String, r#gen: Option<u8>, mut r#fn: Vec<u8>, context: &ToolContext) -> String {
     r#fn.push(1);
     format!("{} {} {} {:?}", r#type, r#fn.len(), context.tool_name, r#gen)
 }
