@@ -63,7 +63,7 @@ macro_rules! conversation {
 
             /// Sets the context of the calls: its session, principal and cancellation token.
             #[must_use]
-            pub fn in_context(mut self, turn: Turn) -> $name {
+            pub fn in_turn(mut self, turn: Turn) -> $name {
                 self.turn = turn;
                 self
             }

@@ -75,7 +75,7 @@ impl Conversation {
 
     /// Sets the context of the calls: its session, principal and cancellation token.
     #[must_use]
-    pub fn in_context(mut self, turn: Turn) -> Conversation {
+    pub fn in_turn(mut self, turn: Turn) -> Conversation {
         self.turn = turn;
         self
     }

@@ -129,7 +129,7 @@ async fn large_result_adds_the_read_result_tool() {
 async fn context_cancels_calls_and_sets_their_principal() {
     let (toolbox, waiting) = toolbox();
     let token = CancellationToken::new();
-    let chat = Chat::new(&toolbox).in_context(turn_of("ada").with_cancel(token.clone()));
+    let chat = Chat::new(&toolbox).in_turn(turn_of("ada").with_cancel(token.clone()));
     let who = chat.answer(&read(chat_calls(&[("whoami", json!({}))], "tool_calls"))).await.unwrap();
     assert_eq!(told(&who), ["ada"]);
     let calls = read(chat_calls(&[("wait", json!({}))], "tool_calls"));

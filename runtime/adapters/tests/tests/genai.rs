@@ -145,7 +145,7 @@ async fn truncated_or_filtered_turns_get_responses() {
 async fn context_cancels_calls_and_sets_their_principal() {
     let (toolbox, waiting) = toolbox();
     let token = CancellationToken::new();
-    let conversation = conversation(&toolbox).in_context(turn_of("ada").with_cancel(token.clone()));
+    let conversation = conversation(&toolbox).in_turn(turn_of("ada").with_cancel(token.clone()));
     let who = conversation.answer(&read(gpt_calls(&[("whoami", json!({}))], "tool_calls")).await).await;
     assert_eq!(who[1].content.tool_responses()[0].content, "ada");
     let calls = read(gpt_calls(&[("wait", json!({}))], "tool_calls")).await;
