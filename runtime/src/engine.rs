@@ -9,7 +9,7 @@
 //! | command | `command::CommandEngine` | none, or the program: where commands run |
 //! | tool of an MCP server | `mcp::McpEngine` | the program: nothing, or handlers for the server's requests |
 //! | function | [`FunctionTable`] | the program: its functions |
-//! | agent | [`AgentEngine`](crate::agent::sub_agent) | the program: how a model is reached |
+//! | agent | `agent::sub_agent::AgentEngine` | the program: how a model is reached |
 //! | composition, completion, effect | of [`Engines`] | none |
 //!
 //! ```

@@ -1,4 +1,5 @@
 //! Schemas of arguments and results, and the dialects of JSON Schema that LLM providers accept.
 
 pub mod dialect;
+#[doc(hidden)]
 pub mod shape;

@@ -15,22 +15,30 @@ pub use name::{MAX_NAME, NameError, ToolName};
 pub use size::ToolSchema;
 
 pub mod docs;
+#[doc(hidden)]
 pub mod drift;
+#[doc(hidden)]
 pub mod graph;
 pub(crate) mod hosts;
 pub mod limits;
 pub mod lint;
+#[doc(hidden)]
 pub mod mcp;
 mod name;
 pub mod output;
+#[doc(hidden)]
 pub mod plan;
 pub(crate) mod require;
 mod schema;
+#[doc(hidden)]
 pub mod search;
 pub(crate) mod size;
 mod strict_reader;
+#[doc(hidden)]
 pub mod surface;
+#[doc(hidden)]
 pub mod template;
+#[doc(hidden)]
 pub mod toolset;
 
 /// A complete description of a tool, without the code that runs it.

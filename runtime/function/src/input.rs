@@ -212,6 +212,7 @@ pub const fn reference(name: &'static str) -> Shape {
 }
 
 /// Returns a problem with a whole value: the expected and the given value.
+#[doc(hidden)]
 #[must_use]
 pub fn problem(expected: &str, given: &Value) -> ArgumentProblem {
     let given = match given {
@@ -235,6 +236,7 @@ pub fn problem(expected: &str, given: &Value) -> ArgumentProblem {
 /// # Errors
 ///
 /// Returns an error if the field is required.
+#[doc(hidden)]
 pub fn missing<T: ToolInput>(name: &str) -> Result<T, ArgumentProblem> {
     T::absent().ok_or_else(|| {
         let problem = ArgumentProblem {

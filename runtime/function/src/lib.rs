@@ -20,7 +20,9 @@ pub mod input;
 #[cfg(feature = "inventory")]
 pub mod inventory;
 pub mod return_value;
+#[doc(hidden)]
 pub mod tool;
+#[doc(hidden)]
 pub mod toolset;
 
 pub use tool::{Arguments, Function, FunctionTool, Run, ToolFunction, boxed};

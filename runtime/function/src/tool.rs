@@ -165,6 +165,7 @@ pub type Outcome = Result<ToolResult, ToolError>;
 /// `self` for a method.
 ///
 /// The macros generate one `static` of this type per function.
+#[doc(hidden)]
 pub struct Function<S: 'static = ()> {
     spec: ToolSpec,
     defs: fn(&mut Defs),
@@ -173,6 +174,7 @@ pub struct Function<S: 'static = ()> {
 }
 
 /// How a function is run.
+#[doc(hidden)]
 pub enum Run<S: 'static = ()> {
     /// Immediately, on the caller's thread.
     Inline(fn(&S, Arguments<'_>, &ToolContext) -> Outcome),
@@ -329,6 +331,7 @@ pub trait ToolFunction {
 }
 
 /// Checked arguments, by name.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct Arguments<'a>(Fields<'a>);
 

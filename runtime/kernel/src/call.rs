@@ -4,6 +4,7 @@ pub(crate) mod approval;
 #[cfg(feature = "folder")]
 #[doc(hidden)]
 pub mod beneath;
+#[doc(hidden)]
 pub mod blocked;
 pub(crate) mod callback;
 pub(crate) mod callee;
@@ -24,6 +25,7 @@ mod response_data;
 pub mod result;
 #[doc(hidden)]
 pub mod resumption;
+#[doc(hidden)]
 pub mod roots;
 #[doc(hidden)]
 pub mod secrets;
@@ -32,6 +34,7 @@ pub mod session;
 pub mod span;
 pub mod store;
 pub mod structured;
+#[doc(hidden)]
 pub mod testing;
 pub mod tool;
 #[doc(hidden)]

@@ -7,8 +7,10 @@ pub mod control;
 pub mod dependencies;
 pub mod events;
 pub mod hooks;
+#[doc(hidden)]
 pub mod layer;
 pub mod middleware;
+#[doc(hidden)]
 pub mod observer;
 #[cfg(feature = "otel")]
 pub mod otel;

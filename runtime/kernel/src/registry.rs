@@ -1,6 +1,7 @@
 //! The immutable set of tools a program offers.
 
 pub mod catalogue;
+#[doc(hidden)]
 pub mod contract;
 pub mod discovery;
 pub mod toolsets;

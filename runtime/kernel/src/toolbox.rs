@@ -1,6 +1,7 @@
 //! The toolbox of one agent: the tools it may use, their context, and the layers of every call.
 
 mod builder;
+#[doc(hidden)]
 pub mod dispatch;
 mod error;
 mod factory;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// An immutable value that is either `'static` or shared.
+#[doc(hidden)]
 pub enum Frozen<T: ?Sized + 'static> {
     /// A static value.
     Static(&'static T),
@@ -19,9 +20,11 @@ pub enum Frozen<T: ?Sized + 'static> {
 }
 
 /// A string of a tool: `Frozen::Static("…")` in generated code, `"…".into()` elsewhere.
+#[doc(hidden)]
 pub type Text = Frozen<str>;
 
 /// A list of a tool: `Frozen::Static(&[…])` in generated code, `vec![…].into()` elsewhere.
+#[doc(hidden)]
 pub type List<T> = Frozen<[T]>;
 
 impl Text {

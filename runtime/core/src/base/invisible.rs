@@ -4,6 +4,7 @@
 //! replaces the ones that a terminal would interpret.
 
 /// The function of an invisible character.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvisibleChar {
     /// Starts a terminal escape sequence.

@@ -11,6 +11,7 @@ use crate::base::invisible::InvisibleChar;
 /// ```
 /// assert_eq!(toolgen_runtime::printable("a\u{1b}[31mb\u{202e}c\n"), "a [31mb c\n");
 /// ```
+#[doc(hidden)]
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
     let obeyed = |char: char| match InvisibleChar::of(char) {
@@ -27,6 +28,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 /// ```
 /// assert_eq!(toolgen_runtime::visible("rm a\u{202e}b\u{200b}\n"), "rm a\\u{202e}b\\u{200b}\n");
 /// ```
+#[doc(hidden)]
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     let hidden = |char: char| InvisibleChar::of(char).is_some() && !matches!(char, '\n' | '\t');

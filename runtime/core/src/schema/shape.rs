@@ -65,6 +65,7 @@ pub use title::Title;
 /// The schema of a value.
 ///
 /// Write a literal with `..Shape::ANY`.
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
     /// The allowed values.
@@ -198,6 +199,7 @@ pub struct Discriminator {
 }
 
 /// A named shape, the target of [`Kind::Ref`].
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Def {
     /// The name.

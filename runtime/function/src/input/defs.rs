@@ -13,6 +13,7 @@ use toolgen_kernel::schema::shape::{Kind, Shape};
 ///
 /// A name is the full path of its type, so that types with the same name remain distinct.
 /// [`ToolSpec`](toolgen_kernel::ToolSpec) uses the short name unless two types share it.
+#[doc(hidden)]
 #[derive(Clone, Debug, Default)]
 pub struct Defs {
     pub(super) found: BTreeMap<Text, Shape>,

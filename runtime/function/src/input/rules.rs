@@ -13,6 +13,7 @@ use toolgen_kernel::schema::shape::{
 };
 
 /// A schema value in an attribute.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub enum ConstLiteral {
     /// `null`
@@ -45,6 +46,7 @@ impl ConstLiteral {
 }
 
 /// The rules that attributes add to an argument's type.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct ArgumentRules {
     /// The description of the value.
@@ -117,6 +119,7 @@ pub(super) const fn named(
 }
 
 /// Returns the object of a struct, or of a tool's arguments.
+#[doc(hidden)]
 #[must_use]
 pub const fn object(fields: &'static [Field], relations: &'static [Relation], extra: Extra) -> Shape {
     with_kind(Kind::Object(ObjectRules {
@@ -130,12 +133,14 @@ pub const fn object(fields: &'static [Field], relations: &'static [Relation], ex
 }
 
 /// Returns a rule between fields.
+#[doc(hidden)]
 #[must_use]
 pub const fn relation(kind: RelationKind, fields: &'static [Text]) -> Relation {
     Relation { kind, fields: Frozen::Static(fields) }
 }
 
 /// Returns the shape of the items of a list. For other types, returns a shape that [`checks`](super::checks) ignores.
+#[doc(hidden)]
 #[must_use]
 pub const fn items_of(shape: &'static Shape) -> &'static Shape {
     const NONE: &Shape = &with_kind(Kind::Never);
@@ -164,6 +169,7 @@ pub(super) const fn with_kind(kind: Kind) -> Shape {
 /// strings, so the enum is kept as a part of the shape, and `renamed` joins the descriptions.
 ///
 /// Rules that do not apply to the type are ignored here; [`checks`](super::checks) reject them at their location.
+#[doc(hidden)]
 #[must_use]
 pub const fn refine(shape: &'static Shape, rules: ArgumentRules) -> Shape {
     let kind = refine_kind(&shape.kind, &rules);

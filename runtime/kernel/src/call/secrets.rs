@@ -33,6 +33,7 @@ const DEPTH: usize = 64;
 
 /// The secrets of a call: those in its arguments, in the input for its requests, and those of the calls above it. The
 /// debug output contains none of them.
+#[doc(hidden)]
 #[derive(Clone, Default)]
 pub struct Secrets {
     needles: Vec<Arc<SecretPattern>>,

@@ -35,9 +35,11 @@ use crate::call::error::ToolError;
 pub use memory::MemoryStore;
 
 /// The number of parts into which [`Store::count`] divides a window.
+#[doc(hidden)]
 pub const WINDOW_PARTS: u64 = 64;
 
 /// A row of a [`Store`].
+#[doc(hidden)]
 #[derive(Clone, PartialEq, Eq)]
 pub struct Row {
     /// The key of the row in the table.
@@ -54,6 +56,7 @@ pub struct Row {
 discreet_debug!(Row: key, version, left; value);
 
 /// The condition for writing or deleting a row.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// No condition.
@@ -186,6 +189,7 @@ impl<T: Store + ?Sized> Store for Arc<T> {
 }
 
 /// What happens to calls that depend on shared state while the store is unreachable.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnFailure {
     /// The calls are refused, with an error that gives the reason.

@@ -185,6 +185,7 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The time limit of a call: the tool's own timeout or the default, but at most the time that the caller allows.
 /// `None` of the caller is not a limit.
+#[doc(hidden)]
 #[must_use]
 pub fn time_limit(spec: &ToolSpec, default: Duration, granted: Option<Duration>) -> Option<Duration> {
     let own = match spec.timeout {
@@ -247,6 +248,7 @@ pub(crate) fn exact_text<'t>(spec: &ToolSpec, text: &'t str, dialect: &Dialect) 
 /// # Errors
 ///
 /// Returns [`ToolError::InvalidArgs`] with all problems.
+#[doc(hidden)]
 pub fn arguments(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Result<Value, ToolError> {
     decoded(spec, parsed(params)?, dialect)
 }

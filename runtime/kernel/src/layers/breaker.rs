@@ -349,6 +349,7 @@ pub enum GuardedError {
 /// or cancelled, or the tool does not exist: then the service was not called, or not to completion. Nor does it if the
 /// tool reports that the request cannot be fulfilled (see [`ToolResult::is_error`]): that is a response of the
 /// service.
+#[doc(hidden)]
 #[must_use]
 pub fn is_failure(outcome: &Result<ToolResult, ToolError>) -> bool {
     match outcome {

@@ -284,6 +284,7 @@ impl Layer for Dependencies {
 }
 
 /// Records in the session of a call that the tool was called, if the call succeeded.
+#[doc(hidden)]
 pub fn record(ctx: &ToolContext, tool: impl Into<Text>, outcome: &Result<ToolResult, ToolError>) {
     if let Some(session) = ctx.session()
         && succeeded(outcome)
@@ -294,6 +295,7 @@ pub fn record(ctx: &ToolContext, tool: impl Into<Text>, outcome: &Result<ToolRes
 
 /// Returns whether a call with this outcome counts as made: its result is not an error (see [`ToolResult::is_error`]),
 /// and the tool does not wait for more input.
+#[doc(hidden)]
 #[must_use]
 pub fn succeeded(outcome: &Result<ToolResult, ToolError>) -> bool {
     let is_done = |result: &ToolResult| !matches!(result.control, Control::NeedInput(_));

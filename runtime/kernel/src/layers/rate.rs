@@ -71,6 +71,7 @@ impl<F: Fn(&Principal, &ToolSpec) -> bool + Send + Sync> RateLimit for F {
 }
 
 /// Returns the principal that a call counts for.
+#[doc(hidden)]
 #[must_use]
 pub fn counted_for(ctx: &ToolContext) -> Cow<'_, Principal> {
     if let Some(principal) = ctx.principal() {
@@ -95,6 +96,7 @@ pub const RATE_LIMIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Returns the error of the limit, which is [`exceeded`] unless the limit has its own. Also [`exceeded`] if the limit
 /// panics or does not decide within [`RATE_LIMIT_TIMEOUT`]: a call that cannot be counted does not run.
 /// [`ToolError::Cancelled`] if the caller cancels in the meantime.
+#[doc(hidden)]
 pub async fn check(
     limit: &dyn RateLimit,
     principal: &Principal,
@@ -129,6 +131,7 @@ impl Layer for Limited {
 }
 
 /// Returns `Rate limit exceeded: API key cannot execute tool '{tool}' right now`, with the code `RATE_LIMITED`.
+#[doc(hidden)]
 #[must_use]
 pub fn exceeded(tool: &str) -> ToolError {
     let text = format!("Rate limit exceeded: API key cannot execute tool '{tool}' right now");

@@ -45,8 +45,10 @@ use scan::Prefix;
 pub use crate::call::secrets::{REDACTED, Secrets};
 
 /// The string that replaces a value nested too deeply to be checked.
+#[doc(hidden)]
 pub const TOO_DEEP_MASK: &str = "[MAX_DEPTH_EXCEEDED]";
 /// The string that replaces another string if a rule of the program failed to check it.
+#[doc(hidden)]
 pub const FAILED_MASK: &str = "[REDACTION_FAILED]";
 
 /// Default maximum depth of nested values.

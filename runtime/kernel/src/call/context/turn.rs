@@ -18,6 +18,7 @@ use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::spec::Network;
 
 /// The settings that the calls of a turn share.
+#[doc(hidden)]
 #[derive(Clone)]
 #[allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]
 pub struct TurnContext {

@@ -11,6 +11,7 @@ use serde_json::{Map, Number, Value};
 use super::ArgumentProblem;
 
 /// A value from a model: borrowed from its JSON text, or an owned [`Value`].
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum BorrowedValue<'t> {
     /// `null`
