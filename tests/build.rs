@@ -26,8 +26,12 @@ fn main() {
     }
     let options = toolgen::Options::default().modules(toolgen::Modules::ByTag);
     toolgen::Build::new("tagged").document("documents/tagged.yaml").options(options).emit();
-    for (name, page) in [("books", "function"), ("guide_toolsets", "toolsets")] {
-        manifest_of(name, &format!("../docs/manifests/{page}.md"));
+    for (name, page) in [
+        ("books", "docs/manifests/function.md"),
+        ("guide_toolsets", "docs/manifests/toolsets.md"),
+        ("tools", "README.md"),
+    ] {
+        manifest_of(name, &format!("../{page}"));
     }
 }
 

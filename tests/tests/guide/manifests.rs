@@ -38,7 +38,7 @@ mod an_agent {
 
     use super::*;
     use crate::conversation::posted as post;
-    use crate::readme::tools;
+    use crate::readme::manifest::tools;
 
     page!("docs/manifests/agent.md", "let model = move |task: &AgentTask, _: &AgentMonitor|");
 }

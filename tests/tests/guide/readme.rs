@@ -1,159 +1,123 @@
 //! The README.
 
 use serde_json::{Value, json};
+use toolgen_runtime::agent::agent_loop::{Agent, WireModel};
 use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
-use toolgen_runtime::layers::audit::{Auditor, MemorySink};
-use toolgen_runtime::layers::middleware::{
-    Approval, ApprovalRequest, Approver, Middleware, MiddlewareDecision, ToolRequest,
-};
-use toolgen_runtime::{BoxFuture, Registry, Text, ToolCall, ToolContext, ToolName, ToolSpec, Toolbox, Turn};
+use toolgen_runtime::wire::WireFormat;
+use toolgen_runtime::{AgentTool, Registry, Text, ToolName, ToolSpec, Toolbox};
 use toolgen_test_support::http::{Server, ok};
 use toolgen_tests::pages::{blocks, root};
 
 use crate::AnyResult;
 
 mod build_script {
-    page!("README.md", "fn main()");
+    page!("README.md", "PETSTORE_TOKEN");
 
-    fn with_credentials() {
-        page!("README.md", "let options = toolgen::Options::default(");
+    mod of_the_compiler {
+        page!("toolgen/README.md", "fn main()");
     }
 }
 
-page!("README.md", "pub mod petstore");
+mod function {
+    page!("README.md", "fn add(");
 
-fn for_an_agent() -> AnyResult<Toolbox> {
-    page!("README.md", "let engine = HttpEngine::builder().credentials(EnvCredentials::new(");
-    Ok(toolbox)
+    pub(super) fn run() -> crate::AnyResult {
+        main()
+    }
+
+    pub(super) fn tools() -> Toolbox {
+        assert_eq!(add(1, 2), 3);
+        Toolbox::new(toolset![add]).unwrap()
+    }
 }
 
-pub mod tools {
-    toolgen_runtime::include_tools!("manifest_commands");
+mod api {
+    page!("README.md", "pub mod petstore");
 }
 
-fn from_a_manifest() -> AnyResult<Registry> {
-    page!("README.md", "let registry = Registry::new(engines.tools(tools::TOOLS)?)?;");
-    Ok(registry)
+pub mod manifest {
+    page!("README.md", "pub mod tools");
+
+    pub(super) fn run() -> crate::AnyResult {
+        main()
+    }
 }
 
-pub mod shop {
-    toolgen_runtime::include_tools!("shop");
+mod server {
+    page!("README.md", "pub mod shop");
 }
 
-fn from_an_mcp_server() -> AnyResult<Registry> {
-    page!("README.md", "let engines = Engines::new().with(McpEngine::new());");
-    Ok(registry)
+pub use api::petstore;
+pub use server::shop;
+
+#[tokio::test]
+async fn functions_are_tools() {
+    let tools = function::tools();
+    assert_eq!(tools.call("add", json!({"a": 2})).await.text(), "3");
+    assert!(tools.call("add", json!({"a": 2, "b": 101})).await.is_error());
+}
+
+#[test]
+fn program_of_a_function_runs() {
+    function::run().unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn program_of_a_manifest_runs() {
+    manifest::run().unwrap();
 }
 
 #[test]
 fn locked_mcp_tools_are_tools() {
-    assert!(from_an_mcp_server().unwrap().get("shop__find_orders").is_some());
+    let engines =
+        toolgen_runtime::engine::Engines::new().with(toolgen_runtime::engine::mcp::McpEngine::new());
+    assert!(Registry::new(engines.tools(shop::TOOLS).unwrap()).unwrap().get("shop__find_orders").is_some());
 }
 
-#[test]
-fn manifests_are_tools() {
-    assert!(from_a_manifest().unwrap().get("text__count_lines").is_some());
+async fn agent(tools: Toolbox, send: impl AsyncSend) -> AnyResult<String> {
+    let send = move |request: Value| send.send(request);
+    page!("README.md", "let answer = Agent::new(model, &tools)");
+    Ok(answer)
+}
+
+/// Sends a request to a vendor.
+trait AsyncSend: Send {
+    fn send(&self, request: Value) -> std::future::Ready<Result<Value, String>>;
+}
+
+/// A vendor whose model replies with a text.
+struct Vendor;
+
+impl AsyncSend for Vendor {
+    fn send(&self, request: Value) -> std::future::Ready<Result<Value, String>> {
+        assert_eq!(request["messages"][0]["content"][0]["text"], "Which pets are waiting?");
+        assert_eq!(request["tools"][0]["name"], "add");
+        let text = json!({"role": "assistant", "stop_reason": "end_turn", "content": [{"type": "text", "text": "Rex."}]});
+        std::future::ready(Ok(text))
+    }
+}
+
+#[tokio::test]
+async fn agent_takes_a_sending_function() {
+    assert_eq!(agent(function::tools(), Vendor).await.unwrap(), "Rex.");
+}
+
+async fn for_rust_code(engine: &HttpEngine) -> AnyResult<Vec<petstore::Pet>> {
+    page!("docs/api.md", "let pets = engine.call(");
+    Ok(pets)
 }
 
 fn credentials() -> AnyResult<HttpEngine> {
-    use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};
+    use toolgen_runtime::engine::http::EnvCredentials;
 
-    page!("README.md", "let credentials = EnvCredentials::new(");
+    page!("docs/credentials.md", "let credentials = EnvCredentials::new(");
     Ok(engine)
 }
 
 #[test]
 fn credentials_come_from_named_variables() {
     assert!(credentials().is_ok());
-}
-
-async fn while_the_program_runs(registry: Registry, engine: HttpEngine) -> AnyResult<Registry> {
-    page!("README.md", "let loaded = document.options(options).tools(&engine)?;");
-    Ok(registry)
-}
-
-/// A model that calls a tool with an invalid argument.
-async fn model(tools: &Value) -> AnyResult<Value> {
-    let name = &tools[0]["name"];
-    let call = json!({ "type": "tool_use", "id": "toolu_1", "name": name, "input": { "status": 1 } });
-    Ok(json!({ "role": "assistant", "content": [call] }))
-}
-
-async fn a_turn(toolbox: Toolbox) -> AnyResult<Vec<Value>> {
-    page!("README.md", "let format = WireFormat::Anthropic;");
-    Ok(messages)
-}
-
-async fn a_loop(toolbox: Toolbox, client: reqwest::Client, url: &str, key: &str) -> AnyResult<String> {
-    use crate::conversation::posted as post;
-
-    page!("README.md", "let send = |request: Value|");
-    Ok(answer)
-}
-
-#[tokio::test]
-async fn loop_takes_a_sending_function() {
-    let _ = tokio_rustls::rustls::crypto::ring::default_provider().install_default();
-    let message =
-        r#"{"role": "assistant", "stop_reason": "end_turn", "content": [{"type": "text", "text": "Rex."}]}"#;
-    let service = Server::start(move |_| ok("application/json", message));
-    let output = a_loop(for_an_agent().unwrap(), reqwest::Client::new(), &service.url, "k-1").await.unwrap();
-    assert_eq!(output, "Rex.");
-    assert!(service.only().head.contains("x-api-key: k-1\r\n"));
-}
-
-struct AskFirst;
-
-impl Middleware for AskFirst {
-    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
-        Box::pin(async { MiddlewareDecision::NeedApproval("It logs in.".to_owned()) })
-    }
-}
-
-struct Operator;
-
-impl Approver for Operator {
-    fn approve<'a>(&'a self, _: &'a ApprovalRequest, _: &'a ToolContext) -> BoxFuture<'a, Approval> {
-        Box::pin(async { Approval::ApprovedBy("operator".into()) })
-    }
-}
-
-fn guarded(sink: MemorySink) -> AnyResult<(Toolbox, Auditor)> {
-    use toolgen_runtime::{tool, toolset};
-
-    page!("README.md", "let auditor = Auditor::builder(sink).start()?;");
-    Ok((toolbox, auditor))
-}
-
-#[tokio::test]
-async fn approved_call_is_recorded_without_secrets() {
-    let sink = MemorySink::new();
-    let (toolbox, auditor) = guarded(sink.clone()).unwrap();
-    let call = ToolCall::new("call_1", "login", json!({ "user": "Ada", "password": "hunter2" }));
-    let response = toolbox.run(call, &Turn::new("turn-1")).await;
-    assert_eq!(response.text(), "Hello, Ada.");
-    auditor.flush().await.unwrap();
-    let rows = sink.rows();
-    assert_eq!(rows[0].intent.parameters, json!({ "user": "Ada", "password": "[REDACTED]" }));
-}
-
-async fn for_rust_code(engine: &HttpEngine) -> AnyResult<Vec<petstore::Pet>> {
-    page!("README.md", "let pets = engine.call(");
-    Ok(pets)
-}
-
-fn from_a_function() -> AnyResult<Registry> {
-    page!("README.md", "fn add(");
-    assert_eq!(add(1, 2), 3);
-    Ok(registry)
-}
-
-mod by_hand {
-    page!("README.md", "struct Now(ToolSpec);");
-
-    pub(crate) fn tool(spec: ToolSpec) -> impl AgentTool {
-        Now(spec)
-    }
 }
 
 fn engine(url: &str) -> HttpEngine {
@@ -174,46 +138,36 @@ async fn typed_call_returns_a_typed_value() {
     assert!(request.contains("\r\nx-api-key: secret\r\n"), "{request}");
 }
 
-#[tokio::test]
-async fn turn_runs_through_a_toolbox() {
-    let toolbox = for_an_agent().unwrap();
-    assert_eq!(toolbox.list().len(), 2);
-    let messages = a_turn(toolbox).await.unwrap();
-    let result = &messages[0]["content"][0];
-    assert_eq!((&result["tool_use_id"], &result["is_error"]), (&json!("toolu_1"), &json!(true)));
-    assert!(result["content"].to_string().contains("Invalid arguments"), "{result}");
-}
+mod by_hand {
+    page!("docs/tools.md", "struct Now(ToolSpec);");
 
-#[tokio::test]
-async fn functions_are_tools() {
-    let registry = from_a_function().unwrap();
-    let ctx = Turn::default().call_context("call_1", "add");
-    assert_eq!(registry.call_without_layers("add", json!({"a": 2}), &ctx).await.unwrap().to_text(), "3");
-    assert!(registry.call_without_layers("add", json!({"a": 2, "b": 101}), &ctx).await.is_err());
+    pub(crate) fn tool(spec: ToolSpec) -> impl AgentTool {
+        Now(spec)
+    }
 }
 
 #[tokio::test]
 async fn hand_written_tools_are_tools() {
     let spec = ToolSpec { name: ToolName::new("now"), description: Text::Static("Now."), ..ToolSpec::EMPTY };
-    let registry = Registry::builder().add(by_hand::tool(spec)).seal().unwrap();
-    let result = registry
-        .call_without_layers("now", json!({}), &Turn::default().call_context("call_1", "now"))
-        .await
-        .unwrap();
-    assert!(result.to_text().contains("SystemTime"), "{}", result.to_text());
+    let tools = Toolbox::new(toolgen_runtime::toolset![by_hand::tool(spec)]).unwrap();
+    let response = tools.call("now", json!({})).await;
+    assert!(response.text().contains("SystemTime"), "{}", response.text());
 }
 
 #[tokio::test]
 async fn argument_problems_are_shown_as_documented() {
-    let registry = Registry::new(engine("http://127.0.0.1:9").tools(petstore::TOOLS)).unwrap();
-    let arguments = json!({ "status": "adoptd", "limit": "ten", "page": 2 });
-    let error = registry
-        .call_without_layers("listPets", arguments, &Turn::default().call_context("call_1", "listPets"))
-        .await
-        .unwrap_err();
+    let tools = Toolbox::new(engine("http://127.0.0.1:9").tools(petstore::TOOLS)).unwrap();
+    let arguments = json!({"status": "adoptd", "limit": "ten", "page": 2});
+    let response = tools.call("listPets", arguments).await;
     let visible = blocks(&[root().join("README.md")]);
-    assert!(
-        visible.iter().any(|block| block.kind == "text" && block.text == format!("{error}\n")),
-        "{error}"
-    );
+    let shown =
+        |text: &str| visible.iter().any(|block| block.kind == "text" && block.text == format!("{text}\n"));
+    assert!(shown(&response.text()), "{}", response.text());
+}
+
+#[test]
+fn readme_is_short() {
+    let text = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let (words, lines) = (text.split_whitespace().count(), text.lines().count());
+    assert!(words <= 900 && lines <= 200, "{words} words, {lines} lines");
 }

@@ -12,9 +12,9 @@ mod documented {
 }
 
 async fn called() -> AnyResult {
-    page!("docs/tools.md", "let answer = toolbox.run(call, &turn).await;");
-    let call = ToolCall::new("call-2", "weather", json!({"town": "Ulm", "hours": 0}));
-    let message = toolbox.run(call, &turn).await.text().to_owned();
+    page!("docs/tools.md", "let toolbox = Toolbox::new(toolset![weather])?;");
+    let response = toolbox.call("weather", json!({"town": "Ulm", "hours": 0})).await;
+    let message = response.text().to_owned();
     shown("docs/tools.md", &message);
     Ok(())
 }
@@ -81,6 +81,7 @@ mod methods {
 
 mod tests_of_tools {
     use super::*;
+    use crate::readme::manifest::tools;
 
     page!("docs/testing.md", "fn its_examples_fit() -> Result<(), String>");
 
