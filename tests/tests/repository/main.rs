@@ -8,4 +8,5 @@ mod floors;
 mod lanes;
 mod manifest_schema;
 mod prose;
+mod surface;
 mod tidy;
