@@ -121,15 +121,21 @@ fn every_module_has_a_level() {
     }
 }
 
-/// Items that the lower crate exposes only to the upper one are in one module.
+/// Functions that the lower crate exposes only to the upper one are in `internal.rs`. The other hidden items are data that
+/// generated code contains.
 #[test]
-fn hidden_items_are_in_one_file() {
+fn hidden_items_are_in_known_files() {
     let hides = |file: &String| {
         let text = fs::read_to_string(source(CRATES[0]).join(file)).unwrap();
         text.contains("#[doc(hidden)]")
     };
     let hiding: Vec<String> = files(CRATES[0]).into_iter().filter(hides).collect();
-    assert_eq!(hiding, ["internal.rs", "lib.rs"]);
+    let generated =
+        ["base/frozen.rs", "base/invisible.rs", "base/printable.rs", "schema/shape/decode/borrowed.rs"];
+    let of_data = ["internal.rs", "lib.rs", "schema.rs", "schema/shape.rs", "spec.rs"];
+    let mut known: Vec<&str> = generated.into_iter().chain(of_data).collect();
+    known.sort_unstable();
+    assert_eq!(hiding, known);
 }
 
 /// The check detects violations.

@@ -52,8 +52,8 @@ impl From<&Turn> for Turn {
 }
 
 impl Turn {
-    /// Creates a turn that cannot be cancelled and reports nowhere. The ID is any name; it needs to be unique only if
-    /// records of calls are to tell turns apart.
+    /// Creates a turn that cannot be cancelled and reports nowhere. The ID is any name of the
+    /// turn.
     pub fn new(id: impl AsRef<str>) -> Turn {
         Turn(ToolContext::new(id, ""))
     }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use tokio::time::Instant;
+use std::time::Instant;
 
 /// When a circuit opens, and for how long.
 ///

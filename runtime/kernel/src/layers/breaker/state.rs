@@ -156,7 +156,7 @@ impl Machine {
             successes_total: self.successes_total,
             failures_total: self.failures_total,
             refused_total: self.refused_total,
-            last_failure: self.last_failure,
+            last_failure: self.last_failure.map(Instant::into_std),
             retry_after: self.retry_after(&settings, now),
         }
     }

@@ -321,7 +321,7 @@ async fn stats_report_counts_and_times() {
     let stats = breaker.stats("db");
     assert_eq!((stats.state, stats.failures), (BreakerState::Open, 2));
     assert_eq!((stats.successes_total, stats.failures_total, stats.refused_total), (1, 2, 1));
-    assert_eq!((stats.last_failure, stats.retry_after), (Some(failed_at), Some(seconds(50))));
+    assert_eq!((stats.last_failure, stats.retry_after), (Some(failed_at.into_std()), Some(seconds(50))));
 }
 
 #[tokio::test(start_paused = true)]
