@@ -5,16 +5,16 @@ use super::pattern::Pattern;
 
 /// The minimum length of a part in Base64 or hexadecimal, in bytes: shorter parts occur by chance.
 const MIN_ENCODED_BYTES: usize = 8;
-/// The minimum number of digits at the end of a text that count as the start of a needle, if the rest is lost.
-const SURE: usize = 4;
+/// The minimum number of digits at the end of a text that count as the start of a needle, if the remaining text is lost.
+const MIN_CUT_DIGITS: usize = 4;
 /// The maximum number of bytes of a needle that are searched for: longer strings are rarely repeated in an encoding.
 const MAX_NEEDLE_BYTES: usize = 8 * 1024;
 
-/// Returns the patterns of a string in Base64 and in hexadecimal. The encoding of its first `enough` characters
-/// counts as a match.
-pub(super) fn patterns(text: &str, enough: usize) -> Vec<Pattern> {
+/// Returns the patterns of a string in Base64 and in hexadecimal. The encoding of its first `min_chars`
+/// characters counts as a match.
+pub(super) fn patterns(text: &str, min_chars: usize) -> Vec<Pattern> {
     let text = &text[..super::floor(text, MAX_NEEDLE_BYTES)];
-    let start = text.char_indices().nth(enough).map_or(text.len(), |(at, _)| at);
+    let start = text.char_indices().nth(min_chars).map_or(text.len(), |(at, _)| at);
     let mut all = Vec::new();
     in_base64(text.as_bytes(), start, &mut all);
     if text.is_ascii() && !text.is_empty() {
@@ -29,28 +29,28 @@ pub(super) fn patterns(text: &str, enough: usize) -> Vec<Pattern> {
     all.push((lower, start * 2));
     all.retain(|(digits, _)| digits.len() >= MIN_ENCODED_BYTES);
     all.sort();
-    all.dedup_by(|next, kept| next.0 == kept.0);
-    let pattern = |(digits, enough): (String, usize)| {
-        Pattern::new(digits.bytes().filter_map(folded).collect(), enough.max(MIN_ENCODED_BYTES)).sure_by(SURE)
+    all.dedup_by(|next, previous| next.0 == previous.0);
+    let pattern = |(digits, min_digits): (String, usize)| {
+        Pattern::new(digits.bytes().filter_map(folded).collect(), min_digits.max(MIN_ENCODED_BYTES)).with_sure(MIN_CUT_DIGITS)
     };
     all.into_iter().map(pattern).collect()
 }
 
-/// Adds the Base64 digits of bytes within any other text: one pattern for each offset modulo three, without the
-/// digits that depend on the other text, in both alphabets; each with the number of digits that count as a match.
+/// Adds the Base64 digits of bytes within other data: a pattern for each offset modulo three, without the digits that
+/// depend on the other data, in both alphabets, each with the number of digits that count as a match.
 fn in_base64(bytes: &[u8], start: usize, all: &mut Vec<(String, usize)>) {
     for before in 0..3 {
         let placed = [vec![0; before], bytes.to_vec()].concat();
         // A digit has six bits: select the digits that lie completely within the bytes.
         let (from, to) = ((before * 8).div_ceil(6), placed.len() * 8 / 6);
-        let enough = ((before + start.min(bytes.len())) * 8 / 6).saturating_sub(from);
+        let min_digits = ((before + start.min(bytes.len())) * 8 / 6).saturating_sub(from);
         let digits: String = base64(&placed).chars().take(to).skip(from).collect();
         all.push((digits.replace('+', "-").replace('/', "_"), enough));
-        all.push((digits, enough));
+        all.push((digits, min_digits));
     }
 }
 
-/// Returns bytes in Base64 without padding. The crate for it is available only with the HTTP engine.
+/// Encodes bytes in Base64 without padding. The `base64` crate is available only with the HTTP engine.
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
