@@ -31,7 +31,7 @@ pub(super) fn patterns(text: &str, min_chars: usize) -> Vec<Pattern> {
     all.sort();
     all.dedup_by(|next, previous| next.0 == previous.0);
     let pattern = |(digits, min_digits): (String, usize)| {
-        Pattern::new(digits.bytes().filter_map(folded).collect(), min_digits.max(MIN_ENCODED_BYTES)).with_sure(MIN_CUT_DIGITS)
+        Pattern::new(digits.bytes().filter_map(folded).collect(), min_digits.max(MIN_ENCODED_BYTES)).with_min_cut(MIN_CUT_DIGITS)
     };
     all.into_iter().map(pattern).collect()
 }
@@ -45,7 +45,7 @@ fn in_base64(bytes: &[u8], start: usize, all: &mut Vec<(String, usize)>) {
         let (from, to) = ((before * 8).div_ceil(6), placed.len() * 8 / 6);
         let min_digits = ((before + start.min(bytes.len())) * 8 / 6).saturating_sub(from);
         let digits: String = base64(&placed).chars().take(to).skip(from).collect();
-        all.push((digits.replace('+', "-").replace('/', "_"), enough));
+        all.push((digits.replace('+', "-").replace('/', "_"), min_digits));
         all.push((digits, min_digits));
     }
 }

@@ -66,7 +66,7 @@ pub(super) fn scan(
         }
     }
     // If the remainder is lost, only a few bytes of a needle would be shown; if it follows, the whole needle.
-    let min_state = |pattern: &Pattern| if rest == Rest::Lost { pattern.sure } else { 1 };
+    let min_state = |pattern: &Pattern| if rest == Rest::Lost { pattern.min_cut } else { 1 };
     let cut = started.into_iter().filter(|index| states[*index] >= min_state(patterns[*index]));
     let limit = cut.map(|index| states[index]).max()?;
     Some(starts[(count - limit) % longest])
@@ -81,7 +81,7 @@ pub(super) struct Pattern {
     /// The number of bytes that count as a match.
     min_match: usize,
     /// The number of bytes at the end of a text that count as the start of the pattern, if the remainder is lost.
-    sure: usize,
+    min_cut: usize,
 }
 
 impl Pattern {
@@ -89,7 +89,7 @@ impl Pattern {
     pub(super) fn new(bytes: Vec<u8>, min_chars: usize) -> Pattern {
         let chars = bytes.iter().enumerate().filter(|(_, byte)| **byte & 0xc0 != 0x80);
         let min_match = chars.map(|(at, _)| at).nth(min_chars).unwrap_or(bytes.len());
-        let mut pattern = Pattern { fallback: Vec::with_capacity(bytes.len()), bytes, min_match, sure: 1 };
+        let mut pattern = Pattern { fallback: Vec::with_capacity(bytes.len()), bytes, min_match, min_cut: 1 };
         let mut state = 0;
         for at in 0..pattern.bytes.len() {
             if at > 0 {
@@ -101,8 +101,8 @@ impl Pattern {
     }
 
     /// Sets the number of bytes at the end of a text that count as the start, if the remainder is lost.
-    pub(super) fn with_sure(self, sure: usize) -> Pattern {
-        Pattern { sure, ..self }
+    pub(super) fn with_min_cut(self, min_cut: usize) -> Pattern {
+        Pattern { min_cut, ..self }
     }
 
     /// Returns the length of the match after the next byte. Reports the length if it counts as a match.

@@ -153,7 +153,7 @@ impl Controls {
             Some(Err(silence)) => {
                 let how = match silence {
                     CallbackFailure::Panicked => "failed",
-                    CallbackFailure::Late => "did not complete in time",
+                    CallbackFailure::TimedOut => "did not complete in time",
                 };
                 let text = format!("the effect '{}' {how}", effect.name);
                 return Err(ToolError::failed_with(EFFECT_FAILED, text));
@@ -190,7 +190,7 @@ impl Controls {
                 Some(Err(CallbackFailure::Panicked)) => {
                     return Err(ToolError::failed("asking for input failed"));
                 }
-                Some(Err(CallbackFailure::Late)) => InputReply::Later,
+                Some(Err(CallbackFailure::TimedOut)) => InputReply::Later,
                 Some(Ok(reply)) => reply?,
             };
             match reply {

@@ -152,7 +152,7 @@ impl Layers {
         decided.ok_or(ToolError::Cancelled)?.map_err(|silence| {
             ToolError::denied(match silence {
                 CallbackFailure::Panicked => "tool middleware panicked",
-                CallbackFailure::Late => "tool middleware did not respond in time",
+                CallbackFailure::TimedOut => "tool middleware did not respond in time",
             })
         })
     }
@@ -185,7 +185,7 @@ impl Layers {
                 });
                 match ctx.caller_token().run_until_cancelled(asked).await.ok_or(ToolError::Cancelled)? {
                     Ok(text) => text,
-                    Err(CallbackFailure::Late) => Approval::Later,
+                    Err(CallbackFailure::TimedOut) => Approval::Later,
                     Err(CallbackFailure::Panicked) => return Err(ToolError::denied("the approval failed")),
                 }
             }

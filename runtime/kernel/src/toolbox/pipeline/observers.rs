@@ -100,7 +100,7 @@ impl Observers {
                 with_timeout(Some(self.hook_timeout), async { hooks.before_tool_execution(call, ctx).await });
             match ctx.caller_token().run_until_cancelled(asked).await {
                 Some(Ok(true)) => {}
-                Some(Err(CallbackFailure::Late)) => {
+                Some(Err(CallbackFailure::TimedOut)) => {
                     return Some(Box::new(ToolResponse::skipped(call, SKIPPED_BY_LATE_HOOK)));
                 }
                 Some(_) => return Some(Box::new(ToolResponse::skipped(call, SKIPPED_BY_HOOK))),
