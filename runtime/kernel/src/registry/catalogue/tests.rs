@@ -41,18 +41,18 @@ async fn search_ranks_names_before_descriptions() {
         ("of", &[]),
         ("spaceship", &[]),
     ];
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     for (query, expected) in cases {
         let search = SearchTools::of(tools());
         let mut reversed = tools();
         reversed.reverse();
         let found = call(&search, json!({"query": query})).await.unwrap();
         if names(&found) != expected {
-            wrong.push(format!("{query}: {:?}", names(&found)));
+            failures.push(format!("{query}: {:?}", names(&found)));
         }
         assert_eq!(call(&SearchTools::of(reversed), json!({"query": query})).await.unwrap(), found);
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(failures.is_empty(), "{failures:#?}");
     let found = call(&SearchTools::of(tools()), json!({"query": "read file", "limit": 1})).await.unwrap();
     assert_eq!(found.to_text(), docs::detail(&tools()[1]));
     let none = call(&SearchTools::of(tools()), json!({"query": "spaceship"})).await.unwrap();
@@ -86,8 +86,8 @@ async fn tool_list_is_sorted_and_paginated() {
 
 #[tokio::test]
 async fn catalogue_shows_only_tools_the_principal_may_call() {
-    let writing = ToolSpec { effects: Effects::UNDECLARED, ..tool("write_file", "Writes a file.", "files") };
-    let specs = [writing, tool("read_file", "Reads a file.", "files"), tool("list_files", "Lists.", "files")];
+    let write_file = ToolSpec { effects: Effects::UNDECLARED, ..tool("write_file", "Writes a file.", "files") };
+    let specs = [write_file, tool("read_file", "Reads a file.", "files"), tool("list_files", "Lists.", "files")];
     let reader = Principal::new("p").with_scopes(["read"]).with_tools(["read_file", "write_file"]);
     let ctx = ToolContext::new("1", "x").with_principal(reader);
     let listed = call_in(&ListTools::of(specs.clone()), json!({}), &ctx).await.unwrap();
