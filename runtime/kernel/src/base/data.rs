@@ -13,7 +13,10 @@ pub struct Members {
 
 impl Members {
     /// Reads an object.
-    pub fn read<'de, D: Deserializer<'de>>(deserializer: D, type_name: &'static str) -> Result<Members, D::Error> {
+    pub fn read<'de, D: Deserializer<'de>>(
+        deserializer: D,
+        type_name: &'static str,
+    ) -> Result<Members, D::Error> {
         match Value::deserialize(deserializer)? {
             Value::Object(members) => Ok(Members { type_name, members }),
             _ => Err(D::Error::custom(format!("{type_name}: not an object"))),

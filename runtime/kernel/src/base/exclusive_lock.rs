@@ -89,8 +89,11 @@ impl Exclusion {
             state.admit(exclusive);
             return ExclusionGuard { membership, waiter: None };
         }
-        let waiter =
-            Arc::new(Waiter { is_exclusive: exclusive, granted: AtomicBool::new(false), notify: Notify::new() });
+        let waiter = Arc::new(Waiter {
+            is_exclusive: exclusive,
+            granted: AtomicBool::new(false),
+            notify: Notify::new(),
+        });
         if is_nested && !exclusive {
             state.queue.push_front(Arc::clone(&waiter));
         } else {
@@ -137,7 +140,8 @@ impl Membership {
 
     /// Returns the ancestors of this call that have or had a permit in the same scope.
     fn callers(&self) -> impl Iterator<Item = &Membership> {
-        let ancestors = chain(self.caller.as_ref()).filter(|ancestor| Arc::ptr_eq(&ancestor.root, &self.root));
+        let ancestors =
+            chain(self.caller.as_ref()).filter(|ancestor| Arc::ptr_eq(&ancestor.root, &self.root));
         ancestors.take_while(|ancestor| Arc::ptr_eq(&ancestor.scope, &self.scope)).map(|ancestor| &**ancestor)
     }
 
@@ -223,7 +227,11 @@ mod tests {
     use super::*;
 
     /// Acquires a permit if one is available.
-    fn enter(root: &Arc<Exclusion>, caller: Option<&ExclusionGuard>, exclusive: bool) -> Option<ExclusionGuard> {
+    fn enter(
+        root: &Arc<Exclusion>,
+        caller: Option<&ExclusionGuard>,
+        exclusive: bool,
+    ) -> Option<ExclusionGuard> {
         let guard = Exclusion::enter(root, caller.map(ExclusionGuard::seat), exclusive);
         (!guard.must_wait()).then_some(guard)
     }

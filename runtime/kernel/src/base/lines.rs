@@ -126,7 +126,9 @@ impl Skim {
     fn read(&mut self, bytes: &[u8]) {
         self.length += bytes.len();
         for byte in bytes {
-            if self.in_id && (self.in_string || !matches!(byte, b',' | b'}')) && self.raw.len() <= MAX_ID_BYTES
+            if self.in_id
+                && (self.in_string || !matches!(byte, b',' | b'}'))
+                && self.raw.len() <= MAX_ID_BYTES
             {
                 self.raw.push(*byte);
             }

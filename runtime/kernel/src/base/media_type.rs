@@ -66,9 +66,8 @@ pub fn of_ending(ending: &str) -> Option<&'static str> {
 
 /// Returns the file extension of a media type.
 pub fn ending_of(essence: &str) -> Option<&'static str> {
-    let matches = |media_type: &str| {
-        media_type == essence || (media_type == "application/json" && is_json(essence))
-    };
+    let matches =
+        |media_type: &str| media_type == essence || (media_type == "application/json" && is_json(essence));
     let (endings, ..) = TYPES.iter().find(|(_, media_type, _)| matches(media_type))?;
     endings.split(' ').next()
 }

@@ -44,7 +44,8 @@ impl SecretPattern {
             forms.push(literal);
         }
         forms.retain(|bytes| bytes.len() >= MIN_NEEDLE_BYTES);
-        let mut decoded: Vec<Pattern> = forms.into_iter().map(|bytes| Pattern::new(bytes, min_chars)).collect();
+        let mut decoded: Vec<Pattern> =
+            forms.into_iter().map(|bytes| Pattern::new(bytes, min_chars)).collect();
         decoded.extend(encoded::patterns(&text, min_chars));
         SecretPattern { text, plain, decoded }
     }

@@ -26,7 +26,8 @@ pub fn open(root: &Path) -> io::Result<Dir> {
 #[doc(hidden)]
 pub fn within(root: &Path, path: &str) -> io::Result<PathBuf> {
     let requested = Path::new(path);
-    let below = if requested.has_root() || matches!(requested.components().next(), Some(Component::Prefix(_))) {
+    let below = if requested.has_root() || matches!(requested.components().next(), Some(Component::Prefix(_)))
+    {
         let real = root.canonicalize();
         let stripped = requested.strip_prefix(root).ok();
         let stripped = stripped.or_else(|| requested.strip_prefix(real.as_deref().ok()?).ok());

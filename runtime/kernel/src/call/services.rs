@@ -36,7 +36,8 @@ impl Services {
     #[must_use]
     pub fn provides(&self, name: &str) -> bool {
         let name = normalized(name);
-        self.names.contains(&name) || self.values.values().any(|(type_name, _)| normalized(base_name(type_name)) == name)
+        self.names.contains(&name)
+            || self.values.values().any(|(type_name, _)| normalized(base_name(type_name)) == name)
     }
 
     /// Merges these services with those of `base`. These take precedence if types are equal.
@@ -45,7 +46,8 @@ impl Services {
             return base.clone();
         }
         let mut merged = base.clone();
-        Arc::make_mut(&mut merged.values).extend(self.values.iter().map(|(id, service)| (*id, service.clone())));
+        Arc::make_mut(&mut merged.values)
+            .extend(self.values.iter().map(|(id, service)| (*id, service.clone())));
         if !self.names.is_empty() {
             Arc::make_mut(&mut merged.names).extend(self.names.iter().cloned());
         }

@@ -28,10 +28,7 @@ pub use forward::IntoTool;
 
 /// A call that has started.
 #[doc(hidden)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "moved once; a box would cost the allocation that it saves"
-)]
+#[expect(clippy::large_enum_variant, reason = "moved once; a box would cost the allocation that it saves")]
 pub enum Execution<'a> {
     /// The call has finished.
     Finished(Result<ToolResult, ToolError>),

@@ -118,9 +118,10 @@ impl FactoryError {
 
     /// Returns the error for a tool that requires a missing service, if it does.
     pub(crate) fn lacking(spec: &ToolSpec, services: &Services) -> Option<FactoryError> {
-        let required = spec.requires.iter().filter(|requirement| {
-            requirement.kind == RequirementKind::Service && !requirement.optional
-        });
+        let required = spec
+            .requires
+            .iter()
+            .filter(|requirement| requirement.kind == RequirementKind::Service && !requirement.optional);
         let mut missing = required.filter(|requirement| !services.provides(&requirement.name));
         let requirement = missing.next()?;
         Some(FactoryError(requirement.message_for(spec.name.as_str()).into_owned().into()))

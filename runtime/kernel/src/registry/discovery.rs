@@ -141,7 +141,7 @@ impl Discovery {
     /// # Errors
     ///
     /// Returns the first invalid name, with the reason.
-    pub(crate) fn open(&self, registry: &Registry) -> Result<Discovered, (Text, NameError)> {
+    pub(crate) fn build_tools(&self, registry: &Registry) -> Result<Discovered, (Text, NameError)> {
         let [search, describe, call] = self.specs()?;
         let discoverable = Arc::new(DiscoverableTools {
             registry: registry.clone(),

@@ -31,7 +31,8 @@ pub(super) fn patterns(text: &str, min_chars: usize) -> Vec<Pattern> {
     all.sort();
     all.dedup_by(|next, previous| next.0 == previous.0);
     let pattern = |(digits, min_digits): (String, usize)| {
-        Pattern::new(digits.bytes().filter_map(folded).collect(), min_digits.max(MIN_ENCODED_BYTES)).with_min_cut(MIN_CUT_DIGITS)
+        Pattern::new(digits.bytes().filter_map(folded).collect(), min_digits.max(MIN_ENCODED_BYTES))
+            .with_min_cut(MIN_CUT_DIGITS)
     };
     all.into_iter().map(pattern).collect()
 }

@@ -32,7 +32,8 @@ pub(super) fn find(text: &str, patterns: &[&Pattern], found: &mut Vec<Range<usiz
 pub(super) fn unfinished(text: &[u8], patterns: &[&Pattern], rest: Rest) -> Option<usize> {
     let begin = cut_start(text, patterns, MAX_DEPTH, rest);
     // Digits at the end of a line are usually part of a word, which the next line does not continue.
-    let may_continue = rest == Rest::Follows && text.last().is_some_and(|last| !matches!(last, b'\n' | b'\r'));
+    let may_continue =
+        rest == Rest::Follows && text.last().is_some_and(|last| !matches!(last, b'\n' | b'\r'));
     let digits = if may_continue { last_digits(text).1 } else { Vec::new() };
     begin.into_iter().chain(digits.get(digits.len().saturating_sub(MIN_REVEALING_DIGITS)).copied()).min()
 }
@@ -67,7 +68,11 @@ fn cut_start(text: &[u8], patterns: &[&Pattern], depth: usize, rest: Rest) -> Op
         starts.get(decoded.skip + at / decoded.bytes * decoded.digits).copied()
     };
     let min_digits = if rest == Rest::Lost { MIN_CUT_DIGITS } else { 1 };
-    if digits.len() < min_digits { None } else { decodings(&digits).filter_map(|decoded| start_in(&decoded)).min() }
+    if digits.len() < min_digits {
+        None
+    } else {
+        decodings(&digits).filter_map(|decoded| start_in(&decoded)).min()
+    }
 }
 
 /// The decoded bytes of a run of digits.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::shared::{SharedStore, Shared};
+use super::shared::{Shared, SharedStore};
 use super::{Session, SessionLimits, Span};
 use crate::base::frozen::Text;
 use crate::base::sync::unpoisoned;

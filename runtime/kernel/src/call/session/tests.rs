@@ -21,8 +21,8 @@ fn state_is_one_value_per_type_and_shared_by_clones() {
 
 #[test]
 fn generated_ids_are_distinct() {
-    let ids =
-        [Session::unique(), Session::unique(), Session::passing(Span::Turn)].map(|session| session.id().to_owned());
+    let ids = [Session::unique(), Session::unique(), Session::passing(Span::Turn)]
+        .map(|session| session.id().to_owned());
     assert!(ids[0] != ids[1] && ids[1] != ids[2], "{ids:?}");
     assert!(!Session::unique().is_passing());
 }

@@ -160,7 +160,8 @@ impl Executor for GuardedExecutor {
     ) -> BoxFuture<'a, Result<Vec<String>, ExecError>> {
         Box::pin(async move {
             let is_refused = |program: &str| self.check(&[program.to_owned()]).is_err();
-            let allowed: Vec<&str> = programs.iter().copied().filter(|program| !is_refused(program)).collect();
+            let allowed: Vec<&str> =
+                programs.iter().copied().filter(|program| !is_refused(program)).collect();
             let mut missing = Vec::new();
             if !allowed.is_empty() {
                 missing = self.inner.missing(&allowed, &self.tighten(options), cancel).await?;

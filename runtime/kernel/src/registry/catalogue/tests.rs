@@ -86,8 +86,10 @@ async fn tool_list_is_sorted_and_paginated() {
 
 #[tokio::test]
 async fn catalogue_shows_only_tools_the_principal_may_call() {
-    let write_file = ToolSpec { effects: Effects::UNDECLARED, ..tool("write_file", "Writes a file.", "files") };
-    let specs = [write_file, tool("read_file", "Reads a file.", "files"), tool("list_files", "Lists.", "files")];
+    let write_file =
+        ToolSpec { effects: Effects::UNDECLARED, ..tool("write_file", "Writes a file.", "files") };
+    let specs =
+        [write_file, tool("read_file", "Reads a file.", "files"), tool("list_files", "Lists.", "files")];
     let reader = Principal::new("p").with_scopes(["read"]).with_tools(["read_file", "write_file"]);
     let ctx = ToolContext::new("1", "x").with_principal(reader);
     let listed = call_in(&ListTools::of(specs.clone()), json!({}), &ctx).await.unwrap();

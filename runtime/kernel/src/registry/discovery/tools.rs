@@ -65,7 +65,10 @@ pub(super) fn call(name: ToolName, [search, describe, _]: &[Text; 3]) -> ToolSpe
 }
 
 /// Returns the tools that a call may use, sorted by name, without the discovery tools.
-fn allowed<'a>(discoverable: &DiscoverableTools, ctx: &'a ToolContext) -> Result<Vec<&'a ToolSpec>, ToolError> {
+fn allowed<'a>(
+    discoverable: &DiscoverableTools,
+    ctx: &'a ToolContext,
+) -> Result<Vec<&'a ToolSpec>, ToolError> {
     let Some(peers) = &ctx.turn().peers else {
         let text = "tools can be looked up only in calls through a toolbox";
         return Err(ToolError::failed_with("SERVICE_UNAVAILABLE", text));
@@ -105,8 +108,10 @@ impl SearchTools {
             let name = self.discoverable.registry.at(index).name();
             by_name(&allowed, name).is_some_and(is_in_group)
         };
-        let matches = self.discoverable.registry.search_index().search(query, limit.unwrap_or(5), is_candidate);
-        let specs: Vec<&ToolSpec> = matches.into_iter().map(|index| self.discoverable.registry.at(index).spec()).collect();
+        let matches =
+            self.discoverable.registry.search_index().search(query, limit.unwrap_or(5), is_candidate);
+        let specs: Vec<&ToolSpec> =
+            matches.into_iter().map(|index| self.discoverable.registry.at(index).spec()).collect();
         let mut listing = String::new();
         for spec in &specs {
             let _ = writeln!(listing, "{} - {}", signature(spec), first_sentence(spec));
@@ -131,7 +136,8 @@ impl SearchTools {
         let categories =
             allowed.iter().map(|spec| spec.category.as_str()).filter(|category| *category != "general");
         let groups: BTreeSet<&str> = sets.map(|set| set.name.as_str()).chain(categories).collect();
-        let in_group = group.map_or_else(String::new, |group| format!(" in the group '{}'", shown_name(group)));
+        let in_group =
+            group.map_or_else(String::new, |group| format!(" in the group '{}'", shown_name(group)));
         let mut listing = format!(
             "No tool{in_group} matches '{}'. Describe in other words what the tool should do.",
             shown_name(query)
