@@ -181,7 +181,7 @@ impl RegistryBuilder {
     /// Returns every duplicate name, every replacement of a tool that does not exist, and every invalid requirement
     /// of a tool.
     pub fn seal(mut self) -> Result<Registry, RegistryError> {
-        // The sort is stable, and the order of registration affects nothing else.
+        // The result does not depend on the order of registration, except for the order of duplicates.
         self.added.sort_by(by_name);
         self.replacements.sort_by(by_name);
         let mut problems = duplicates(&self.added);

@@ -17,7 +17,7 @@ pub fn contained<T>(run: impl FnOnce() -> T) -> Option<T> {
 /// Drops a value, such as the payload of a panic, which may panic itself.
 pub fn discard<T>(value: T) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-        // Dropping this payload may panic payload, and so on.
+        // Dropping this payload may panic again, and so on.
         std::mem::forget(payload);
     }
 }

@@ -62,13 +62,13 @@ pub fn replace<'n>(
     needles: impl IntoIterator<Item = &'n SecretPattern>,
     with: &str,
 ) -> Option<String> {
-    let found = find(text, needles);
-    let last = found.last()?.end;
+    let ranges = find(text, needles);
+    let last = ranges.last()?.end;
     let (mut out, mut copied) = (String::with_capacity(text.len()), 0);
-    for part in found {
-        out.push_str(&text[copied..part.start]);
+    for range in ranges {
+        out.push_str(&text[copied..range.start]);
         out.push_str(with);
-        copied = part.end;
+        copied = range.end;
     }
     out.push_str(&text[last..]);
     Some(out)
@@ -83,16 +83,20 @@ pub fn find<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>
 /// of the text. A caller that holds back the text after this position until more text arrives finds the same needles
 /// as in the whole text, except for needles in two or more encodings whose first digits end a line.
 pub fn unfinished<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>) -> usize {
-    begin_of_last(text, needles, Rest::Follows)
+    cut_needle_start(text, needles, Rest::Follows)
 }
 
 /// Returns the earliest position where a needle may begin whose end was cut off; if there is none, the length of the
 /// text. Ignores a few trailing digits, which reveal nothing.
 pub fn cut_off<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>) -> usize {
-    begin_of_last(text, needles, Rest::Lost)
+    cut_needle_start(text, needles, Rest::Lost)
 }
 
-fn begin_of_last<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>, rest: Rest) -> usize {
+fn cut_needle_start<'n>(
+    text: &str,
+    needles: impl IntoIterator<Item = &'n SecretPattern>,
+    rest: Rest,
+) -> usize {
     let needles: Vec<&SecretPattern> = needles.into_iter().collect();
     if needles.is_empty() {
         return text.len();
@@ -100,7 +104,7 @@ fn begin_of_last<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPat
     let patterns: Vec<&Pattern> = needles.iter().flat_map(|needle| &needle.decoded).collect();
     let layered =
         |text: &str| layered::unfinished(text.as_bytes(), &patterns, rest).map(|at| floor(text, at));
-    let (found, begin) = search(text, needles.iter().copied(), rest);
+    let (ranges, begin) = search(text, needles.iter().copied(), rest);
     let mut begin = layered(text).map_or(begin, |layered| begin.min(layered));
     if let Some(escape) = Decoded::cut_off(text.as_bytes()) {
         let decodable = &text[..floor(text, escape)];
@@ -108,7 +112,7 @@ fn begin_of_last<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPat
         begin = layered(decodable).map_or(begin, |layered| begin.min(layered));
     }
     // Do not split a needle that was found.
-    found.iter().find(|part| part.contains(&begin)).map_or(begin, |part| part.start)
+    ranges.iter().find(|range| range.contains(&begin)).map_or(begin, |range| range.start)
 }
 
 /// Returns the ranges of the needles, and the position where a needle that is cut off by the end may begin.
@@ -122,26 +126,28 @@ fn search<'n>(
         plain.push(&needle.plain);
         decoded.extend(&needle.decoded);
     }
-    let mut found = Vec::new();
+    let mut ranges = Vec::new();
     let raw = text.bytes().enumerate().map(|(at, byte)| Unit { byte, part: at..at + 1 });
-    let begin = scan(raw, plain, &mut found, rest);
-    let begin =
-        scan(Decoded::new(text.as_bytes()), decoded.clone(), &mut found, rest).into_iter().chain(begin).min();
+    let begin = scan(raw, plain, &mut ranges, rest);
+    let begin = scan(Decoded::new(text.as_bytes()), decoded.clone(), &mut ranges, rest)
+        .into_iter()
+        .chain(begin)
+        .min();
     if !decoded.is_empty() {
-        layered::find(text, &decoded, &mut found);
+        layered::find(text, &decoded, &mut ranges);
     }
-    for part in &mut found {
-        *part = floor(text, part.start)..floor(text, part.end);
+    for range in &mut ranges {
+        *range = floor(text, range.start)..floor(text, range.end);
     }
-    found.sort_unstable_by_key(|part| part.start);
-    found.dedup_by(|next, part| {
-        let overlaps = next.start < part.end;
+    ranges.sort_unstable_by_key(|range| range.start);
+    ranges.dedup_by(|next, range| {
+        let overlaps = next.start < range.end;
         if overlaps {
-            part.end = part.end.max(next.end);
+            range.end = range.end.max(next.end);
         }
         overlaps
     });
-    (found, begin.map_or(text.len(), |begin| floor(text, begin)))
+    (ranges, begin.map_or(text.len(), |begin| floor(text, begin)))
 }
 
 #[cfg(test)]
@@ -285,14 +291,14 @@ mod tests {
     #[test]
     fn chunked_text_shows_no_more_than_the_whole() {
         let shown_in = |parts: &[&str], needles: &[SecretPattern]| {
-            let (mut held, mut displayed) = (String::new(), String::new());
+            let (mut buffer, mut displayed) = (String::new(), String::new());
             for part in parts {
-                held.push_str(part);
-                let tail = held.split_off(unfinished(&held, needles));
-                displayed.push_str(&replace(&held, needles, "#").unwrap_or(held));
-                held = tail;
+                buffer.push_str(part);
+                let tail = buffer.split_off(unfinished(&buffer, needles));
+                displayed.push_str(&replace(&buffer, needles, "#").unwrap_or(buffer));
+                buffer = tail;
             }
-            displayed + &replace(&held, needles, "#").unwrap_or(held)
+            displayed + &replace(&buffer, needles, "#").unwrap_or(buffer)
         };
         let secret = "plain-s3cr3t?key>0123456789";
         let deep = [
@@ -307,7 +313,7 @@ mod tests {
             BASE64.iter().copied().chain(NESTED.iter().map(|(text, _)| *text)).map(|text| (secret, text));
         for (needle, text) in ENCODED.iter().copied().chain(deep).chain(encoded) {
             let needles = [SecretPattern::new(needle, 16)];
-            let whole = replace(text, &needles, "#").unwrap_or_else(|| panic!("{text}"));
+            let expected = replace(text, &needles, "#").unwrap_or_else(|| panic!("{text}"));
             // Digits before those that contain a needle may be shown.
             let before = nested(text).and_then(|before| text.get(2..before)).unwrap_or_default();
             let without_prefix = |displayed: String| {
@@ -323,11 +329,15 @@ mod tests {
                     continue;
                 }
                 let displayed = shown_in(&[first, second], &needles);
-                assert_eq!(without_prefix(displayed), without_prefix(whole.clone()), "{text:?} cut at {at}");
+                assert_eq!(
+                    without_prefix(displayed),
+                    without_prefix(expected.clone()),
+                    "{text:?} cut at {at}"
+                );
             }
             let chars: Vec<&str> = text.split_inclusive(|_| true).collect();
             let displayed = shown_in(&chars, &needles);
-            assert!(nested(text).is_some() || displayed == whole, "{text:?} by character: {displayed}");
+            assert!(nested(text).is_some() || displayed == expected, "{text:?} by character: {displayed}");
         }
         let needles = [SecretPattern::new(secret, 16)];
         // Lines of words are not held back.

@@ -79,14 +79,14 @@ impl SealKey {
         Ok(format!("{name}.{digest}").into())
     }
 
-    /// Whether the seal was made with this key for exactly this data. The order of object keys and the notation of numbers
-    /// do not matter.
+    /// Whether the seal was made with this key for exactly this data. The order of object keys and the notation of
+    /// numbers do not matter.
     #[doc(hidden)]
     pub fn holds(&self, seal: &str, data: &Value) -> bool {
         let Some((name, digest)) = seal.split_once('.') else { return false };
         let expected = hex(&self.digest(name, data));
         // The comparison takes constant time, wherever the first difference is.
-        let differences = expected.bytes().zip(digest.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
+        let differences = expected.bytes().zip(digest.bytes()).fold(0, |bits, (a, b)| bits | (a ^ b));
         differences == 0 && expected.len() == digest.len()
     }
 

@@ -31,8 +31,8 @@ const MAX_ENCODED_EXPANSION: usize = 12;
 /// The maximum depth to which values are searched; deeper values are redacted.
 const MAX_DEPTH: usize = 64;
 
-/// The secrets of a call: those in its arguments and inputs, and those of its calling calls. The debug output contains
-/// none of them.
+/// The secrets of a call: those in its arguments and inputs, and those of the calls that it is nested in. The debug
+/// output contains none of them.
 #[derive(Clone, Default)]
 pub struct Secrets {
     needles: Vec<Arc<SecretPattern>>,
@@ -314,18 +314,18 @@ mod tests {
 
     #[test]
     fn secrets_of_many_calls_stay_bounded() {
-        let mut all = Secrets::default();
+        let mut merged = Secrets::default();
         let ((), spent) = cpu_time(|| {
             for call in 0..256 {
                 let texts: Vec<String> = (0..60).map(|n| format!("secret-{call}-{n}")).collect();
-                all = all.and(&secrets(&json!(texts)));
-                assert!(all.needles.len() <= MAX_SECRETS);
+                merged = merged.and(&secrets(&json!(texts)));
+                assert!(merged.needles.len() <= MAX_SECRETS);
             }
         });
-        assert!(all.too_many && spent.as_secs() < 2, "{spent:?}");
+        assert!(merged.too_many && spent.as_secs() < 2, "{spent:?}");
         // Duplicates of the same secrets do not count.
         let few = secrets(&json!(["first", "second"]));
-        assert_eq!((0..100).fold(few.clone(), |all, _| all.and(&few)).needles.len(), 2);
+        assert_eq!((0..100).fold(few.clone(), |merged, _| merged.and(&few)).needles.len(), 2);
     }
 
     #[test]

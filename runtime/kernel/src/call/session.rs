@@ -77,7 +77,8 @@ type StateEntry = (&'static str, Arc<dyn Any + Send + Sync>);
 pub struct SessionLimits {
     /// How long a successful call is remembered. Default: 24 hours.
     pub history_ttl: Duration,
-    /// Maximum number of tools whose last success is remembered. If it is exceeded, the oldest is forgotten. Default: 1024.
+    /// Maximum number of tools whose last success is remembered. If it is exceeded, the oldest is forgotten. Default:
+    /// 1024.
     pub history_tools: usize,
 }
 
@@ -173,8 +174,8 @@ impl Session {
         let created = Arc::new(make());
         let mut state = unpoisoned(self.0.state.lock());
         let entry: StateEntry = (type_name::<T>(), Arc::clone(&created) as _);
-        let (_, kept) = state.entry(TypeId::of::<T>()).or_insert(entry);
-        Arc::clone(kept).downcast().unwrap_or(created)
+        let (_, state) = state.entry(TypeId::of::<T>()).or_insert(entry);
+        Arc::clone(state).downcast().unwrap_or(created)
     }
 
     /// Returns the state of type `T`, if it was created before.

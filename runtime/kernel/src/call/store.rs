@@ -17,8 +17,8 @@
 //! `RedisStore` of the features `sqlite`, `postgres` and `redis`.
 //!
 //! Rows are updated by compare-and-swap of their version: a row is read, changed, and written if no other process has
-//! changed it meanwhile; otherwise the change is retried. So no change is lost, and no lock outlives a process. Every row expires, so no
-//! table grows without limit.
+//! changed it meanwhile; otherwise the change is retried. So no change is lost, and no lock outlives a process. Every
+//! row expires, so no table grows without limit.
 
 mod memory;
 
@@ -130,7 +130,8 @@ pub trait Store: fmt::Debug + Send + Sync {
     ) -> BoxFuture<'a, Result<bool, StoreError>>;
 
     /// Increments each of these counters, unless a counter has reached its maximum within the last `window`. Returns
-    /// whether the counters were incremented. The count is exact, even with concurrent callers. Counters are separate from rows.
+    /// whether the counters were incremented. The count is exact, even with concurrent callers. Counters are separate
+    /// from rows.
     ///
     /// Time is counted in [parts](WINDOW_PARTS) of the window, so a call may count for up to one part longer.
     ///

@@ -184,14 +184,14 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// grants. `None` means no limit.
 #[must_use]
 pub fn time_limit(spec: &ToolSpec, default: Duration, granted: Option<Duration>) -> Option<Duration> {
-    let own = match spec.timeout {
+    let timeout = match spec.timeout {
         Timeout::Default => Some(default),
         Timeout::Millis(millis) => Some(Duration::from_millis(millis)),
         Timeout::Never => None,
     };
-    match (own, granted) {
-        (Some(own), Some(granted)) => Some(own.min(granted)),
-        (own, granted) => own.or(granted),
+    match (timeout, granted) {
+        (Some(timeout), Some(granted)) => Some(timeout.min(granted)),
+        (timeout, granted) => timeout.or(granted),
     }
 }
 
@@ -299,8 +299,8 @@ pub(crate) fn decoded_for(spec: &ToolSpec, params: Value, ctx: &ToolContext) -> 
     let mut unchecked = Vec::new();
     let decoded = decode_with_notes(spec, params, ctx.dialect(), &mut unchecked);
     for problem in &unchecked {
-        let at = if problem.pointer.is_empty() { "the arguments" } else { problem.pointer.as_str() };
-        ctx.warn(format!("{at} of `{}`: {}", spec.name.as_str(), problem.message));
+        let location = if problem.pointer.is_empty() { "the arguments" } else { problem.pointer.as_str() };
+        ctx.warn(format!("{location} of `{}`: {}", spec.name.as_str(), problem.message));
     }
     decoded
 }

@@ -25,9 +25,9 @@ pub struct WaitingCall {
     /// The tool through which the model made the call, if it did not call the tool by name: `call_tool` of a
     /// [discovery](crate::registry::discovery). The response has its name.
     pub via: Option<Text>,
-    /// The arguments, under the names that a model knows. For an approval, or after an approval, they are final: changed by
-    /// all middleware, checked, and with the defaults of the schema filled in. Otherwise they are what the model
-    /// sent. The call runs with them, so they contain secrets in plain text: protect a stored call accordingly.
+    /// The arguments, under the names that a model knows. For an approval, or after an approval, they are final:
+    /// changed by all middleware, checked, and with the defaults of the schema filled in. Otherwise they are what the
+    /// model sent. The call runs with them, so they contain secrets in plain text: protect a stored call accordingly.
     pub arguments: Value,
     /// The reasons that were approved earlier.
     pub approved: Vec<String>,

@@ -24,8 +24,8 @@ pub fn unusable(reference: &Reference, kind: ArgumentProblemKind, message: impl 
     match &reference.root {
         Root::Argument(name) => {
             let problem = ArgumentProblem { pointer: String::new(), kind, message };
-            let within = |problem: ArgumentProblem, key: &Text| problem.within(key);
-            let problem = reference.path.iter().rev().fold(problem, within);
+            let add_key = |problem: ArgumentProblem, key: &Text| problem.within(key);
+            let problem = reference.path.iter().rev().fold(problem, add_key);
             ToolError::from_problems(vec![problem.within(name)])
         }
         Root::Step(_) | Root::Item => ToolError::failed(format!("{reference}: {message}")),

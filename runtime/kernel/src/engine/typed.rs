@@ -58,8 +58,8 @@ pub trait TypedItems: TypedTool {
 ///
 /// # Errors
 ///
-/// Returns an error if the arguments do not match the type, which can happen if the arguments were not checked against the
-/// schema of the tool.
+/// Returns an error if the arguments do not match the type, which can happen if the arguments were not checked against
+/// the schema of the tool.
 #[doc(hidden)]
 pub fn decoded<T: FromJson>(arguments: Value) -> Result<T, ToolError> {
     T::from_json(arguments).map_err(|error| ToolError::invalid_args(error.to_string()))

@@ -81,8 +81,8 @@ fn of_tools<'t>(tools: impl IntoIterator<Item = &'t Arc<dyn AgentTool>>) -> Resu
 /// cargo toolgen lock --bin tools
 /// ```
 ///
-/// The macro accepts everything that implements [`HasSurface`]: a [`Registry`], a `Vec` of tools such as `toolset!` creates,
-/// a [`Surface`], or a `Result` of one of these.
+/// The macro accepts everything that implements [`HasSurface`]: a [`Registry`], a `Vec` of tools such as `toolset!`
+/// creates, a [`Surface`], or a `Result` of one of these.
 #[macro_export]
 macro_rules! export {
     ($tools:expr $(,)?) => {

@@ -105,7 +105,7 @@ impl Discovery {
         self
     }
 
-    /// Lets a model limit a search to the tools of this toolset by its name, like to a category. Unlike
+    /// Lets a model limit a search to the tools of this toolset by its name, as with a category. Unlike
     /// [`ToolboxBuilder::toolset`](crate::toolbox::ToolboxBuilder::toolset), it neither allows nor limits tools.
     pub fn group(mut self, set: Toolset) -> Discovery {
         self.groups.push(set);

@@ -93,8 +93,9 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Allows only these tools and those allowed before. Without an allow-list, all tools are allowed. The list also applies to the tools of sub-agents, so it must name the tools that they may use. Names
-    /// are exact; for patterns, see [`rules`](Self::rules).
+    /// Allows only these tools and those allowed before. Without an allow-list, all tools are allowed. The list also
+    /// applies to the tools of sub-agents, so it must name the tools that they may use. Names are exact; for patterns,
+    /// see [`rules`](Self::rules).
     #[must_use]
     pub fn allow<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> ToolboxBuilder {
         self.allowed.get_or_insert_default().extend(names.into_iter().map(Into::into));
@@ -109,8 +110,8 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Sets the rate limit of tool calls per principal, see [`rate`](crate::layers::rate). Calls without a principal are
-    /// limited per agent or session, or otherwise for the toolbox as a whole.
+    /// Sets the rate limit of tool calls per principal, see [`rate`](crate::layers::rate). Calls without a principal
+    /// are limited per agent or session, or otherwise for the toolbox as a whole.
     #[must_use]
     pub fn rate_limit(self, limit: impl RateLimit + 'static) -> ToolboxBuilder {
         self.layer(Limited(Arc::new(limit)))
@@ -268,8 +269,8 @@ impl ToolboxBuilder {
     /// [`ToolboxError::UnusedRules`] with all rules that match none of these tools; [`ToolboxError::Toolset`] with
     /// all problems of the toolsets; [`ToolboxError::NotSealed`] if the registry has a `read_result` tool and
     /// [`paging`](Self::paging) adds another; [`ToolboxError::Discovery`] if a tool name of the
-    /// [discovery](Self::discovery) is invalid or is already taken; [`ToolboxError::OwnTool`] if a rule excludes, by its
-    /// name, a tool that the toolbox itself adds; [`ToolboxError::ShortKey`] if the
+    /// [discovery](Self::discovery) is invalid or is already taken; [`ToolboxError::OwnTool`] if a rule excludes, by
+    /// its name, a tool that the toolbox itself adds; [`ToolboxError::ShortKey`] if the
     /// [`approval_key`](Self::approval_key) has fewer than 32 bytes; [`ToolboxError::Host`] if an entry of the limits
     /// is not a host.
     pub fn build(mut self) -> Result<Toolbox, ToolboxError> {

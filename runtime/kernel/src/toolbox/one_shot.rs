@@ -55,8 +55,8 @@ impl OneShotOutput {
         self.status
     }
 
-    /// The detail of an error that only the operator of the program may see, such as the variable to set. It contains no
-    /// secrets, and is empty if there is no detail.
+    /// The detail of an error that only the operator of the program may see, such as the variable to set. It contains
+    /// no secrets, and is empty if there is no detail.
     #[must_use]
     pub fn operator_detail(&self) -> &str {
         &self.detail

@@ -116,15 +116,15 @@ impl<'t> Encodings<'t> {
     }
 
     /// Returns the next percent-decoded byte after a position, and its end.
-    fn percent(&self, at: usize) -> Option<(Option<u8>, usize)> {
-        let Some(&byte) = self.text.get(at) else {
+    fn percent(&self, position: usize) -> Option<(Option<u8>, usize)> {
+        let Some(&byte) = self.text.get(position) else {
             self.reached_end.set(true);
             return None;
         };
         if byte != b'%' {
-            return Some((Some(byte), at + 1));
+            return Some((Some(byte), position + 1));
         }
-        let mut end = at + 1;
+        let mut end = position + 1;
         while self.text.get(end..end + 2) == Some(b"25") {
             end += 2;
         }
@@ -172,25 +172,25 @@ impl<'t> Encodings<'t> {
 
     /// Skips backslashes, and returns whether there were any.
     fn skip_backslashes(&mut self) -> bool {
-        let before = self.position;
+        let start = self.position;
         while let Some((Some(b'\\'), end)) = self.percent(self.position) {
             self.position = end;
         }
-        self.position > before
+        self.position > start
     }
 
     /// Returns the character of `\uXXXX`, and its end.
-    fn unicode(&mut self, at: usize) -> Option<(char, usize)> {
-        let (high, end) = self.unit(at)?;
+    fn unicode(&mut self, position: usize) -> Option<(char, usize)> {
+        let (high, end) = self.code_unit(position)?;
         if let Some(escaped) = char::from_u32(high) {
             return Some((escaped, end));
         }
-        let before = std::mem::replace(&mut self.position, end);
+        let saved_position = std::mem::replace(&mut self.position, end);
         let low = match (self.skip_backslashes(), self.percent(self.position)) {
-            (true, Some((Some(b'u'), digits))) => self.unit(digits),
+            (true, Some((Some(b'u'), digits))) => self.code_unit(digits),
             _ => None,
         };
-        self.position = before;
+        self.position = saved_position;
         let (low, end) = low.filter(|(low, _)| (0xdc00..0xe000).contains(low))?;
         let code = 0x1_0000 + ((high & 0x3ff) << 10) + (low & 0x3ff);
         Some((char::from_u32(code)?, end))
@@ -198,54 +198,57 @@ impl<'t> Encodings<'t> {
 
     /// Reads the entity after an ampersand, if there is one.
     fn read_entity(&mut self) {
-        let mut at = self.position;
-        while let Some(end) = self.end_of(at, "amp;") {
-            at = end;
+        let mut position = self.position;
+        while let Some(end) = self.end_of(position, "amp;") {
+            position = end;
         }
-        let named = ENTITIES.iter().find_map(|(name, byte)| Some((vec![*byte], self.end_of(at, name)?)));
-        let (bytes, end) = named.or_else(|| self.numbered(at)).unwrap_or_else(|| (vec![b'&'], at));
+        let named =
+            ENTITIES.iter().find_map(|(name, byte)| Some((vec![*byte], self.end_of(position, name)?)));
+        let (bytes, end) =
+            named.or_else(|| self.numbered(position)).unwrap_or_else(|| (vec![b'&'], position));
         self.position = end;
         self.pending = bytes.into_iter();
     }
 
     /// Returns the character of `#38` or `#x26`, with or without a semicolon, and its end.
-    fn numbered(&self, at: usize) -> Option<(Vec<u8>, usize)> {
-        let at = self.end_of(at, "#")?;
-        let (radix, mut at) = self.end_of(at, "x").map_or((10, at), |at| (16, at));
+    fn numbered(&self, position: usize) -> Option<(Vec<u8>, usize)> {
+        let position = self.end_of(position, "#")?;
+        let (radix, mut position) =
+            self.end_of(position, "x").map_or((10, position), |position| (16, position));
         let (mut code, mut has_digits) = (0_u32, false);
         for _ in 0..DIGITS {
-            let Some((Some(byte), end)) = self.percent(at) else { break };
+            let Some((Some(byte), end)) = self.percent(position) else { break };
             let Some(digit) = char::from(byte).to_digit(radix) else { break };
             code = code.saturating_mul(radix).saturating_add(digit);
-            (at, has_digits) = (end, true);
+            (position, has_digits) = (end, true);
         }
         let escaped = char::from_u32(code).filter(|_| has_digits)?;
-        Some((escaped.to_string().into_bytes(), self.end_of(at, ";").unwrap_or(at)))
+        Some((escaped.to_string().into_bytes(), self.end_of(position, ";").unwrap_or(position)))
     }
 
     /// Returns the end of a word at a position, ignoring case.
-    fn end_of(&self, mut at: usize, word: &str) -> Option<usize> {
+    fn end_of(&self, mut position: usize, word: &str) -> Option<usize> {
         for letter in word.bytes() {
-            let (byte, end) = self.percent(at)?;
+            let (byte, end) = self.percent(position)?;
             byte.filter(|byte| byte.eq_ignore_ascii_case(&letter))?;
-            at = end;
+            position = end;
         }
-        Some(at)
+        Some(position)
     }
 
     /// Returns the value of four hexadecimal digits, and their end.
-    fn unit(&self, at: usize) -> Option<(u32, usize)> {
-        self.hexadecimal(at, 4)
+    fn code_unit(&self, position: usize) -> Option<(u32, usize)> {
+        self.hexadecimal(position, 4)
     }
 
-    fn hexadecimal(&self, mut at: usize, digits: usize) -> Option<(u32, usize)> {
+    fn hexadecimal(&self, mut position: usize, digits: usize) -> Option<(u32, usize)> {
         let mut code = 0;
         for _ in 0..digits {
-            let (byte, end) = self.percent(at)?;
+            let (byte, end) = self.percent(position)?;
             code = code * 16 + char::from(byte?).to_digit(16)?;
-            at = end;
+            position = end;
         }
-        Some((code, at))
+        Some((code, position))
     }
 }
 

@@ -59,12 +59,12 @@ fn cut_start(text: &[u8], patterns: &[&Pattern], depth: usize, rest: Rest) -> Op
     let (digits, starts) = last_digits(text);
     let needle_start = |text: &[u8]| scan(Decoded::new(text), patterns.to_vec(), &mut Vec::new(), rest);
     let start_in = |decoded: &DecodedRun| {
-        let whole = needle_start(&decoded.text);
+        let start = needle_start(&decoded.text);
         // The next byte of the needle may begin an escape.
         let escape = Decoded::cut_off(&decoded.text);
-        let before = escape.and_then(|at| needle_start(&decoded.text[..at]));
+        let before_escape = escape.and_then(|at| needle_start(&decoded.text[..at]));
         let deeper = if depth > 1 { cut_start(&decoded.text, patterns, depth - 1, rest) } else { None };
-        let at = whole.into_iter().chain(before).chain(deeper).min()?;
+        let at = start.into_iter().chain(before_escape).chain(deeper).min()?;
         starts.get(decoded.skip + at / decoded.bytes * decoded.digits).copied()
     };
     let min_digits = if rest == Rest::Lost { MIN_CUT_DIGITS } else { 1 };
@@ -102,14 +102,16 @@ fn decodings(digits: &[u8]) -> impl Iterator<Item = DecodedRun> {
 /// Whether digits contain a needle after decoding.
 fn contains_needle(digits: &[u8], patterns: &[&Pattern], depth: usize) -> bool {
     decodings(digits).any(|DecodedRun { text, .. }| {
-        let mut found = Vec::new();
-        scan(Decoded::new(&text), patterns.to_vec(), &mut found, Rest::Lost);
-        if found.is_empty() && depth > 1 {
-            let mut deeper = false;
-            for_each_run(&text, |digits, _| deeper = deeper || contains_needle(digits, patterns, depth - 1));
-            return deeper;
+        let mut matches = Vec::new();
+        scan(Decoded::new(&text), patterns.to_vec(), &mut matches, Rest::Lost);
+        if matches.is_empty() && depth > 1 {
+            let mut contains_deeper = false;
+            for_each_run(&text, |digits, _| {
+                contains_deeper = contains_deeper || contains_needle(digits, patterns, depth - 1)
+            });
+            return contains_deeper;
         }
-        !found.is_empty()
+        !matches.is_empty()
     })
 }
 

@@ -95,8 +95,8 @@ impl Stored {
         }
         let now = now();
         for (tool, (_, at)) in &unsaved.called {
-            let at = now.saturating_sub(whole_millis(at.elapsed()));
-            self.called.insert(tool.clone(), at);
+            let millis = now.saturating_sub(whole_millis(at.elapsed()));
+            self.called.insert(tool.clone(), millis);
         }
         while self.called.len() > limits.history_tools.max(1) {
             let oldest = self.called.iter().min_by_key(|(_, at)| **at).map(|(tool, _)| tool.clone());
@@ -116,7 +116,7 @@ pub(super) struct Shared {
     key: String,
     /// The state that was last read or stored. Locked during requests to the store, so that older state never
     /// overwrites newer state.
-    known: tokio::sync::Mutex<Stored>,
+    stored: tokio::sync::Mutex<Stored>,
     unsaved: Mutex<Unsaved>,
 }
 
@@ -133,7 +133,7 @@ struct Unsaved {
 impl Shared {
     pub(super) fn new(store: SharedStore, owner: &str, id: &str) -> Shared {
         let key = key(owner, id);
-        Shared { store, key, known: tokio::sync::Mutex::default(), unsaved: Mutex::default() }
+        Shared { store, key, stored: tokio::sync::Mutex::default(), unsaved: Mutex::default() }
     }
 
     async fn read(&self) -> Result<Option<Row>, StoreError> {
@@ -193,8 +193,8 @@ impl Session {
     /// [`Degrade`](OnFailure::Degrade).
     pub async fn refresh(&self) -> Result<(), ToolError> {
         let Some(shared) = &self.0.shared else { return Ok(()) };
-        let mut known = shared.known.lock().await;
-        match self.read(shared, &mut known).await {
+        let mut stored = shared.stored.lock().await;
+        match self.read(shared, &mut stored).await {
             Err(error) if shared.store.on_failure == OnFailure::Refuse => {
                 let text = "The call was not executed: the state of the session is not known, because the server that \
                             keeps it cannot be reached. Try again in a moment.";
@@ -204,18 +204,18 @@ impl Session {
         }
     }
 
-    async fn read(&self, shared: &Shared, known: &mut Stored) -> Result<(), StoreError> {
+    async fn read(&self, shared: &Shared, stored: &mut Stored) -> Result<(), StoreError> {
         let row = shared.read().await?;
         let remaining = row.as_ref().map(|row| row.left);
-        if row.as_ref().map(|row| row.version) != known.version {
-            *known = Stored::from_row(row)?;
-            self.adopt(shared, known);
+        if row.as_ref().map(|row| row.version) != stored.version {
+            *stored = Stored::from_row(row)?;
+            self.adopt(shared, stored);
         }
         // If extending the expiry fails, the session was still read.
         if remaining.is_some_and(|remaining| remaining < shared.store.ttl)
-            && let Ok(Some(version)) = shared.store.put(&shared.key, known).await
+            && let Ok(Some(version)) = shared.store.put(&shared.key, stored).await
         {
-            known.version = Some(version);
+            stored.version = Some(version);
         }
         Ok(())
     }
@@ -228,25 +228,25 @@ impl Session {
     /// Returns an error if the changes cannot be stored. They are kept, and stored the next time.
     pub async fn save(&self) -> Result<(), ToolError> {
         let Some(shared) = &self.0.shared else { return Ok(()) };
-        let mut known = shared.known.lock().await;
+        let mut stored = shared.stored.lock().await;
         for _ in 0..MAX_ATTEMPTS {
             let changes = unpoisoned(shared.unsaved.lock()).clone();
             if changes.is_empty() {
                 return Ok(());
             }
-            let mut stored = known.clone();
-            stored.apply(&changes, self.0.limits);
+            let mut changed = stored.clone();
+            changed.apply(&changes, self.0.limits);
             if let Some(version) =
-                shared.store.put(&shared.key, &stored).await.map_err(|error| store_failed(&error))?
+                shared.store.put(&shared.key, &changed).await.map_err(|error| store_failed(&error))?
             {
-                *known = Stored { version: Some(version), ..stored };
+                *stored = Stored { version: Some(version), ..changed };
                 unpoisoned(shared.unsaved.lock()).remove_up_to(changes.count);
                 return Ok(());
             }
             // Another process also changed the session: apply the changes to the new state.
             let row = shared.read().await.map_err(|error| store_failed(&error))?;
-            *known = Stored::from_row(row).map_err(|error| store_failed(&error))?;
-            self.adopt(shared, &known);
+            *stored = Stored::from_row(row).map_err(|error| store_failed(&error))?;
+            self.adopt(shared, &stored);
         }
         Err(store_failed(&StoreError::new(format!(
             "other processes changed the session {MAX_ATTEMPTS} times while it was being stored"
@@ -265,7 +265,7 @@ impl Session {
         history.clear();
         let (now, unix_now) = (Instant::now(), now());
         // A time before the start of the clock has expired anyway.
-        let instant = |at: u64| now.checked_sub(Duration::from_millis(unix_now.saturating_sub(at)));
+        let instant = |millis: u64| now.checked_sub(Duration::from_millis(unix_now.saturating_sub(millis)));
         let mut called: Vec<(Text, Instant)> =
             stored.called.into_iter().filter_map(|(tool, millis)| Some((tool, instant(millis)?))).collect();
         called.sort_by_key(|(_, at)| *at);

@@ -88,8 +88,8 @@ impl Sessions {
     /// change the same value, the later change wins. Changes that cannot be stored are kept, and are stored with
     /// those of the next call.
     ///
-    /// A call costs one request to the store before it, and another after it if it changed the session; a success does. The store
-    /// contains the values as JSON in plain text: if they include secrets, protect the store accordingly.
+    /// A call costs one request to the store before it, and another after it if it changed the session; a success does.
+    /// The store contains the values as JSON in plain text: if they include secrets, protect the store accordingly.
     ///
     /// Anyone who can open the ID of a session can read its contents: use [`open_for`](Self::open_for) if clients
     /// choose IDs.

@@ -211,7 +211,7 @@ mod tests {
             (state.rows.len(), state.counters.len())
         };
         assert_eq!(sizes(), (MIN_SWEEP_LEN / 2, 1), "counting removed the expired rows");
-        // An expired row counts as deleted. A row that expires beyond the range of the clock is state.
+        // An expired row counts as deleted. A row that expires beyond the range of the clock is kept.
         assert!(store.put("t", "0", b"", Duration::MAX, Expected::Absent).await.unwrap().is_some());
         tokio::time::advance(second * 3600).await;
         assert_eq!(store.scan("t", "").await.unwrap().len(), 1);

@@ -46,17 +46,17 @@ async fn search_ranks_names_before_descriptions() {
         let search = SearchTools::of(tools());
         let mut reversed = tools();
         reversed.reverse();
-        let found = call(&search, json!({"query": query})).await.unwrap();
-        if names(&found) != expected {
-            failures.push(format!("{query}: {:?}", names(&found)));
+        let results = call(&search, json!({"query": query})).await.unwrap();
+        if names(&results) != expected {
+            failures.push(format!("{query}: {:?}", names(&results)));
         }
-        assert_eq!(call(&SearchTools::of(reversed), json!({"query": query})).await.unwrap(), found);
+        assert_eq!(call(&SearchTools::of(reversed), json!({"query": query})).await.unwrap(), results);
     }
     assert!(failures.is_empty(), "{failures:#?}");
-    let found = call(&SearchTools::of(tools()), json!({"query": "read file", "limit": 1})).await.unwrap();
-    assert_eq!(found.to_text(), docs::detail(&tools()[1]));
-    let none = call(&SearchTools::of(tools()), json!({"query": "spaceship"})).await.unwrap();
-    assert_eq!(none.to_text(), "No tool is about 'spaceship'.");
+    let results = call(&SearchTools::of(tools()), json!({"query": "read file", "limit": 1})).await.unwrap();
+    assert_eq!(results.to_text(), docs::detail(&tools()[1]));
+    let no_results = call(&SearchTools::of(tools()), json!({"query": "spaceship"})).await.unwrap();
+    assert_eq!(no_results.to_text(), "No tool is about 'spaceship'.");
 }
 
 #[tokio::test]
@@ -79,8 +79,8 @@ async fn tool_list_is_sorted_and_paginated() {
     assert_eq!(second.details["next_offset"], json!(null));
     let mail = call(&list, json!({"category": "mail"})).await.unwrap();
     assert_eq!(names(&mail), ["send_mail"]);
-    let none = call(&list, json!({"category": "Mail"})).await.unwrap();
-    assert_eq!(none.to_text(), "No tools available");
+    let no_results = call(&list, json!({"category": "Mail"})).await.unwrap();
+    assert_eq!(no_results.to_text(), "No tools available");
     assert_eq!(call(&list, json!({"offset": 99})).await.unwrap().to_text(), "No tools available");
 }
 
@@ -94,8 +94,8 @@ async fn catalogue_shows_only_tools_the_principal_may_call() {
     let ctx = ToolContext::new("1", "x").with_principal(reader);
     let listed = call_in(&ListTools::of(specs.clone()), json!({}), &ctx).await.unwrap();
     assert_eq!(names(&listed), ["read_file"]);
-    let found = call_in(&SearchTools::of(specs), json!({"query": "file"}), &ctx).await.unwrap();
-    assert_eq!(names(&found), ["read_file"]);
+    let results = call_in(&SearchTools::of(specs), json!({"query": "file"}), &ctx).await.unwrap();
+    assert_eq!(names(&results), ["read_file"]);
 }
 
 #[tokio::test]

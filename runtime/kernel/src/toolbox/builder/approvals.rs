@@ -8,8 +8,8 @@ use crate::layers::approval::Approvals;
 use crate::layers::middleware::Approver;
 
 impl ToolboxBuilder {
-    /// Sets the approver of the calls that middleware requires an approval for. Without an approver, these calls wait for
-    /// [`Toolbox::resume`](crate::Toolbox::resume).
+    /// Sets the approver of the calls that middleware requires an approval for. Without an approver, these calls wait
+    /// for [`Toolbox::resume`](crate::Toolbox::resume).
     #[must_use]
     pub fn approver(mut self, approver: impl Approver + 'static) -> ToolboxBuilder {
         self.layers.approver = Some(Arc::new(approver));

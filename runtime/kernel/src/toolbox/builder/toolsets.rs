@@ -25,8 +25,8 @@ impl ToolboxBuilder {
     }
 
     /// Restricts the toolbox to a context. The limits of the context apply in addition to the others, and tools that
-    /// need scopes other than those of the context are not available. Its working directory is resolved within that of the
-    /// toolbox's context. Its time limit applies to the tools that set none, unless that of the toolbox is shorter.
+    /// need scopes other than those of the context are not available. Its working directory is resolved within that of
+    /// the toolbox's context. Its time limit applies to the tools that set none, unless that of the toolbox is shorter.
     #[must_use]
     pub fn context_spec(mut self, context: &ContextSpec) -> ToolboxBuilder {
         self.contexts.push(context.clone());
@@ -42,7 +42,8 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Applies the toolsets and the contexts. Every name must be the name of a tool, even if a context excludes the tool.
+    /// Applies the toolsets and the contexts. Every name must be the name of a tool, even if a context excludes the
+    /// tool.
     pub(super) fn apply_sets(&mut self) -> Result<(), ToolboxError> {
         toolsets::check_all(&self.toolsets, &self.registry).map_err(ToolboxError::Toolset)?;
         for set in std::mem::take(&mut self.toolsets) {
@@ -108,8 +109,8 @@ impl ToolboxBuilder {
 
     fn check_known<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<(), ToolboxError> {
         let tool_names = || self.registry.all_specs().map(|spec| spec.name.as_str());
-        let known: BTreeSet<&str> = tool_names().collect();
-        let unknown = names.filter(|name| !known.contains(name));
+        let existing: BTreeSet<&str> = tool_names().collect();
+        let unknown = names.filter(|name| !existing.contains(name));
         let problem = |name: &str| {
             let suggestion = closest_match(name, tool_names()).map(Text::copy_of);
             UnknownTool { name: Text::copy_of(name), suggestion }

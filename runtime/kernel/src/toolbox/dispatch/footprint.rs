@@ -121,7 +121,10 @@ impl Footprint {
 impl Resource {
     /// Creates a resource from a string, which is complete unless an unknown part follows.
     fn new(text: &str, is_complete: bool, directory: Option<&Path>) -> Resource {
-        let scheme = text.find([':', '/']).filter(|at| text[*at..].starts_with(':')).map_or(0, |at| at + 1);
+        let scheme = text
+            .find([':', '/'])
+            .filter(|index| text[*index..].starts_with(':'))
+            .map_or(0, |index| index + 1);
         let (scheme, mut path) = text.split_at(scheme);
         let joined;
         // An unknown path may be absolute.
@@ -134,8 +137,11 @@ impl Resource {
             path = &joined;
         }
         // The last level is only partially known.
-        let (path, last) =
-            if is_complete { (path, "") } else { path.split_at(path.rfind('/').map_or(0, |at| at + 1)) };
+        let (path, last) = if is_complete {
+            (path, "")
+        } else {
+            path.split_at(path.rfind('/').map_or(0, |index| index + 1))
+        };
         let is_absolute = path.starts_with('/');
         let mut levels: Vec<&str> = Vec::new();
         for level in path.split('/') {

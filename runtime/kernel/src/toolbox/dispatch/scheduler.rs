@@ -35,7 +35,8 @@ pub(super) trait Turn {
     fn is_interrupted(&self) -> bool;
 }
 
-/// Runs the calls of a turn in batches of at most `size` calls. Returns the responses in order, and whether the turn was interrupted.
+/// Runs the calls of a turn in batches of at most `size` calls. Returns the responses in order, and whether the turn
+/// was interrupted.
 pub(super) async fn drive<T: Turn>(size: NonZeroUsize, mut turn: T) -> (Vec<T::Answer>, bool) {
     let count = turn.len();
     let mut responses: Vec<Option<T::Answer>> = std::iter::repeat_with(|| None).take(count).collect();

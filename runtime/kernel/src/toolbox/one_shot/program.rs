@@ -152,14 +152,14 @@ fn parse_args(name: &str, args: impl Iterator<Item = OsString>) -> Result<Reques
 /// Returns the named tool, or the only tool if none is named.
 fn find_tool(name: Option<String>, tools: &[ToolMeta]) -> Result<&ToolMeta, OneShotOutput> {
     let names = || tools.iter().map(|tool| tool.name.as_str());
-    let all = || names().collect::<Vec<_>>().join(", ");
+    let list = || names().collect::<Vec<_>>().join(", ");
     match (name, tools) {
         (None, [tool]) => Ok(tool),
-        (None, _) => Err(usage_error("TOOL_NOT_FOUND", format!("Name one of the tools: {}", all()))),
+        (None, _) => Err(usage_error("TOOL_NOT_FOUND", format!("Name one of the tools: {}", list()))),
         (Some(name), _) => tools.iter().find(|tool| tool.name == *name).ok_or_else(|| {
             let hint = match closest_match(&name, names()) {
                 Some(suggestion) => format!("did you mean '{suggestion}'?"),
-                None => format!("there are {}", all()),
+                None => format!("there are {}", list()),
             };
             usage_error("TOOL_NOT_FOUND", format!("Tool not found: {name}; {hint}"))
         }),

@@ -166,9 +166,9 @@ impl Toolbox {
     /// # Errors
     ///
     /// Returns [`ToolError::InvalidArgs`] with all problems, without running anything, if the input does not match
-    /// the schema of the request. The outcome of the call is in the response, and so is the error for an invalid request, with the
-    /// codes `INPUT_REQUEST_INVALID`, `INPUT_REQUEST_EXPIRED`, `INPUT_REQUEST_USED` and `INPUT_REQUEST_UNKNOWN`,
-    /// which correspond to those of [`resume`](Self::resume).
+    /// the schema of the request. The outcome of the call is in the response, and so is the error for an invalid
+    /// request, with the codes `INPUT_REQUEST_INVALID`, `INPUT_REQUEST_EXPIRED`, `INPUT_REQUEST_USED` and
+    /// `INPUT_REQUEST_UNKNOWN`, which correspond to those of [`resume`](Self::resume).
     pub async fn resume_with_input(
         &self,
         pending: PendingInputCall,

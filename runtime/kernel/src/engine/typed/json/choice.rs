@@ -9,15 +9,15 @@ const MAX_CHOICES_SHOWN: usize = 20;
 
 /// Returns the choice with this string.
 #[must_use]
-pub fn find<T: Clone>(all: &[T], as_str: fn(&T) -> &str, text: &str) -> Option<T> {
-    all.iter().find(|choice| as_str(choice) == text).cloned()
+pub fn find<T: Clone>(choices: &[T], as_str: fn(&T) -> &str, text: &str) -> Option<T> {
+    choices.iter().find(|choice| as_str(choice) == text).cloned()
 }
 
 /// Returns the error for a string that is not one of the choices.
 #[must_use]
-pub fn unknown<T>(all: &[T], as_str: fn(&T) -> &str, text: &str) -> JsonError {
-    let mut allowed: Vec<&str> = all.iter().map(as_str).take(MAX_CHOICES_SHOWN).collect();
-    if all.len() > MAX_CHOICES_SHOWN {
+pub fn unknown<T>(choices: &[T], as_str: fn(&T) -> &str, text: &str) -> JsonError {
+    let mut allowed: Vec<&str> = choices.iter().map(as_str).take(MAX_CHOICES_SHOWN).collect();
+    if choices.len() > MAX_CHOICES_SHOWN {
         allowed.push("…");
     }
     JsonError::new(format!("{text:?} is not one of the allowed strings: {}", allowed.join(", ")))
@@ -133,16 +133,16 @@ macro_rules! __choices {
 
 /// Returns the choice with this number.
 #[must_use]
-pub fn numbered<T: Clone>(all: &[T], as_i64: fn(&T) -> i64, number: i64) -> Option<T> {
-    all.iter().find(|choice| as_i64(choice) == number).cloned()
+pub fn numbered<T: Clone>(choices: &[T], as_i64: fn(&T) -> i64, number: i64) -> Option<T> {
+    choices.iter().find(|choice| as_i64(choice) == number).cloned()
 }
 
 /// Returns the error for a number that is not one of the choices.
 #[must_use]
-pub fn unknown_number<T>(all: &[T], as_i64: fn(&T) -> i64, number: i64) -> JsonError {
+pub fn unknown_number<T>(choices: &[T], as_i64: fn(&T) -> i64, number: i64) -> JsonError {
     let allowed: Vec<String> =
-        all.iter().take(MAX_CHOICES_SHOWN).map(|choice| as_i64(choice).to_string()).collect();
-    let more = if all.len() > MAX_CHOICES_SHOWN { ", …" } else { "" };
+        choices.iter().take(MAX_CHOICES_SHOWN).map(|choice| as_i64(choice).to_string()).collect();
+    let more = if choices.len() > MAX_CHOICES_SHOWN { ", …" } else { "" };
     JsonError::new(format!("{number} is not one of the allowed numbers: {}{more}", allowed.join(", ")))
 }
 

@@ -7,13 +7,13 @@ use serde_json::json;
 fn null_and_absence_stay_distinct() {
     type Nullable = Option<Option<i64>>;
     let value = json!({"a": null, "b": 1});
-    let all: (Nullable, Nullable, Nullable, Option<i64>) =
+    let members: (Nullable, Nullable, Nullable, Option<i64>) =
         read(value.clone(), &["a", "b", "c", "d"]).unwrap();
-    assert_eq!(all, (Some(None), Some(Some(1)), None, None));
+    assert_eq!(members, (Some(None), Some(Some(1)), None, None));
     let error = read::<(i64,)>(value.clone(), &["d"]).unwrap_err();
     assert_eq!(error.to_string(), "a required field is missing at /d");
-    let (And((b,), ()), rest) = read_all::<And<(i64,), ()>, Value>(value, &["b"]).unwrap();
-    assert_eq!((b, rest.len()), (1, 1));
+    let (And((b,), ()), extra) = read_all::<And<(i64,), ()>, Value>(value, &["b"]).unwrap();
+    assert_eq!((b, extra.len()), (1, 1));
     let (null, absent): (Nullable, Nullable) = (Some(None), None);
     assert_eq!(object(&[], &[("a", &null), ("b", &absent)]), json!({"a": null}));
     assert_eq!(object(&[("a", &None::<i64>)], &[]), json!({"a": null}));
