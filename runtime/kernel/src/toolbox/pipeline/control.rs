@@ -50,10 +50,10 @@ impl Toolbox {
         admitted: Admitted<'a>,
         arguments: BorrowedValue<'a>,
         call: &ToolCall,
-        seen: &'a Invocation<'a>,
+        invocation: &'a Invocation<'a>,
         record: &mut Record,
     ) -> Outcome {
-        let (inner, spec, ctx) = (self.inner(), admitted.spec, seen.ctx());
+        let (inner, spec, ctx) = (self.inner(), admitted.spec, invocation.ctx());
         let (layers, controls) = (&inner.layers, &inner.layers.controls);
         let tool = &**inner.build(admitted)?;
         // A tool can run again only if there is an input handler.
@@ -65,7 +65,7 @@ impl Toolbox {
         let resumed =
             (!resumption.inputs.is_empty()).then(|| Box::new(ctx.with_inputs(resumption.inputs.clone())));
         let first = resumed.as_deref().unwrap_or(ctx);
-        let run = layers.execute((tool, seen), arguments, first, record, &resumption.spends);
+        let run = layers.execute((tool, invocation), arguments, first, record, &resumption.spends);
         let mut result = run.await.map_err(|error| nested_wait_error(error, call))?;
         let mut inputs = Vec::new();
         while !result.is_error() {
@@ -105,7 +105,7 @@ impl Toolbox {
                     let (arguments, ctx_with_inputs) =
                         (retained.clone().unwrap_or_default(), ctx.with_inputs(inputs.clone()));
                     result = layers
-                        .execute((tool, seen), arguments.into(), &ctx_with_inputs, record, &[])
+                        .execute((tool, invocation), arguments.into(), &ctx_with_inputs, record, &[])
                         .await
                         .map_err(|error| nested_wait_error(error, call))?;
                 }

@@ -17,13 +17,13 @@ impl Layers {
     /// exclusive tool runs alone, and other tools never run concurrently with it.
     pub(super) async fn execute<'a>(
         &self,
-        (tool, seen): (&'a dyn AgentTool, &Invocation<'_>),
+        (tool, invocation): (&'a dyn AgentTool, &Invocation<'_>),
         arguments: BorrowedValue<'a>,
         ctx: &'a ToolContext,
         record: &mut Record,
         spends: &[Ticket],
     ) -> Outcome {
-        let spec = seen.spec();
+        let spec = invocation.spec();
         let permit;
         let ctx = match &self.exclusion {
             None => ctx,
@@ -37,14 +37,17 @@ impl Layers {
                 &permit.0
             }
         };
-        let pending = PendingRun { layers: self, tool, seen, arguments, ctx, record, spends };
-        let around = &seen.layers().around[..];
-        if around.is_empty() {
+        let pending = PendingRun { layers: self, tool, invocation, arguments, ctx, record, spends };
+        let around_layers = &invocation.layers().around[..];
+        if around_layers.is_empty() {
             return pending.run().await;
         }
         // On the heap: few tools have such layers, and all others would reserve the space for it.
-        let run = Box::pin(async move { Next::new(around, seen, || Box::pin(pending.run())).run().await });
-        Box::pin(layer::pass(around, seen, run)).await
+        let run =
+            Box::pin(
+                async move { Next::new(around_layers, invocation, || Box::pin(pending.run())).run().await },
+            );
+        Box::pin(layer::pass(around_layers, invocation, run)).await
     }
 }
 
@@ -52,7 +55,7 @@ impl Layers {
 struct PendingRun<'a, 'r> {
     layers: &'r Layers,
     tool: &'a dyn AgentTool,
-    seen: &'r Invocation<'r>,
+    invocation: &'r Invocation<'r>,
     arguments: BorrowedValue<'a>,
     ctx: &'a ToolContext,
     record: &'r mut Record,
@@ -68,16 +71,16 @@ impl PendingRun<'_, '_> {
         if !self.spends.is_empty() {
             Box::pin(self.layers.seals.spend(self.spends, callback_timeout)).await?;
         }
-        let limit = time_limit(self.seen.spec(), self.layers.default_timeout, self.ctx.timeout());
+        let limit = time_limit(self.invocation.spec(), self.layers.default_timeout, self.ctx.timeout());
         if let Some(span) = self.ctx.span() {
             span.runs();
         }
         // No `match`: otherwise the future of every call would contain the outcome of a replay while its tool runs.
         if let Some(outcome) = self.record.replayed_outcome() {
-            self.seen.start(true);
+            self.invocation.start(true);
             return outcome;
         }
-        self.seen.start(false);
+        self.invocation.start(false);
         execute(self.tool, self.arguments, self.ctx, limit).await
     }
 }
