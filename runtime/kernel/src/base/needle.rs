@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use super::truncate::floor;
 use decoded::Decoded;
-use pattern::{Pattern, Rest, Unit, scan};
+use pattern::{Pattern, Remainder, Unit, scan};
 
 /// The minimum length of a decoded needle, in bytes: shorter needles occur by chance.
 const MIN_NEEDLE_BYTES: usize = 4;
@@ -76,26 +76,26 @@ pub fn replace<'n>(
 
 /// Returns the ranges of the needles, in order and without overlaps.
 pub fn find<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>) -> Vec<Range<usize>> {
-    search(text, needles, Rest::Lost).0
+    search(text, needles, Remainder::Lost).0
 }
 
 /// Returns the earliest position where a needle may begin whose end has not arrived yet; if there is none, the length
 /// of the text. A caller that holds back the text after this position until more text arrives finds the same needles
 /// as in the whole text, except for needles in two or more encodings whose first digits end a line.
 pub fn unfinished<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>) -> usize {
-    cut_needle_start(text, needles, Rest::Follows)
+    cut_needle_start(text, needles, Remainder::Follows)
 }
 
 /// Returns the earliest position where a needle may begin whose end was cut off; if there is none, the length of the
 /// text. Ignores a few trailing digits, which reveal nothing.
 pub fn cut_off<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>) -> usize {
-    cut_needle_start(text, needles, Rest::Lost)
+    cut_needle_start(text, needles, Remainder::Lost)
 }
 
 fn cut_needle_start<'n>(
     text: &str,
     needles: impl IntoIterator<Item = &'n SecretPattern>,
-    rest: Rest,
+    remainder: Remainder,
 ) -> usize {
     let needles: Vec<&SecretPattern> = needles.into_iter().collect();
     if needles.is_empty() {
@@ -103,12 +103,12 @@ fn cut_needle_start<'n>(
     }
     let patterns: Vec<&Pattern> = needles.iter().flat_map(|needle| &needle.decoded).collect();
     let layered =
-        |text: &str| layered::unfinished(text.as_bytes(), &patterns, rest).map(|at| floor(text, at));
-    let (ranges, begin) = search(text, needles.iter().copied(), rest);
+        |text: &str| layered::unfinished(text.as_bytes(), &patterns, remainder).map(|at| floor(text, at));
+    let (ranges, begin) = search(text, needles.iter().copied(), remainder);
     let mut begin = layered(text).map_or(begin, |layered| begin.min(layered));
     if let Some(escape) = Decoded::cut_off(text.as_bytes()) {
         let decodable = &text[..floor(text, escape)];
-        begin = begin.min(search(decodable, needles.iter().copied(), rest).1).min(decodable.len());
+        begin = begin.min(search(decodable, needles.iter().copied(), remainder).1).min(decodable.len());
         begin = layered(decodable).map_or(begin, |layered| begin.min(layered));
     }
     // Do not split a needle that was found.
@@ -119,7 +119,7 @@ fn cut_needle_start<'n>(
 fn search<'n>(
     text: &str,
     needles: impl IntoIterator<Item = &'n SecretPattern>,
-    rest: Rest,
+    remainder: Remainder,
 ) -> (Vec<Range<usize>>, usize) {
     let (mut plain, mut decoded) = (Vec::new(), Vec::new());
     for needle in needles {
@@ -128,8 +128,8 @@ fn search<'n>(
     }
     let mut ranges = Vec::new();
     let raw = text.bytes().enumerate().map(|(at, byte)| Unit { byte, part: at..at + 1 });
-    let begin = scan(raw, plain, &mut ranges, rest);
-    let begin = scan(Decoded::new(text.as_bytes()), decoded.clone(), &mut ranges, rest)
+    let begin = scan(raw, plain, &mut ranges, remainder);
+    let begin = scan(Decoded::new(text.as_bytes()), decoded.clone(), &mut ranges, remainder)
         .into_iter()
         .chain(begin)
         .min();

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::decoded::Decoded;
-use super::pattern::{Pattern, Rest, Unit, scan};
+use super::pattern::{Pattern, Remainder, Unit, scan};
 
 /// The minimum number of digits that are decoded: shorter runs contain no needle in another encoding.
 const MIN_RUN_DIGITS: usize = 16;
@@ -18,22 +18,22 @@ const MAX_DEPTH: usize = 4;
 const MIN_REVEALING_DIGITS: usize = 2 << MAX_DEPTH;
 
 /// Adds the runs of digits that contain a needle and do not overlap a known range.
-pub(super) fn find(text: &str, patterns: &[&Pattern], found: &mut Vec<Range<usize>>) {
-    let before = found.len();
+pub(super) fn find(text: &str, patterns: &[&Pattern], ranges: &mut Vec<Range<usize>>) {
+    let before = ranges.len();
     for_each_run(text.as_bytes(), |digits, part| {
-        let is_known = found[..before].iter().any(|range| range.start < part.end && part.start < range.end);
+        let is_known = ranges[..before].iter().any(|range| range.start < part.end && part.start < range.end);
         if !is_known && contains_needle(digits, patterns, MAX_DEPTH) {
-            found.push(part);
+            ranges.push(part);
         }
     });
 }
 
 /// Returns the position where an encoded needle that the end of a text cuts off may begin.
-pub(super) fn unfinished(text: &[u8], patterns: &[&Pattern], rest: Rest) -> Option<usize> {
-    let begin = cut_start(text, patterns, MAX_DEPTH, rest);
+pub(super) fn unfinished(text: &[u8], patterns: &[&Pattern], remainder: Remainder) -> Option<usize> {
+    let begin = cut_start(text, patterns, MAX_DEPTH, remainder);
     // Digits at the end of a line are usually part of a word, which the next line does not continue.
     let may_continue =
-        rest == Rest::Follows && text.last().is_some_and(|last| !matches!(last, b'\n' | b'\r'));
+        remainder == Remainder::Follows && text.last().is_some_and(|last| !matches!(last, b'\n' | b'\r'));
     let digits = if may_continue { last_digits(text).1 } else { Vec::new() };
     begin.into_iter().chain(digits.get(digits.len().saturating_sub(MIN_REVEALING_DIGITS)).copied()).min()
 }
@@ -55,19 +55,19 @@ fn last_digits(text: &[u8]) -> (Vec<u8>, Vec<usize>) {
 }
 
 /// Like [`unfinished`], for at most `depth` nested encodings.
-fn cut_start(text: &[u8], patterns: &[&Pattern], depth: usize, rest: Rest) -> Option<usize> {
+fn cut_start(text: &[u8], patterns: &[&Pattern], depth: usize, remainder: Remainder) -> Option<usize> {
     let (digits, starts) = last_digits(text);
-    let needle_start = |text: &[u8]| scan(Decoded::new(text), patterns.to_vec(), &mut Vec::new(), rest);
+    let needle_start = |text: &[u8]| scan(Decoded::new(text), patterns.to_vec(), &mut Vec::new(), remainder);
     let start_in = |decoded: &DecodedRun| {
         let start = needle_start(&decoded.text);
         // The next byte of the needle may begin an escape.
         let escape = Decoded::cut_off(&decoded.text);
         let before_escape = escape.and_then(|at| needle_start(&decoded.text[..at]));
-        let deeper = if depth > 1 { cut_start(&decoded.text, patterns, depth - 1, rest) } else { None };
+        let deeper = if depth > 1 { cut_start(&decoded.text, patterns, depth - 1, remainder) } else { None };
         let at = start.into_iter().chain(before_escape).chain(deeper).min()?;
         starts.get(decoded.skip + at / decoded.bytes * decoded.digits).copied()
     };
-    let min_digits = if rest == Rest::Lost { MIN_CUT_DIGITS } else { 1 };
+    let min_digits = if remainder == Remainder::Lost { MIN_CUT_DIGITS } else { 1 };
     if digits.len() < min_digits {
         None
     } else {
@@ -103,7 +103,7 @@ fn decodings(digits: &[u8]) -> impl Iterator<Item = DecodedRun> {
 fn contains_needle(digits: &[u8], patterns: &[&Pattern], depth: usize) -> bool {
     decodings(digits).any(|DecodedRun { text, .. }| {
         let mut matches = Vec::new();
-        scan(Decoded::new(&text), patterns.to_vec(), &mut matches, Rest::Lost);
+        scan(Decoded::new(&text), patterns.to_vec(), &mut matches, Remainder::Lost);
         if matches.is_empty() && depth > 1 {
             let mut contains_deeper = false;
             for_each_run(&text, |digits, _| {

@@ -10,10 +10,10 @@ pub(super) struct Unit {
 
 /// What happens to the remainder of a text that is cut off.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rest {
-    /// It arrives later, and is searched together with the part that was held back.
+pub(super) enum Remainder {
+    /// The remainder arrives later, and is searched together with the part that was held back.
     Follows,
-    /// It is never shown.
+    /// The remainder is never shown.
     Lost,
 }
 
@@ -21,8 +21,8 @@ pub(super) enum Rest {
 pub(super) fn scan(
     units: impl Iterator<Item = Unit>,
     mut patterns: Vec<&Pattern>,
-    found: &mut Vec<Range<usize>>,
-    rest: Rest,
+    ranges: &mut Vec<Range<usize>>,
+    remainder: Remainder,
 ) -> Option<usize> {
     patterns.retain(|pattern| !pattern.bytes.is_empty());
     let longest = patterns.iter().map(|pattern| pattern.bytes.len()).max()?;
@@ -47,9 +47,9 @@ pub(super) fn scan(
         count += 1;
         let mut report = |length: usize| {
             let start = starts[(count - length) % longest];
-            match found.last_mut().filter(|last| last.contains(&start) || last.start == part.start) {
+            match ranges.last_mut().filter(|last| last.contains(&start) || last.start == part.start) {
                 Some(last) => last.end = last.end.max(part.end),
-                None => found.push(start..part.end),
+                None => ranges.push(start..part.end),
             }
         };
         started.retain(|index| {
@@ -66,7 +66,7 @@ pub(super) fn scan(
         }
     }
     // If the remainder is lost, only a few bytes of a needle would be shown; if it follows, the whole needle.
-    let min_state = |pattern: &Pattern| if rest == Rest::Lost { pattern.min_cut } else { 1 };
+    let min_state = |pattern: &Pattern| if remainder == Remainder::Lost { pattern.min_cut } else { 1 };
     let cut = started.into_iter().filter(|index| states[*index] >= min_state(patterns[*index]));
     let limit = cut.map(|index| states[index]).max()?;
     Some(starts[(count - limit) % longest])
