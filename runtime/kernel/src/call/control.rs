@@ -62,7 +62,7 @@ impl Control {
 /// An action to be performed outside the tool, such as asking a person.
 #[derive(Clone, PartialEq)]
 pub struct Effect {
-    /// The name of the effect, under which its handler is registered.
+    /// The name of the effect, which is that of its handler.
     pub name: Text,
     /// The data of the effect.
     pub data: Value,

@@ -133,8 +133,8 @@ impl ToolboxBuilder {
 
     /// Sets the maximum number of calls that tools may make for a single call of a model, at all depths together:
     /// [`DEFAULT_MAX_NESTED_CALLS`](crate::call::context::DEFAULT_MAX_NESTED_CALLS) by default. Additional calls fail
-    /// with the code `CALLS_EXCEEDED`. The calls of a sub-agent are calls of a model, to which the limit of its turns
-    /// applies.
+    /// with the code `CALLS_EXCEEDED`. The calls of a sub-agent are calls of a model, and are limited by its
+    /// maximum number of turns.
     #[must_use]
     pub fn max_nested_calls(mut self, max: u32) -> ToolboxBuilder {
         self.layers.nested_calls = max;

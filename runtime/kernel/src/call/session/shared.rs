@@ -120,8 +120,8 @@ pub(super) struct Shared {
     unsaved: Mutex<Unsaved>,
 }
 
-/// Changes that may not be stored yet, each with its number. They are removed when they are stored, not when they are
-/// sent, because a caller may cancel in between.
+/// Changes that are possibly not stored yet, each with its number. They are removed when they are stored, not when they
+/// are sent, because a caller may cancel in between.
 #[derive(Clone, Default)]
 struct Unsaved {
     count: u64,
