@@ -28,9 +28,9 @@ pub enum Glance {
 impl Glance {
     /// Identifies a line that is not a message.
     pub fn at(line: &[u8]) -> Glance {
-        let mut skim = Skim::default();
-        skim.read(line);
-        skim.glance()
+        let mut scanner = MessageScanner::default();
+        scanner.read(line);
+        scanner.into_glance()
     }
 }
 
@@ -42,17 +42,17 @@ pub struct Lines {
     line: Vec<u8>,
     max_length: usize,
     /// The state of the search for the ID in a line that is too long.
-    skim: Option<Skim>,
+    scanner: Option<MessageScanner>,
 }
 
 impl Lines {
     pub fn new(max_length: usize) -> Lines {
-        Lines { line: Vec::new(), max_length, skim: None }
+        Lines { line: Vec::new(), max_length, scanner: None }
     }
 
     /// Returns the number of skipped bytes of the current line, if it is too long.
     pub fn passed_over(&self) -> usize {
-        self.skim.as_ref().map_or(0, |skim| skim.length)
+        self.scanner.as_ref().map_or(0, |scanner| scanner.length)
     }
 
     /// Returns the start of a line whose end was not read yet.
@@ -65,12 +65,12 @@ impl Lines {
         while let Some(end) = memchr(b'\n', bytes) {
             let remaining = &bytes[end + 1..];
             bytes = &bytes[..end];
-            if self.line.is_empty() && self.skim.is_none() && bytes.len() <= self.max_length {
+            if self.line.is_empty() && self.scanner.is_none() && bytes.len() <= self.max_length {
                 on_line(Line::Whole(bytes));
             } else {
                 self.add(bytes);
-                match self.skim.take() {
-                    Some(skim) => on_line(Line::TooLong(skim.glance())),
+                match self.scanner.take() {
+                    Some(scanner) => on_line(Line::TooLong(scanner.into_glance())),
                     None => on_line(Line::Whole(&self.line)),
                 }
                 // Long lines are rare; release their memory.
@@ -83,21 +83,21 @@ impl Lines {
 
     /// Calls `on_line` for the last line if the stream ends without a line end.
     pub fn finish(&mut self, on_line: impl FnMut(Line<'_>)) {
-        if !self.line.is_empty() || self.skim.is_some() {
+        if !self.line.is_empty() || self.scanner.is_some() {
             self.push(b"\n", on_line);
         }
     }
 
     /// Adds to the current line. If the line gets too long, only searches it for its ID.
     fn add(&mut self, bytes: &[u8]) {
-        if self.skim.is_none() && self.line.len() + bytes.len() > self.max_length {
-            let mut skim = Skim::default();
-            skim.read(&self.line);
+        if self.scanner.is_none() && self.line.len() + bytes.len() > self.max_length {
+            let mut scanner = MessageScanner::default();
+            scanner.read(&self.line);
             self.line = Vec::new();
-            self.skim = Some(skim);
+            self.scanner = Some(scanner);
         }
-        match &mut self.skim {
-            Some(skim) => skim.read(bytes),
+        match &mut self.scanner {
+            Some(scanner) => scanner.read(bytes),
             None => self.line.extend_from_slice(bytes),
         }
     }
@@ -105,16 +105,16 @@ impl Lines {
 
 /// Finds the ID in a message that is not buffered.
 #[derive(Default)]
-struct Skim {
+struct MessageScanner {
     length: usize,
     depth: usize,
     in_string: bool,
     escaped: bool,
     /// The last string of the outermost object, if it is short.
-    text: Vec<u8>,
+    last_string: Vec<u8>,
     in_id: bool,
     /// The raw text of the ID, if it is short.
-    raw: Vec<u8>,
+    raw_id: Vec<u8>,
     id: Option<Value>,
     /// Whether there is an ID that is neither a string nor an integer.
     has_invalid_id: bool,
@@ -122,22 +122,22 @@ struct Skim {
     has_result: bool,
 }
 
-impl Skim {
+impl MessageScanner {
     fn read(&mut self, bytes: &[u8]) {
         self.length += bytes.len();
         for byte in bytes {
             if self.in_id
                 && (self.in_string || !matches!(byte, b',' | b'}'))
-                && self.raw.len() <= MAX_ID_BYTES
+                && self.raw_id.len() <= MAX_ID_BYTES
             {
-                self.raw.push(*byte);
+                self.raw_id.push(*byte);
             }
             if self.in_string {
                 match byte {
                     _ if self.escaped => self.escaped = false,
                     b'\\' => self.escaped = true,
                     b'"' => self.in_string = false,
-                    byte if self.depth == 1 && self.text.len() < 16 => self.text.push(*byte),
+                    byte if self.depth == 1 && self.last_string.len() < 16 => self.last_string.push(*byte),
                     _ => {}
                 }
                 continue;
@@ -146,7 +146,7 @@ impl Skim {
                 b'"' => {
                     self.in_string = true;
                     if self.depth == 1 {
-                        self.text.clear();
+                        self.last_string.clear();
                     }
                 }
                 b'{' | b'[' => self.depth += 1,
@@ -155,10 +155,10 @@ impl Skim {
                     self.depth = self.depth.saturating_sub(1);
                 }
                 b':' if self.depth == 1 => {
-                    self.in_id = self.text == b"id";
-                    self.raw.clear();
-                    self.has_method |= self.text == b"method";
-                    self.has_result |= self.text == b"result" || self.text == b"error";
+                    self.in_id = self.last_string == b"id";
+                    self.raw_id.clear();
+                    self.has_method |= self.last_string == b"method";
+                    self.has_result |= self.last_string == b"result" || self.last_string == b"error";
                 }
                 b',' => self.end_value(),
                 _ => {}
@@ -169,13 +169,13 @@ impl Skim {
     fn end_value(&mut self) {
         if self.depth == 1 && self.in_id {
             self.in_id = false;
-            let id = serde_json::from_slice(&self.raw).ok();
+            let id = serde_json::from_slice(&self.raw_id).ok();
             self.id = id.filter(|id: &Value| id.is_string() || id.is_i64() || id.is_u64());
-            self.has_invalid_id = self.id.is_none() && self.raw.len() <= MAX_ID_BYTES;
+            self.has_invalid_id = self.id.is_none() && self.raw_id.len() <= MAX_ID_BYTES;
         }
     }
 
-    fn glance(self) -> Glance {
+    fn into_glance(self) -> Glance {
         match (self.has_method, self.has_result, self.id) {
             (true, _, None) if self.has_invalid_id => Glance::Odd,
             (true, _, id) => Glance::Request(id),

@@ -21,15 +21,15 @@ pub fn trusting(roots: &[Vec<u8>]) -> Result<ConfigBuilder<ClientConfig, WantsCl
 }
 
 /// Parses the certificates of PEM texts. A text without a certificate is an error: it is usually a path.
-pub fn certificates(what: &str, texts: &[Vec<u8>]) -> Result<Vec<CertificateDer<'static>>, Error> {
+pub fn certificates(label: &str, texts: &[Vec<u8>]) -> Result<Vec<CertificateDer<'static>>, Error> {
     let mut certificates = Vec::new();
     for text in texts {
         let count = certificates.len();
         for certificate in CertificateDer::pem_slice_iter(text) {
-            certificates.push(certificate.map_err(|error| Error::General(format!("{what}: {error}")))?);
+            certificates.push(certificate.map_err(|error| Error::General(format!("{label}: {error}")))?);
         }
         if certificates.len() == count {
-            return Err(Error::General(format!("{what}: no certificate in the PEM text")));
+            return Err(Error::General(format!("{label}: no certificate in the PEM text")));
         }
     }
     Ok(certificates)

@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn paths_stay_inside_the_root() {
         let root = Path::new("/no/such/base");
-        let resolve = |path: &str, root| super::resolve(Path::new(path), root);
+        let resolve_text = |path: &str, root| resolve(Path::new(path), root);
         for (path, expected) in [
             ("a/b.txt", Ok("/no/such/base/a/b.txt")),
             ("/no/such/base/c", Ok("/no/such/base/c")),
@@ -191,14 +191,14 @@ mod tests {
             ("\\\\host\\x", Err("a host name")),
             ("a\0b", Err("a NUL character")),
         ] {
-            match (resolve(path, Some(root)), expected) {
+            match (resolve_text(path, Some(root)), expected) {
                 (Ok(full), Ok(expected)) => assert_eq!(full, Path::new(expected), "{path}"),
                 (Err(error), Err(part)) => assert!(error.contains(part), "{path}: {error}"),
                 (other, _) => panic!("{path}: {other:?}"),
             }
         }
-        assert!(resolve("/etc", None).unwrap_err().contains("without the `/`"));
-        assert_eq!(resolve("x", None).as_deref(), Ok(Path::new("x")));
+        assert!(resolve_text("/etc", None).unwrap_err().contains("without the `/`"));
+        assert_eq!(resolve_text("x", None).as_deref(), Ok(Path::new("x")));
     }
 
     #[cfg(unix)]

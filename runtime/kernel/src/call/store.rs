@@ -206,8 +206,8 @@ impl StoreError {
     }
 
     /// Returns the error for a row that does not have the format of this version.
-    pub(crate) fn unreadable(what: &str, reason: impl fmt::Display) -> StoreError {
-        StoreError::new(format!("{what} was not written by this version: {reason}"))
+    pub(crate) fn unreadable(subject: &str, reason: impl fmt::Display) -> StoreError {
+        StoreError::new(format!("{subject} was not written by this version: {reason}"))
     }
 }
 

@@ -110,10 +110,10 @@ impl FactoryError {
         FactoryError(reason.into())
     }
 
-    /// `{tool} tool requires {what}`, with its article: `an executor`, `a chat service`.
+    /// `{tool} tool requires {requirement}`, with its article: `an executor`, `a chat service`.
     #[must_use]
-    pub fn requires(tool: &str, what: &str) -> FactoryError {
-        FactoryError(format!("{tool} tool requires {what}").into())
+    pub fn requires(tool: &str, requirement: &str) -> FactoryError {
+        FactoryError(format!("{tool} tool requires {requirement}").into())
     }
 
     /// Returns the error for a tool that requires a missing service, if it does.

@@ -76,7 +76,7 @@ impl JsonError {
 
     /// Creates an error for an unexpected type of value.
     #[must_use]
-    pub fn expected(what: &str, value: &Value) -> JsonError {
+    pub fn expected(expected: &str, value: &Value) -> JsonError {
         let actual = match value {
             Value::Null => "null",
             Value::Bool(_) => "a boolean",
@@ -85,7 +85,7 @@ impl JsonError {
             Value::Array(_) => "an array",
             Value::Object(_) => "an object",
         };
-        JsonError::new(format!("expected {what}, got {actual}"))
+        JsonError::new(format!("expected {expected}, got {actual}"))
     }
 
     /// Returns the key of the outermost object that contains the value.
@@ -205,7 +205,7 @@ impl FromJson for String {
 }
 
 macro_rules! scalar {
-    ($type:ty, $what:literal, $value:ident => $read:expr) => {
+    ($type:ty, $expected:literal, $value:ident => $read:expr) => {
         impl ToJson for $type {
             fn to_json(&self) -> Value {
                 Value::from(*self)
@@ -214,7 +214,7 @@ macro_rules! scalar {
 
         impl FromJson for $type {
             fn from_json($value: Value) -> Result<Self, JsonError> {
-                $read.ok_or_else(|| JsonError::expected($what, &$value))
+                $read.ok_or_else(|| JsonError::expected($expected, &$value))
             }
         }
     };

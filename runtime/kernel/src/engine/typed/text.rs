@@ -3,7 +3,7 @@
 /// Implements the conversion of types from and to their string formats.
 #[allow(unused_macros, reason = "each use is behind a feature")]
 macro_rules! convert_text {
-    ($($type:ty, $what:literal, $value:ident => $write:expr;)+) => {$(
+    ($($type:ty, $format:literal, $value:ident => $write:expr;)+) => {$(
         impl crate::engine::typed::ToJson for $type {
             fn to_json(&self) -> serde_json::Value {
                 let $value = self;
@@ -15,7 +15,7 @@ macro_rules! convert_text {
             fn from_json(value: serde_json::Value) -> Result<Self, crate::engine::typed::JsonError> {
                 let text = String::from_json(value)?;
                 text.parse().map_err(|error| {
-                    crate::engine::typed::JsonError::new(format!("{text:?} is not {}: {error}", $what))
+                    crate::engine::typed::JsonError::new(format!("{text:?} is not {}: {error}", $format))
                 })
             }
         }
