@@ -41,12 +41,12 @@ impl Roots {
 }
 
 impl ToolContext {
-    /// Adds a named directory to which paths can be restricted. Calls that a tool makes keep the directories that the
-    /// toolbox set.
+    /// Adds a named directory to which paths can be restricted. Calls that a tool makes keep those that the toolbox
+    /// derived.
     #[must_use]
     pub fn with_root(self, name: impl Into<String>, directory: impl Into<PathBuf>) -> ToolContext {
         let (name, directory) = (name.into(), directory.into());
-        self.with(|turn| turn.roots.insert(name, directory))
+        self.with(|around| around.roots.insert(name, directory))
     }
 }
 

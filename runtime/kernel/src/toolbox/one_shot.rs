@@ -75,7 +75,7 @@ impl OneShotOutput {
         OneShotOutput { detail, ..OneShotOutput::new(error_json(error), status) }
     }
 
-    fn from_response(response: &ToolResponse) -> OneShotOutput {
+    fn of(response: &ToolResponse) -> OneShotOutput {
         match &response.outcome {
             Err(error) => OneShotOutput::failed(error),
             Ok(result) if reports_failure(result) => OneShotOutput::new(reported_error(result), 1),
@@ -120,10 +120,9 @@ pub async fn run_call(toolbox: &Toolbox, tool: &str, input: &[u8], turn: &ToolCo
         Ok(arguments) => arguments,
         Err(error) => return OneShotOutput::failed(&unreadable(&error)),
     };
-    let response = OneShotOutput::from_response(
-        &toolbox.call(ToolCall::new("one-shot", tool, arguments.clone()), turn).await,
-    );
-    // Most responses have no detail to redact.
+    let response =
+        OneShotOutput::of(&toolbox.call(ToolCall::new("one-shot", tool, arguments.clone()), turn).await);
+    // Most responses have no detail, and need no second look at the arguments.
     if response.detail.is_empty() {
         return response;
     }

@@ -35,7 +35,7 @@ pub(super) trait Turn {
     fn is_interrupted(&self) -> bool;
 }
 
-/// Runs the calls of a turn in batches of at most `size` calls. Returns the responses in order, and whether the turn
+/// Runs the calls of a turn in steps of at most `size` calls. Returns the responses in order, and whether the turn
 /// was interrupted.
 pub(super) async fn drive<T: Turn>(size: NonZeroUsize, mut turn: T) -> (Vec<T::Answer>, bool) {
     let count = turn.len();
@@ -44,7 +44,7 @@ pub(super) async fn drive<T: Turn>(size: NonZeroUsize, mut turn: T) -> (Vec<T::A
     let mut begin = 0;
     while begin < count && !interrupted {
         let end = begin.saturating_add(size.get()).min(count);
-        run_batch(&mut turn, begin, &mut responses[begin..end]).await;
+        run_step(&mut turn, begin, &mut responses[begin..end]).await;
         begin = end;
         interrupted = !turn.is_cancelled() && turn.is_interrupted();
     }
@@ -57,8 +57,8 @@ pub(super) async fn drive<T: Turn>(size: NonZeroUsize, mut turn: T) -> (Vec<T::A
     (responses.into_iter().flatten().collect(), interrupted)
 }
 
-/// Runs the batch of calls that starts at `begin`, one call for each slot of `responses`.
-async fn run_batch<T: Turn>(turn: &mut T, begin: usize, responses: &mut [Option<T::Answer>]) {
+/// Runs the step of calls that starts at `begin`, one call for each slot of `responses`.
+async fn run_step<T: Turn>(turn: &mut T, begin: usize, responses: &mut [Option<T::Answer>]) {
     if let [response] = responses {
         if let Some(run) = start_run(turn, begin) {
             *response = Some(run.await);
@@ -86,7 +86,7 @@ fn start_run<T: Turn>(turn: &mut T, index: usize) -> Option<T::Run> {
     if turn.is_cancelled() { turn.refuse(index, Refusal::Cancelled) } else { turn.run(index) }
 }
 
-/// The dependencies between the calls of a batch.
+/// The dependencies between the calls of a step.
 #[derive(Debug)]
 struct Order {
     /// The calls that may start, in order.
