@@ -239,7 +239,7 @@ impl Registry {
         Registry::builder().add_all(tools).seal()
     }
 
-    /// Creates a new set with these tools added. This set stays unchanged.
+    /// Creates a new set with these tools added. This set does not change.
     ///
     /// # Errors
     ///

@@ -79,15 +79,15 @@ pub fn find<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>
     search(text, needles, Remainder::Lost).0
 }
 
-/// Returns the earliest position where a needle may begin whose end has not arrived yet; if there is none, the length
-/// of the text. A caller that holds back the text after this position until more text arrives finds the same needles
-/// as in the whole text, except for needles in two or more encodings whose first digits end a line.
+/// Returns the earliest possible start of a needle whose end has not arrived yet, or the length of the text. A caller
+/// that holds back the text after this position until more text arrives finds the same needles as in the whole text,
+/// except for needles in two or more encodings whose first digits end a line.
 pub fn unfinished<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>) -> usize {
     cut_needle_start(text, needles, Remainder::Follows)
 }
 
-/// Returns the earliest position where a needle may begin whose end was cut off; if there is none, the length of the
-/// text. Ignores a few trailing digits, which reveal nothing.
+/// Returns the earliest possible start of a needle whose end was cut off, or the length of the text. Ignores a few
+/// trailing digits, which reveal nothing.
 pub fn cut_off<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>) -> usize {
     cut_needle_start(text, needles, Remainder::Lost)
 }

@@ -177,8 +177,8 @@ impl Secrets {
         cut
     }
 
-    /// Returns the earliest position where a secret may begin whose end is missing from an incomplete text; if there is
-    /// none, the length of the text.
+    /// Returns the earliest possible start of a secret whose end is missing from an incomplete text, or the length of
+    /// the text.
     #[doc(hidden)]
     pub fn unfinished(&self, text: &str) -> usize {
         needle::unfinished(text, self.needles())

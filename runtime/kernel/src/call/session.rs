@@ -249,7 +249,7 @@ impl Session {
         called.into_iter().map(|(tool, _)| tool).collect()
     }
 
-    /// Clears the call history, as if the session had just begun. State stays.
+    /// Clears the call history, as if the session had just begun. The state is kept.
     pub fn forget_calls(&self) {
         let mut history = unpoisoned(self.0.history.lock());
         if let Some(shared) = &self.0.shared {

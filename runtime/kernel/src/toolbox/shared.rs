@@ -69,7 +69,7 @@ impl SharedRegistry {
     /// # Errors
     ///
     /// Returns [`RegistryProblem::Sealed`] if the registry is sealed, and [`RegistryProblem::Duplicate`] if the name
-    /// is taken; the existing tool stays.
+    /// is taken; the existing tool is kept.
     #[track_caller]
     pub fn try_register(&self, tool: impl AgentTool + 'static) -> Result<(), RegistryError> {
         let (name, location) = (tool.name().to_owned(), Location::caller());
