@@ -1,6 +1,6 @@
 //! Helpers that do not depend on tools. The helpers that need no runtime are in `toolgen-core`.
 
-#![allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]
+#![allow(missing_debug_implementations, reason = "only for the crates of the workspace")]
 
 pub use toolgen_core::internal::{canonical, const_text, frozen, json, printable, sha256, truncate};
 

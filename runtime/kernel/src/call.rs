@@ -78,7 +78,7 @@ pub struct ToolCall {
     pub name: Text,
     /// The arguments: an object, or the text that the model wrote.
     pub arguments: Value,
-    /// If set, the call does not run, and its response has this reason.
+    /// If set, the call does not run, and its response gives this reason.
     pub blocked: Option<Blocked>,
     /// The tool through which the model made the call, if it did not call the tool by name: the response has its
     /// name.
@@ -122,7 +122,7 @@ impl ToolCall {
         ToolCall { id, name, arguments, blocked: None, via: None, resumption: None }
     }
 
-    /// Creates a call from an ID and a name alone.
+    /// Creates a call with `null` as its arguments.
     #[doc(hidden)]
     pub fn without_arguments(id: Text, name: Text) -> ToolCall {
         ToolCall { id, name, ..ToolCall::new("", "", Value::Null) }
@@ -135,8 +135,8 @@ impl ToolCall {
         self
     }
 
-    /// Makes the call safe to pass through the layers: blocks it if its arguments are nested too deeply, and cuts its
-    /// name if it is longer than that of any tool, so that no record and no response repeats it.
+    /// Makes the call safe for the layers: blocks it if its arguments are nested too deeply, and truncates a name that
+    /// is longer than that of any tool, so that records and responses do not repeat it.
     #[doc(hidden)]
     pub fn fit(&mut self) {
         if let Cow::Owned(name) = shown_name(&self.name) {
@@ -147,8 +147,8 @@ impl ToolCall {
 
     /// Shortens the ID to the length that is recorded, and returns the original.
     pub(crate) fn shorten_id(&mut self) -> Text {
-        let visible = shown_id(&self.id);
-        std::mem::replace(&mut self.id, visible)
+        let shortened = shown_id(&self.id);
+        std::mem::replace(&mut self.id, shortened)
     }
 
     /// Blocks the call if its arguments are nested too deeply to traverse, and drops them.
@@ -168,11 +168,10 @@ impl ToolCall {
     }
 }
 
-/// The maximum length of a name that is compared with others, recorded and repeated to a model, in bytes. No tool has
-/// a longer name.
+/// The maximum length of a tool name in calls, in bytes. Longer names are truncated, since no tool has one.
 pub(crate) const MAX_NAME_BYTES: usize = 2 * MAX_NAME;
 
-/// Returns the name as it is displayed: its beginning and `…` if it is longer than that of any tool.
+/// Returns the name for display: its start and `…` if it is longer than that of any tool.
 pub(crate) fn shown_name(name: &str) -> Cow<'_, str> {
     if name.len() <= MAX_NAME_BYTES {
         return Cow::Borrowed(name);
@@ -181,15 +180,15 @@ pub(crate) fn shown_name(name: &str) -> Cow<'_, str> {
 }
 
 /// The maximum length of a call ID that is recorded, in bytes. No vendor uses longer ones.
-pub(crate) const LONGEST_ID: usize = 256;
+pub(crate) const MAX_ID_BYTES: usize = 256;
 
-/// Returns the ID of a call as it is recorded: its beginning and `…` if it is longer than that of any vendor.
+/// Returns the ID of a call for records: its start and `…` if it is longer than that of any vendor.
 #[doc(hidden)]
 pub fn shown_id(id: &Text) -> Text {
-    if id.len() <= LONGEST_ID {
+    if id.len() <= MAX_ID_BYTES {
         return id.clone();
     }
-    Text::from(format!("{}…", &id[..truncate::floor(id, LONGEST_ID / 2)]))
+    Text::from(format!("{}…", &id[..truncate::floor(id, MAX_ID_BYTES / 2)]))
 }
 
 /// The response to a tool call. Each call gets exactly one.
@@ -228,7 +227,8 @@ impl ToolResponse {
         }
     }
 
-    /// Makes this the response of the tool through which the call was made. That tool declares no structured result.
+    /// Makes this a response of the tool through which the call was made, if any. That tool declares no structured
+    /// result.
     pub(crate) fn made_through(&mut self, via: Option<Text>) {
         if let Some(via) = via {
             self.name = via;
@@ -249,8 +249,8 @@ impl ToolResponse {
     }
 
     /// Returns the description of a failure for operators: the [text of the error](ToolError::operator_text), or that
-    /// [of the result](ToolResult::operator_text), which says for instance which credential a service rejected.
-    /// `None` if there is no failure.
+    /// [of the result](ToolResult::operator_text), which for example names the credential that a service
+    /// rejected. `None` if there is no failure.
     #[must_use]
     pub fn operator_text(&self) -> Option<Cow<'_, str>> {
         match &self.outcome {
@@ -262,8 +262,8 @@ impl ToolResponse {
         }
     }
 
-    /// The request of the response to the loop around the call. For a call that needs input which no handler could
-    /// supply, this is the request that is also in the [`PendingInputCall`](crate::call::control::PendingInputCall)
+    /// The request to the agent loop. For a call that needs input that no handler could supply, this is the request
+    /// that is also in the [`PendingInputCall`](crate::call::control::PendingInputCall)
     /// of its error.
     #[must_use]
     pub fn control(&self) -> Control {

@@ -29,12 +29,12 @@ pub trait Engine: Send + Sync {
     /// Whether this engine runs the tool.
     fn runs(&self, tool: &Tool) -> bool;
 
-    /// Makes the tool callable. An agent gets its tools from `others`: the callable tools of the same list, without
+    /// Makes the tool callable. An agent takes its tools from `others`: the callable tools of the same list, except
     /// agents.
     ///
     /// # Errors
     ///
-    /// Returns what the tool lacks, and how to add it.
+    /// Returns the service or setting that is missing, and how to add it.
     fn make(
         &self,
         tool: Frozen<Tool>,

@@ -1,15 +1,15 @@
 //! Items that generated code and the compiler need from this crate. Not part of the public interface: they change with
-//! the number of the contract.
+//! [`CONTRACT`].
 
 pub use toolgen_core::internal::{CONTRACT, Never};
 
-/// Checks the contract when generated code is compiled, so that a stale file gives one clear error.
+/// Checks the contract when generated code is compiled, so that a stale file causes a single clear error.
 ///
 /// # Panics
 ///
 /// If the code was generated for another contract. In a constant, that is a compile error.
 #[track_caller]
-#[expect(clippy::panic, reason = "a stale file is a compile error where it says what it was made for")]
+#[expect(clippy::panic, reason = "a stale file must give a compile error with its cause")]
 pub const fn generated_by(contract: u32) {
     if contract < CONTRACT {
         panic!(
@@ -103,7 +103,7 @@ pub mod types_prelude {
     pub use crate::spec::plan::Tool;
 }
 
-/// What generated types call if the feature `typed` is off: one error says so.
+/// The macros of generated types if the feature `typed` is off: a single error reports it.
 #[cfg(not(feature = "typed"))]
 mod untyped {
     /// Stops generated types: the feature `typed` is off.
@@ -118,35 +118,35 @@ mod untyped {
         };
     }
 
-    /// Does nothing: the feature `typed` is off, as `__serde!` says.
+    /// Does nothing: the feature `typed` is off, which `__serde!` reports.
     #[doc(hidden)]
     #[macro_export]
     macro_rules! __build {
         ($($tokens:tt)*) => {};
     }
 
-    /// Does nothing: the feature `typed` is off, as `__serde!` says.
+    /// Does nothing: the feature `typed` is off, which `__serde!` reports.
     #[doc(hidden)]
     #[macro_export]
     macro_rules! __from {
         ($($tokens:tt)*) => {};
     }
 
-    /// Does nothing: the feature `typed` is off, as `__serde!` says.
+    /// Does nothing: the feature `typed` is off, which `__serde!` reports.
     #[doc(hidden)]
     #[macro_export]
     macro_rules! __choices {
         ($($tokens:tt)*) => {};
     }
 
-    /// Does nothing: the feature `typed` is off, as `__serde!` says.
+    /// Does nothing: the feature `typed` is off, which `__serde!` reports.
     #[doc(hidden)]
     #[macro_export]
     macro_rules! __numbers {
         ($($tokens:tt)*) => {};
     }
 
-    /// Does nothing: the feature `typed` is off, as `__serde!` says.
+    /// Does nothing: the feature `typed` is off, which `__serde!` reports.
     #[doc(hidden)]
     #[macro_export]
     macro_rules! __link {
@@ -199,7 +199,7 @@ pub mod functions {
     #[cfg(feature = "typed")]
     pub use crate::engine::typed::{decoded, encoded};
 
-    /// Adds a function that runs with the implementation of all of them.
+    /// Adds a function that calls the shared implementation of all functions.
     pub fn add<F, R, T>(
         table: &mut FunctionTable,
         name: &'static str,

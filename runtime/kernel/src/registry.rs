@@ -1,4 +1,4 @@
-//! The immutable set of tools a program offers.
+//! The immutable set of tools that a program offers.
 
 pub mod catalogue;
 #[doc(hidden)]
@@ -67,12 +67,12 @@ pub struct Registry {
 }
 
 /// A tool, and the location where the program adds it, unless it comes from another registry.
-type Added = (Arc<dyn AgentTool>, Option<&'static Location<'static>>);
+type Registration = (Arc<dyn AgentTool>, Option<&'static Location<'static>>);
 
 /// Collects the tools of a [`Registry`].
 pub struct RegistryBuilder {
-    added: Vec<Added>,
-    replacements: Vec<Added>,
+    added: Vec<Registration>,
+    replacements: Vec<Registration>,
     default_timeout: Duration,
 }
 
@@ -109,10 +109,12 @@ impl fmt::Display for RegistryProblem {
             RegistryProblem::Duplicate { name, places } => {
                 write!(f, "Tool [{name}] is already registered. ")?;
                 match places {
-                    [Some(one), Some(other)] if one == other => write!(f, "Both are added at {one}")?,
-                    [Some(one), Some(other)] => write!(f, "One is added at {one}, the other at {other}")?,
-                    [Some(one), None] | [None, Some(one)] => {
-                        write!(f, "One is in the set already, the other is added at {one}")?;
+                    [Some(first), Some(second)] if first == second => write!(f, "Both are added at {first}")?,
+                    [Some(first), Some(second)] => {
+                        write!(f, "One is added at {first}, the other at {second}")?;
+                    }
+                    [Some(location), None] | [None, Some(location)] => {
+                        write!(f, "One is in the set already, the other is added at {location}")?;
                     }
                     [None, None] => f.write_str("Both are in the set")?,
                 }
@@ -143,7 +145,7 @@ impl RegistryBuilder {
     /// Adds a tool.
     #[must_use]
     #[track_caller]
-    #[expect(clippy::should_implement_trait, reason = "it is the usual name of a builder's step")]
+    #[expect(clippy::should_implement_trait, reason = "the usual name of a builder method")]
     pub fn add(mut self, tool: impl AgentTool + 'static) -> RegistryBuilder {
         self.added.push((Arc::new(tool), Some(Location::caller())));
         self
@@ -180,7 +182,7 @@ impl RegistryBuilder {
     /// Returns every duplicate name, every replacement of a tool that does not exist, and every invalid requirement
     /// of a tool.
     pub fn seal(mut self) -> Result<Registry, RegistryError> {
-        // The sort is stable, so that only the set itself depends on the order of registration.
+        // The result does not depend on the order of registration, except for the order of duplicates.
         self.added.sort_by(by_name);
         self.replacements.sort_by(by_name);
         let mut problems = duplicates(&self.added);
@@ -191,8 +193,8 @@ impl RegistryBuilder {
                 Err(_) => problems.push(RegistryProblem::NotRegistered(replacement.0.name().to_owned())),
             }
         }
-        let unfit = requirement_problems(self.added.iter().map(|(tool, _)| tool.spec()));
-        problems.extend(unfit.into_iter().map(RegistryProblem::Requirement));
+        let invalid = requirement_problems(self.added.iter().map(|(tool, _)| tool.spec()));
+        problems.extend(invalid.into_iter().map(RegistryProblem::Requirement));
         problems.sort();
         problems.dedup();
         if problems.is_empty() {
@@ -207,14 +209,14 @@ impl RegistryBuilder {
     }
 }
 
-fn by_name((left, _): &Added, (right, _): &Added) -> std::cmp::Ordering {
+fn by_name((left, _): &Registration, (right, _): &Registration) -> std::cmp::Ordering {
     left.name().cmp(right.name())
 }
 
 /// Returns the names that occur more than once in a sorted list.
-fn duplicates(tools: &[Added]) -> Vec<RegistryProblem> {
+fn duplicates(tools: &[Registration]) -> Vec<RegistryProblem> {
     let pairs = tools.windows(2).filter(|pair| pair[0].0.name() == pair[1].0.name());
-    let problem = |pair: &[Added]| RegistryProblem::Duplicate {
+    let problem = |pair: &[Registration]| RegistryProblem::Duplicate {
         name: pair[0].0.name().to_owned(),
         places: [pair[0].1, pair[1].1],
     };
@@ -238,7 +240,7 @@ impl Registry {
         Registry::builder().add_all(tools).seal()
     }
 
-    /// Creates a new set with these tools added. This set stays unchanged.
+    /// Creates a new set with these tools added. This set does not change.
     ///
     /// # Errors
     ///
@@ -262,7 +264,7 @@ impl Registry {
     }
 
     pub(crate) fn index(&self, name: &str) -> Option<usize> {
-        self.names.binary_search_by(|known| known.as_str().cmp(name)).ok()
+        self.names.binary_search_by(|other| other.as_str().cmp(name)).ok()
     }
 
     /// Returns the tool at an index from [`index`](Self::index).
@@ -274,7 +276,7 @@ impl Registry {
         self.default_timeout
     }
 
-    /// The search index of the tools, built by the first search in this registry.
+    /// Returns the search index of the tools, which the first search builds.
     pub(crate) fn search_index(&self) -> &SearchIndex {
         self.index
             .get_or_init(|| SearchIndex::new(self.iter().map(|tool| (tool.spec(), tool.search_terms()))))
@@ -323,7 +325,7 @@ impl Registry {
         }
     }
 
-    /// Iterates over the specifications of the tools, and of the tools of sub-agents among them.
+    /// Iterates over the specifications of the tools, including the tools of sub-agents.
     pub(crate) fn all_specs(&self) -> impl Iterator<Item = &ToolSpec> {
         self.iter().flat_map(|tool| std::iter::once(tool.spec()).chain(tool.own_tools()))
     }
@@ -346,7 +348,7 @@ impl fmt::Debug for Registry {
 
 impl fmt::Debug for RegistryBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = |tools: &[Added]| -> Vec<String> {
+        let names = |tools: &[Registration]| -> Vec<String> {
             tools.iter().map(|(tool, _)| tool.name().to_owned()).collect()
         };
         f.debug_struct("RegistryBuilder")

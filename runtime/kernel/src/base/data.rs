@@ -7,44 +7,47 @@ use serde_json::{Map, Value};
 /// The members of an object that is being read. Unused members are ignored.
 pub struct Members {
     /// The name of the type that is being read, for errors.
-    what: &'static str,
-    all: Map<String, Value>,
+    type_name: &'static str,
+    members: Map<String, Value>,
 }
 
 impl Members {
     /// Reads an object.
-    pub fn read<'de, D: Deserializer<'de>>(deserializer: D, what: &'static str) -> Result<Members, D::Error> {
+    pub fn read<'de, D: Deserializer<'de>>(
+        deserializer: D,
+        type_name: &'static str,
+    ) -> Result<Members, D::Error> {
         match Value::deserialize(deserializer)? {
-            Value::Object(all) => Ok(Members { what, all }),
-            _ => Err(D::Error::custom(format!("{what}: not an object"))),
+            Value::Object(members) => Ok(Members { type_name, members }),
+            _ => Err(D::Error::custom(format!("{type_name}: not an object"))),
         }
     }
 
     /// Removes and returns a required member.
     pub fn take<T: DeserializeOwned, E: Error>(&mut self, name: &str) -> Result<T, E> {
-        match self.all.remove(name) {
-            Some(value) => self.of(name, value),
-            None => Err(E::custom(format!("{}: `{name}` is missing", self.what))),
+        match self.members.remove(name) {
+            Some(value) => self.parse(name, value),
+            None => Err(E::custom(format!("{}: `{name}` is missing", self.type_name))),
         }
     }
 
     /// Removes and returns a member, or returns the default if the member is missing.
     pub fn or_default<T: DeserializeOwned + Default, E: Error>(&mut self, name: &str) -> Result<T, E> {
-        self.all.remove(name).map_or_else(|| Ok(T::default()), |value| self.of(name, value))
+        self.members.remove(name).map_or_else(|| Ok(T::default()), |value| self.parse(name, value))
     }
 
     /// Whether a member is present.
     pub fn has(&self, name: &str) -> bool {
-        self.all.contains_key(name)
+        self.members.contains_key(name)
     }
 
-    /// Returns the error of a member with an unknown value.
+    /// Returns the error for a member with an unknown value.
     pub fn unknown<E: Error>(&self, name: &str, found: &str) -> E {
-        E::custom(format!("{}: `{name}` has the unknown value `{found}`", self.what))
+        E::custom(format!("{}: `{name}` has the unknown value `{found}`", self.type_name))
     }
 
-    fn of<T: DeserializeOwned, E: Error>(&self, name: &str, value: Value) -> Result<T, E> {
-        T::deserialize(value).map_err(|error| E::custom(format!("{}: `{name}`: {error}", self.what)))
+    fn parse<T: DeserializeOwned, E: Error>(&self, name: &str, value: Value) -> Result<T, E> {
+        T::deserialize(value).map_err(|error| E::custom(format!("{}: `{name}`: {error}", self.type_name)))
     }
 }
 
@@ -53,8 +56,8 @@ pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Writes and reads a struct with the names of its fields as keys, in this order. Fields after `;` are omitted if
-/// they have their default value.
+/// Serializes and deserializes a struct with the names of its fields as keys, in this order. Fields after `;` are
+/// omitted if they have their default value.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __plain_data {

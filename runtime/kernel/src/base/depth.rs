@@ -1,8 +1,8 @@
 //! Limits the nesting depth of JSON values.
 //!
-//! Cloning, comparing, writing and dropping a value recurses into each of its levels, so a value of several thousand
-//! levels overflows the stack. Text of a model cannot become such a value, since the parser stops at the depth
-//! [`MAX_DEPTH`]; a value that a program builds can.
+//! Cloning, comparing, serializing and dropping a value recurse into each of its levels, so a value of several thousand
+//! levels overflows the stack. The parser rejects text from a model that is nested deeper than [`MAX_DEPTH`], but a
+//! program can build such a value.
 
 use serde_json::Value;
 
@@ -11,29 +11,29 @@ pub const MAX_DEPTH: usize = 128;
 
 /// Whether the nesting depth of a value is at most [`MAX_DEPTH`].
 pub fn is_shallow(value: &Value) -> bool {
-    fits(value, MAX_DEPTH)
+    is_within(value, MAX_DEPTH)
 }
 
-/// Returns the value, unless it is nested too deeply: then it is dropped, level by level.
+/// Returns the value if it [`is_shallow`]. A deeper value is dropped level by level.
 pub fn shallow(value: Value) -> Option<Value> {
     if is_shallow(&value) {
         return Some(value);
     }
-    let mut left = vec![value];
-    while let Some(value) = left.pop() {
+    let mut pending = vec![value];
+    while let Some(value) = pending.pop() {
         match value {
-            Value::Array(items) => left.extend(items),
-            Value::Object(fields) => left.extend(fields.into_iter().map(|(_, value)| value)),
+            Value::Array(items) => pending.extend(items),
+            Value::Object(fields) => pending.extend(fields.into_iter().map(|(_, value)| value)),
             _ => {}
         }
     }
     None
 }
 
-fn fits(value: &Value, levels: usize) -> bool {
+fn is_within(value: &Value, levels: usize) -> bool {
     match value {
-        Value::Array(items) => levels > 0 && items.iter().all(|item| fits(item, levels - 1)),
-        Value::Object(fields) => levels > 0 && fields.values().all(|value| fits(value, levels - 1)),
+        Value::Array(items) => levels > 0 && items.iter().all(|item| is_within(item, levels - 1)),
+        Value::Object(fields) => levels > 0 && fields.values().all(|value| is_within(value, levels - 1)),
         _ => true,
     }
 }
@@ -45,9 +45,9 @@ mod tests {
     use super::*;
 
     fn nested(levels: usize) -> Value {
-        let under = |value| Value::Object(serde_json::Map::from_iter([("a".to_owned(), value)]));
+        let wrap = |value| Value::Object(serde_json::Map::from_iter([("a".to_owned(), value)]));
         (0..levels)
-            .fold(json!(1), |value, level| if level % 2 == 0 { vec![value].into() } else { under(value) })
+            .fold(json!(1), |value, level| if level % 2 == 0 { vec![value].into() } else { wrap(value) })
     }
 
     #[test]

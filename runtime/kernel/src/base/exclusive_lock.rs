@@ -25,89 +25,94 @@ pub struct Exclusion(Mutex<State>);
 struct State {
     /// The number of permits that are held.
     permits_held: usize,
-    /// Whether an exclusive call runs.
-    alone: bool,
+    /// Whether an exclusive call is running.
+    is_locked: bool,
     queue: VecDeque<Arc<Waiter>>,
-    /// The membership of the exclusive call that owns this scope, if that call has ended and left calls running here.
+    /// The membership of the exclusive call that owns this scope, if that call has ended while calls still run here.
     owner: Option<Arc<Membership>>,
 }
 
 /// A call in the queue.
 struct Waiter {
-    alone: bool,
+    is_exclusive: bool,
     /// Set under the lock of the scope.
     granted: AtomicBool,
-    bell: Notify,
+    notify: Notify,
 }
 
 /// The membership of a call in a scope. The call holds its permit until its [`ExclusionGuard`] is dropped.
 pub struct Membership {
-    /// The outermost scope, of calls without a caller.
+    /// The outermost scope: that of calls without a caller.
     root: Arc<Exclusion>,
-    room: Arc<Exclusion>,
+    /// The scope in which the call holds its permit.
+    scope: Arc<Exclusion>,
     /// The scope of the nested calls of this call, if it is exclusive.
     inner: Option<Arc<Exclusion>>,
     /// The membership of the caller of this call.
-    above: Option<Arc<Membership>>,
-    /// How many nested exclusive calls of this call wait or run. Changed under the lock of the scope, as is
+    caller: Option<Arc<Membership>>,
+    /// The number of nested exclusive calls of this call that wait or run. Changed under the lock of the scope, as is
     /// `released`.
-    yields: AtomicUsize,
+    exclusive_callees: AtomicUsize,
     released: AtomicBool,
 }
 
 /// Holds a permit, or a place in the queue for it.
 pub struct ExclusionGuard {
-    seat: Arc<Membership>,
-    ticket: Option<Arc<Waiter>>,
+    membership: Arc<Membership>,
+    waiter: Option<Arc<Waiter>>,
 }
 
 impl Exclusion {
-    /// Acquires a permit for a call, or a place in the queue for it. The call may be nested, and may be exclusive.
-    pub fn enter(root: &Arc<Exclusion>, above: Option<&Arc<Membership>>, alone: bool) -> ExclusionGuard {
-        let caller = chain(above).find(|seat| Arc::ptr_eq(&seat.root, root));
-        let room = caller.map_or(root, |seat| seat.inner_room().unwrap_or(&seat.room));
-        let seat = Arc::new(Membership {
+    /// Acquires a permit for a call, or a place in the queue for it. A nested call passes the membership of its caller.
+    pub fn enter(root: &Arc<Exclusion>, caller: Option<&Arc<Membership>>, exclusive: bool) -> ExclusionGuard {
+        let ancestor = chain(caller).find(|membership| Arc::ptr_eq(&membership.root, root));
+        let scope = ancestor.map_or(root, |ancestor| ancestor.inner_scope().unwrap_or(&ancestor.scope));
+        let membership = Arc::new(Membership {
             root: Arc::clone(root),
-            room: Arc::clone(room),
-            inner: alone.then(Arc::default),
-            above: above.cloned(),
-            yields: AtomicUsize::new(0),
+            scope: Arc::clone(scope),
+            inner: exclusive.then(Arc::default),
+            caller: caller.cloned(),
+            exclusive_callees: AtomicUsize::new(0),
             released: AtomicBool::new(false),
         });
-        let state = &mut *unpoisoned(room.0.lock());
-        let is_nested = seat.callers().next().is_some();
-        if alone {
-            seat.callers().for_each(|caller| caller.lend(state));
+        let state = &mut *unpoisoned(scope.0.lock());
+        let is_nested = membership.callers().next().is_some();
+        if exclusive {
+            membership.callers().for_each(|caller| caller.lend(state));
         }
-        let waits = if alone {
-            state.alone || state.permits_held > 0 || !state.queue.is_empty()
+        let must_wait = if exclusive {
+            state.is_locked || state.permits_held > 0 || !state.queue.is_empty()
         } else {
-            state.alone || !(is_nested || state.queue.is_empty())
+            state.is_locked || !(is_nested || state.queue.is_empty())
         };
-        if !waits {
-            state.admit(alone);
-            return ExclusionGuard { seat, ticket: None };
+        if !must_wait {
+            state.admit(exclusive);
+            return ExclusionGuard { membership, waiter: None };
         }
-        let ticket = Arc::new(Waiter { alone, granted: AtomicBool::new(false), bell: Notify::new() });
-        if is_nested && !alone {
-            state.queue.push_front(Arc::clone(&ticket));
+        let waiter = Arc::new(Waiter {
+            is_exclusive: exclusive,
+            granted: AtomicBool::new(false),
+            notify: Notify::new(),
+        });
+        if is_nested && !exclusive {
+            state.queue.push_front(Arc::clone(&waiter));
         } else {
-            state.queue.push_back(Arc::clone(&ticket));
+            state.queue.push_back(Arc::clone(&waiter));
         }
         // The callers may have released the last permits.
         state.admit_waiting();
-        ExclusionGuard { seat, ticket: Some(ticket) }
+        ExclusionGuard { membership, waiter: Some(waiter) }
     }
 }
 
 impl State {
     fn is_empty(&self) -> bool {
-        self.permits_held == 0 && !self.alone && self.queue.is_empty()
+        self.permits_held == 0 && !self.is_locked && self.queue.is_empty()
     }
 
-    fn admit(&mut self, alone: bool) {
-        if alone {
-            self.alone = true;
+    fn admit(&mut self, exclusive: bool) {
+        if exclusive {
+            self.is_locked = true;
         } else {
             self.permits_held += 1;
         }
@@ -116,42 +121,43 @@ impl State {
     /// Admits the calls that no longer have to wait.
     fn admit_waiting(&mut self) {
         while let Some(next) = self.queue.front()
-            && !self.alone
-            && !(next.alone && self.permits_held > 0)
+            && !self.is_locked
+            && !(next.is_exclusive && self.permits_held > 0)
         {
             let Some(next) = self.queue.pop_front() else { return };
-            self.admit(next.alone);
+            self.admit(next.is_exclusive);
             next.granted.store(true, Ordering::Release);
-            next.bell.notify_one();
+            next.notify.notify_one();
         }
     }
 }
 
 impl Membership {
     /// Returns the scope of the nested calls of this call, if it is exclusive and has not ended.
-    fn inner_room(&self) -> Option<&Arc<Exclusion>> {
+    fn inner_scope(&self) -> Option<&Arc<Exclusion>> {
         self.inner.as_ref().filter(|_| !self.released.load(Ordering::Relaxed))
     }
 
     /// Returns the ancestors of this call that have or had a permit in the same scope.
     fn callers(&self) -> impl Iterator<Item = &Membership> {
-        let own = chain(self.above.as_ref()).filter(|seat| Arc::ptr_eq(&seat.root, &self.root));
-        own.take_while(|seat| Arc::ptr_eq(&seat.room, &self.room)).map(|seat| &**seat)
+        let ancestors =
+            chain(self.caller.as_ref()).filter(|ancestor| Arc::ptr_eq(&ancestor.root, &self.root));
+        ancestors.take_while(|ancestor| Arc::ptr_eq(&ancestor.scope, &self.scope)).map(|ancestor| &**ancestor)
     }
 
     /// Releases the permit, or leaves the queue.
-    fn leave(&self, ticket: Option<&Arc<Waiter>>) {
-        let alone = self.inner.is_some();
+    fn leave(&self, waiter: Option<&Arc<Waiter>>) {
+        let exclusive = self.inner.is_some();
         let owner = {
-            let state = &mut *unpoisoned(self.room.0.lock());
-            match ticket.filter(|ticket| !ticket.granted.load(Ordering::Relaxed)) {
-                Some(ticket) => state.queue.retain(|other| !Arc::ptr_eq(other, ticket)),
-                None if alone => state.alone = false,
-                None if self.yields.load(Ordering::Relaxed) == 0 => state.permits_held -= 1,
+            let state = &mut *unpoisoned(self.scope.0.lock());
+            match waiter.filter(|waiter| !waiter.granted.load(Ordering::Relaxed)) {
+                Some(waiter) => state.queue.retain(|other| !Arc::ptr_eq(other, waiter)),
+                None if exclusive => state.is_locked = false,
+                None if self.exclusive_callees.load(Ordering::Relaxed) == 0 => state.permits_held -= 1,
                 None => {}
             }
             self.released.store(true, Ordering::Relaxed);
-            if alone {
+            if exclusive {
                 self.callers().for_each(|caller| caller.take_back(state));
             }
             state.admit_waiting();
@@ -164,15 +170,15 @@ impl Membership {
 
     /// Releases the permit while a nested exclusive call waits or runs.
     fn lend(&self, state: &mut State) {
-        let before = self.yields.fetch_add(1, Ordering::Relaxed);
+        let before = self.exclusive_callees.fetch_add(1, Ordering::Relaxed);
         if before == 0 && !self.released.load(Ordering::Relaxed) {
             state.permits_held -= 1;
         }
     }
 
-    /// Reacquires the permit when the last of these calls has ended.
+    /// Reacquires the permit when the last nested exclusive call has ended.
     fn take_back(&self, state: &mut State) {
-        let before = self.yields.fetch_sub(1, Ordering::Relaxed);
+        let before = self.exclusive_callees.fetch_sub(1, Ordering::Relaxed);
         if before == 1 && !self.released.load(Ordering::Relaxed) {
             state.permits_held += 1;
         }
@@ -182,38 +188,38 @@ impl Membership {
 impl ExclusionGuard {
     /// Whether the call must wait for its permit.
     pub fn must_wait(&self) -> bool {
-        self.ticket.as_ref().is_some_and(|ticket| !ticket.granted.load(Ordering::Acquire))
+        self.waiter.as_ref().is_some_and(|waiter| !waiter.granted.load(Ordering::Acquire))
     }
 
     /// Waits until the call has its permit.
     pub async fn ready(&self) {
-        while let Some(ticket) = self.ticket.as_ref().filter(|_| self.must_wait()) {
-            ticket.bell.notified().await;
+        while let Some(waiter) = self.waiter.as_ref().filter(|_| self.must_wait()) {
+            waiter.notify.notified().await;
         }
     }
 
     /// Returns the membership of the call, for its nested calls.
     pub fn seat(&self) -> &Arc<Membership> {
-        &self.seat
+        &self.membership
     }
 }
 
 impl Drop for ExclusionGuard {
     fn drop(&mut self) {
-        if let Some(inner) = &self.seat.inner {
+        if let Some(inner) = &self.membership.inner {
             let state = &mut *unpoisoned(inner.0.lock());
             if !state.is_empty() {
-                state.owner = Some(Arc::clone(&self.seat));
+                state.owner = Some(Arc::clone(&self.membership));
                 return;
             }
         }
-        self.seat.leave(self.ticket.as_ref());
+        self.membership.leave(self.waiter.as_ref());
     }
 }
 
 /// Returns a membership and those of its ancestors.
-fn chain(seat: Option<&Arc<Membership>>) -> impl Iterator<Item = &Arc<Membership>> {
-    std::iter::successors(seat, |seat| seat.above.as_ref())
+fn chain(membership: Option<&Arc<Membership>>) -> impl Iterator<Item = &Arc<Membership>> {
+    std::iter::successors(membership, |membership| membership.caller.as_ref())
 }
 
 #[cfg(all(test, not(toolgen_model)))]
@@ -221,9 +227,13 @@ mod tests {
     use super::*;
 
     /// Acquires a permit if one is available.
-    fn enter(root: &Arc<Exclusion>, above: Option<&ExclusionGuard>, alone: bool) -> Option<ExclusionGuard> {
-        let seated = Exclusion::enter(root, above.map(ExclusionGuard::seat), alone);
-        (!seated.must_wait()).then_some(seated)
+    fn enter(
+        root: &Arc<Exclusion>,
+        caller: Option<&ExclusionGuard>,
+        exclusive: bool,
+    ) -> Option<ExclusionGuard> {
+        let guard = Exclusion::enter(root, caller.map(ExclusionGuard::seat), exclusive);
+        (!guard.must_wait()).then_some(guard)
     }
 
     fn is_empty(root: &Exclusion) -> bool {
@@ -236,14 +246,14 @@ mod tests {
         let (first, second) = (enter(&root, None, false).unwrap(), enter(&root, None, false).unwrap());
         assert!(enter(&root, None, true).is_none());
         drop((first, second));
-        let alone = enter(&root, None, true).unwrap();
+        let exclusive = enter(&root, None, true).unwrap();
         assert!(enter(&root, None, false).is_none() && enter(&root, None, true).is_none());
-        drop(alone);
+        drop(exclusive);
         assert!(is_empty(&root));
     }
 
     #[tokio::test]
-    async fn new_calls_queue_behind_an_exclusive_one_but_callees_do_not() {
+    async fn new_calls_but_not_callees_queue_behind_an_exclusive_call() {
         let root = Arc::default();
         let first = enter(&root, None, false).unwrap();
         let waiting = Exclusion::enter(&root, None, true);
@@ -258,32 +268,32 @@ mod tests {
     #[test]
     fn two_callers_of_an_exclusive_call_do_not_deadlock() {
         let root = Arc::default();
-        let (one, other) = (enter(&root, None, false).unwrap(), enter(&root, None, false).unwrap());
-        let first = Exclusion::enter(&root, Some(one.seat()), true);
-        assert!(first.must_wait(), "the other call still runs");
-        let second = Exclusion::enter(&root, Some(other.seat()), true);
+        let (caller_a, caller_b) = (enter(&root, None, false).unwrap(), enter(&root, None, false).unwrap());
+        let first = Exclusion::enter(&root, Some(caller_a.seat()), true);
+        assert!(first.must_wait(), "the other caller still runs");
+        let second = Exclusion::enter(&root, Some(caller_b.seat()), true);
         assert!(!first.must_wait() && second.must_wait());
         drop(first);
         assert!(second.must_wait(), "the first caller continues");
-        drop(one);
+        drop(caller_a);
         assert!(!second.must_wait());
         drop(second);
         assert!(!is_empty(&root));
-        drop(other);
+        drop(caller_b);
         assert!(is_empty(&root));
     }
 
     #[test]
     fn exclusive_call_has_its_own_scope_for_nested_calls() {
         let root = Arc::default();
-        let alone = enter(&root, None, true).unwrap();
-        let again = enter(&root, Some(&alone), true).unwrap();
-        assert!(enter(&root, Some(&alone), false).is_none() && enter(&root, None, false).is_none());
-        let deeper = enter(&root, Some(&again), false).unwrap();
-        drop((deeper, again));
-        let beside = enter(&root, Some(&alone), false).unwrap();
-        assert!(enter(&root, Some(&alone), true).is_none());
-        drop((beside, alone));
+        let exclusive = enter(&root, None, true).unwrap();
+        let nested = enter(&root, Some(&exclusive), true).unwrap();
+        assert!(enter(&root, Some(&exclusive), false).is_none() && enter(&root, None, false).is_none());
+        let innermost = enter(&root, Some(&nested), false).unwrap();
+        drop((innermost, nested));
+        let shared = enter(&root, Some(&exclusive), false).unwrap();
+        assert!(enter(&root, Some(&exclusive), true).is_none());
+        drop((shared, exclusive));
         assert!(is_empty(&root));
     }
 
@@ -301,18 +311,18 @@ mod tests {
     #[test]
     fn calls_outliving_an_exclusive_call_keep_the_lock() {
         let root = Arc::default();
-        let alone = enter(&root, None, true).unwrap();
-        let seat = Arc::clone(alone.seat());
-        let left = enter(&root, Some(&alone), false).unwrap();
-        let deeper = enter(&root, Some(&left), true).unwrap();
-        drop(alone);
+        let exclusive = enter(&root, None, true).unwrap();
+        let membership = Arc::clone(exclusive.seat());
+        let remaining = enter(&root, Some(&exclusive), false).unwrap();
+        let innermost = enter(&root, Some(&remaining), true).unwrap();
+        drop(exclusive);
         let next = Exclusion::enter(&root, None, true);
         assert!(next.must_wait() && enter(&root, None, false).is_none());
-        drop(left);
-        assert!(next.must_wait(), "one call is left");
-        drop(deeper);
+        drop(remaining);
+        assert!(next.must_wait(), "a call still runs");
+        drop(innermost);
         assert!(!next.must_wait());
-        assert!(Exclusion::enter(&root, Some(&seat), false).must_wait(), "it comes too late");
+        assert!(Exclusion::enter(&root, Some(&membership), false).must_wait(), "the caller has ended");
         drop(next);
         assert!(is_empty(&root));
     }

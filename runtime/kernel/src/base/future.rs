@@ -16,9 +16,9 @@ pub fn contained<T>(run: impl FnOnce() -> T) -> Option<T> {
 
 /// Drops a value, such as the payload of a panic, which may panic itself.
 pub fn discard<T>(value: T) {
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
         // Dropping this payload may panic again, and so on.
-        std::mem::forget(again);
+        std::mem::forget(payload);
     }
 }
 
@@ -28,7 +28,7 @@ pub async fn caught<T>(run: impl Future<Output = T>) -> Option<T> {
     poll_fn(|cx| poll_caught(run.as_mut(), cx)).await.map_err(discard).ok()
 }
 
-/// Polls a future; `Err` holds the payload of a panic.
+/// Polls a future. `Err` holds the payload of a panic.
 pub fn poll_caught<F: Future + ?Sized>(
     run: Pin<&mut F>,
     cx: &mut Context<'_>,

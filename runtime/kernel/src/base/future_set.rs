@@ -14,7 +14,7 @@ pub struct Join<F> {
     running: usize,
     /// The slots to poll, in the order in which they were woken.
     due: VecDeque<usize>,
-    board: Arc<WakeList>,
+    wake_list: Arc<WakeList>,
 }
 
 struct Slot<F> {
@@ -26,37 +26,37 @@ struct Slot<F> {
 struct WakeList(Mutex<Woken>);
 
 struct Woken {
-    places: Vec<usize>,
-    /// For each slot, whether it is already in `places`.
-    noted: Vec<bool>,
-    /// The task that waits for all futures. Taken when it is woken, so it is woken once.
+    slots: Vec<usize>,
+    /// For each slot, whether it is already in `slots`.
+    is_listed: Vec<bool>,
+    /// The task that waits for all futures. Taken when the task is woken, so it is woken once.
     task: Option<Waker>,
 }
 
 /// Wakes the future in one slot.
 struct SlotWaker {
-    place: usize,
-    board: Arc<WakeList>,
+    slot: usize,
+    wake_list: Arc<WakeList>,
 }
 
 impl<F: Future + Unpin> Join<F> {
-    /// Creates a set with slots from 0 to `places`.
-    pub fn new(places: usize) -> Join<F> {
-        let woken = Woken { places: Vec::new(), noted: vec![false; places], task: None };
-        let slots = std::iter::repeat_with(|| None).take(places).collect();
-        Join { slots, running: 0, due: VecDeque::new(), board: Arc::new(WakeList(Mutex::new(woken))) }
+    /// Creates a set of `len` empty slots.
+    pub fn new(len: usize) -> Join<F> {
+        let woken = Woken { slots: Vec::new(), is_listed: vec![false; len], task: None };
+        let slots = std::iter::repeat_with(|| None).take(len).collect();
+        Join { slots, running: 0, due: VecDeque::new(), wake_list: Arc::new(WakeList(Mutex::new(woken))) }
     }
 
     /// Puts a future in an empty slot. It is polled when the next output is requested.
     pub fn push(&mut self, index: usize, future: F) {
-        let waker = Waker::from(Arc::new(SlotWaker { place: index, board: Arc::clone(&self.board) }));
-        self.board.note(index);
+        let waker = Waker::from(Arc::new(SlotWaker { slot: index, wake_list: Arc::clone(&self.wake_list) }));
+        self.wake_list.record(index);
         if self.slots[index].replace(Slot { future, waker }).is_none() {
             self.running += 1;
         }
     }
 
-    /// Returns the slot and output of the next future that finishes; `None` if none is left.
+    /// Returns the slot and output of the next future that finishes; `None` if all have finished.
     pub async fn next(&mut self) -> Option<(usize, F::Output)> {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
     }
@@ -65,7 +65,7 @@ impl<F: Future + Unpin> Join<F> {
         if self.running == 0 {
             return Poll::Ready(None);
         }
-        self.board.take(cx.waker(), &mut self.due);
+        self.wake_list.take(cx.waker(), &mut self.due);
         while let Some(index) = self.due.pop_front() {
             // It may have been woken once more before it finished.
             let Some(slot) = &mut self.slots[index] else { continue };
@@ -81,24 +81,24 @@ impl<F: Future + Unpin> Join<F> {
 }
 
 impl WakeList {
-    /// Records that a slot was woken. Returns the task if it has to be woken.
-    fn note(&self, index: usize) -> Option<Waker> {
+    /// Records that a slot was woken. Returns the task if it must be woken.
+    fn record(&self, index: usize) -> Option<Waker> {
         let mut woken = unpoisoned(self.0.lock());
-        if !mem::replace(&mut woken.noted[index], true) {
-            woken.places.push(index);
+        if !mem::replace(&mut woken.is_listed[index], true) {
+            woken.slots.push(index);
         }
         woken.task.take()
     }
 
-    /// Takes the recorded slots and registers the task to wake, in one step: a slot that was woken before is due, a
-    /// slot that is woken later wakes the task.
+    /// Takes the recorded slots and registers the task to wake, in one step: slots woken before are due, and slots
+    /// woken later wake the task.
     fn take(&self, task: &Waker, due: &mut VecDeque<usize>) {
         let mut woken = unpoisoned(self.0.lock());
-        for index in mem::take(&mut woken.places) {
-            woken.noted[index] = false;
+        for index in mem::take(&mut woken.slots) {
+            woken.is_listed[index] = false;
             due.push_back(index);
         }
-        if !woken.task.as_ref().is_some_and(|known| known.will_wake(task)) {
+        if !woken.task.as_ref().is_some_and(|waker| waker.will_wake(task)) {
             woken.task = Some(task.clone());
         }
     }
@@ -110,7 +110,7 @@ impl Wake for SlotWaker {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if let Some(task) = self.board.note(self.place) {
+        if let Some(task) = self.wake_list.record(self.slot) {
             task.wake();
         }
     }

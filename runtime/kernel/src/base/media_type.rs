@@ -23,9 +23,9 @@ pub fn is_json_lines(essence: &str) -> bool {
     name.is_some_and(|name| NAMES.contains(&name) || name.ends_with("+json-seq"))
 }
 
-/// File extensions, their media types, and the leading bytes of such files, if these identify the type. After `RIFF`
-/// and a length, the bytes follow at offset 8.
-const KINDS: [(&str, &str, &[&[u8]]); 21] = [
+/// File extensions, their media types, and the magic bytes at the start of such files, if any. Those after `RIFF` and
+/// a length are at offset 8.
+const TYPES: [(&str, &str, &[&[u8]]); 21] = [
     ("png", "image/png", &[b"\x89PNG\r\n\x1a\n"]),
     ("jpg jpeg", "image/jpeg", &[b"\xff\xd8\xff"]),
     ("gif", "image/gif", &[b"GIF87a", b"GIF89a"]),
@@ -49,24 +49,25 @@ const KINDS: [(&str, &str, &[&[u8]]); 21] = [
     ("gz", "application/gzip", &[b"\x1f\x8b"]),
 ];
 
-/// Returns the media type of a file with this beginning, if the beginning identifies it.
+/// Returns the media type of a file that starts with these bytes, if they identify it.
 pub fn of_content(head: &[u8]) -> Option<&'static str> {
-    let is = |starts: &[&[u8]]| match starts {
+    let matches = |magic: &[&[u8]]| match magic {
         [b"RIFF", form] => head.starts_with(b"RIFF") && head.get(8..12) == Some(*form),
-        starts => starts.iter().any(|start| head.starts_with(start)),
+        magic => magic.iter().any(|start| head.starts_with(start)),
     };
-    KINDS.iter().find(|(.., starts)| is(starts)).map(|(_, kind, _)| *kind)
+    TYPES.iter().find(|(.., magic)| matches(magic)).map(|(_, media_type, _)| *media_type)
 }
 
 /// Returns the media type of files with this extension.
 pub fn of_ending(ending: &str) -> Option<&'static str> {
-    let known = KINDS.iter().find(|(endings, ..)| endings.split(' ').any(|one| one == ending));
-    known.map(|(_, kind, _)| *kind)
+    let entry = TYPES.iter().find(|(endings, ..)| endings.split(' ').any(|other| other == ending));
+    entry.map(|(_, media_type, _)| *media_type)
 }
 
 /// Returns the file extension of a media type.
 pub fn ending_of(essence: &str) -> Option<&'static str> {
-    let kind = |known: &str| known == essence || (known == "application/json" && is_json(essence));
-    let (endings, ..) = KINDS.iter().find(|(_, known, _)| kind(known))?;
+    let matches =
+        |media_type: &str| media_type == essence || (media_type == "application/json" && is_json(essence));
+    let (endings, ..) = TYPES.iter().find(|(_, media_type, _)| matches(media_type))?;
     endings.split(' ').next()
 }

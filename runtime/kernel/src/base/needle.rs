@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use super::truncate::floor;
 use decoded::Decoded;
-use pattern::{Pattern, Rest, Unit, scan};
+use pattern::{Pattern, Remainder, Unit, scan};
 
 /// The minimum length of a decoded needle, in bytes: shorter needles occur by chance.
 const MIN_NEEDLE_BYTES: usize = 4;
@@ -25,28 +25,28 @@ const MIN_NEEDLE_BYTES: usize = 4;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretPattern {
     text: String,
-    /// The text before a needle may look like the start of an escape, so the needle is also searched for without
-    /// decoding.
+    /// Searches without decoding: the text before a needle may look like the start of an escape.
     plain: Pattern,
     /// The patterns for the decoded text.
     decoded: Vec<Pattern>,
 }
 
 impl SecretPattern {
-    /// Creates a needle. Its first `enough` characters count as the whole needle.
-    pub fn new(text: impl Into<String>, enough: usize) -> SecretPattern {
+    /// Creates a needle. Its first `min_chars` characters count as the whole needle.
+    pub fn new(text: impl Into<String>, min_chars: usize) -> SecretPattern {
         let text = text.into();
-        let plain = Pattern::new(text.bytes().collect(), enough);
-        let whole: Vec<u8> = Decoded::new(text.as_bytes()).map(|unit| unit.byte).collect();
+        let plain = Pattern::new(text.bytes().collect(), min_chars);
+        let unescaped: Vec<u8> = Decoded::new(text.as_bytes()).map(|unit| unit.byte).collect();
         // If each character is escaped, the unescaped text contains no further escapes.
         let literal: Vec<u8> = text.bytes().filter_map(decoded::folded).collect();
-        let mut all = vec![whole];
-        if all[0] != literal {
-            all.push(literal);
+        let mut forms = vec![unescaped];
+        if forms[0] != literal {
+            forms.push(literal);
         }
-        all.retain(|bytes| bytes.len() >= MIN_NEEDLE_BYTES);
-        let mut decoded: Vec<Pattern> = all.into_iter().map(|bytes| Pattern::new(bytes, enough)).collect();
-        decoded.extend(encoded::patterns(&text, enough));
+        forms.retain(|bytes| bytes.len() >= MIN_NEEDLE_BYTES);
+        let mut decoded: Vec<Pattern> =
+            forms.into_iter().map(|bytes| Pattern::new(bytes, min_chars)).collect();
+        decoded.extend(encoded::patterns(&text, min_chars));
         SecretPattern { text, plain, decoded }
     }
 
@@ -56,19 +56,19 @@ impl SecretPattern {
     }
 }
 
-/// Returns the text with each needle replaced. `None` if it contains none.
+/// Returns the text with each needle replaced, or `None` if it contains no needle.
 pub fn replace<'n>(
     text: &str,
     needles: impl IntoIterator<Item = &'n SecretPattern>,
     with: &str,
 ) -> Option<String> {
-    let found = find(text, needles);
-    let last = found.last()?.end;
-    let (mut out, mut kept) = (String::with_capacity(text.len()), 0);
-    for part in found {
-        out.push_str(&text[kept..part.start]);
+    let ranges = find(text, needles);
+    let last = ranges.last()?.end;
+    let (mut out, mut copied) = (String::with_capacity(text.len()), 0);
+    for range in ranges {
+        out.push_str(&text[copied..range.start]);
         out.push_str(with);
-        kept = part.end;
+        copied = range.end;
     }
     out.push_str(&text[last..]);
     Some(out)
@@ -76,73 +76,78 @@ pub fn replace<'n>(
 
 /// Returns the ranges of the needles, in order and without overlaps.
 pub fn find<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>) -> Vec<Range<usize>> {
-    search(text, needles, Rest::Lost).0
+    search(text, needles, Remainder::Lost).0
 }
 
-/// Returns where a needle may begin whose end has not arrived yet because the text continues; otherwise the length of
-/// the text. If the text after this position waits for the rest, searching in parts finds what searching the whole
-/// text finds. The one exception is a needle in two or more encodings whose first digits are cut off by the end of a
-/// line.
+/// Returns the earliest possible start of a needle whose end has not arrived yet, or the length of the text. A caller
+/// that holds back the text after this position until more text arrives finds the same needles as in the whole text,
+/// except for needles in two or more encodings whose first digits end a line.
 pub fn unfinished<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>) -> usize {
-    begin_of_last(text, needles, Rest::Follows)
+    cut_needle_start(text, needles, Remainder::Follows)
 }
 
-/// Returns where a needle may begin whose end is lost because the text was cut; otherwise the length of the text. A
-/// few digits, which reveal nothing, are left.
+/// Returns the earliest possible start of a needle whose end was cut off, or the length of the text. Ignores a few
+/// trailing digits, which reveal nothing.
 pub fn cut_off<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>) -> usize {
-    begin_of_last(text, needles, Rest::Lost)
+    cut_needle_start(text, needles, Remainder::Lost)
 }
 
-fn begin_of_last<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>, rest: Rest) -> usize {
+fn cut_needle_start<'n>(
+    text: &str,
+    needles: impl IntoIterator<Item = &'n SecretPattern>,
+    remainder: Remainder,
+) -> usize {
     let needles: Vec<&SecretPattern> = needles.into_iter().collect();
     if needles.is_empty() {
         return text.len();
     }
     let patterns: Vec<&Pattern> = needles.iter().flat_map(|needle| &needle.decoded).collect();
     let layered =
-        |text: &str| layered::unfinished(text.as_bytes(), &patterns, rest).map(|at| floor(text, at));
-    let (found, begin) = search(text, needles.iter().copied(), rest);
+        |text: &str| layered::unfinished(text.as_bytes(), &patterns, remainder).map(|at| floor(text, at));
+    let (ranges, begin) = search(text, needles.iter().copied(), remainder);
     let mut begin = layered(text).map_or(begin, |layered| begin.min(layered));
     if let Some(escape) = Decoded::cut_off(text.as_bytes()) {
-        let whole = &text[..floor(text, escape)];
-        begin = begin.min(search(whole, needles.iter().copied(), rest).1).min(whole.len());
-        begin = layered(whole).map_or(begin, |layered| begin.min(layered));
+        let decodable = &text[..floor(text, escape)];
+        begin = begin.min(search(decodable, needles.iter().copied(), remainder).1).min(decodable.len());
+        begin = layered(decodable).map_or(begin, |layered| begin.min(layered));
     }
-    // A needle that was found is not shown in part.
-    found.iter().find(|part| part.contains(&begin)).map_or(begin, |part| part.start)
+    // Do not split a needle that was found.
+    ranges.iter().find(|range| range.contains(&begin)).map_or(begin, |range| range.start)
 }
 
-/// Returns the ranges of the needles, and where a needle may begin that is cut off by the end of the text.
+/// Returns the ranges of the needles, and the position where a needle that is cut off by the end may begin.
 fn search<'n>(
     text: &str,
     needles: impl IntoIterator<Item = &'n SecretPattern>,
-    rest: Rest,
+    remainder: Remainder,
 ) -> (Vec<Range<usize>>, usize) {
     let (mut plain, mut decoded) = (Vec::new(), Vec::new());
     for needle in needles {
         plain.push(&needle.plain);
         decoded.extend(&needle.decoded);
     }
-    let mut found = Vec::new();
-    let as_is = text.bytes().enumerate().map(|(at, byte)| Unit { byte, part: at..at + 1 });
-    let begin = scan(as_is, plain, &mut found, rest);
-    let begin =
-        scan(Decoded::new(text.as_bytes()), decoded.clone(), &mut found, rest).into_iter().chain(begin).min();
+    let mut ranges = Vec::new();
+    let raw = text.bytes().enumerate().map(|(at, byte)| Unit { byte, part: at..at + 1 });
+    let begin = scan(raw, plain, &mut ranges, remainder);
+    let begin = scan(Decoded::new(text.as_bytes()), decoded.clone(), &mut ranges, remainder)
+        .into_iter()
+        .chain(begin)
+        .min();
     if !decoded.is_empty() {
-        layered::find(text, &decoded, &mut found);
+        layered::find(text, &decoded, &mut ranges);
     }
-    for part in &mut found {
-        *part = floor(text, part.start)..floor(text, part.end);
+    for range in &mut ranges {
+        *range = floor(text, range.start)..floor(text, range.end);
     }
-    found.sort_unstable_by_key(|part| part.start);
-    found.dedup_by(|next, part| {
-        let same = next.start < part.end;
-        if same {
-            part.end = part.end.max(next.end);
+    ranges.sort_unstable_by_key(|range| range.start);
+    ranges.dedup_by(|next, range| {
+        let overlaps = next.start < range.end;
+        if overlaps {
+            range.end = range.end.max(next.end);
         }
-        same
+        overlaps
     });
-    (found, begin.map_or(text.len(), |begin| floor(text, begin)))
+    (ranges, begin.map_or(text.len(), |begin| floor(text, begin)))
 }
 
 #[cfg(test)]
@@ -192,13 +197,13 @@ mod tests {
     #[test]
     fn needle_is_found_in_every_encoding() {
         for (needle, text) in ENCODED {
-            let found = replace(text, [&SecretPattern::new(*needle, 16)], "#");
-            let found = found.unwrap_or_else(|| panic!("{needle} in {text}"));
+            let redacted = replace(text, [&SecretPattern::new(*needle, 16)], "#");
+            let redacted = redacted.unwrap_or_else(|| panic!("{needle} in {text}"));
             assert!(
-                found.starts_with("a ") && found.ends_with(" b") && found.contains('#'),
-                "{text}: {found}"
+                redacted.starts_with("a ") && redacted.ends_with(" b") && redacted.contains('#'),
+                "{text}: {redacted}"
             );
-            assert!(found.len() <= 8, "{text}: {found}");
+            assert!(redacted.len() <= 8, "{text}: {redacted}");
         }
         assert_eq!(replace("abc def", [&SecretPattern::new("abcdef", 16)], "#"), None);
     }
@@ -242,8 +247,8 @@ mod tests {
         assert_eq!(replace(&format!("x{}bx", "a".repeat(26)), [&needle], "#").unwrap(), "x#x");
         assert_eq!(replace(&format!("x{}x", "a".repeat(16)), [&needle], "#").unwrap(), "x#x");
         assert_eq!(replace(&format!("x{}x", "a".repeat(15)), [&needle], "#"), None);
-        let both = [SecretPattern::new("abcd", 16), SecretPattern::new("cdef", 16)];
-        assert_eq!(replace("xabcdefx", &both, "#").unwrap(), "x#x");
+        let needles = [SecretPattern::new("abcd", 16), SecretPattern::new("cdef", 16)];
+        assert_eq!(replace("xabcdefx", &needles, "#").unwrap(), "x#x");
     }
 
     #[test]
@@ -282,20 +287,20 @@ mod tests {
         ("a cGxhaW5cdTAwMmRzM2NyM3RcdTAwM2ZrZXk+MDEyMw b", 2),
     ];
 
-    /// A text that is cut anywhere, into any number of parts, is shown as the whole text is.
+    /// Text in any number of parts, split anywhere, is redacted like the whole text.
     #[test]
     fn chunked_text_shows_no_more_than_the_whole() {
         let shown_in = |parts: &[&str], needles: &[SecretPattern]| {
-            let (mut held, mut displayed) = (String::new(), String::new());
+            let (mut buffer, mut displayed) = (String::new(), String::new());
             for part in parts {
-                held.push_str(part);
-                let rest = held.split_off(unfinished(&held, needles));
-                displayed.push_str(&replace(&held, needles, "#").unwrap_or(held));
-                held = rest;
+                buffer.push_str(part);
+                let tail = buffer.split_off(unfinished(&buffer, needles));
+                displayed.push_str(&replace(&buffer, needles, "#").unwrap_or(buffer));
+                buffer = tail;
             }
-            displayed + &replace(&held, needles, "#").unwrap_or(held)
+            displayed + &replace(&buffer, needles, "#").unwrap_or(buffer)
         };
-        let known = "plain-s3cr3t?key>0123456789";
+        let secret = "plain-s3cr3t?key>0123456789";
         let deep = [
             ("us:p&ss", "a us:p&amp;amp;amp;amp;amp;ss b"),
             ("us:p&ss", "a us:p%26amp%3Bamp%3Bamp%3Bss b"),
@@ -304,14 +309,14 @@ mod tests {
             ("hunter2", "a hun%E2%80%8B%E2%80%8Bter2 b"),
         ];
         let nested = |text: &str| Some(NESTED.iter().find(|(nested, _)| *nested == text)?.1);
-        let one =
-            BASE64.iter().copied().chain(NESTED.iter().map(|(text, _)| *text)).map(|text| (known, text));
-        for (needle, text) in ENCODED.iter().copied().chain(deep).chain(one) {
+        let encoded =
+            BASE64.iter().copied().chain(NESTED.iter().map(|(text, _)| *text)).map(|text| (secret, text));
+        for (needle, text) in ENCODED.iter().copied().chain(deep).chain(encoded) {
             let needles = [SecretPattern::new(needle, 16)];
-            let whole = replace(text, &needles, "#").unwrap_or_else(|| panic!("{text}"));
+            let expected = replace(text, &needles, "#").unwrap_or_else(|| panic!("{text}"));
             // Digits before those that contain a needle may be shown.
             let before = nested(text).and_then(|before| text.get(2..before)).unwrap_or_default();
-            let bare = |displayed: String| {
+            let without_prefix = |displayed: String| {
                 let ends = (0..=before.len()).rev();
                 let mut starts =
                     ends.filter_map(|end| displayed.strip_prefix(&format!("a {}", &before[..end])));
@@ -319,19 +324,23 @@ mod tests {
             };
             for (at, _) in text.char_indices() {
                 let (first, second) = text.split_at(at);
-                // Only for nested encodings, the end of a line is not enough to wait.
+                // With nested encodings, digits at the end of a line are not held back.
                 if first.ends_with(['\n', '\r']) && nested(text).is_some() {
                     continue;
                 }
                 let displayed = shown_in(&[first, second], &needles);
-                assert_eq!(bare(displayed), bare(whole.clone()), "{text:?} cut at {at}");
+                assert_eq!(
+                    without_prefix(displayed),
+                    without_prefix(expected.clone()),
+                    "{text:?} cut at {at}"
+                );
             }
-            let each: Vec<&str> = text.split_inclusive(|_| true).collect();
-            let displayed = shown_in(&each, &needles);
-            assert!(nested(text).is_some() || displayed == whole, "{text:?} letter by letter: {displayed}");
+            let chars: Vec<&str> = text.split_inclusive(|_| true).collect();
+            let displayed = shown_in(&chars, &needles);
+            assert!(nested(text).is_some() || displayed == expected, "{text:?} by character: {displayed}");
         }
-        let needles = [SecretPattern::new(known, 16)];
-        // Lines of words are not delayed.
+        let needles = [SecretPattern::new(secret, 16)];
+        // Lines of words are not held back.
         for text in
             ["the path src/base/needle\n", "build 0123456789abcdef0123456789abcde\n", "all 42 passed\n"]
         {
@@ -340,7 +349,7 @@ mod tests {
         assert_eq!(unfinished("the path src/base/needle", &[]), 24);
     }
 
-    /// The rest of a text that was cut shows at most a few digits of a secret.
+    /// A text that was cut shows at most a few digits of a secret.
     #[test]
     fn truncated_text_shows_at_most_a_few_digits() {
         let needles = [SecretPattern::new("plain-s3cr3t?key>0123456789", 16)];
@@ -351,8 +360,8 @@ mod tests {
                 let first = &text[..at];
                 let first = &first[..cut_off(first, &needles)];
                 let displayed = replace(first, &needles, "#").unwrap_or_else(|| first.to_owned());
-                let seen = (0..=secret.len() - 12).find(|at| displayed.contains(&secret[*at..at + 12]));
-                assert!(seen.is_none(), "{text} cut at {at}: {displayed}");
+                let leak = (0..=secret.len() - 12).find(|at| displayed.contains(&secret[*at..at + 12]));
+                assert!(leak.is_none(), "{text} cut at {at}: {displayed}");
             }
         }
         for text in ["the path src/base/needle", "build 0123456789abcdef0123456789abcde", "all 42 passed"] {

@@ -11,47 +11,47 @@ thread_local! {
     static LAST: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-static WATCHED: Once = Once::new();
+static HOOK: Once = Once::new();
 
-/// Installs a panic hook that records the locations of panics. The hook of the program is still called; a hook that
-/// is set later replaces this one.
+/// Installs a panic hook that records the locations of panics. It still calls the previous hook. A hook that
+/// is set later replaces it.
 pub fn watch() {
-    WATCHED.call_once(|| {
+    HOOK.call_once(|| {
         // A panicking thread must not change the hook.
         if thread::panicking() {
             return;
         }
-        let before = take_hook();
+        let previous = take_hook();
         set_hook(Box::new(move |panic| {
             LAST.with(|last| {
-                if let (Ok(mut last), Some(place)) = (last.try_borrow_mut(), panic.location()) {
-                    *last = place.to_string();
+                if let (Ok(mut last), Some(location)) = (last.try_borrow_mut(), panic.location()) {
+                    *last = location.to_string();
                 }
             });
-            before(panic);
+            previous(panic);
         }));
     });
 }
 
-/// Returns the message of a panic, its location if it was in this thread, and how to fix it, if known. `None` if the
-/// panic has no message.
+/// Returns the message of a panic, its location if it was in this thread, and how to fix it, if known. Returns `None`
+/// if the panic has no message.
 pub fn told(payload: &(dyn Any + Send)) -> Option<String> {
     let text = payload.downcast_ref::<&str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))?;
     let location = LAST.with(|last| last.try_borrow_mut().map(|mut last| std::mem::take(&mut *last)));
     let location = location.unwrap_or_default();
-    let at = if location.is_empty() { location } else { format!(" (at {location})") };
-    Some(match remedy(text) {
-        Some(help) => format!("{text}{at}\n{help}"),
-        None => format!("{text}{at}"),
+    let suffix = if location.is_empty() { location } else { format!(" (at {location})") };
+    Some(match help(text) {
+        Some(help) => format!("{text}{suffix}\n{help}"),
+        None => format!("{text}{suffix}"),
     })
 }
 
-/// Returns how to fix the error in the program that a panic message indicates.
-fn remedy(text: &str) -> Option<&'static str> {
+/// Returns how to fix the cause of a panic with this message, if known.
+fn help(text: &str) -> Option<&'static str> {
     const BLOCKS: &str = "The tool blocks a thread that runs futures: make it `async` and use `.await`, or make it a plain \
                           `fn` with `#[tool(blocking)]`";
-    const REMEDIES: [(&str, &str); 5] = [
+    const HELP: [(&str, &str); 5] = [
         (
             "no reactor running",
             "The tool needs tokio, and the program runs its futures without it: start it with `#[tokio::main]`, or run the \
@@ -66,5 +66,5 @@ fn remedy(text: &str) -> Option<&'static str> {
         ),
         ("timers are disabled", "The runtime has no clock: build it with `enable_time` or `enable_all`"),
     ];
-    REMEDIES.iter().find(|(cause, _)| text.contains(cause)).map(|(_, help)| *help)
+    HELP.iter().find(|(cause, _)| text.contains(cause)).map(|(_, help)| *help)
 }

@@ -1,12 +1,12 @@
-//! Files that only their owner may read, since they contain arguments and results of calls.
+//! Creates files that only their owner may read, since they contain arguments and results of calls.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// The options to open such a file; an existing file keeps its permissions.
+/// Returns options that create a private file. An existing file keeps its permissions.
 fn options() -> OpenOptions {
-    #[allow(unused_mut, reason = "only some systems have these permissions")]
+    #[allow(unused_mut, reason = "only Unix sets permissions")]
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -27,8 +27,8 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
 /// Creates the file of a database if it does not exist. The files that SQLite creates next to it get the same
 /// permissions.
 pub fn database(path: &Path) {
-    let special = |name: &str| name.is_empty() || name == ":memory:" || name.starts_with("file:");
-    if !path.to_str().is_some_and(special) {
+    let has_no_file = |name: &str| name.is_empty() || name == ":memory:" || name.starts_with("file:");
+    if !path.to_str().is_some_and(has_no_file) {
         // If the file cannot be created, SQLite cannot open it either, and reports the error.
         let _ = options().write(true).create_new(true).open(path);
     }

@@ -59,7 +59,7 @@ impl<T: RedactedDebug> RedactedDebug for Option<T> {
     }
 }
 
-/// Prints the kind and the size.
+/// Formats a value as its kind and size.
 pub struct Redacted<'a>(pub &'a dyn RedactedDebug);
 
 impl fmt::Debug for Redacted<'_> {

@@ -43,7 +43,7 @@ const DEFAULT: &[&str] = &[
 ];
 
 /// The suffixes that redact a whole word, as in `PGPASSWORD` and `JSESSIONID`.
-const ENDS: &[&str] = &[
+const SUFFIXES: &[&str] = &[
     "apikey",
     "passcode",
     "passphrase",
@@ -56,11 +56,11 @@ const ENDS: &[&str] = &[
     "token",
 ];
 /// The words that mark a following `token` as a count.
-const COUNTED: &[&str] = &["max", "min", "num", "per", "progress", "total"];
+const BEFORE_COUNT: &[&str] = &["max", "min", "num", "per", "progress", "total"];
 /// The words that mark a preceding `token` as a count or a description.
-const COUNTS: &[&str] = &["budget", "count", "counts", "length", "limit", "type", "usage"];
-/// Variables of every shell that contain a directory.
-const FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
+const AFTER_COUNT: &[&str] = &["budget", "count", "counts", "length", "limit", "type", "usage"];
+/// Variables that every shell sets to a directory.
+const DIRECTORY_VARIABLES: [&str; 2] = ["PWD", "OLDPWD"];
 
 /// A set of names that are compared word by word: `api_key` also matches `apiKey`, `X-API-Key` and `MY_APIKEY_2`, but
 /// not `monkey_apis`. The default names also match a word with one of them as a suffix, such as `accesstoken`, but
@@ -70,37 +70,37 @@ pub struct Keys {
     /// Each name in lower case, without separators between its words.
     names: BTreeSet<String>,
     /// The length of the longest name, in bytes.
-    longest: usize,
-    /// The suffixes of words of names.
-    ends: BTreeSet<&'static str>,
+    max_len: usize,
+    /// The suffixes of matching words.
+    suffixes: BTreeSet<&'static str>,
 }
 
 impl Keys {
-    /// The names that usually contain secrets.
+    /// Returns the names that usually contain secrets.
     pub fn usual() -> Keys {
-        let mut known = Keys::default();
-        DEFAULT.iter().for_each(|name| known.add(name));
-        known.ends.extend(ENDS);
-        known
+        let mut keys = Keys::default();
+        DEFAULT.iter().for_each(|name| keys.add(name));
+        keys.suffixes.extend(SUFFIXES);
+        keys
     }
 
     pub fn add(&mut self, name: &str) {
         let (name, _) = words(name);
         if !name.is_empty() {
-            self.longest = self.longest.max(name.len());
+            self.max_len = self.max_len.max(name.len());
             self.names.insert(name);
         }
     }
 
     pub fn remove(&mut self, name: &str) {
         let (name, _) = words(name);
-        self.ends.remove(name.as_str());
+        self.suffixes.remove(name.as_str());
         self.names.remove(&name);
     }
 
-    /// Whether some consecutive words of `key` are one of the names.
+    /// Whether some consecutive words of `key` form one of the names.
     pub fn holds(&self, key: &str) -> bool {
-        if FOLDERS.contains(&key) {
+        if DIRECTORY_VARIABLES.contains(&key) {
             return false;
         }
         let (text, bounds) = words(key);
@@ -110,35 +110,35 @@ impl Keys {
         };
         let is_counted = |index: usize| {
             word(index) == "token"
-                && (index.checked_sub(1).is_some_and(|before| COUNTED.contains(&word(before)))
-                    || COUNTS.contains(&word(index + 1)))
+                && (index.checked_sub(1).is_some_and(|previous| BEFORE_COUNT.contains(&word(previous)))
+                    || AFTER_COUNT.contains(&word(index + 1)))
         };
         bounds.iter().enumerate().any(|(index, start)| {
             if is_counted(index) {
                 return false;
             }
             let ends = bounds.iter().skip(index + 1).copied().chain([text.len()]);
-            ends.take_while(|end| end - start <= self.longest)
+            ends.take_while(|end| end - start <= self.max_len)
                 .any(|end| text.get(*start..end).is_some_and(|word| self.names.contains(word)))
-                || self.ends.iter().any(|end| word(index).ends_with(end))
+                || self.suffixes.iter().any(|suffix| word(index).ends_with(suffix))
         })
     }
 }
 
-/// Returns the passwords that a URL may contain, one before each `@`: a password may itself contain an `@` or a
-/// slash, which should be encoded there but often is not.
+/// Returns the passwords that a URL may contain, one for each `@` that may end it: an `@` or a slash in a password
+/// should be encoded, but often is not.
 pub fn url_passwords(url: &str) -> Vec<&str> {
     let Some((_, rest)) = url.split_once("://") else { return Vec::new() };
     let Some((_, rest)) = rest.split_once(':') else { return Vec::new() };
-    let stops = rest.find(char::is_whitespace).unwrap_or(rest.len());
-    let rest = &rest[..stops];
+    let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+    let rest = &rest[..end];
     // `https://h:8080/@scope` has a port and no password.
     let is_port = |text: &str| {
         let port = text.split_once('/').map(|(port, _)| port);
         port.is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    let all = rest.match_indices('@').map(|(at, _)| &rest[..at]);
-    all.filter(|password| !password.is_empty() && !is_port(password)).collect()
+    let candidates = rest.match_indices('@').map(|(at, _)| &rest[..at]);
+    candidates.filter(|password| !password.is_empty() && !is_port(password)).collect()
 }
 
 /// Returns a name in lower case without separators, and the offset where each word starts.
@@ -162,8 +162,8 @@ fn words(name: &str) -> (String, Vec<usize>) {
 /// Whether a letter or digit starts a word: `apiKey2` and `APIKey` have the words `api`, `key` and `2`.
 fn starts_word(last: Option<char>, c: char, next: Option<char>) -> bool {
     let Some(last) = last.filter(|last| last.is_alphanumeric()) else { return true };
-    let camel = c.is_uppercase() && (!last.is_uppercase() || next.is_some_and(char::is_lowercase));
-    camel || (c.is_numeric() != last.is_numeric())
+    let is_camel_case = c.is_uppercase() && (!last.is_uppercase() || next.is_some_and(char::is_lowercase));
+    is_camel_case || (c.is_numeric() != last.is_numeric())
 }
 
 #[cfg(test)]
@@ -248,8 +248,8 @@ mod tests {
         assert_eq!(url_passwords("postgres://u:pw@h/d"), ["pw"]);
         assert_eq!(url_passwords("postgres://u:p@ss/w0rd@h/d"), ["p", "p@ss/w0rd"]);
         assert_eq!(url_passwords("redis://:pw@h:6379/0"), ["pw"]);
-        for none in ["postgres://h:5432/d", "pw@h", "https://u@h/", "https://h:8080/@scope/x", ""] {
-            assert_eq!(url_passwords(none), [""; 0], "{none}");
+        for url in ["postgres://h:5432/d", "pw@h", "https://u@h/", "https://h:8080/@scope/x", ""] {
+            assert_eq!(url_passwords(url), [""; 0], "{url}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Parses server-sent events (WHATWG HTML, section 9.2.6) from a stream of bytes, in pieces of any size.
 //!
-//! The data of an event stays bytes: it is JSON, whose parser rejects invalid UTF-8, while the rules for events would
-//! put replacement characters into a response.
+//! The data of an event stays bytes: it is JSON, whose parser rejects invalid UTF-8. The rules for events would insert
+//! replacement characters instead.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub struct Event {
     pub id: Option<String>,
 }
 
-/// An event is larger than the limit.
+/// The error for an event that is larger than this limit, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong(pub usize);
 
@@ -77,7 +77,7 @@ impl Reader {
         *self = Reader { last_id, retry, ..Reader::new(self.limit) };
     }
 
-    /// Reads the next bytes and adds the events that they complete.
+    /// Reads the next bytes, and adds each event that they complete to `events`.
     pub fn push(&mut self, mut bytes: &[u8], events: &mut Vec<Event>) -> Result<(), TooLong> {
         while let Some(first) = bytes.first() {
             if std::mem::take(&mut self.after_return) && *first == b'\n' {
@@ -96,11 +96,11 @@ impl Reader {
             self.after_return = bytes[end] == b'\r';
             bytes = &bytes[end + 1..];
             if self.line.is_empty() {
-                self.line_ended(part, events);
+                self.end_line(part, events);
             } else {
                 let mut line = std::mem::take(&mut self.line);
                 line.extend_from_slice(part);
-                self.line_ended(&line, events);
+                self.end_line(&line, events);
                 line.clear();
                 self.line = line;
             }
@@ -108,13 +108,13 @@ impl Reader {
         Ok(())
     }
 
-    fn line_ended(&mut self, line: &[u8], events: &mut Vec<Event>) {
+    fn end_line(&mut self, line: &[u8], events: &mut Vec<Event>) {
         let line = match std::mem::replace(&mut self.past_first_line, true) {
             false => line.strip_prefix(BOM).unwrap_or(line),
             true => line,
         };
         if line.is_empty() {
-            return self.event_ended(events);
+            return self.end_event(events);
         }
         let colon = memchr::memchr(b':', line);
         let (name, value) = colon.map_or((line, &b""[..]), |colon| (&line[..colon], &line[colon + 1..]));
@@ -138,7 +138,7 @@ impl Reader {
         }
     }
 
-    fn event_ended(&mut self, events: &mut Vec<Event>) {
+    fn end_event(&mut self, events: &mut Vec<Event>) {
         self.last_id = self.id.clone().or_else(|| self.last_id.take());
         let event = std::mem::take(&mut self.event);
         if std::mem::take(&mut self.has_data) {
@@ -148,11 +148,11 @@ impl Reader {
 }
 
 fn milliseconds(value: &[u8]) -> Option<Duration> {
-    let digits = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
-    let text = std::str::from_utf8(value).ok().filter(|_| digits)?;
-    // A number with too many digits is a long time.
-    let wanted = text.parse().map_or(MAX_RETRY, Duration::from_millis);
-    Some(wanted.min(MAX_RETRY))
+    let is_number = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
+    let text = std::str::from_utf8(value).ok().filter(|_| is_number)?;
+    // A number that overflows requests the maximum.
+    let delay = text.parse().map_or(MAX_RETRY, Duration::from_millis);
+    Some(delay.min(MAX_RETRY))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ pub fn rfc3339(time: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", since.subsec_millis())
 }
 
-/// Returns whole milliseconds, saturated at 64 bits: half a billion years.
+/// Returns the whole milliseconds of a duration, saturated at 64 bits.
 pub fn whole_millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
@@ -34,9 +34,9 @@ fn date(days: u64) -> (u64, u64, u64) {
     (era * 400 + year + next_year, month, day_of_month)
 }
 
-/// Returns how many days after 1970-01-01 a date is, in the Gregorian calendar; `None` for earlier dates.
+/// Returns the number of days from 1970-01-01 to a date, in the Gregorian calendar, or `None` for earlier dates.
 fn days(year: u64, month: u64, day: u64) -> Option<u64> {
-    // As in `date`, years start in March, and 0000-03-01 is 719,468 days before 1970.
+    // Like in `date`, years start in March, and 0000-03-01 is 719,468 days before 1970.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year.checked_sub(1)?, month + 9) };
     (year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day).checked_sub(719_469)
 }
@@ -117,9 +117,9 @@ mod tests {
             (1_767_225_599_500, "2025-12-31T23:59:59.500Z"),
             (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
         ];
-        for (millis, wanted) in cases {
-            assert_eq!(rfc3339(UNIX_EPOCH + Duration::from_millis(millis)), wanted);
-            assert_eq!(millis_of(wanted), Some(millis));
+        for (millis, expected) in cases {
+            assert_eq!(rfc3339(UNIX_EPOCH + Duration::from_millis(millis)), expected);
+            assert_eq!(millis_of(expected), Some(millis));
         }
     }
 }

@@ -9,9 +9,9 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, ConfigBuilder, Error};
 use rustls_platform_verifier::Verifier;
 
-/// Returns a configuration builder that trusts the system's certificates and these, each as PEM text.
+/// Returns a configuration builder that trusts the system's certificates and `roots`, each in PEM text.
 ///
-/// It uses the cryptography provider that is installed for the process, or else `ring`, and installs none.
+/// Uses the cryptography provider that is installed for the process, otherwise `ring`. Installs no provider.
 pub fn trusting(roots: &[Vec<u8>]) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, Error> {
     let provider = CryptoProvider::get_default().cloned();
     let provider = provider.unwrap_or_else(|| Arc::new(ring::default_provider()));
@@ -20,16 +20,16 @@ pub fn trusting(roots: &[Vec<u8>]) -> Result<ConfigBuilder<ClientConfig, WantsCl
     Ok(config.dangerous().with_custom_certificate_verifier(Arc::new(verifier)))
 }
 
-/// Parses the certificates of PEM texts. A text without a certificate is an error: often a path was meant.
-pub fn certificates(what: &str, texts: &[Vec<u8>]) -> Result<Vec<CertificateDer<'static>>, Error> {
+/// Parses the certificates of PEM texts. A text without a certificate is an error: it is usually a path.
+pub fn certificates(label: &str, texts: &[Vec<u8>]) -> Result<Vec<CertificateDer<'static>>, Error> {
     let mut certificates = Vec::new();
     for text in texts {
-        let before = certificates.len();
+        let count = certificates.len();
         for certificate in CertificateDer::pem_slice_iter(text) {
-            certificates.push(certificate.map_err(|error| Error::General(format!("{what}: {error}")))?);
+            certificates.push(certificate.map_err(|error| Error::General(format!("{label}: {error}")))?);
         }
-        if certificates.len() == before {
-            return Err(Error::General(format!("{what}: no certificate in the PEM text")));
+        if certificates.len() == count {
+            return Err(Error::General(format!("{label}: no certificate in the PEM text")));
         }
     }
     Ok(certificates)
@@ -40,7 +40,7 @@ fn verifier(roots: Vec<CertificateDer<'static>>, provider: Arc<CryptoProvider>) 
     Verifier::new_with_extra_roots(roots, provider)
 }
 
-/// Creates the certificate verifier. The one of Android accepts no additional certificates.
+/// Creates the certificate verifier. On Android it accepts no additional certificates.
 #[cfg(target_os = "android")]
 fn verifier(roots: Vec<CertificateDer<'static>>, provider: Arc<CryptoProvider>) -> Result<Verifier, Error> {
     if roots.is_empty() {

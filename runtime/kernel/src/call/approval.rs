@@ -23,9 +23,9 @@ pub struct ApprovalRequest {
     pub call: WaitingCall,
     /// The arguments with their secrets redacted, to show to people.
     pub redacted_arguments: Value,
-    /// The tools that the call may call, and transitively the tools that those call, if they are known before the
-    /// call: the tools of a composition or a sub-agent, but not those that a Rust function calls. Approving this call
-    /// does not approve their calls: each passes middleware itself.
+    /// The tools that the call may call, directly or transitively, if they are known before the call: the tools of a
+    /// composition or a sub-agent, but not those that a Rust function calls. Approving this call does not approve
+    /// their calls: each passes through middleware itself.
     pub calls: Vec<Callee>,
     /// The reasons why the call needs an approval: those of all middleware, in order.
     pub reasons: Vec<String>,
@@ -47,8 +47,8 @@ impl ApprovalRequest {
     /// Sets the approver, for the audit record of the call. Your program guarantees that the name is right. The JSON
     /// does not contain the approver, so keep the name separately if the request is stored after its approval.
     #[must_use]
-    pub fn approved_by(mut self, who: impl Into<Text>) -> ApprovalRequest {
-        self.approver = who.into();
+    pub fn approved_by(mut self, approver: impl Into<Text>) -> ApprovalRequest {
+        self.approver = approver.into();
         self
     }
 
@@ -60,15 +60,15 @@ impl ApprovalRequest {
     }
 }
 
-/// `{"id", "name", "arguments", "shown", "reasons", "approved", "expires_at", "inputs", "seal"}`, the time in
-/// milliseconds since 1970, and, where known, `principal`, `session_id`, `agent_id`, and a list `calls`.
+/// `{"id", "name", "arguments", "shown", "reasons", "approved", "expires_at", "inputs", "seal"}`, with the
+/// time in milliseconds since 1970; and, if known, `principal`, `session_id`, `agent_id` and an array `calls`.
 impl Serialize for ApprovalRequest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut own = json!({ "shown": self.redacted_arguments, "reasons": self.reasons });
+        let mut members = json!({ "shown": self.redacted_arguments, "reasons": self.reasons });
         if !self.calls.is_empty() {
-            own["calls"] = json!(self.calls);
+            members["calls"] = json!(self.calls);
         }
-        self.call.write(own).serialize(serializer)
+        self.call.write(members).serialize(serializer)
     }
 }
 

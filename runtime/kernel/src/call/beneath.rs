@@ -1,7 +1,7 @@
-//! Opens files below a directory through a descriptor of the directory, so that no path and no link leads outside.
+//! Opens files below a directory through a descriptor of the directory, so that no path and no link escapes it.
 //!
-//! A path that is checked first and used later is open to a race: in between, someone may replace a part of it by a
-//! link. Here each step from the directory to the file uses descriptors (`openat2` with `RESOLVE_BENEATH` where
+//! A path that is checked first and used later is open to a race: in between, someone may replace a part of it with
+//! a link. Here each step from the directory to the file uses descriptors (`openat2` with `RESOLVE_BENEATH` where
 //! available), so there is no such race.
 
 use std::ffi::OsString;
@@ -25,16 +25,17 @@ pub fn open(root: &Path) -> io::Result<Dir> {
 /// Returns a path relative to a directory. An absolute path must be below the directory.
 #[doc(hidden)]
 pub fn within(root: &Path, path: &str) -> io::Result<PathBuf> {
-    let given = Path::new(path);
-    let below = if given.has_root() || matches!(given.components().next(), Some(Component::Prefix(_))) {
+    let requested = Path::new(path);
+    let below = if requested.has_root() || matches!(requested.components().next(), Some(Component::Prefix(_)))
+    {
         let real = root.canonicalize();
-        let stripped = given.strip_prefix(root).ok();
-        let stripped = stripped.or_else(|| given.strip_prefix(real.as_deref().ok()?).ok());
+        let stripped = requested.strip_prefix(root).ok();
+        let stripped = stripped.or_else(|| requested.strip_prefix(real.as_deref().ok()?).ok());
         stripped.ok_or_else(|| escape(OUTSIDE))?
     } else {
-        begins_elsewhere(path).map_or(Ok(given), |reason| Err(escape(reason)))?
+        begins_elsewhere(path).map_or(Ok(requested), |reason| Err(escape(reason)))?
     };
-    // The system resolves links; here only names that lead outside are rejected.
+    // The system resolves links; this only rejects names that lead outside.
     let mut depth = Some(0_usize);
     for part in below.components() {
         depth = match part {
@@ -73,8 +74,8 @@ pub fn open_file(dir: &Dir, path: &Path) -> io::Result<(File, Metadata)> {
     Ok((file, metadata))
 }
 
-/// Creates a file with an unguessable name. If it will get the permissions of another file, only its owner may read
-/// it until then.
+/// Creates a temporary file with an unguessable name. With `private`, only its owner may read it: use this if it gets
+/// the permissions of another file later.
 #[doc(hidden)]
 pub fn beside(dir: &Dir, private: bool) -> io::Result<(OsString, File)> {
     let mut random = [0; 8];
@@ -92,19 +93,19 @@ pub fn beside(dir: &Dir, private: bool) -> io::Result<(OsString, File)> {
     Ok((name, file))
 }
 
-/// The error of a path that leads out of the directory, as system calls on descriptors report it.
+/// Returns the error for a path that leads out of the directory, like that of system calls on descriptors.
 fn escape(reason: &str) -> io::Error {
     io::Error::new(ErrorKind::PermissionDenied, format!("{REFUSED}: {reason}"))
 }
 
-/// Returns why a path leads out of the directory. If its names do not show the reason, a link is the reason.
+/// Returns why a path leads out of the directory. If its names do not, a link does.
 #[doc(hidden)]
 pub fn way_out(error: &io::Error) -> String {
     let text = error.to_string();
     text.strip_prefix(REFUSED).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(LINK).to_owned()
 }
 
-/// Whether the error is that a path led out of the directory; then no system call failed.
+/// Whether the error is that of a path that leads out of the directory, not of a failed system call.
 #[doc(hidden)]
 pub fn is_escape(error: &io::Error) -> bool {
     error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_none()
@@ -112,7 +113,7 @@ pub fn is_escape(error: &io::Error) -> bool {
 
 /// Returns the description of an I/O error, without its number.
 #[doc(hidden)]
-pub fn io_message(reason: &io::Error) -> String {
-    let text = reason.to_string();
+pub fn io_message(error: &io::Error) -> String {
+    let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }

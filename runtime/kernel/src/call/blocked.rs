@@ -25,7 +25,7 @@ pub enum Blocked {
 pub const MALFORMED_CALL: &str = "MALFORMED_CALL";
 
 impl Blocked {
-    /// Returns the error with which the call is answered.
+    /// Returns the error that the call gets as its response.
     #[must_use]
     pub fn error(&self) -> ToolError {
         match self {
@@ -47,12 +47,12 @@ impl Blocked {
 /// `{"kind": "truncated"}`, `{"kind": "stopped", "reason"}` or `{"kind": "malformed", "reason"}`.
 impl Serialize for Blocked {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let written = match self {
+        let json = match self {
             Blocked::Truncated => json!({ "kind": "truncated" }),
             Blocked::Stopped(reason) => json!({ "kind": "stopped", "reason": reason }),
             Blocked::Malformed(reason) => json!({ "kind": "malformed", "reason": reason }),
         };
-        written.serialize(serializer)
+        json.serialize(serializer)
     }
 }
 

@@ -28,25 +28,25 @@ impl Default for CallbackTimeouts {
 pub(crate) enum CallbackFailure {
     /// The callback panicked.
     Panicked,
-    /// The callback took too long.
-    Late,
+    /// The callback reached its timeout.
+    TimedOut,
 }
 
 /// Awaits a callback. A limit of `None` means no limit.
 pub(crate) async fn with_timeout<T>(
     limit: Option<Duration>,
-    asked: impl Future<Output = T>,
+    callback: impl Future<Output = T>,
 ) -> Result<T, CallbackFailure> {
-    let mut asked = pin!(caught(asked));
-    // Most callbacks answer immediately and need no clock.
-    let first = poll_fn(|cx| Poll::Ready(asked.as_mut().poll(cx))).await;
-    let answered = match (first, limit) {
-        (Poll::Ready(answered), _) => answered,
-        (Poll::Pending, None) => asked.await,
+    let mut callback = pin!(caught(callback));
+    // Most callbacks complete immediately and need no timer.
+    let first = poll_fn(|cx| Poll::Ready(callback.as_mut().poll(cx))).await;
+    let outcome = match (first, limit) {
+        (Poll::Ready(outcome), _) => outcome,
+        (Poll::Pending, None) => callback.await,
         (Poll::Pending, Some(limit)) => {
             // On the heap: otherwise the future of every call would contain a timer that few calls need.
-            Box::pin(tokio::time::timeout(limit, asked)).await.map_err(|_| CallbackFailure::Late)?
+            Box::pin(tokio::time::timeout(limit, callback)).await.map_err(|_| CallbackFailure::TimedOut)?
         }
     };
-    answered.ok_or(CallbackFailure::Panicked)
+    outcome.ok_or(CallbackFailure::Panicked)
 }

@@ -14,7 +14,7 @@ use crate::spec::{Effects, Files, Network};
 pub struct Callee {
     /// The name of the tool.
     pub name: Text,
-    /// The effects that it declares.
+    /// The effects that the tool declares.
     pub effects: Effects,
 }
 
@@ -25,7 +25,7 @@ impl Callee {
 }
 
 /// `{"name", "effects": {"read_only", "destructive", "idempotent", "open_world", "network", "files", "spawns"}}`, where
-/// `network` is `"none"`, `"any"` or a list of hosts, and `files` is `"none"`, `"read"` or `"write"`.
+/// `network` is `"none"`, `"any"` or an array of hosts, and `files` is `"none"`, `"read"` or `"write"`.
 impl Serialize for Callee {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Effects { read_only, destructive, idempotent, open_world, network, files, spawns } =
@@ -55,22 +55,22 @@ impl<'de> Deserialize<'de> for Callee {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut members = Members::read(deserializer, "CalledTool")?;
         let effects: Value = members.take("effects")?;
-        let mut of = Members::read(effects, "Effects").map_err(D::Error::custom)?;
+        let mut effects = Members::read(effects, "Effects").map_err(D::Error::custom)?;
         Ok(Callee {
             name: members.take("name")?,
             effects: Effects {
-                read_only: of.take("read_only")?,
-                destructive: of.take("destructive")?,
-                idempotent: of.take("idempotent")?,
-                open_world: of.take("open_world")?,
-                network: network(&mut of)?,
-                files: match &*of.take::<String, D::Error>("files")? {
+                read_only: effects.take("read_only")?,
+                destructive: effects.take("destructive")?,
+                idempotent: effects.take("idempotent")?,
+                open_world: effects.take("open_world")?,
+                network: network(&mut effects)?,
+                files: match &*effects.take::<String, D::Error>("files")? {
                     "none" => Files::None,
                     "read" => Files::Read,
                     "write" => Files::Write,
-                    other => return Err(of.unknown("files", other)),
+                    other => return Err(effects.unknown("files", other)),
                 },
-                spawns: of.take("spawns")?,
+                spawns: effects.take("spawns")?,
             },
         })
     }

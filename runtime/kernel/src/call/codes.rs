@@ -118,19 +118,18 @@ const RENAMED: &[&str] = &[
 ];
 
 /// Returns the current form of a code. Audit records, cassettes and recordings of earlier versions contain some codes
-/// in lower case, such as `missing_credential`; the readers in this crate already convert them. The next minor
-/// version no longer reads them.
+/// in lower case, such as `missing_credential`. The readers in this crate convert them, until the next minor version.
 #[must_use]
 pub fn current(code: &str) -> &str {
-    let is_old =
+    let is_old_form =
         |new: &&&str| code.eq_ignore_ascii_case(new) && code.bytes().all(|byte| !byte.is_ascii_uppercase());
-    RENAMED.iter().find(is_old).copied().unwrap_or(code)
+    RENAMED.iter().find(is_old_form).copied().unwrap_or(code)
 }
 
-/// Whether a code is one of this crate.
+/// Whether this crate defines the code.
 #[cfg(any(test, feature = "otel"))]
 pub(crate) fn is_own(code: &str) -> bool {
-    ALL.binary_search_by_key(&code, |(known, _)| known).is_ok()
+    ALL.binary_search_by_key(&code, |(other, _)| other).is_ok()
 }
 
 #[cfg(test)]
@@ -139,7 +138,7 @@ mod tests {
 
     #[test]
     fn codes_are_sorted_and_uniform() {
-        assert!(ALL.is_sorted_by(|(one, _), (next, _)| one < next));
+        assert!(ALL.is_sorted_by(|(code, _), (next, _)| code < next));
         for (code, meaning) in ALL {
             assert!(code.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'), "{code}");
             assert!(meaning.ends_with('.'), "{code}: {meaning}");
@@ -151,8 +150,8 @@ mod tests {
     fn old_codes_are_renamed_and_tool_codes_kept() {
         assert_eq!(current("missing_credential"), "MISSING_CREDENTIAL");
         assert_eq!(current("MCP_LOST"), "MCP_LOST");
-        for own in ["resource_locked", "timeout", "Missing_Credential", ""] {
-            assert_eq!(current(own), own);
+        for code in ["resource_locked", "timeout", "Missing_Credential", ""] {
+            assert_eq!(current(code), code);
         }
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 /// Values that come with a call but not from the model, such as the caller's workspace or a session's key.
 ///
 /// Each value has a [`Provenance`]. A value sent by a client never replaces a trusted value, in either order, so that
-/// no caller can act for another by naming it. [`shadowed`](Self::shadowed) lists such attempts. Clones share the
+/// no caller can act for another by sending its ID. [`shadowed`](Self::shadowed) lists such attempts. Clones share the
 /// values; an empty set allocates nothing.
 ///
 /// ```
@@ -45,8 +45,8 @@ impl ContextValues {
         self.with(key.into(), Provenance::Trusted, value.into())
     }
 
-    /// Adds a value that the caller sent. If the key holds a trusted value, the new one is dropped and its key
-    /// recorded, even if both are equal.
+    /// Adds a value that the caller sent. If the key has a trusted value, the new value is dropped and the key is
+    /// recorded, even if both values are equal.
     #[must_use]
     pub fn with_client(self, key: impl Into<String>, value: impl Into<Value>) -> ContextValues {
         self.with(key.into(), Provenance::Client, value.into())
@@ -68,10 +68,10 @@ impl ContextValues {
     /// toolbox's values are merged with those of a call this way.
     #[must_use]
     pub fn merged(&self, later: &ContextValues) -> ContextValues {
-        let (Some(own), Some(other)) = (&self.0, &later.0) else {
+        let (Some(base), Some(other)) = (&self.0, &later.0) else {
             return if later.0.is_none() { self.clone() } else { later.clone() };
         };
-        let mut inner = (**own).clone();
+        let mut inner = (**base).clone();
         inner.shadowed.extend(other.shadowed.iter().cloned());
         for (key, (provenance, value)) in &other.values {
             inner.put(key.clone(), *provenance, value.clone());
@@ -100,8 +100,8 @@ impl ContextValues {
         Some(self.0.as_ref()?.values.get(key)?.0)
     }
 
-    /// The keys for which a client's value was dropped in favor of a trusted one, sorted. Each is an attempt to act
-    /// for another caller, or a client that repeats a value it received.
+    /// The keys for which a client's value was dropped in favor of a trusted one, sorted. Each is an
+    /// attempt to act for another caller, or the client repeats a value it received.
     pub fn shadowed(&self) -> impl Iterator<Item = &str> {
         self.inner().shadowed.iter().map(String::as_str)
     }
@@ -123,21 +123,21 @@ impl ContextValues {
     }
 
     fn inner(&self) -> &Inner {
-        static NONE: OnceLock<Inner> = OnceLock::new();
+        static EMPTY: OnceLock<Inner> = OnceLock::new();
         match &self.0 {
             Some(inner) => inner,
-            None => NONE.get_or_init(Inner::default),
+            None => EMPTY.get_or_init(Inner::default),
         }
     }
 }
 
 impl Inner {
     fn put(&mut self, key: String, provenance: Provenance, value: Value) {
-        let held = self.values.get(&key).map(|(held, _)| *held);
-        if held.is_some_and(|held| held != provenance) {
+        let current = self.values.get(&key).map(|(provenance, _)| *provenance);
+        if current.is_some_and(|current| current != provenance) {
             self.shadowed.insert(key.clone());
         }
-        if held <= Some(provenance) {
+        if current <= Some(provenance) {
             self.values.insert(key, (provenance, value));
         }
     }
@@ -195,7 +195,7 @@ mod tests {
         let reversed = call.merged(&toolbox);
         assert_eq!(reversed.get("tenant"), Some(&json!("a")));
         assert_eq!(shadowed(&reversed), ["tenant"]);
-        assert_eq!(toolbox.get("session_id"), Some(&json!("s")), "the first set stays as it is");
+        assert_eq!(toolbox.get("session_id"), Some(&json!("s")), "the first set is unchanged");
     }
 
     #[test]
@@ -218,10 +218,10 @@ mod tests {
 
     #[test]
     fn shadowing_attempt_is_preserved_by_merge() {
-        let seen = ContextValues::default().with_trusted("a", 1).with_client("a", 2);
-        assert_eq!(shadowed(&seen.merged(&ContextValues::default())), ["a"]);
-        assert_eq!(shadowed(&ContextValues::default().merged(&seen)), ["a"]);
-        assert_eq!(shadowed(&seen.merged(&ContextValues::default().with_client("b", 1))), ["a"]);
+        let values = ContextValues::default().with_trusted("a", 1).with_client("a", 2);
+        assert_eq!(shadowed(&values.merged(&ContextValues::default())), ["a"]);
+        assert_eq!(shadowed(&ContextValues::default().merged(&values)), ["a"]);
+        assert_eq!(shadowed(&values.merged(&ContextValues::default().with_client("b", 1))), ["a"]);
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Requests of a result to the loop around the call, and their handlers.
+//! Requests of a result to the agent loop, and their handlers.
 //!
 //! A tool returns a [`Control`] with its content. [`Effect`]s go to the [`EffectHandler`] of their name and
 //! [`InputRequest`]s to the [`InputHandler`], both set on the [`ToolboxBuilder`](crate::toolbox::ToolboxBuilder);
-//! neither counts towards the tool's time. A result that is an error requests nothing.
+//! neither counts towards the tool's time limit. A result that is an error requests nothing.
 //!
 //! [`EffectHandler`]: crate::layers::control::EffectHandler
 //! [`InputHandler`]: crate::layers::control::InputHandler
@@ -18,7 +18,7 @@ use crate::base::frozen::Text;
 use crate::base::redacted_debug::{Redacted, discreet_debug};
 use crate::call::waiting::WaitingCall;
 
-/// A request of a result to the loop around the call. The loop handles it after the turn has finished, so every other
+/// A request of a result to the agent loop. The loop handles it after the turn has finished, so every other
 /// call of the turn still gets its result.
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
@@ -62,7 +62,7 @@ impl Control {
 /// An action to be performed outside the tool, such as asking a person.
 #[derive(Clone, PartialEq)]
 pub struct Effect {
-    /// The name of the effect, for which its handler is registered.
+    /// The name of the effect, which is that of its handler.
     pub name: Text,
     /// The data of the effect.
     pub data: Value,
@@ -95,7 +95,7 @@ impl Effect {
 ///     ctx: &ToolContext,
 /// ) -> ToolResult {
 ///     match ctx.input() {
-///         Some(answer) if answer["sure"] == true => ToolResult::text(format!("{name} is gone")),
+///         Some(input) if input["sure"] == true => ToolResult::text(format!("{name} is gone")),
 ///         Some(_) => ToolResult::text(format!("{name} stays")),
 ///         None => {
 ///             let sure = json!({"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]});
@@ -145,7 +145,7 @@ impl Deref for PendingInputCall {
 /// `{"kind": "need_input", "request"}`.
 impl Serialize for Control {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let written = match self {
+        let json = match self {
             Control::Continue => json!({ "kind": "continue" }),
             Control::Complete { signal, data } => {
                 json!({ "kind": "complete", "signal": signal, "data": data })
@@ -153,7 +153,7 @@ impl Serialize for Control {
             Control::Effect(effect) => json!({ "kind": "effect", "effect": effect }),
             Control::NeedInput(request) => json!({ "kind": "need_input", "request": request }),
         };
-        written.serialize(serializer)
+        json.serialize(serializer)
     }
 }
 
@@ -172,8 +172,8 @@ impl<'de> Deserialize<'de> for Control {
     }
 }
 
-/// `{"id", "name", "arguments", "request", "approved", "expires_at", "inputs", "seal"}`, the time in milliseconds since
-/// 1970, and, where known, `principal`, `session_id` and `agent_id`.
+/// `{"id", "name", "arguments", "request", "approved", "expires_at", "inputs", "seal"}`, with the time in milliseconds
+/// since 1970; and, if known, `principal`, `session_id` and `agent_id`.
 impl Serialize for PendingInputCall {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.call.write(json!({ "request": self.request })).serialize(serializer)

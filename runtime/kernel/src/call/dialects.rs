@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::schema::dialect::Dialect;
 
-/// The dialects in which a model saw its tools: one for all of them, or one for each if a request mixes strict and
-/// non-strict schemas.
+/// The dialects in which a model saw its tools: the same for all tools, or one for each tool if a request mixes strict
+/// and non-strict schemas.
 ///
 /// Created from a dialect, or by `ToolPlan::dialects`.
 #[derive(Clone, Debug)]
@@ -16,14 +16,14 @@ pub struct Dialects {
 }
 
 impl Dialects {
-    /// Creates the dialects of tools that all have one dialect, except for these.
+    /// Creates dialects with `default` for all tools except those in `others`.
     #[must_use]
     pub fn except(
-        most: &'static Dialect,
+        default: &'static Dialect,
         others: impl IntoIterator<Item = (String, &'static Dialect)>,
     ) -> Dialects {
-        let others: BTreeMap<_, _> = others.into_iter().filter(|(_, dialect)| *dialect != most).collect();
-        Dialects { default: most, others: (!others.is_empty()).then(|| Arc::new(others)) }
+        let others: BTreeMap<_, _> = others.into_iter().filter(|(_, dialect)| *dialect != default).collect();
+        Dialects { default, others: (!others.is_empty()).then(|| Arc::new(others)) }
     }
 
     /// Returns the dialect in which the model saw the tool of this name.

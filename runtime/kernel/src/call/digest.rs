@@ -14,7 +14,7 @@ use crate::call::tool::AgentTool;
 #[doc(hidden)]
 pub fn promise(tool: &dyn AgentTool) -> String {
     let spec = tool.spec();
-    let mut promised = json!({
+    let mut promise = json!({
         "name": spec.name.as_str(),
         "description": spec.description.as_str(),
         "input_schema": tool.parameters_schema(),
@@ -22,9 +22,9 @@ pub fn promise(tool: &dyn AgentTool) -> String {
         "scopes": spec.scopes.iter().map(Text::as_str).collect::<Vec<_>>(),
     });
     if let Some(action) = tool.action() {
-        promised["action"] = action.into();
+        promise["action"] = action.into();
     }
-    fingerprint(&promised.to_string())
+    fingerprint(&promise.to_string())
 }
 
 /// Returns the SHA-256 of a string, in hexadecimal.
@@ -39,7 +39,7 @@ const BLOCK: usize = 64;
 /// The key of seals. Without it, sealed data cannot be changed undetected.
 #[derive(Clone)]
 #[doc(hidden)]
-#[allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]
+#[allow(missing_debug_implementations, reason = "only for the crates of the workspace")]
 pub struct SealKey([u8; BLOCK]);
 
 impl SealKey {
@@ -79,14 +79,14 @@ impl SealKey {
         Ok(format!("{name}.{digest}").into())
     }
 
-    /// Whether this is a seal of this key for exactly this data. The order of object keys and the notation of numbers
-    /// do not matter.
+    /// Whether the seal was made with this key for exactly this data. The order of object keys and the notation of
+    /// numbers do not matter.
     #[doc(hidden)]
     pub fn holds(&self, seal: &str, data: &Value) -> bool {
         let Some((name, digest)) = seal.split_once('.') else { return false };
         let expected = hex(&self.digest(name, data));
-        // The comparison takes constant time, regardless of the first difference.
-        let differences = expected.bytes().zip(digest.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
+        // The comparison takes constant time, wherever the first difference is.
+        let differences = expected.bytes().zip(digest.bytes()).fold(0, |bits, (a, b)| bits | (a ^ b));
         differences == 0 && expected.len() == digest.len()
     }
 
@@ -138,7 +138,7 @@ fn canonical(value: &Value, out: &mut String) {
         }
         Value::Number(number) => {
             let _ = match number.as_f64().filter(|float| number.is_f64() && is_whole(*float)) {
-                Some(whole) => write!(out, "{whole:.0}"),
+                Some(integer) => write!(out, "{integer:.0}"),
                 None => write!(out, "{number}"),
             };
         }
@@ -148,7 +148,7 @@ fn canonical(value: &Value, out: &mut String) {
     }
 }
 
-/// Whether a float is an integer that no other integer rounds to.
+/// Whether a float is an integer, and no other integer rounds to it.
 fn is_whole(float: f64) -> bool {
     float.fract() == 0.0 && float.abs() <= 2f64.powi(53) && (float != 0.0 || float.is_sign_positive())
 }

@@ -74,12 +74,12 @@ pub enum ToolError {
 }
 
 impl ToolError {
-    /// Creates the error of a tool that ran and failed.
+    /// Creates the error for a tool that ran and failed.
     pub fn failed(message: impl Into<String>) -> ToolError {
         ToolError::failed_with("EXECUTION_ERROR", message)
     }
 
-    /// Creates the error of a tool that ran and failed, with its own error code.
+    /// Creates the error for a tool that ran and failed, with its own error code.
     pub fn failed_with(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> ToolError {
         ToolError::Failed { message: message.into(), code: code.into(), detail: String::new() }
     }
@@ -105,12 +105,12 @@ impl ToolError {
         }
     }
 
-    /// Creates the error of arguments that are invalid in a way that their schema does not express.
+    /// Creates the error for arguments that violate a rule that their schema does not express.
     pub fn invalid_args(message: impl Into<String>) -> ToolError {
         ToolError::InvalidArgs { message: message.into(), problems: Vec::new() }
     }
 
-    /// Creates the error of arguments that do not match their schema. If the message exceeds 32 KiB, further problems
+    /// Creates the error for arguments that do not match their schema. If the message exceeds 32 KiB, further problems
     /// are only counted.
     #[must_use]
     pub fn from_problems(mut problems: Vec<ArgumentProblem>) -> ToolError {
@@ -136,12 +136,12 @@ impl ToolError {
         ToolError::InvalidArgs { message, problems }
     }
 
-    /// Creates the error of a call that a policy forbids.
+    /// Creates the error for a call that a policy forbids.
     pub fn denied(message: impl Into<String>) -> ToolError {
         ToolError::Denied { message: message.into(), detail: String::new() }
     }
 
-    /// Creates the error of a panic. The panic message, its location and how to fix it become the operator detail,
+    /// Creates the error for a panic. The panic message, its location and how to fix it become the operator detail,
     /// hidden from the model.
     #[doc(hidden)]
     pub fn panicked(payload: Box<dyn Any + Send>) -> ToolError {
@@ -199,9 +199,9 @@ impl ToolError {
 
 fn arguments_code(problems: &[ArgumentProblem]) -> &'static str {
     let is_missing = |problem: &ArgumentProblem| problem.kind == ArgumentProblemKind::Missing;
-    let is_whole =
+    let is_not_object =
         |problem: &ArgumentProblem| problem.pointer.is_empty() && problem.kind == ArgumentProblemKind::Type;
-    if problems.iter().any(is_whole) {
+    if problems.iter().any(is_not_object) {
         "INVALID_INPUT"
     } else if !problems.is_empty() && problems.iter().all(is_missing) {
         "MISSING_PARAMETER"
@@ -231,7 +231,7 @@ impl fmt::Display for ToolError {
     }
 }
 
-/// `{code}: {text}`, followed in brackets by what the text for the model omits.
+/// `{code}: {text}`, followed in brackets by the information that is hidden from the model.
 impl fmt::Debug for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {self}", self.code())?;
@@ -273,8 +273,8 @@ mod tests {
         );
         assert!(error.to_json().to_string().len() < 70_000);
         // The first problem is included regardless of its length.
-        let one = problem(&"x".repeat(40_000), ArgumentProblemKind::Value);
-        assert!(ToolError::from_problems(vec![one]).to_string().ends_with(": is wrong"));
+        let problem = problem(&"x".repeat(40_000), ArgumentProblemKind::Value);
+        assert!(ToolError::from_problems(vec![problem]).to_string().ends_with(": is wrong"));
     }
 
     #[test]
@@ -282,7 +282,7 @@ mod tests {
         use ArgumentProblemKind::{Missing, Type, Value};
         let not_found = ToolError::NotFound { name: "x".into(), suggestion: Some("y".into()) };
         let timeout = ToolError::Timeout { duration: Duration::from_millis(1500) };
-        let both = vec![problem("/a", Missing), problem("/b", Value)];
+        let two_problems = vec![problem("/a", Missing), problem("/b", Value)];
         let cases = [
             (ToolError::failed("it broke"), "it broke", "EXECUTION_ERROR"),
             (ToolError::failed_with("resource_locked", "locked"), "locked", "resource_locked"),
@@ -299,7 +299,7 @@ mod tests {
                 "MISSING_PARAMETER",
             ),
             (
-                ToolError::from_problems(both),
+                ToolError::from_problems(two_problems),
                 "Invalid arguments: /a: is wrong\n/b: is wrong",
                 "INVALID_PARAMS",
             ),

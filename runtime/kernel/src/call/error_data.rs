@@ -13,7 +13,7 @@ use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 
 impl Serialize for ToolError {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let written = match self {
+        let json = match self {
             ToolError::Failed { message, code, detail } => {
                 json!({ "kind": "failed", "message": message, "code": code, "detail": detail })
             }
@@ -21,7 +21,7 @@ impl Serialize for ToolError {
                 json!({ "kind": "not_found", "name": name, "suggestion": suggestion })
             }
             ToolError::InvalidArgs { message, problems } => {
-                let problems: Vec<Value> = problems.iter().map(problem).collect();
+                let problems: Vec<Value> = problems.iter().map(problem_json).collect();
                 json!({ "kind": "invalid_args", "message": message, "problems": problems })
             }
             ToolError::Cancelled => json!({ "kind": "cancelled" }),
@@ -39,7 +39,7 @@ impl Serialize for ToolError {
                 json!({ "kind": "missing_dependencies", "missing": missing })
             }
         };
-        written.serialize(serializer)
+        json.serialize(serializer)
     }
 }
 
@@ -81,7 +81,7 @@ const KINDS: [(ArgumentProblemKind, &str); 4] = [
     (ArgumentProblemKind::Value, "value"),
 ];
 
-fn problem(problem: &ArgumentProblem) -> Value {
+fn problem_json(problem: &ArgumentProblem) -> Value {
     let kind = KINDS.iter().find(|(kind, _)| *kind == problem.kind).map(|(_, name)| name);
     json!({ "pointer": problem.pointer, "kind": kind, "message": problem.message })
 }
@@ -93,7 +93,7 @@ impl<'de> Deserialize<'de> for Problem {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut members = Members::read(deserializer, "ArgumentProblem")?;
         let name: String = members.take("kind")?;
-        let Some((kind, _)) = KINDS.iter().find(|(_, known)| *known == name) else {
+        let Some((kind, _)) = KINDS.iter().find(|(_, other)| *other == name) else {
             return Err(members.unknown("kind", &name));
         };
         let (pointer, message) = (members.take("pointer")?, members.take("message")?);

@@ -14,13 +14,13 @@ pub(crate) trait Peers: Any + Send + Sync {
     /// Calls one of the tools, through all layers of the toolbox.
     fn call<'a>(self: Arc<Self>, call: ToolCall, ctx: &'a ToolContext) -> BoxFuture<'a, ToolResponse>;
 
-    /// How many calls tools may make for one call of a model, at all depths together.
+    /// Returns the maximum number of calls that tools may make for a single call of a model, at all depths together.
     fn nested_calls(&self) -> u32;
 
-    /// The specifications of the tools that may be used, sorted by name.
+    /// Returns the specifications of the tools that may be used, sorted by name.
     fn specs(&self) -> Vec<&ToolSpec>;
 
-    /// Returns the specifications of the tools that match a query best, the best first: at most `limit` of those that
-    /// `keep` admits.
-    fn search(&self, question: &str, limit: usize, keep: &dyn Fn(&ToolSpec) -> bool) -> Vec<&ToolSpec>;
+    /// Returns the specifications of the tools that match a query best, the best match first: at most `limit`
+    /// of those for which `keep` returns true.
+    fn search(&self, query: &str, limit: usize, keep: &dyn Fn(&ToolSpec) -> bool) -> Vec<&ToolSpec>;
 }

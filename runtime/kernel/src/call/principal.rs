@@ -2,8 +2,8 @@
 //!
 //! The program that hosts the agent authenticates a principal; this module derives what that principal may do with
 //! tools. A call without a principal is the program's own: its scopes are not checked, because the program needs no
-//! permission, but rate limits also apply to it. A program that serves calls of others puts a [`Principal`] into each
-//! context.
+//! permission, but rate limits also apply to it. A program that serves calls of others must set a [`Principal`] in
+//! each context.
 
 use crate::base::frozen::{List, Text};
 use crate::call::error::ToolError;
@@ -25,11 +25,11 @@ use crate::spec::ToolSpec;
 pub struct Principal {
     /// The ID of the principal, for records and limits. It is not the secret that authenticated it.
     pub id: Text,
-    /// The scopes of the principal, compared as written: no scope implies another.
+    /// The scopes of the principal, compared exactly: no scope implies another.
     pub scopes: List<Text>,
     /// The tools the principal may call. `None` means all that its scopes allow; an empty list means no tool.
     pub tools: Option<List<Text>>,
-    /// How many calls the principal may make in the window of a rate limit. `None` means the number the limit sets.
+    /// Maximum number of calls of the principal in the window of a rate limit. `None` means that of the rate limit.
     pub quota: Option<u32>,
     /// The kind of the principal in error messages, such as `user`. Empty means `API key`.
     pub kind: Text,
@@ -55,7 +55,7 @@ impl Principal {
         self
     }
 
-    /// Sets how many calls it may make in the window of a rate limit.
+    /// Sets the maximum number of calls of the principal in the window of a rate limit.
     #[must_use]
     pub fn with_quota(mut self, calls: u32) -> Principal {
         self.quota = Some(calls);
@@ -73,15 +73,15 @@ impl Principal {
         if self.kind.is_empty() { "API key" } else { &self.kind }
     }
 
-    /// The kind in messages for operators: not every principal is an API key.
-    fn known_kind(&self) -> &str {
+    /// Returns the kind for messages to operators: not every principal is an API key.
+    fn operator_kind(&self) -> &str {
         if self.kind.is_empty() { "principal" } else { &self.kind }
     }
 
     /// Whether the principal has this scope.
     #[must_use]
     pub fn has_scope(&self, scope: &str) -> bool {
-        self.scopes.iter().any(|own| own == scope)
+        self.scopes.iter().any(|other| other == scope)
     }
 
     /// Whether the principal's list of tools allows a tool of this name.
@@ -110,10 +110,10 @@ impl Principal {
         match spec.required_scopes().iter().find(|scope| !self.has_scope(scope)) {
             None => Ok(()),
             Some(scope) => {
-                let (kind, known, tool) = (self.kind(), self.known_kind(), &spec.name);
+                let (kind, operator_kind, tool) = (self.kind(), self.operator_kind(), &spec.name);
                 let text = format!("Permission denied: {kind} missing scope '{scope}' for tool '{tool}'");
                 Err(ToolError::denied(text).with_operator_detail(format!(
-                    "Permission denied: the {known} '{}' lacks the scope '{scope}' of the tool '{tool}'. Grant it with \
+                    "Permission denied: the {operator_kind} '{}' lacks the scope '{scope}' of the tool '{tool}'. Grant it with \
                      `Principal::with_scopes`; calls of the program itself have no principal",
                     self.id
                 )))
@@ -130,10 +130,10 @@ impl Principal {
         if self.has_tool(spec.name.as_str()) {
             return Ok(());
         }
-        let (kind, known, tool) = (self.kind(), self.known_kind(), &spec.name);
+        let (kind, operator_kind, tool) = (self.kind(), self.operator_kind(), &spec.name);
         let text = format!("Permission denied: {kind} does not have access to tool '{tool}'");
         Err(ToolError::denied(text).with_operator_detail(format!(
-            "Permission denied: the tool '{tool}' is not on the list of the {known} '{}'. Add it with `Principal::with_tools`",
+            "Permission denied: the tool '{tool}' is not on the list of the {operator_kind} '{}'. Add it with `Principal::with_tools`",
             self.id
         )))
     }
@@ -149,8 +149,8 @@ mod tests {
         ToolSpec { name: ToolName::new("plan_get"), scopes, effects, ..ToolSpec::EMPTY }
     }
 
-    fn said(checked: Result<(), ToolError>) -> String {
-        checked.map_or_else(
+    fn message_of(outcome: Result<(), ToolError>) -> String {
+        outcome.map_or_else(
             |error| {
                 assert_eq!(error.code(), "PERMISSION_DENIED");
                 error.to_string()
@@ -186,10 +186,10 @@ mod tests {
             (&[], contradicting, &["write"]),
             (&["write"], Effects::NONE, &["write"]),
         ];
-        for (scopes, effects, needed) in cases {
+        for (scopes, effects, expected) in cases {
             let spec = tool(scopes, effects);
-            let found: Vec<&str> = spec.required_scopes().iter().map(Text::as_str).collect();
-            assert_eq!(found, needed);
+            let scopes: Vec<&str> = spec.required_scopes().iter().map(Text::as_str).collect();
+            assert_eq!(scopes, expected);
         }
     }
 
@@ -204,7 +204,7 @@ mod tests {
         ];
         for (scopes, text) in cases {
             let principal = Principal::new("p").with_scopes(scopes.iter().copied());
-            assert_eq!(said(principal.check(&spec)), text);
+            assert_eq!(message_of(principal.check(&spec)), text);
         }
     }
 
@@ -212,12 +212,12 @@ mod tests {
     fn tool_list_is_checked_after_scopes() {
         let spec = tool(&[], Effects::NONE);
         let reader = Principal::new("p").with_scopes(["read"]);
-        let refused = "Permission denied: API key does not have access to tool 'plan_get'";
-        assert_eq!(said(reader.check(&spec)), "");
-        assert_eq!(said(reader.clone().with_tools(["plan_get"]).check(&spec)), "");
-        assert_eq!(said(reader.clone().with_tools(["plan_set"]).check(&spec)), refused);
-        assert_eq!(said(reader.with_tools([""; 0]).check(&spec)), refused);
+        let denied_tool = "Permission denied: API key does not have access to tool 'plan_get'";
+        assert_eq!(message_of(reader.check(&spec)), "");
+        assert_eq!(message_of(reader.clone().with_tools(["plan_get"]).check(&spec)), "");
+        assert_eq!(message_of(reader.clone().with_tools(["plan_set"]).check(&spec)), denied_tool);
+        assert_eq!(message_of(reader.with_tools([""; 0]).check(&spec)), denied_tool);
         let missing = "Permission denied: API key missing scope 'read' for tool 'plan_get'";
-        assert_eq!(said(Principal::new("p").with_tools(["plan_set"]).check(&spec)), missing);
+        assert_eq!(message_of(Principal::new("p").with_tools(["plan_set"]).check(&spec)), missing);
     }
 }

@@ -14,15 +14,15 @@ use crate::call::ToolResponse;
 impl Serialize for ToolResponse {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let since = self.started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let mut written = json!({ "tool_call_id": self.id, "tool_name": self.name });
+        let mut json = json!({ "tool_call_id": self.id, "tool_name": self.name });
         match &self.outcome {
-            Ok(result) => written["result"] = json!(result),
-            Err(error) => written["error"] = json!(error),
+            Ok(result) => json["result"] = json!(result),
+            Err(error) => json["error"] = json!(error),
         }
-        written["skipped"] = self.skipped.into();
-        written["timestamp"] = whole_millis(since).into();
-        written["duration_ms"] = whole_millis(self.duration).into();
-        written.serialize(serializer)
+        json["skipped"] = self.skipped.into();
+        json["timestamp"] = whole_millis(since).into();
+        json["duration_ms"] = whole_millis(self.duration).into();
+        json.serialize(serializer)
     }
 }
 

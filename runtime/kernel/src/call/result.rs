@@ -12,7 +12,7 @@ use crate::call::control::Control;
 use crate::call::structured::{INVALID_OUTPUT, NOT_JSON, Structured, TOO_LARGE, no_structured_result};
 use crate::spec::output::StructuredOutput;
 
-/// The member of the details of a failure that says what the operator can do.
+/// The member of the details of a failure that tells operators how to fix it.
 #[doc(hidden)]
 pub const OPERATOR: &str = "operator";
 
@@ -26,13 +26,13 @@ pub struct ToolResult {
     pub details: Value,
     /// The ID of the sub-agent loop that produced the result.
     pub child_loop_id: Option<String>,
-    /// The request to the loop around the call.
+    /// The request to the agent loop.
     pub control: Control,
     /// The location of the structured value that the tool declares as its result.
     pub structured: Structured,
 }
 
-/// A piece of a result. Binary data is a base64 string, as all vendors expect.
+/// A piece of a result. Binary data is a Base64 string, as all vendors expect.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Content {
@@ -164,7 +164,7 @@ impl ToolResult {
         self
     }
 
-    /// Sets the request to the loop around the call.
+    /// Sets the request to the agent loop.
     #[must_use]
     pub fn with_control(mut self, control: Control) -> ToolResult {
         self.control = control;
@@ -174,8 +174,8 @@ impl ToolResult {
     /// The text content, one piece per line.
     #[must_use]
     pub fn to_text(&self) -> String {
-        if let [Content::Text(only)] = self.content.as_slice() {
-            return only.clone();
+        if let [Content::Text(text)] = self.content.as_slice() {
+            return text.clone();
         }
         let texts = self.content.iter().filter_map(|content| match content {
             Content::Text(text) => Some(text.as_str()),
@@ -188,7 +188,7 @@ impl ToolResult {
     #[must_use]
     pub fn into_text(mut self) -> String {
         match self.content.as_mut_slice() {
-            [Content::Text(only)] => std::mem::take(only),
+            [Content::Text(text)] => std::mem::take(text),
             _ => self.to_text(),
         }
     }
@@ -198,17 +198,17 @@ impl ToolResult {
     #[must_use]
     pub fn is_error(&self) -> bool {
         let success = self.details.get("success").and_then(Value::as_bool);
-        let error = self.details.get("error").is_some_and(|error| !is_nothing(error));
+        let error = self.details.get("error").is_some_and(|error| !is_empty(error));
         success == Some(false) || (error && success != Some(true))
     }
 
     /// Returns what the operator of the program can do about a failure that the result reports (`details.operator`),
-    /// such as which credential was rejected. For a success without the [structured](Self::structured) result that
+    /// such as replacing a rejected credential. For a success without the [structured](Self::structured) result that
     /// the tool declares, returns how the result differs from the declaration. `None` if there is nothing to report.
     #[must_use]
     pub fn operator_text(&self) -> Option<&str> {
         self.details.get(OPERATOR).and_then(Value::as_str).filter(|_| {
-            // Otherwise the details may be the value, and the member may be its own.
+            // Otherwise the details may be the value, which may have a member of this name.
             self.is_error() || matches!(self.structured, Structured::Missing(_))
         })
     }
@@ -235,7 +235,7 @@ impl ToolResult {
             Structured::DetailsWithout(added) => {
                 let mut value = self.details.clone();
                 if let Value::Object(members) = &mut value {
-                    members.retain(|name, _| !added.iter().any(|added| added.as_str() == name));
+                    members.retain(|name, _| !added.iter().any(|added_name| added_name.as_str() == name));
                 }
                 Ok(Cow::Owned(value))
             }
@@ -255,8 +255,8 @@ impl ToolResult {
         }
     }
 
-    /// Makes the result an error if its structured value does not match the output schema of its tool: a caller that
-    /// relies on the schema would read something else.
+    /// Makes the result an error if its structured value does not match the output schema of its tool, because callers
+    /// rely on the schema.
     pub(crate) fn hold_to(&mut self, declared: &StructuredOutput) {
         if declared.may_differ || self.is_error() || !matches!(self.control, Control::Continue) {
             return;
@@ -274,7 +274,7 @@ impl ToolResult {
         self.structured = Structured::Missing(reason.into());
     }
 
-    /// Marks a member of the details as added for the program, and not part of the declared output.
+    /// Records that a member of the details was added for the program and is not part of the declared output.
     pub(crate) fn added_to_details(&mut self, name: &'static str) {
         match &mut self.structured {
             Structured::Details => self.structured = Structured::DetailsWithout(vec![name.into()]),
@@ -323,7 +323,7 @@ impl Content {
     }
 }
 
-fn is_nothing(value: &Value) -> bool {
+fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
         Value::Bool(true) => false,

@@ -20,13 +20,13 @@ pub(crate) struct Resumption {
     pub(crate) waited: Option<Waited>,
     /// The reasons that were approved.
     pub(crate) approved: Vec<String>,
-    /// The approver, if given.
+    /// The approver, if known.
     pub(crate) approver: Text,
     /// The inputs that the tool received, in order.
     pub(crate) inputs: Vec<Value>,
     /// The tickets that are used up when this call runs.
     pub(crate) spends: Vec<Ticket>,
-    /// The error that the caller gets instead of a result, if the call was denied.
+    /// The response to the caller, if the call was denied.
     pub(crate) denied: Option<ToolError>,
 }
 
@@ -40,9 +40,9 @@ pub(crate) struct Ticket {
     /// The prefix of the error codes with which the ticket is rejected.
     pub(crate) prefix: &'static str,
     pub(crate) expires_at: SystemTime,
-    /// The approver, if given.
+    /// The approver, if known.
     pub(crate) approver: Text,
-    /// The version of the queue entry with which a worker claimed the call, if one did.
+    /// The version of the queue entry with which a worker claimed the call, if a worker did.
     pub(crate) claim: Option<u64>,
     /// The version of the queue entry that records the start of the call, after the call has started.
     pub(crate) started: Arc<OnceLock<u64>>,
@@ -52,7 +52,7 @@ pub(crate) struct Ticket {
 pub(crate) const APPROVAL: &str = "APPROVAL";
 
 /// The state of a call that never waited.
-static NOTHING: Resumption = Resumption {
+static NEVER_WAITED: Resumption = Resumption {
     waited: None,
     approved: Vec::new(),
     approver: Text::EMPTY,
@@ -62,8 +62,8 @@ static NOTHING: Resumption = Resumption {
 };
 
 impl ToolCall {
-    /// Creates a call that resumes from unverified state, and adds an input to those it already had.
-    pub(crate) fn resumed(waited: Waited, response: Option<Value>) -> ToolCall {
+    /// Creates a call that resumes from unverified state, and adds an input to its earlier inputs.
+    pub(crate) fn resumed(waited: Waited, input: Option<Value>) -> ToolCall {
         let WaitingCall { id, name, via, arguments, approved, inputs, .. } = waited.call().clone();
         let call = ToolCall { arguments, via, ..ToolCall::without_arguments(id, name) };
         let (mut approved, mut inputs, mut approver) = (approved, inputs, Text::EMPTY);
@@ -71,7 +71,7 @@ impl ToolCall {
             approved.extend(request.reasons.iter().cloned());
             approver.clone_from(&request.approver);
         }
-        inputs.extend(response);
+        inputs.extend(input);
         let spends = vec![waited.ticket()];
         call.resuming(Resumption { waited: Some(waited), approved, approver, inputs, spends, denied: None })
     }
@@ -83,7 +83,7 @@ impl ToolCall {
 
     /// Returns the saved state of the call.
     pub(crate) fn brings(&self) -> &Resumption {
-        self.resumption.as_deref().unwrap_or(&NOTHING)
+        self.resumption.as_deref().unwrap_or(&NEVER_WAITED)
     }
 
     /// Whether the call was approved, so that its arguments are final.
@@ -104,7 +104,7 @@ pub enum Waited {
 }
 
 impl Waited {
-    /// The prefix of the error codes with which it is rejected.
+    /// Returns the prefix of the error codes with which the request is rejected.
     pub(crate) fn prefix(&self) -> &'static str {
         match self {
             Waited::Approval(_) => APPROVAL,
@@ -154,7 +154,7 @@ impl Waited {
         self
     }
 
-    /// Returns the error with which the waiting call is answered.
+    /// Returns the error that the waiting call gets as its response.
     #[doc(hidden)]
     pub fn not_yet(self) -> ToolError {
         match self {

@@ -29,14 +29,14 @@ impl Roots {
         Arc::make_mut(&mut self.0).insert(name, directory);
     }
 
-    /// Merges these directories with those of `base`; on equal names these win.
+    /// Merges these directories with those of `base`. These take precedence if names are equal.
     pub(crate) fn over(&self, base: &Roots) -> Roots {
         if self.0.is_empty() {
             return base.clone();
         }
-        let mut all = base.clone();
-        Arc::make_mut(&mut all.0).extend(self.0.iter().map(|(name, path)| (name.clone(), path.clone())));
-        all
+        let mut merged = base.clone();
+        Arc::make_mut(&mut merged.0).extend(self.0.iter().map(|(name, path)| (name.clone(), path.clone())));
+        merged
     }
 }
 
@@ -108,7 +108,7 @@ pub fn root_of(name: &str, ctx: &ToolContext) -> Result<PathBuf, ToolError> {
     })
 }
 
-/// Returns the error of a path that leads out of its directory, with the reason.
+/// Returns the error for a path that leads out of its directory, with the reason.
 #[doc(hidden)]
 pub fn traversal(argument: &str, reason: &str) -> ToolError {
     let problem = ArgumentProblem {
@@ -119,7 +119,7 @@ pub fn traversal(argument: &str, reason: &str) -> ToolError {
     ToolError::from_problems(vec![problem.within(argument)])
 }
 
-/// Returns a path below a directory, checked by its names alone.
+/// Returns a path below a directory, after checking only its names.
 ///
 /// # Errors
 ///
@@ -131,7 +131,7 @@ pub fn named_below(path: &Path, root: Option<&Path>) -> Result<PathBuf, &'static
         return Err(reason);
     }
     match root.filter(|root| path.is_absolute() && !root.as_os_str().is_empty()) {
-        // An absolute path replaces the directory, and must then be in it.
+        // An absolute path must be below the directory.
         Some(root) if path.starts_with(root) => Ok(path.to_owned()),
         Some(_) => Err(OUTSIDE),
         None => match begins_elsewhere(&text) {
@@ -147,14 +147,14 @@ fn resolve(path: &Path, root: Option<&Path>) -> Result<PathBuf, &'static str> {
     // Existing parts may contain links that lead outside; parts that do not exist yet cannot.
     let real_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let existing = full.ancestors().find(|ancestor| ancestor.symlink_metadata().is_ok());
-    let stays = match existing {
+    let is_inside = match existing {
         Some(existing) if !root.starts_with(existing) => {
-            // A dangling link counts as one that leads outside.
+            // A dangling link is treated as a link that leads outside.
             existing.canonicalize().is_ok_and(|real| real.starts_with(&real_root))
         }
         _ => true,
     };
-    if stays { Ok(full) } else { Err(LINK) }
+    if is_inside { Ok(full) } else { Err(LINK) }
 }
 
 #[cfg(test)]
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn paths_stay_inside_the_root() {
         let root = Path::new("/no/such/base");
-        let of = |path: &str, root| resolve(Path::new(path), root);
+        let resolve_text = |path: &str, root| resolve(Path::new(path), root);
         for (path, expected) in [
             ("a/b.txt", Ok("/no/such/base/a/b.txt")),
             ("/no/such/base/c", Ok("/no/such/base/c")),
@@ -179,14 +179,14 @@ mod tests {
             ("\\\\host\\x", Err("a host name")),
             ("a\0b", Err("a NUL character")),
         ] {
-            match (of(path, Some(root)), expected) {
+            match (resolve_text(path, Some(root)), expected) {
                 (Ok(full), Ok(expected)) => assert_eq!(full, Path::new(expected), "{path}"),
                 (Err(error), Err(part)) => assert!(error.contains(part), "{path}: {error}"),
                 (other, _) => panic!("{path}: {other:?}"),
             }
         }
-        assert!(of("/etc", None).unwrap_err().contains("without the `/`"));
-        assert_eq!(of("x", None).as_deref(), Ok(Path::new("x")));
+        assert!(resolve_text("/etc", None).unwrap_err().contains("without the `/`"));
+        assert_eq!(resolve_text("x", None).as_deref(), Ok(Path::new("x")));
     }
 
     #[cfg(unix)]

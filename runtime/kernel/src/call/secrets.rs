@@ -18,21 +18,21 @@ pub const REDACTED: &str = "[REDACTED]";
 
 /// The minimum length of a secret that is searched for, in bytes: shorter strings occur by chance.
 const MIN_SECRET_BYTES: usize = 4;
-/// Messages quote the start of long strings, so a start of this length, in bytes, counts as the secret.
-const START: usize = 16;
-/// The maximum number of secrets that are searched for. With more secrets, no text of the call is shown.
+/// Messages quote the start of long strings, so the first characters of a secret, as many as this, count as the secret.
+const MIN_MATCH_CHARS: usize = 16;
+/// The maximum number of secrets that are searched for. If there are more, no text of the call is shown.
 const MAX_SECRETS: usize = 64;
 
 /// The maximum length of an error code that is shown, in bytes.
 const MAX_CODE_BYTES: usize = 64;
-/// The maximum number of bytes that a usual encoding makes of one byte of a secret.
+/// The maximum length of an encoded byte of a secret, in bytes, in the usual encodings.
 const MAX_ENCODED_EXPANSION: usize = 12;
 
 /// The maximum depth to which values are searched; deeper values are redacted.
-const DEPTH: usize = 64;
+const MAX_DEPTH: usize = 64;
 
-/// The secrets of a call: those in its arguments, in the input for its requests, and those of the calls above it. The
-/// debug output contains none of them.
+/// The secrets of a call: those in its arguments and inputs, and those of the calls that it is nested in. The debug
+/// output contains none of them.
 #[doc(hidden)]
 #[derive(Clone, Default)]
 pub struct Secrets {
@@ -47,17 +47,17 @@ impl Secrets {
         self.needles.is_empty() && !self.too_many
     }
 
-    /// Returns the secrets, unless they [are too many](Self::are_too_many).
+    /// Returns the secrets, or none if there are [too many](Self::are_too_many).
     #[doc(hidden)]
     pub fn texts(&self) -> impl Iterator<Item = &str> {
-        self.needles.iter().map(|known| known.text())
+        self.needles.iter().map(|needle| needle.text())
     }
 
-    /// Returns the secrets that no string and no number of a value contains: what is visible anyway need not be
-    /// hidden elsewhere.
-    pub(crate) fn unseen_in(&self, value: &Value) -> Secrets {
-        let unseen = |known: &&Arc<SecretPattern>| !holds_text(value, known.text());
-        Secrets { needles: self.needles.iter().filter(unseen).cloned().collect(), too_many: self.too_many }
+    /// Returns the secrets that no string and no number in a value contains: the others are visible there, so they need
+    /// not be redacted elsewhere.
+    pub(crate) fn absent_from(&self, value: &Value) -> Secrets {
+        let is_absent = |needle: &&Arc<SecretPattern>| !contains_text(value, needle.text());
+        Secrets { needles: self.needles.iter().filter(is_absent).cloned().collect(), too_many: self.too_many }
     }
 
     /// Whether there are too many secrets to show any text.
@@ -77,7 +77,7 @@ impl Secrets {
     pub fn collect(&mut self, value: &Value, depth: usize) {
         match value {
             Value::String(text) => self.add(text),
-            Value::Number(number) => forms(number).for_each(|form| self.add(&form)),
+            Value::Number(number) => notations(number).for_each(|notation| self.add(&notation)),
             Value::Array(_) | Value::Object(_) if depth == 0 => self.too_many = true,
             Value::Array(items) => items.iter().for_each(|item| self.collect(item, depth - 1)),
             Value::Object(fields) => fields.values().for_each(|value| self.collect(value, depth - 1)),
@@ -89,10 +89,10 @@ impl Secrets {
     /// passwords in variables that hold URLs.
     #[doc(hidden)]
     pub fn of_variables(variables: impl IntoIterator<Item = (String, String)>) -> Secrets {
-        let (mut secrets, usual) = (Secrets::default(), Keys::usual());
+        let (mut secrets, names) = (Secrets::default(), Keys::usual());
         for (name, value) in variables {
             url_passwords(&value).into_iter().for_each(|password| secrets.add(password));
-            if usual.holds(&name) {
+            if names.holds(&name) {
                 secrets.add(&value);
             }
         }
@@ -101,8 +101,8 @@ impl Secrets {
 
     fn add(&mut self, text: &str) {
         let trimmed = text.trim();
-        if trimmed.chars().count() >= MIN_SECRET_BYTES && trimmed != REDACTED && !self.is_one(trimmed) {
-            self.push(Arc::new(SecretPattern::new(trimmed, START)));
+        if trimmed.chars().count() >= MIN_SECRET_BYTES && trimmed != REDACTED && !self.is_secret(trimmed) {
+            self.push(Arc::new(SecretPattern::new(trimmed, MIN_MATCH_CHARS)));
         }
     }
 
@@ -119,27 +119,27 @@ impl Secrets {
     pub(crate) fn extend(&mut self, other: &Secrets) {
         self.too_many |= other.too_many;
         for secret in &other.needles {
-            if !self.is_one(secret.text()) {
+            if !self.is_secret(secret.text()) {
                 self.push(Arc::clone(secret));
             }
         }
     }
 
-    /// Returns both these and other secrets.
+    /// Returns these and other secrets.
     #[doc(hidden)]
     pub fn and(&self, other: &Secrets) -> Secrets {
-        let mut all = self.clone();
-        all.extend(other);
-        all
+        let mut merged = self.clone();
+        merged.extend(other);
+        merged
     }
 
-    fn is_one(&self, text: &str) -> bool {
-        self.too_many || self.needles.iter().any(|known| known.text() == text)
+    fn is_secret(&self, text: &str) -> bool {
+        self.too_many || self.needles.iter().any(|needle| needle.text() == text)
     }
 
     /// Whether a number is a secret, in any notation.
     pub(crate) fn holds(&self, number: &Number) -> bool {
-        !self.is_empty() && forms(number).any(|form| self.is_one(&form))
+        !self.is_empty() && notations(number).any(|notation| self.is_secret(&notation))
     }
 
     /// Returns the text without the secrets, or `None` if it contains none.
@@ -154,22 +154,22 @@ impl Secrets {
     /// Returns an error code if it may be shown, that is, if it is a short word without a secret.
     #[doc(hidden)]
     pub fn code<'c>(&self, code: &'c str) -> Option<&'c str> {
-        let of_code = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
-        let is_code = (1..=MAX_CODE_BYTES).contains(&code.len()) && code.bytes().all(of_code);
+        let is_code_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+        let is_code = (1..=MAX_CODE_BYTES).contains(&code.len()) && code.bytes().all(is_code_byte);
         (is_code && self.replace(code).is_none()).then_some(code)
     }
 
-    /// Returns the parts of secrets that are visible in a part of a text because its boundaries cut the secrets.
+    /// Returns the parts of secrets that a part of a text contains because its boundaries split the secrets.
     pub(crate) fn cut_by(&self, part: Range<usize>, text: &str) -> Secrets {
         let mut cut = Secrets::default();
-        let longest = self.needles().map(|secret| secret.text().len()).max().unwrap_or(0);
-        // The maximum distance that a secret can span, in any encoding.
-        let reach = longest.saturating_mul(MAX_ENCODED_EXPANSION);
+        let max_len = self.needles().map(|secret| secret.text().len()).max().unwrap_or(0);
+        // The maximum length of a secret in any encoding.
+        let reach = max_len.saturating_mul(MAX_ENCODED_EXPANSION);
         for edge in [part.start, part.end] {
             let from = floor(text, edge.saturating_sub(reach));
             let near = &text[from..floor(text, edge.saturating_add(reach))];
-            for found in needle::find(near, self.needles()) {
-                let (start, end) = (from + found.start, from + found.end);
+            for range in needle::find(near, self.needles()) {
+                let (start, end) = (from + range.start, from + range.end);
                 if start < edge && edge < end {
                     cut.add(&text[start.max(part.start)..end.min(part.end)]);
                 }
@@ -178,7 +178,7 @@ impl Secrets {
         cut
     }
 
-    /// Returns where a secret may begin whose end is missing from an incomplete text; otherwise the length of
+    /// Returns the earliest possible start of a secret whose end is missing from an incomplete text, or the length of
     /// the text.
     #[doc(hidden)]
     pub fn unfinished(&self, text: &str) -> usize {
@@ -186,7 +186,7 @@ impl Secrets {
     }
 
     fn needles(&self) -> impl Iterator<Item = &SecretPattern> {
-        self.needles.iter().map(|known| &**known)
+        self.needles.iter().map(|needle| &**needle)
     }
 }
 
@@ -195,14 +195,14 @@ impl Secrets {
     #[doc(hidden)]
     pub fn hide_in(&self, result: &mut ToolResult) {
         for content in &mut result.content {
-            let bytes = match content {
+            let base64 = match content {
                 Content::Image { data, .. }
                 | Content::Audio { data, .. }
                 | Content::Resource { data: ResourceData::Base64(data), .. } => Some(&*data),
                 _ => None,
             };
-            // With a mask in it, it would no longer be Base64.
-            if bytes.is_some_and(|bytes| self.replace(bytes).is_some()) {
+            // Redacting only the secret would make the Base64 invalid.
+            if base64.is_some_and(|base64| self.replace(base64).is_some()) {
                 *content = Content::Text(REDACTED.to_owned());
             }
             match content {
@@ -228,8 +228,10 @@ impl Secrets {
         }
         match &mut result.structured {
             Structured::Details => {}
-            Structured::DetailsWithout(names) => names.iter_mut().for_each(|name| self.hide_in_frozen(name)),
-            Structured::Json(text) | Structured::Missing(text) => self.hide_in_frozen(text),
+            Structured::DetailsWithout(names) => {
+                names.iter_mut().for_each(|name| self.hide_in_text_field(name))
+            }
+            Structured::Json(text) | Structured::Missing(text) => self.hide_in_text_field(text),
         }
     }
 
@@ -241,30 +243,30 @@ impl Secrets {
         }
     }
 
-    fn hide_in_frozen(&self, text: &mut Text) {
+    fn hide_in_text_field(&self, text: &mut Text) {
         if let Some(clean) = self.replace(text) {
             *text = clean.into();
         }
     }
 
-    /// Redacts these secrets in a value, and whatever is nested too deeply to be searched.
+    /// Redacts these secrets in a value, and every part that is nested too deeply to be searched.
     #[doc(hidden)]
     pub fn hide_in_value(&self, value: &mut Value) {
         if !self.is_empty() {
-            self.hide_within(value, DEPTH);
+            self.hide_in_nested(value, MAX_DEPTH);
         }
     }
 
-    fn hide_within(&self, value: &mut Value, depth: usize) {
+    fn hide_in_nested(&self, value: &mut Value, depth: usize) {
         match value {
             Value::String(text) => self.hide_in_text(text),
             Value::Number(number) if self.holds(number) => *value = Value::from(REDACTED),
             Value::Array(_) | Value::Object(_) if depth == 0 => *value = Value::from(REDACTED),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.hide_within(item, depth - 1)),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.hide_in_nested(item, depth - 1)),
             Value::Object(fields) => {
                 for (mut key, mut value) in std::mem::take(fields) {
                     self.hide_in_text(&mut key);
-                    self.hide_within(&mut value, depth - 1);
+                    self.hide_in_nested(&mut value, depth - 1);
                     fields.insert(key, value);
                 }
             }
@@ -273,21 +275,21 @@ impl Secrets {
     }
 }
 
-/// Whether a string, a number or a key of a value contains a string. Only for values that are not nested deeply.
-fn holds_text(value: &Value, part: &str) -> bool {
+/// Whether a string, a number or a key of a value contains a string. Must not be called for deeply nested values.
+fn contains_text(value: &Value, part: &str) -> bool {
     match value {
         Value::String(text) => text.contains(part),
-        Value::Number(number) => forms(number).any(|form| form.contains(part)),
-        Value::Array(items) => items.iter().any(|item| holds_text(item, part)),
+        Value::Number(number) => notations(number).any(|notation| notation.contains(part)),
+        Value::Array(items) => items.iter().any(|item| contains_text(item, part)),
         Value::Object(fields) => {
-            fields.iter().any(|(key, value)| key.contains(part) || holds_text(value, part))
+            fields.iter().any(|(key, value)| key.contains(part) || contains_text(value, part))
         }
         Value::Null | Value::Bool(_) => false,
     }
 }
 
 /// Returns a number in the notations of JSON and of Rust: `1.0` and `1`.
-fn forms(number: &Number) -> impl Iterator<Item = String> {
+fn notations(number: &Number) -> impl Iterator<Item = String> {
     let float = number.as_f64().filter(|_| number.is_f64());
     std::iter::once(number.to_string()).chain(float.map(|float| float.to_string()))
 }
@@ -307,24 +309,24 @@ mod tests {
 
     fn secrets(value: &Value) -> Secrets {
         let mut secrets = Secrets::default();
-        secrets.collect(value, DEPTH);
+        secrets.collect(value, MAX_DEPTH);
         secrets
     }
 
     #[test]
     fn secrets_of_many_calls_stay_bounded() {
-        let mut all = Secrets::default();
+        let mut merged = Secrets::default();
         let ((), spent) = cpu_time(|| {
             for call in 0..256 {
-                let own: Vec<String> = (0..60).map(|n| format!("secret-{call}-{n}")).collect();
-                all = all.and(&secrets(&json!(own)));
-                assert!(all.needles.len() <= MAX_SECRETS);
+                let texts: Vec<String> = (0..60).map(|n| format!("secret-{call}-{n}")).collect();
+                merged = merged.and(&secrets(&json!(texts)));
+                assert!(merged.needles.len() <= MAX_SECRETS);
             }
         });
-        assert!(all.too_many && spent.as_secs() < 2, "{spent:?}");
+        assert!(merged.too_many && spent.as_secs() < 2, "{spent:?}");
         // Duplicates of the same secrets do not count.
         let few = secrets(&json!(["first", "second"]));
-        assert_eq!((0..100).fold(few.clone(), |all, _| all.and(&few)).needles.len(), 2);
+        assert_eq!((0..100).fold(few.clone(), |merged, _| merged.and(&few)).needles.len(), 2);
     }
 
     #[test]
@@ -385,8 +387,8 @@ mod tests {
                     data: ResourceData::Base64(data),
                 });
             secrets.hide_in(&mut result);
-            let written = serde_json::to_string(&result).unwrap();
-            assert_eq!(written.matches(displayed).count(), 2, "{written}");
+            let json = serde_json::to_string(&result).unwrap();
+            assert_eq!(json.matches(displayed).count(), 2, "{json}");
         }
     }
 

@@ -19,37 +19,39 @@ impl Services {
     /// Adds a service, replacing any other of the same type.
     #[must_use]
     pub fn with<T: Send + Sync + ?Sized + 'static>(mut self, service: Arc<T>) -> Services {
-        let named = (std::any::type_name::<T>(), Arc::new(service) as Arc<dyn Any + Send + Sync>);
-        Arc::make_mut(&mut self.values).insert(TypeId::of::<T>(), named);
+        let entry = (std::any::type_name::<T>(), Arc::new(service) as Arc<dyn Any + Send + Sync>);
+        Arc::make_mut(&mut self.values).insert(TypeId::of::<T>(), entry);
         self
     }
 
-    /// Adds a service with a name by which tools require it, replacing any other of the same type.
+    /// Adds a service under a name that tools can require, replacing any other of the same type.
     #[must_use]
     pub fn with_named<T: Send + Sync + ?Sized + 'static>(mut self, name: &str, service: Arc<T>) -> Services {
-        Arc::make_mut(&mut self.names).insert(bare(name));
+        Arc::make_mut(&mut self.names).insert(normalized(name));
         self.with(service)
     }
 
-    /// Whether there is a service of this name: one that was added with the name, or one whose type has it. `chat
+    /// Whether there is a service that was added under this name, or whose type has it. `chat
     /// service` and `chat_service` both match a type or a trait `ChatService`.
     #[must_use]
     pub fn provides(&self, name: &str) -> bool {
-        let name = bare(name);
-        self.names.contains(&name) || self.values.values().any(|(of_type, _)| bare(last_of(of_type)) == name)
+        let name = normalized(name);
+        self.names.contains(&name)
+            || self.values.values().any(|(type_name, _)| normalized(base_name(type_name)) == name)
     }
 
-    /// Merges these services with those of `base`; on equal types these win.
+    /// Merges these services with those of `base`. These take precedence if types are equal.
     pub(crate) fn over(&self, base: &Services) -> Services {
         if self.values.is_empty() {
             return base.clone();
         }
-        let mut all = base.clone();
-        Arc::make_mut(&mut all.values).extend(self.values.iter().map(|(id, service)| (*id, service.clone())));
+        let mut merged = base.clone();
+        Arc::make_mut(&mut merged.values)
+            .extend(self.values.iter().map(|(id, service)| (*id, service.clone())));
         if !self.names.is_empty() {
-            Arc::make_mut(&mut all.names).extend(self.names.iter().cloned());
+            Arc::make_mut(&mut merged.names).extend(self.names.iter().cloned());
         }
-        all
+        merged
     }
 
     /// Returns the service of type `T`, if there is one.
@@ -66,15 +68,15 @@ impl fmt::Debug for Services {
 }
 
 /// Returns the letters and digits of a name, in lower case.
-fn bare(name: &str) -> String {
+fn normalized(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// Returns the name of a type without its modules and parameters.
-fn last_of(of_type: &str) -> &str {
-    let whole = of_type.trim_start_matches("dyn ");
-    let whole = whole.split(['<', ' ']).next().unwrap_or(whole);
-    whole.rsplit("::").next().unwrap_or(whole)
+fn base_name(type_name: &str) -> &str {
+    let path = type_name.trim_start_matches("dyn ");
+    let path = path.split(['<', ' ']).next().unwrap_or(path);
+    path.rsplit("::").next().unwrap_or(path)
 }
 
 #[cfg(test)]
@@ -105,14 +107,14 @@ mod tests {
         impl ChatService for Room {}
         struct Pool<T>(T);
         let base = Services::default().with::<dyn ChatService>(Arc::new(Room));
-        let own = Services::default().with_named("weather db", Arc::new(Pool(5_u8)));
-        let both = own.over(&base);
-        for there in ["chat service", "chat_service", "ChatService", "weather db", "Weather DB", "pool"] {
-            assert!(both.provides(there), "{there}");
+        let call = Services::default().with_named("weather db", Arc::new(Pool(5_u8)));
+        let merged = call.over(&base);
+        for name in ["chat service", "chat_service", "ChatService", "weather db", "Weather DB", "pool"] {
+            assert!(merged.provides(name), "{name}");
         }
         for missing in ["chat", "room", "service", "u8", "weather", ""] {
-            assert!(!both.provides(missing), "{missing}");
+            assert!(!merged.provides(missing), "{missing}");
         }
-        assert!(!base.provides("weather db") && own.provides("weather db"));
+        assert!(!base.provides("weather db") && call.provides("weather db"));
     }
 }

@@ -23,7 +23,7 @@ pub use store::{Sessions, SessionsLimits};
 
 use shared::Shared;
 
-/// A conversation with tools: state that tools keep between calls, and which of the tools succeeded.
+/// A conversation with tools: state that tools keep between calls, and the history of successful calls.
 ///
 /// Clones are the same session. A program sets the session of a conversation with
 /// [`ToolContext::with_session`](crate::ToolContext::with_session). There is no default session that callers share.
@@ -48,7 +48,7 @@ struct Inner {
     id: Text,
     limits: SessionLimits,
     span: Span,
-    state: Mutex<BTreeMap<TypeId, Held>>,
+    state: Mutex<BTreeMap<TypeId, StateEntry>>,
     values: Mutex<BTreeMap<String, Value>>,
     /// The time of each tool's last success, sorted by tool name.
     history: Mutex<Vec<(Text, Instant)>>,
@@ -59,7 +59,7 @@ struct Inner {
 /// The lifetime of a session.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[doc(hidden)]
-#[allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]
+#[allow(missing_debug_implementations, reason = "only for the crates of the workspace")]
 pub enum Span {
     /// Until the program drops it.
     Kept,
@@ -70,14 +70,15 @@ pub enum Span {
 }
 
 /// The name of a type, and an `Arc` of its value.
-type Held = (&'static str, Arc<dyn Any + Send + Sync>);
+type StateEntry = (&'static str, Arc<dyn Any + Send + Sync>);
 
 /// The limits of a session's history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionLimits {
-    /// How long a successful call counts. Default: 24 hours.
+    /// How long a successful call is remembered. Default: 24 hours.
     pub history_ttl: Duration,
-    /// Maximum number of tools whose last success is remembered; beyond it, the oldest is forgotten. Default: 1024.
+    /// Maximum number of tools whose last success is remembered. If it is exceeded, the oldest is forgotten. Default:
+    /// 1024.
     pub history_tools: usize,
 }
 
@@ -93,11 +94,11 @@ impl Default for SessionLimits {
     }
 }
 
-/// Returns an ID of this kind that is unique across all runs of the program.
-fn unique_id(kind: &str) -> Text {
-    static MADE: AtomicU64 = AtomicU64::new(0);
-    static RUN: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one("run"));
-    format!("{kind}-{:016x}-{}", *RUN, MADE.fetch_add(1, Ordering::Relaxed) + 1).into()
+/// Returns an ID with this prefix that is unique across all runs of the program.
+fn unique_id(prefix: &str) -> Text {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    static RUN_ID: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one("run"));
+    format!("{prefix}-{:016x}-{}", *RUN_ID, COUNT.fetch_add(1, Ordering::Relaxed) + 1).into()
 }
 
 impl Session {
@@ -107,24 +108,24 @@ impl Session {
         Session::with_limits(id, SessionLimits::DEFAULT)
     }
 
-    /// Creates a session with an ID that no other session has, not even in records of other runs of the program. Use
-    /// it for a conversation that has no ID.
+    /// Creates a session with an ID that is unique, even among the records of other runs of the program. Use it for
+    /// a conversation that has no ID.
     #[must_use]
     pub fn unique() -> Session {
-        Session::made(unique_id("session"), SessionLimits::DEFAULT, Span::Kept, None)
+        Session::create(unique_id("session"), SessionLimits::DEFAULT, Span::Kept, None)
     }
 
     /// Creates a session with these history limits.
     #[must_use]
     pub fn with_limits(id: impl Into<Text>, limits: SessionLimits) -> Session {
-        Session::made(id.into(), limits, Span::Kept, None)
+        Session::create(id.into(), limits, Span::Kept, None)
     }
 
     /// Creates a temporary session that no caller can refer to. Its ID is unique, even among the records of other
     /// runs of the program.
     pub(crate) fn passing(span: Span) -> Session {
-        let kind = if span == Span::Turn { "turn" } else { "loop" };
-        Session::made(unique_id(kind), SessionLimits::DEFAULT, span, None)
+        let prefix = if span == Span::Turn { "turn" } else { "loop" };
+        Session::create(unique_id(prefix), SessionLimits::DEFAULT, span, None)
     }
 
     /// Whether the session was created by [`passing`](Self::passing).
@@ -137,7 +138,7 @@ impl Session {
         self.0.span == Span::Turn
     }
 
-    fn made(id: Text, limits: SessionLimits, span: Span, shared: Option<Shared>) -> Session {
+    fn create(id: Text, limits: SessionLimits, span: Span, shared: Option<Shared>) -> Session {
         Session(Arc::new(Inner {
             id,
             limits,
@@ -163,25 +164,25 @@ impl Session {
         self.state_or(T::default)
     }
 
-    /// Returns the state of type `T`, created with `make` on first use. If two callers create it concurrently, one of
-    /// the two values is kept and both callers get it.
+    /// Returns the state of type `T`, created with `make` on first use. If two callers create it concurrently, only
+    /// one of the values is kept, and both callers get it.
     pub fn state_or<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> Arc<T> {
-        if let Some(found) = self.peek() {
-            return found;
+        if let Some(state) = self.peek() {
+            return state;
         }
         // Created outside the lock, because `make` may use other state of this session.
-        let made = Arc::new(make());
+        let created = Arc::new(make());
         let mut state = unpoisoned(self.0.state.lock());
-        let held: Held = (type_name::<T>(), Arc::clone(&made) as _);
-        let (_, kept) = state.entry(TypeId::of::<T>()).or_insert(held);
-        Arc::clone(kept).downcast().unwrap_or(made)
+        let entry: StateEntry = (type_name::<T>(), Arc::clone(&created) as _);
+        let (_, state) = state.entry(TypeId::of::<T>()).or_insert(entry);
+        Arc::clone(state).downcast().unwrap_or(created)
     }
 
     /// Returns the state of type `T`, if it was created before.
     #[must_use]
     pub fn peek<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        let held = Arc::clone(&unpoisoned(self.0.state.lock()).get(&TypeId::of::<T>())?.1);
-        held.downcast().ok()
+        let state = Arc::clone(&unpoisoned(self.0.state.lock()).get(&TypeId::of::<T>())?.1);
+        state.downcast().ok()
     }
 
     /// Returns the value under a key, see [`set`](Self::set).
@@ -196,7 +197,7 @@ impl Session {
         let (key, value) = (key.into(), value.into());
         let mut values = unpoisoned(self.0.values.lock());
         if let Some(shared) = &self.0.shared {
-            shared.note_value(key.clone(), Some(value.clone()));
+            shared.record_value(key.clone(), Some(value.clone()));
         }
         values.insert(key, value)
     }
@@ -205,7 +206,7 @@ impl Session {
     pub fn remove(&self, key: &str) -> Option<Value> {
         let mut values = unpoisoned(self.0.values.lock());
         if let Some(shared) = &self.0.shared {
-            shared.note_value(key.to_owned(), None);
+            shared.record_value(key.to_owned(), None);
         }
         values.remove(key)
     }
@@ -214,8 +215,8 @@ impl Session {
     #[must_use]
     pub fn has(&self, key: &str) -> bool {
         let is_blank = |text: &str| text.trim().is_empty();
-        let is_there = |value: &Value| !value.is_null() && !value.as_str().is_some_and(is_blank);
-        unpoisoned(self.0.values.lock()).get(key).is_some_and(is_there)
+        let is_present = |value: &Value| !value.is_null() && !value.as_str().is_some_and(is_blank);
+        unpoisoned(self.0.values.lock()).get(key).is_some_and(is_present)
     }
 
     /// Records that a call of a tool succeeded. A call whose result is an error did not succeed, see
@@ -226,7 +227,7 @@ impl Session {
         // Read under the lock, so that times in the history never decrease.
         let now = Instant::now();
         if let Some(shared) = &self.0.shared {
-            shared.note_called(tool.clone(), now);
+            shared.record_called(tool.clone(), now);
         }
         remember(&mut history, tool, now, self.0.limits);
     }
@@ -235,24 +236,24 @@ impl Session {
     #[must_use]
     pub fn has_called(&self, tool: &str) -> bool {
         let history = unpoisoned(self.0.history.lock());
-        find(&history, tool).is_ok_and(|index| counts(history[index].1, Instant::now(), self.0.limits))
+        find(&history, tool).is_ok_and(|index| is_recent(history[index].1, Instant::now(), self.0.limits))
     }
 
-    /// The tools that were called successfully, the one with the oldest last success first.
+    /// Returns the tools that were called successfully, in the order of their last successes.
     #[must_use]
     pub fn called(&self) -> Vec<Text> {
         let now = Instant::now();
         let mut called = unpoisoned(self.0.history.lock()).clone();
-        called.retain(|(_, at)| counts(*at, now, self.0.limits));
+        called.retain(|(_, at)| is_recent(*at, now, self.0.limits));
         called.sort_by_key(|(_, at)| *at);
         called.into_iter().map(|(tool, _)| tool).collect()
     }
 
-    /// Clears the call history, as if the session had just begun. State stays.
+    /// Clears the call history, as if the session had just begun. The state is kept.
     pub fn forget_calls(&self) {
         let mut history = unpoisoned(self.0.history.lock());
         if let Some(shared) = &self.0.shared {
-            shared.note_forgotten();
+            shared.record_forgotten();
         }
         history.clear();
     }
@@ -267,7 +268,7 @@ fn find(history: &[(Text, Instant)], tool: &str) -> Result<usize, usize> {
     history.binary_search_by(|(name, _)| name.as_str().cmp(tool))
 }
 
-fn counts(at: Instant, now: Instant, limits: SessionLimits) -> bool {
+fn is_recent(at: Instant, now: Instant, limits: SessionLimits) -> bool {
     now.saturating_duration_since(at) < limits.history_ttl
 }
 
@@ -288,7 +289,7 @@ fn make_room(history: &mut Vec<(Text, Instant)>, now: Instant, limits: SessionLi
     if history.len() < limits.history_tools.max(1) {
         return;
     }
-    history.retain(|(_, at)| counts(*at, now, limits));
+    history.retain(|(_, at)| is_recent(*at, now, limits));
     while history.len() >= limits.history_tools.max(1) {
         let oldest = history.iter().enumerate().min_by_key(|(_, (_, at))| *at);
         let Some((oldest, _)) = oldest else { return };

@@ -1,4 +1,4 @@
-//! The span of a call: code within the call adds events and attributes to it, and propagates it.
+//! The span of a call: code that runs in the call adds events and attributes to the span, and propagates it.
 //!
 //! A layer at [`Stage::Trace`](crate::layers::Stage::Trace) sets it in the context of the call with
 //! [`ToolContext::set_span`](crate::ToolContext::set_span). Without a span, nothing is recorded.
@@ -28,13 +28,13 @@ pub trait CallSpan: Any + Send + Sync {
     /// Adds attributes.
     fn describe(&self, attributes: Attributes<'_>);
 
-    /// Records that the tool of the call runs.
+    /// Records that the tool of the call was started.
     fn runs(&self);
 
-    /// The span as a `traceparent` of W3C Trace Context.
+    /// Returns the span as a `traceparent` of W3C Trace Context.
     fn traceparent(&self) -> Option<Text>;
 
-    /// Returns the headers, by name and value, with which another process continues the trace: those of W3C Trace
-    /// Context, and the given ones.
+    /// Returns the headers, as names and values, that let another process continue the trace: those of W3C Trace
+    /// Context, and those of `also`.
     fn passed_on(&self, also: &[String]) -> Vec<(String, String)>;
 }

@@ -16,9 +16,9 @@
 //! part works with every store: [`MemoryStore`] for one process and for tests, and `SqliteStore`, `PostgresStore` and
 //! `RedisStore` of the features `sqlite`, `postgres` and `redis`.
 //!
-//! Rows are updated by compare-and-swap of their version: a change is read, made, and written if no other process was
-//! faster, otherwise it is retried. So no change is lost, and no lock outlives a process. Every row expires, so no
-//! table grows without limit.
+//! Rows are updated by compare-and-swap of their version: a row is read, changed, and written if no other process has
+//! changed it meanwhile; otherwise the change is retried. So no change is lost, and no lock outlives a process. Every
+//! row expires, so no table grows without limit.
 
 mod memory;
 
@@ -47,7 +47,7 @@ pub struct Row {
     /// The version of the row, which differs after each change, even if the row was deleted in between. Never 0,
     /// unless something other than a store wrote the row.
     pub version: u64,
-    /// The stored value. If something other than a store changed the row, as much of the value as can be read.
+    /// The stored value. If something other than a store changed the row, the readable part of the value.
     pub value: Vec<u8>,
     /// The remaining time until the row expires.
     pub left: Duration,
@@ -68,7 +68,7 @@ pub enum Expected {
 }
 
 impl Expected {
-    /// Returns the condition that the row still has the version that was read, or is still absent.
+    /// Returns the condition that the row still has the version that was read, or is still absent if there was none.
     #[must_use]
     pub fn known(version: Option<u64>) -> Expected {
         version.map_or(Expected::Absent, Expected::Version)
@@ -81,14 +81,13 @@ impl Expected {
     }
 }
 
-/// A store of rows and counters that all processes of a deployment can use. See the [module](self) for what is stored
-/// there.
+/// A store of rows and counters that all processes of a deployment can use. The [module](self) lists what is stored.
 ///
 /// Keys are any strings, unique in their table. An expired row counts as deleted. The clock is that of the store, if
 /// it has one, so that the clocks of the processes may differ.
 ///
-/// No method may complete before all processes can read what it wrote. A request whose response is lost may have had
-/// its effect, so a store never retries a request that writes. A request whose future is dropped should have no
+/// No method may complete before all processes can read what it wrote. A request whose response is lost may have taken
+/// effect, so a store never retries a request that writes. A request whose future is dropped should have no
 /// effect, if possible.
 pub trait Store: fmt::Debug + Send + Sync {
     /// Returns a row.
@@ -102,8 +101,8 @@ pub trait Store: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns an error if the store cannot read its rows. A single unreadable row is not an error: it would hide all
-    /// others.
+    /// Returns an error if the store cannot read its rows. A single unreadable row is not an error, because it would
+    /// hide all others.
     fn scan<'a>(&'a self, table: &'a str, prefix: &'a str) -> BoxFuture<'a, Result<Vec<Row>, StoreError>>;
 
     /// Stores a row for a time if the condition holds, and returns its new version, or `None` if the condition does
@@ -133,8 +132,9 @@ pub trait Store: fmt::Debug + Send + Sync {
         expected: Expected,
     ) -> BoxFuture<'a, Result<bool, StoreError>>;
 
-    /// Increments each of these counters, if none has reached its maximum within the last `window`, and returns
-    /// whether it did. The count is exact, even with concurrent callers. Counters are separate from rows.
+    /// Increments each of these counters, unless a counter has reached its maximum within the last `window`. Returns
+    /// whether the counters were incremented. The count is exact, even with concurrent callers. Counters are separate
+    /// from rows.
     ///
     /// Time is counted in [parts](WINDOW_PARTS) of the window, so a call may count for up to one part longer.
     ///
@@ -209,9 +209,9 @@ impl StoreError {
         StoreError(text.into())
     }
 
-    /// Returns the error of a row that does not have the format of this version.
-    pub(crate) fn unreadable(what: &str, reason: impl fmt::Display) -> StoreError {
-        StoreError::new(format!("{what} was not written by this version: {reason}"))
+    /// Returns the error for a row that does not have the format of this version.
+    pub(crate) fn unreadable(subject: &str, reason: impl fmt::Display) -> StoreError {
+        StoreError::new(format!("{subject} was not written by this version: {reason}"))
     }
 }
 
@@ -225,7 +225,7 @@ toolgen_core::__readable_debug!(StoreError);
 
 impl Error for StoreError {}
 
-/// The error of a store, for callers that do not show it to a model.
+/// Converts the error of a store, for callers that do not show it to a model.
 impl From<StoreError> for ToolError {
     fn from(error: StoreError) -> ToolError {
         ToolError::failed(error.to_string())

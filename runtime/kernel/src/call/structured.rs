@@ -13,11 +13,11 @@ use crate::base::redacted_debug::Redacted;
 #[doc(hidden)]
 pub const INVALID_OUTPUT: &str = "INVALID_OUTPUT";
 
-/// Why a text is not a structured value.
+/// Why a text has no structured value.
 #[doc(hidden)]
 pub const NOT_JSON: &str = "it is not JSON";
 
-/// Why a JSON text is not a structured value if it has a number that no value can represent.
+/// Why a JSON text has no structured value: it contains a number that no value can represent.
 pub(super) const TOO_LARGE: &str = "it has a number that is too large; only the content has its exact value";
 
 /// Returns the message of a call whose tool declares a structured result but returned none.
@@ -38,7 +38,7 @@ pub enum Structured {
     Details,
     /// The details are the value, except for these members, which were added for the program.
     DetailsWithout(Vec<Text>),
-    /// This JSON text is the value; the details are something else.
+    /// This JSON text is the value. The details are something else.
     Json(Text),
     /// There is no value, for this reason, such as its size.
     Missing(Text),
@@ -59,13 +59,13 @@ impl fmt::Debug for Structured {
 /// `{"kind": "missing", "reason"}`.
 impl Serialize for Structured {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let written = match self {
+        let json = match self {
             Structured::Details => json!({ "kind": "details" }),
             Structured::DetailsWithout(names) => json!({ "kind": "details", "without": names }),
             Structured::Json(text) => json!({ "kind": "json", "text": text }),
             Structured::Missing(reason) => json!({ "kind": "missing", "reason": reason }),
         };
-        written.serialize(serializer)
+        json.serialize(serializer)
     }
 }
 

@@ -35,7 +35,7 @@ pub async fn call(tool: &dyn AgentTool, params: Value) -> Result<ToolResult, Too
     call_in(tool, params, &Turn::new("test").call_context("test-call", tool.name())).await
 }
 
-/// Calls a tool in the test's own context.
+/// Calls a tool in a context of the test.
 ///
 /// # Errors
 ///
@@ -55,12 +55,12 @@ pub async fn call_in(
 /// Returns one line per invalid example.
 pub fn check_examples(tool: &dyn AgentTool) -> Result<(), String> {
     let spec = tool.spec();
-    let wrong = spec.examples.iter().filter_map(|example| {
+    let invalid = spec.examples.iter().filter_map(|example| {
         let params = Value::from(&*example.arguments);
         let problem =
             crate::call::tool::arguments(spec, params, &crate::schema::dialect::JSON_SCHEMA).err()?;
         Some(format!("{}: {} ({problem})", spec.name, example.arguments))
     });
-    let wrong: Vec<String> = wrong.collect();
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+    let invalid: Vec<String> = invalid.collect();
+    if invalid.is_empty() { Ok(()) } else { Err(invalid.join("\n")) }
 }

@@ -28,10 +28,7 @@ pub use forward::IntoTool;
 
 /// A call that has started.
 #[doc(hidden)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "it is moved once, and a box would cost what it is there to save"
-)]
+#[expect(clippy::large_enum_variant, reason = "moved once; a box would cost the allocation that it saves")]
 pub enum Execution<'a> {
     /// The call has finished.
     Finished(Result<ToolResult, ToolError>),
@@ -102,8 +99,8 @@ pub trait AgentTool: Send + Sync {
         ctx: &'a ToolContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>>;
 
-    /// Builds the tool for a toolbox, if the tool is created on first use there; `None` if the tool serves every
-    /// toolbox itself. See [`ToolFactory`](crate::toolbox::ToolFactory).
+    /// Builds the tool for a toolbox, if each toolbox has its own instance. Returns `None` if the tool itself serves
+    /// every toolbox. See [`ToolFactory`](crate::toolbox::ToolFactory).
     fn bind(&self, ctx: &ToolboxContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
         let _ = ctx;
         None
@@ -123,8 +120,8 @@ pub trait AgentTool: Send + Sync {
         None
     }
 
-    /// The specifications of the tools that this tool uses but no toolbox has: the tools of a sub-agent. Lists and
-    /// rules of a toolbox may name them, and apply to them.
+    /// The specifications of the tools that only this tool uses: the tools of a sub-agent. Lists and rules of a toolbox
+    /// may name these tools, and apply to them.
     fn own_tools(&self) -> Vec<&ToolSpec> {
         Vec::new()
     }
@@ -146,8 +143,8 @@ pub trait AgentTool: Send + Sync {
     ///
     /// The errors of [`execute`](Self::execute).
     #[doc(hidden)]
-    fn execute_borrowed<'a>(&'a self, given: BorrowedValue<'a>, ctx: &'a ToolContext) -> Execution<'a> {
-        Execution::Running(self.execute(given.into_value(), ctx))
+    fn execute_borrowed<'a>(&'a self, arguments: BorrowedValue<'a>, ctx: &'a ToolContext) -> Execution<'a> {
+        Execution::Running(self.execute(arguments.into_value(), ctx))
     }
 
     /// The name that a model calls.
@@ -183,19 +180,19 @@ pub trait AgentTool: Send + Sync {
 /// The timeout of a tool that sets none: 30 seconds.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The time limit of a call: the tool's own timeout or the default, but at most the time that the caller allows.
-/// `None` of the caller is not a limit.
+/// Returns the time limit of a call: the tool's own timeout or the default, but at most the time that the caller
+/// grants. `None` means no limit.
 #[doc(hidden)]
 #[must_use]
 pub fn time_limit(spec: &ToolSpec, default: Duration, granted: Option<Duration>) -> Option<Duration> {
-    let own = match spec.timeout {
+    let timeout = match spec.timeout {
         Timeout::Default => Some(default),
         Timeout::Millis(millis) => Some(Duration::from_millis(millis)),
         Timeout::Never => None,
     };
-    match (own, granted) {
-        (Some(own), Some(granted)) => Some(own.min(granted)),
-        (own, granted) => own.or(granted),
+    match (timeout, granted) {
+        (Some(timeout), Some(granted)) => Some(timeout.min(granted)),
+        (timeout, granted) => timeout.or(granted),
     }
 }
 
@@ -223,11 +220,11 @@ pub async fn call_without_layers(
 ) -> Result<ToolResult, ToolError> {
     let spec = tool.spec();
     let text;
-    let given = match params {
-        Value::String(sent) => {
-            text = sent;
+    let arguments = match params {
+        Value::String(string) => {
+            text = string;
             match exact_text(spec, &text, ctx.dialect()) {
-                Some(given) => given,
+                Some(arguments) => arguments,
                 None => decoded_for(spec, parsed(Value::from(text.as_str()))?, ctx)?.into(),
             }
         }
@@ -235,12 +232,12 @@ pub async fn call_without_layers(
     };
     let inner = ctx.child(ctx.tool_call_id.clone(), spec.name.to_text());
     let _ending = Ending(&inner);
-    execute(tool, given, &inner, time_limit(spec, default_timeout, ctx.timeout())).await
+    execute(tool, arguments, &inner, time_limit(spec, default_timeout, ctx.timeout())).await
 }
 
-/// The arguments in a string, if they are valid without changes.
+/// Returns the arguments in a string, if they are valid without changes.
 pub(crate) fn exact_text<'t>(spec: &ToolSpec, text: &'t str, dialect: &Dialect) -> Option<BorrowedValue<'t>> {
-    BorrowedValue::read(text).filter(|given| is_exact(given, &spec.input, &spec.defs, dialect))
+    BorrowedValue::read(text).filter(|arguments| is_exact(arguments, &spec.input, &spec.defs, dialect))
 }
 
 /// Checks and decodes the arguments a model sent.
@@ -253,21 +250,21 @@ pub fn arguments(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Result<Va
     decoded(spec, parsed(params)?, dialect)
 }
 
-/// The object that a model sent, directly or as a string. Missing arguments are an empty object.
+/// Returns the object that a model sent, directly or as a string. Missing arguments become an empty object.
 #[doc(hidden)]
 pub fn parsed(params: Value) -> Result<Value, ToolError> {
-    let whole = |message: String| {
+    let invalid = |message: String| {
         let kind = ArgumentProblemKind::Type;
         ToolError::from_problems(vec![ArgumentProblem { pointer: String::new(), kind, message }])
     };
     let Some(params) = shallow(params) else {
-        return Err(whole(format!("the arguments are nested more than {MAX_DEPTH} levels deep")));
+        return Err(invalid(format!("the arguments are nested more than {MAX_DEPTH} levels deep")));
     };
     let params = match params {
         Value::String(text) if text.trim().is_empty() => json!({}),
         Value::String(text) => {
             let params = serde_json::from_str(&text)
-                .map_err(|error| whole(format!("the arguments are not JSON: {error}")))?;
+                .map_err(|error| invalid(format!("the arguments are not JSON: {error}")))?;
             let rounded = rounded_integers(&text, &params);
             if !rounded.is_empty() {
                 return Err(ToolError::from_problems(rounded));
@@ -279,15 +276,15 @@ pub fn parsed(params: Value) -> Result<Value, ToolError> {
     match params {
         Value::Object(_) => Ok(params),
         Value::Null => Ok(json!({})),
-        _ => Err(whole(format!("Expected object parameters, got {}", type_name(&params)))),
+        _ => Err(invalid(format!("Expected object parameters, got {}", type_name(&params)))),
     }
 }
 
-/// Reads parsed arguments that are sent as [strings](ToolSpec::texts) but were written in another type. Returns
+/// Reads parsed arguments that are sent as [strings](ToolSpec::texts) but have another type in JSON. Returns
 /// `None` if there are none.
 pub(crate) fn read(spec: &ToolSpec, params: &Value) -> Option<Value> {
     match read_texts(params, &spec.input, &spec.defs, &spec.string_arguments) {
-        Cow::Owned(read) => Some(read),
+        Cow::Owned(params) => Some(params),
         Cow::Borrowed(_) => None,
     }
 }
@@ -295,37 +292,38 @@ pub(crate) fn read(spec: &ToolSpec, params: &Value) -> Option<Value> {
 /// Reads and checks parsed arguments and renames them to their wire names.
 #[doc(hidden)]
 pub fn decoded(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Result<Value, ToolError> {
-    decoded_telling(spec, params, dialect, &mut Vec::new())
+    decode_with_notes(spec, params, dialect, &mut Vec::new())
 }
 
-/// Like [`decoded`], for the call that passes the arguments to the tool: reports to operators what was not checked.
+/// Like [`decoded`], for the call that passes the arguments to the tool: warns operators of rules that were not
+/// checked.
 pub(crate) fn decoded_for(spec: &ToolSpec, params: Value, ctx: &ToolContext) -> Result<Value, ToolError> {
-    let mut untried = Vec::new();
-    let decoded = decoded_telling(spec, params, ctx.dialect(), &mut untried);
-    for passed in &untried {
-        let at = if passed.pointer.is_empty() { "the arguments" } else { passed.pointer.as_str() };
-        ctx.warn(format!("{at} of `{}`: {}", spec.name.as_str(), passed.message));
+    let mut unchecked = Vec::new();
+    let decoded = decode_with_notes(spec, params, ctx.dialect(), &mut unchecked);
+    for problem in &unchecked {
+        let location = if problem.pointer.is_empty() { "the arguments" } else { problem.pointer.as_str() };
+        ctx.warn(format!("{location} of `{}`: {}", spec.name.as_str(), problem.message));
     }
     decoded
 }
 
-fn decoded_telling(
+fn decode_with_notes(
     spec: &ToolSpec,
     params: Value,
     dialect: &Dialect,
-    untried: &mut Vec<ArgumentProblem>,
+    unchecked: &mut Vec<ArgumentProblem>,
 ) -> Result<Value, ToolError> {
     let params = read(spec, &params).unwrap_or(params);
-    decode_owned(params, &spec.input, &spec.defs, dialect, untried)
-        .map_err(|problems| refused(spec, problems))
+    decode_owned(params, &spec.input, &spec.defs, dialect, unchecked)
+        .map_err(|problems| invalid_arguments(spec, problems))
 }
 
 /// The error message of a sub-agent that was called without a task.
 #[doc(hidden)]
 pub const MISSING_TASK: &str = "Missing required 'task' parameter";
 
-/// Returns the error for invalid arguments. A sub-agent without a task gets a separate message.
-fn refused(spec: &ToolSpec, mut problems: Vec<ArgumentProblem>) -> ToolError {
+/// Returns the error for invalid arguments. A sub-agent without a task has its own message.
+fn invalid_arguments(spec: &ToolSpec, mut problems: Vec<ArgumentProblem>) -> ToolError {
     if spec.sub_agent
         && let [problem] = &mut problems[..]
         && problem.kind == ArgumentProblemKind::Missing

@@ -74,7 +74,7 @@ impl ToolboxContext {
     }
 
     /// Provides a service with a name by which tools [require](crate::spec::Requirement::service) it, replacing any
-    /// other of the same type. A service whose type already has that name needs no other: `executor` is a `dyn
+    /// other of the same type. A service whose type already has that name needs no explicit name: `executor` is a `dyn
     /// Executor`.
     #[must_use]
     pub fn with_named_service<T: Send + Sync + ?Sized + 'static>(
@@ -110,17 +110,21 @@ impl FactoryError {
         FactoryError(reason.into())
     }
 
-    /// `{tool} tool requires {what}`, with its article: `an executor`, `a chat service`.
+    /// `{tool} tool requires {requirement}`, with its article: `an executor`, `a chat service`.
     #[must_use]
-    pub fn requires(tool: &str, what: &str) -> FactoryError {
-        FactoryError(format!("{tool} tool requires {what}").into())
+    pub fn requires(tool: &str, requirement: &str) -> FactoryError {
+        FactoryError(format!("{tool} tool requires {requirement}").into())
     }
 
-    /// Returns the error of a tool that requires a service that is missing here, if any.
+    /// Returns the error for a tool that requires a missing service, if it does.
     pub(crate) fn lacking(spec: &ToolSpec, services: &Services) -> Option<FactoryError> {
-        let required = spec.requires.iter().filter(|it| it.kind == RequirementKind::Service && !it.optional);
-        let mut lacking = required.filter(|it| !services.provides(&it.name));
-        lacking.next().map(|it| FactoryError(it.message_for(spec.name.as_str()).into_owned().into()))
+        let required = spec
+            .requires
+            .iter()
+            .filter(|requirement| requirement.kind == RequirementKind::Service && !requirement.optional);
+        let mut missing = required.filter(|requirement| !services.provides(&requirement.name));
+        let requirement = missing.next()?;
+        Some(FactoryError(requirement.message_for(spec.name.as_str()).into_owned().into()))
     }
 }
 

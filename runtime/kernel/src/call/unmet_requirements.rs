@@ -16,7 +16,7 @@ pub struct Unmet {
     pub tool: String,
     /// The kind of requirement.
     pub kind: RequirementKind,
-    /// The name of the required thing.
+    /// The name of the required tool, service or value.
     pub name: String,
     /// The argument that identifies an entity. Empty for other kinds.
     pub argument: String,
@@ -38,7 +38,7 @@ impl Unmet {
         }
     }
 
-    /// Whether both require the same thing.
+    /// Whether both are the same requirement.
     pub(crate) fn is_same(&self, other: &Unmet) -> bool {
         (self.kind, &self.name, &self.argument) == (other.kind, &other.name, &other.argument)
     }
@@ -81,11 +81,11 @@ pub struct MissingDependencies {
     /// The tools to call first, each after all tools it requires itself.
     pub suggested_order: Vec<String>,
     /// Whether calls of earlier turns are unknown, because the call has no session that outlasts its turn. The text
-    /// then says what the program must do.
+    /// then tells how to provide a session.
     pub without_session: bool,
 }
 
-/// What a program must do so that earlier turns count.
+/// The hint that the program must provide a session, so that calls of earlier turns count.
 const NO_SESSION: &str = "Calls of earlier turns are not known here, because no session outlasts the turn. The program \
     must give the context of its turns a session, with `ToolContext::with_session`.";
 
@@ -145,9 +145,9 @@ impl std::error::Error for MissingDependencies {}
 /// The same members as [`Unmet::to_json`], and `tool`.
 impl Serialize for Unmet {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut written = self.to_json();
-        written["tool"] = self.tool.as_str().into();
-        written.serialize(serializer)
+        let mut json = self.to_json();
+        json["tool"] = self.tool.as_str().into();
+        json.serialize(serializer)
     }
 }
 
@@ -155,7 +155,7 @@ impl<'de> Deserialize<'de> for Unmet {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut members = Members::read(deserializer, "Unmet")?;
         let kind: String = members.take("type")?;
-        let Some(kind) = RequirementKind::ALL.into_iter().find(|known| known.as_str() == kind) else {
+        let Some(kind) = RequirementKind::ALL.into_iter().find(|other| other.as_str() == kind) else {
             return Err(members.unknown("type", &kind));
         };
         let metadata: Value = members.or_default("metadata")?;
@@ -173,12 +173,12 @@ impl<'de> Deserialize<'de> for Unmet {
 /// The same members as [`MissingDependencies::to_json`], with the tool of each requirement.
 impl Serialize for MissingDependencies {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut written = self.to_json();
-        written["missing_dependencies"] = json!(self.missing);
+        let mut json = self.to_json();
+        json["missing_dependencies"] = json!(self.missing);
         if self.without_session {
-            written["without_session"] = Value::Bool(true);
+            json["without_session"] = Value::Bool(true);
         }
-        written.serialize(serializer)
+        json.serialize(serializer)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A call that waits for a person, as sealed data.
 //!
 //! A waiting call leaves the program: it is shown to people, stored, sent, and passed back later. It therefore has a
-//! seal, a keyed digest of everything that matters, and is rejected if a single byte has changed.
+//! seal, a keyed digest of its contents, and is rejected if they have changed.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -25,9 +25,9 @@ pub struct WaitingCall {
     /// The tool through which the model made the call, if it did not call the tool by name: `call_tool` of a
     /// [discovery](crate::registry::discovery). The response has its name.
     pub via: Option<Text>,
-    /// The arguments, under the names that a model knows. For an approval, or after one, they are final: changed by
-    /// all middleware, checked, and with the defaults of the schema filled in. Otherwise they are what the model
-    /// sent. They are what runs, so they contain secrets in plain text: protect a stored call accordingly.
+    /// The arguments, under the names that a model knows. For an approval, or after an approval, they are final:
+    /// changed by all middleware, checked, and with the defaults of the schema filled in. Otherwise they are what the
+    /// model sent. The call runs with them, so they contain secrets in plain text: protect a stored call accordingly.
     pub arguments: Value,
     /// The reasons that were approved earlier.
     pub approved: Vec<String>,
@@ -46,11 +46,11 @@ pub struct WaitingCall {
 discreet_debug!(WaitingCall: id, name, via, approved, expires_at, caller, traceparent; arguments, inputs);
 
 impl WaitingCall {
-    /// Writes the call, with the members that the kind of waiting call adds.
-    pub(crate) fn write(&self, own: Value) -> Value {
+    /// Returns the call as JSON, with additional members of the kind of waiting call.
+    pub(crate) fn write(&self, members: Value) -> Value {
         let mut out = json!({ "id": self.id, "name": self.name, "arguments": self.arguments });
-        if let (Value::Object(out), Value::Object(own)) = (&mut out, own) {
-            out.extend(own);
+        if let (Value::Object(out), Value::Object(members)) = (&mut out, members) {
+            out.extend(members);
         }
         if let Some(via) = &self.via {
             out["via"] = json!(via);
@@ -88,7 +88,7 @@ impl WaitingCall {
 pub struct Caller {
     /// The ID of the principal, if there is one.
     pub principal: Option<Text>,
-    /// The ID of the session, if others can refer to it: a loop's own temporary session does not count.
+    /// The ID of the session, if others can refer to it; the temporary session of a loop does not count.
     pub session_id: Option<Text>,
     /// The ID of the agent, if known.
     pub agent_id: Option<Text>,

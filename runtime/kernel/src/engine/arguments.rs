@@ -1,4 +1,4 @@
-//! The arguments of a call, as an engine reads them.
+//! Helpers for engines to read the arguments of a call.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::spec::ToolSpec;
 use crate::spec::template::{Reference, Root, Unfilled};
 
-/// Returns checked arguments, with the defaults of the schema for omitted ones.
+/// Returns checked arguments, with the schema's defaults for omitted arguments.
 #[doc(hidden)]
 pub fn complete(spec: &ToolSpec, params: Value) -> Map<String, Value> {
     match spec.with_defaults(params) {
@@ -24,8 +24,8 @@ pub fn unusable(reference: &Reference, kind: ArgumentProblemKind, message: impl 
     match &reference.root {
         Root::Argument(name) => {
             let problem = ArgumentProblem { pointer: String::new(), kind, message };
-            let within = |problem: ArgumentProblem, key: &Text| problem.within(key);
-            let problem = reference.path.iter().rev().fold(problem, within);
+            let add_key = |problem: ArgumentProblem, key: &Text| problem.within(key);
+            let problem = reference.path.iter().rev().fold(problem, add_key);
             ToolError::from_problems(vec![problem.within(name)])
         }
         Root::Step(_) | Root::Item => ToolError::failed(format!("{reference}: {message}")),

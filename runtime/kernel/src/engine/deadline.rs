@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 
-/// Awaits `run`, until `limit` elapses or the token of `ctx` fires. `run` is dropped in both cases.
+/// Awaits `run` until `limit` elapses or the token of `ctx` fires. `run` is dropped in both cases.
 ///
 /// # Errors
 ///

@@ -8,7 +8,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // All of this may come from a file.
-//! let (name, description) = ("greet", "Greets somebody.");
+//! let (name, description) = ("greet", "Greets a person.");
 //! let schema = json!({
 //!     "type": "object",
 //!     "properties": { "name": { "type": "string", "minLength": 1 } },
@@ -54,15 +54,15 @@ pub(super) type Run =
     dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<ToolResult, ToolError>> + Send + Sync;
 
 /// Returns a closure that boxes its future and converts its outcome.
-pub(super) fn boxed<F, R, T>(run: F) -> Arc<Run>
+pub(super) fn box_closure<F, R, T>(run: F) -> Arc<Run>
 where
     F: Fn(Value, ToolContext) -> R + Send + Sync + 'static,
     R: Future<Output = Result<T, ToolError>> + Send + 'static,
     T: Into<ToolResult>,
 {
     Arc::new(move |params, ctx| -> BoxFuture<'static, Result<ToolResult, ToolError>> {
-        let run = run(params, ctx);
-        Box::pin(async move { run.await.map(Into::into) })
+        let future = run(params, ctx);
+        Box::pin(async move { future.await.map(Into::into) })
     })
 }
 
@@ -83,24 +83,24 @@ impl fmt::Debug for DynamicTool {
 }
 
 impl DynamicTool {
-    /// Creates a tool from a specification. The closure gets the checked arguments under their wire names and the
-    /// context of the call. It returns a string, a JSON value, nothing, or a whole result. Omitted arguments have the
-    /// defaults of the schema.
+    /// Creates a tool from a specification. The closure gets the checked arguments under their wire names, with the
+    /// schema's defaults for omitted arguments, and the context of the call. It returns a string, a JSON value, `()` or
+    /// a [`ToolResult`].
     pub fn new<F, R, T>(spec: ToolSpec, run: F) -> DynamicTool
     where
         F: Fn(Value, ToolContext) -> R + Send + Sync + 'static,
         R: Future<Output = Result<T, ToolError>> + Send + 'static,
         T: Into<ToolResult>,
     {
-        DynamicTool::running(spec, boxed(run))
+        DynamicTool::from_boxed(spec, box_closure(run))
     }
 
-    pub(super) fn running(spec: ToolSpec, run: Arc<Run>) -> DynamicTool {
+    pub(super) fn from_boxed(spec: ToolSpec, run: Arc<Run>) -> DynamicTool {
         DynamicTool { spec, run }
     }
 
-    /// Starts a tool with this name and description, which are checked when it is built. By default it takes no
-    /// arguments and may have any effect.
+    /// Creates a builder with this name and description, which are checked when the tool is built. By default the tool
+    /// takes no arguments and may have any effect.
     pub fn builder(name: impl Into<Text>, description: impl Into<Text>) -> DynamicToolBuilder {
         let spec = ToolSpec { description: description.into(), ..ToolSpec::EMPTY };
         DynamicToolBuilder { name: name.into(), spec, problems: Vec::new() }
@@ -144,9 +144,9 @@ pub struct DynamicToolError {
 pub enum DynamicToolProblem {
     /// The name breaks the rules for tool names.
     Name(NameError),
-    /// The description is missing, so no model would know when to call the tool.
+    /// The description is missing. Without it, a model does not know when to call the tool.
     NoDescription,
-    /// A part of the schema is malformed; reading it would drop a rule.
+    /// A part of the schema is malformed, so a rule would be lost.
     Schema(ReadProblem),
     /// The schema refers to a definition that it does not contain.
     Reference(String),
@@ -213,7 +213,7 @@ impl DynamicToolBuilder {
         self
     }
 
-    /// Sets any other part of the specification: descriptions, scopes, requirements.
+    /// Changes any other part of the specification, such as scopes and requirements.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut ToolSpec)) -> DynamicToolBuilder {
         change(&mut self.spec);
@@ -231,7 +231,7 @@ impl DynamicToolBuilder {
             problems.insert(0, DynamicToolProblem::NoDescription);
         }
         match ToolName::parse(name.clone()) {
-            Ok(parsed) => spec.name = parsed,
+            Ok(name) => spec.name = name,
             Err(error) => problems.insert(0, DynamicToolProblem::Name(error)),
         }
         if problems.is_empty() {
@@ -256,12 +256,13 @@ impl DynamicToolBuilder {
     }
 }
 
-/// Returns the names that a schema references but does not define. Plain JSON Schema can express everything else.
+/// Returns the names that a schema references but does not define.
 fn dangling(input: &Shape, defs: &List<Def>) -> Vec<String> {
     let losses = render_input(input, defs, &JSON_SCHEMA).map(|rendered| rendered.losses).unwrap_or_default();
-    let missing = losses.into_iter().filter(|loss| loss.keyword == "$ref");
-    let name = |at: &str| pointer::token_of(at.rsplit('/').next().unwrap_or_default());
-    missing.map(|loss| name(&loss.pointer)).collect()
+    // Plain JSON Schema can express everything but these references.
+    let dangling = losses.into_iter().filter(|loss| loss.keyword == "$ref");
+    let name = |pointer: &str| pointer::token_of(pointer.rsplit('/').next().unwrap_or_default());
+    dangling.map(|loss| name(&loss.pointer)).collect()
 }
 
 /// The maximum depth to which references and nested schemas are followed: they may be cyclic.

@@ -2,14 +2,14 @@
 //! processes and containers are in `toolgen-exec`.
 //!
 //! Tools start programs through an [`Executor`] from their context, so the same tool can run in a container in one
-//! deployment and on the host in another. A command is always a list of arguments, never a shell command: a model's
-//! text cannot become another command. An executor either enforces every option or refuses the command.
+//! deployment and on the host in another. A command is always a list of arguments, never a shell command: text
+//! from a model cannot become another command. An executor either enforces every option or rejects the command.
 //!
 //! ```
 //! use toolgen_runtime::CancellationToken;
 //! use toolgen_runtime::engine::executor::{ExecError, ExecOptions, Executor};
 //!
-//! /// How many lines a file has.
+//! /// Counts the lines of a file.
 //! async fn count(executor: &dyn Executor, file: &str) -> Result<String, ExecError> {
 //!     let argv = ["wc", "-l", "--", file].map(String::from);
 //!     let options = ExecOptions::default().read_only().without_network();
@@ -61,7 +61,7 @@ pub trait Executor: Send + Sync {
     ) -> BoxFuture<'a, Result<ExecOutput, ExecError>>;
 
     /// Returns the programs of this list that the executor could not start with these options, in order. The default
-    /// implementation asks `sh`, which must be available. [`preflight`] reports the outcome.
+    /// implementation runs `sh`, which must be available. [`preflight`] calls this method.
     ///
     /// # Errors
     ///

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Engine;
-use super::dynamic::{DynamicTool, Run, boxed};
+use super::dynamic::{DynamicTool, Run, box_closure};
 use crate::base::frozen::Frozen;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
@@ -24,7 +24,7 @@ use crate::spec::plan::{ExecutionPlan, Tool};
 /// use toolgen_runtime::engine::{Engines, FunctionTable};
 /// use toolgen_runtime::{ExecutionPlan, Registry, Text, Tool, ToolCall, ToolContext, Turn, ToolName, ToolSpec};
 ///
-/// // As generated code has it.
+/// // As in generated code.
 /// static TOOLS: &[&Tool] = &[&Tool {
 ///     spec: ToolSpec { name: ToolName::new("clock"), description: Text::Static("Tells the time."), ..ToolSpec::EMPTY },
 ///     call: ExecutionPlan::Function,
@@ -51,8 +51,8 @@ impl FunctionTable {
     }
 
     /// Adds the function that runs the tool of this name, replacing any other. It gets the checked arguments under
-    /// their wire names, with the schema's defaults for omitted ones, and the context of the call. It returns a
-    /// string, a JSON value, nothing, or a whole result.
+    /// their wire names, with the schema's defaults for omitted arguments, and the context of the call. It returns
+    /// a string, a JSON value, `()` or a [`ToolResult`].
     #[must_use]
     pub fn with<F, R, T>(mut self, name: impl Into<String>, function: F) -> FunctionTable
     where
@@ -60,7 +60,7 @@ impl FunctionTable {
         R: Future<Output = Result<T, ToolError>> + Send + 'static,
         T: Into<ToolResult>,
     {
-        self.0.insert(name.into(), boxed(function));
+        self.0.insert(name.into(), box_closure(function));
         self
     }
 }
@@ -74,7 +74,7 @@ impl Engine for FunctionTable {
     fn make(&self, tool: Frozen<Tool>, _: &[Arc<dyn AgentTool>]) -> Result<Arc<dyn AgentTool>, FactoryError> {
         let name = tool.spec.name.as_str();
         let function = self.0.get(name).ok_or_else(|| FactoryError::requires(name, "a function"))?;
-        Ok(Arc::new(DynamicTool::running(tool.spec.clone(), Arc::clone(function))))
+        Ok(Arc::new(DynamicTool::from_boxed(tool.spec.clone(), Arc::clone(function))))
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::call::secrets::Secrets;
 
-/// The interceptor to which an engine reports its traffic, or which it uses instead of the network: a
+/// The interceptor that records the traffic of an engine, or that the engine uses instead of the network: a
 /// `layers::cassette::Cassette`. Clones share it.
 #[derive(Clone)]
 pub struct Interceptor(pub Arc<dyn TrafficInterceptor>);
@@ -21,10 +21,10 @@ impl fmt::Debug for Interceptor {
 /// Records the traffic of engines, or plays it back.
 #[doc(hidden)]
 pub trait TrafficInterceptor: Send + Sync {
-    /// Whether it replaces the network.
+    /// Whether the interceptor replaces the network.
     fn plays(&self) -> bool;
 
-    /// Redacts a credential in all traffic, earlier and later.
+    /// Redacts a credential in all earlier and later traffic.
     fn hide(&self, credential: &str);
 
     /// Redacts the secrets of a call.
@@ -40,10 +40,10 @@ pub trait TrafficInterceptor: Send + Sync {
     /// Records that a request is sent, and returns its number.
     fn record_request(&self, request: TapedRequest) -> usize;
 
-    /// Records the response to the request with this number, as much of it as was read.
-    fn answered(&self, number: usize, reply: TapedAnswer);
+    /// Records the part of the response that was read, for the request with this number.
+    fn answered(&self, number: usize, response: TapedAnswer);
 
-    /// Records a new connection to a server, and returns its number among those of the server, from 1.
+    /// Records a new connection to a server. Returns its number among the connections of the server, from 1.
     fn connected(&self, server: &str) -> usize;
 
     /// Records a message to a server.
@@ -52,7 +52,7 @@ pub trait TrafficInterceptor: Send + Sync {
     /// Records a message from a server.
     fn received(&self, connection: (&str, usize), message: &Value);
 
-    /// Returns the recorded messages of the server that follow this message and those before it.
+    /// Returns the recorded messages of the server that follow this message and the earlier ones.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ pub trait TrafficInterceptor: Send + Sync {
 
 /// A request on the wire.
 #[doc(hidden)]
-#[allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]
+#[allow(missing_debug_implementations, reason = "only for the crates of the workspace")]
 pub struct TapedRequest {
     pub method: String,
     pub url: String,
@@ -74,7 +74,7 @@ pub struct TapedRequest {
 /// A response on the wire, without its content encoding.
 #[derive(Default)]
 #[doc(hidden)]
-#[allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]
+#[allow(missing_debug_implementations, reason = "only for the crates of the workspace")]
 pub struct TapedAnswer {
     #[doc(hidden)]
     pub status: u16,

@@ -1,4 +1,4 @@
-//! Tools that are composed of other tools, or that request something from the loop around them.
+//! Tools that are composed of other tools, or that send a request to the agent loop.
 
 mod compose;
 mod signal;
@@ -20,9 +20,9 @@ use crate::call::toolbox_context::FactoryError;
 use crate::spec::ToolSpec;
 use crate::spec::plan::{ExecutionPlan, Tool};
 
-/// Runs compositions, completions and effects. It needs nothing outside the program.
+/// Runs compositions, completions and effects, without any external system.
 #[doc(hidden)]
-#[allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]
+#[allow(missing_debug_implementations, reason = "only for the crates of the workspace")]
 pub struct LocalEngine;
 
 impl Engine for LocalEngine {

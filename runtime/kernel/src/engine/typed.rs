@@ -30,12 +30,12 @@ pub trait TypedTool: Serialize + Sized {
     /// Returns the tool.
     fn tool() -> &'static Tool;
 
-    /// Returns the arguments in decoded form: fields under their wire names, without omitted ones.
+    /// Returns the arguments in decoded form: fields under their wire names, without omitted fields.
     ///
     /// # Errors
     ///
-    /// Returns an error if the struct cannot be written as JSON, for example because a map in it has keys that are
-    /// not strings.
+    /// Returns an error if the struct cannot be serialized to JSON, for example because a map in it has keys that
+    /// are not strings.
     fn into_arguments(self) -> Result<Value, serde_json::Error> {
         serde_json::to_value(self)
     }
@@ -54,18 +54,18 @@ pub trait TypedItems: TypedTool {
     type Item: serde_core::de::DeserializeOwned;
 }
 
-/// Returns the arguments of a function as their type.
+/// Converts the arguments of a function to their type.
 ///
 /// # Errors
 ///
-/// Returns an error if they do not match the type, which can happen if the arguments were not checked against the
-/// schema of the tool.
+/// Returns an error if the arguments do not match the type, which can happen if the arguments were not checked against
+/// the schema of the tool.
 #[doc(hidden)]
 pub fn decoded<T: FromJson>(arguments: Value) -> Result<T, ToolError> {
     T::from_json(arguments).map_err(|error| ToolError::invalid_args(error.to_string()))
 }
 
-/// Returns the result of a function as JSON.
+/// Converts the result of a function to JSON.
 ///
 /// # Errors
 ///

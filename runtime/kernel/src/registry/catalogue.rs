@@ -1,7 +1,7 @@
 //! Tools with which a model finds tools: `list_tools` and `search_tools`.
 //!
-//! If there are more tools than fit in a prompt, give the model these two tools to look up what it needs. They are
-//! ordinary tools, registered like all others; a [discovery](crate::registry::discovery) also removes the other tools
+//! If there are more tools than fit in a prompt, give the model these two tools to look up tools. They are ordinary
+//! tools, registered like all others; a [discovery](crate::registry::discovery) also removes the other tools
 //! from the list. They cover the tools of their toolbox that the toolbox and the principal of the call allow, or a
 //! fixed list.
 //!
@@ -18,8 +18,8 @@
 //!     effects: Effects::NONE,
 //!     ..ToolSpec::EMPTY
 //! };
-//! let found = testing::call(&SearchTools::of([spec]), json!({"query": "weather in Oslo"})).await?;
-//! assert_eq!(found.to_text(), "- **get_weather** - Tells the weather of a place.\n");
+//! let result = testing::call(&SearchTools::of([spec]), json!({"query": "weather in Oslo"})).await?;
+//! assert_eq!(result.to_text(), "- **get_weather** - Tells the weather of a place.\n");
 //! # Ok(())
 //! # }
 //! ```
@@ -71,19 +71,19 @@ static SEARCH: ToolSpec = ToolSpec {
     ..ToolSpec::EMPTY
 };
 
-/// The tools that are covered.
+/// The source of the tools that a catalogue tool lists or searches.
 #[derive(Clone, Debug, Default)]
 enum Source {
     /// The tools of the toolbox of the call.
     #[default]
     Toolbox,
     /// A fixed list.
-    List(Arc<Listed>),
+    List(Arc<ToolList>),
 }
 
 /// A fixed list of tools.
 #[derive(Debug)]
-struct Listed {
+struct ToolList {
     /// The specifications, sorted by name.
     specs: Vec<ToolSpec>,
     /// The search index, built by the first search.
@@ -94,7 +94,7 @@ impl Source {
     fn list(specs: impl IntoIterator<Item = ToolSpec>) -> Source {
         let mut specs: Vec<ToolSpec> = specs.into_iter().collect();
         specs.sort_by(|left, right| left.name.cmp(&right.name));
-        Source::List(Arc::new(Listed { specs, index: OnceLock::new() }))
+        Source::List(Arc::new(ToolList { specs, index: OnceLock::new() }))
     }
 
     /// Returns the tools that are allowed in a call, sorted by name, without the two catalogue tools.
@@ -108,21 +108,21 @@ impl Source {
         Ok(specs)
     }
 
-    /// Returns the tools that match a query best, the best first.
+    /// Returns the tools that match a query best, the best match first.
     fn search<'a>(
         &'a self,
-        question: &str,
+        query: &str,
         limit: usize,
         ctx: &'a ToolContext,
     ) -> Result<Vec<&'a ToolSpec>, ToolError> {
         match (self, &ctx.turn().peers) {
             (Source::List(list), _) => {
-                let fits = |at: usize| list.specs.get(at).is_some_and(|spec| may_find(spec, ctx));
-                let all = || SearchIndex::new(list.specs.iter().map(|spec| (spec, "")));
-                let found = list.index.get_or_init(all).search(question, limit, fits);
-                Ok(found.into_iter().filter_map(|at| list.specs.get(at)).collect())
+                let is_allowed = |index: usize| list.specs.get(index).is_some_and(|spec| may_find(spec, ctx));
+                let build = || SearchIndex::new(list.specs.iter().map(|spec| (spec, "")));
+                let matches = list.index.get_or_init(build).search(query, limit, is_allowed);
+                Ok(matches.into_iter().filter_map(|index| list.specs.get(index)).collect())
             }
-            (Source::Toolbox, Some(peers)) => Ok(peers.search(question, limit, &|spec| may_find(spec, ctx))),
+            (Source::Toolbox, Some(peers)) => Ok(peers.search(query, limit, &|spec| may_find(spec, ctx))),
             (Source::Toolbox, None) => Err(no_toolbox()),
         }
     }
@@ -132,7 +132,7 @@ fn no_toolbox() -> ToolError {
     ToolError::failed_with("SERVICE_UNAVAILABLE", "tools can be looked up only in calls through a toolbox")
 }
 
-/// Whether a call may find a tool: the tool is not one of the two, and the principal may use it.
+/// Whether a call may find a tool: it is not a catalogue tool, and the principal may use it.
 fn may_find(spec: &ToolSpec, ctx: &ToolContext) -> bool {
     ![LIST_TOOLS, SEARCH_TOOLS].contains(&spec.name.as_str())
         && ctx.principal().is_none_or(|principal| principal.check(spec).is_ok())
@@ -143,7 +143,7 @@ fn may_find(spec: &ToolSpec, ctx: &ToolContext) -> bool {
 pub struct ListTools(Source);
 
 impl ListTools {
-    /// Creates a tool that lists the tools of the toolbox it is called through.
+    /// Creates a tool that lists the tools of the toolbox of the call.
     #[must_use]
     pub fn new() -> ListTools {
         ListTools::default()
@@ -161,15 +161,15 @@ impl ListTools {
         let mut specs = self.0.allowed(ctx)?;
         specs.retain(|spec| category.is_none_or(|category| &*spec.category == category));
         let total = specs.len();
-        let visible: Vec<&ToolSpec> = specs.into_iter().skip(offset).take(limit).collect();
-        let end = offset.saturating_add(visible.len());
-        let mut text = docs::summary(visible.iter().copied());
+        let page: Vec<&ToolSpec> = specs.into_iter().skip(offset).take(limit).collect();
+        let end = offset.saturating_add(page.len());
+        let mut text = docs::summary(page.iter().copied());
         if end < total {
             let first = offset + 1;
             text.push_str(&format!("\n{first}-{end} of {total} tools. The next ones are at offset {end}.\n"));
         }
         let next = if end < total { json!(end) } else { Value::Null };
-        let details = json!({ "tools": tools_json(&visible), "total": total, "next_offset": next });
+        let details = json!({ "tools": tools_json(&page), "total": total, "next_offset": next });
         Ok(ToolResult::text(text).with_details(details))
     }
 }
@@ -179,7 +179,7 @@ impl ListTools {
 pub struct SearchTools(Source);
 
 impl SearchTools {
-    /// Creates a tool that searches the tools of the toolbox it is called through.
+    /// Creates a tool that searches the tools of the toolbox of the call.
     #[must_use]
     pub fn new() -> SearchTools {
         SearchTools::default()
@@ -193,13 +193,13 @@ impl SearchTools {
 
     fn search(&self, params: &Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         let query = params.get("query").and_then(Value::as_str).unwrap_or_default();
-        let found = self.0.search(query, number(params, "limit", 5), ctx)?;
-        let text = if found.is_empty() {
+        let specs = self.0.search(query, number(params, "limit", 5), ctx)?;
+        let text = if specs.is_empty() {
             format!("No tool is about '{query}'.")
         } else {
-            found.iter().map(|spec| docs::detail(spec)).collect()
+            specs.iter().map(|spec| docs::detail(spec)).collect()
         };
-        Ok(ToolResult::text(text).with_details(json!({ "tools": tools_json(&found) })))
+        Ok(ToolResult::text(text).with_details(json!({ "tools": tools_json(&specs) })))
     }
 }
 

@@ -21,7 +21,7 @@ pub trait HasSurface {
     ///
     /// # Errors
     ///
-    /// Returns the reason if there is no surface, for the person who runs the program or the test.
+    /// Returns the reason if there is no surface, as a message for the user of the program or the test.
     fn surface(self) -> Result<Surface, String>;
 }
 
@@ -67,7 +67,7 @@ fn of_tools<'t>(tools: impl IntoIterator<Item = &'t Arc<dyn AgentTool>>) -> Resu
     Surface::of(tools.into_iter().map(|tool| (tool.spec(), None))).map_err(|error| error.to_string())
 }
 
-/// Defines a program that prints its tools for `cargo toolgen`: the whole of `src/bin/tools.rs`, or of an example.
+/// Defines a program that prints its tools for `cargo toolgen`: the entire content of `src/bin/tools.rs` or an example.
 ///
 /// The program prints its [`Surface`], which every command accepts as a document.
 ///
@@ -81,8 +81,8 @@ fn of_tools<'t>(tools: impl IntoIterator<Item = &'t Arc<dyn AgentTool>>) -> Resu
 /// cargo toolgen lock --bin tools
 /// ```
 ///
-/// It accepts everything that implements [`HasSurface`]: a [`Registry`], a `Vec` of tools such as `toolset!` creates,
-/// a [`Surface`], or a `Result` of one of these.
+/// The macro accepts everything that implements [`HasSurface`]: a [`Registry`], a `Vec` of tools such as `toolset!`
+/// creates, a [`Surface`], or a `Result` of one of these.
 #[macro_export]
 macro_rules! export {
     ($tools:expr $(,)?) => {
@@ -122,29 +122,29 @@ macro_rules! assert_contract {
     ($path:expr, $tools:expr $(,)?) => {{
         let path = ::std::path::Path::new(::core::env!("CARGO_MANIFEST_DIR")).join($path);
         let least = $crate::spec::drift::ChangeClass::Compatible;
-        if let ::core::result::Result::Err(why) = $crate::registry::contract::check(&path, $tools, least) {
-            ::core::panic!("{why}");
+        if let ::core::result::Result::Err(error) = $crate::registry::contract::check(&path, $tools, least) {
+            ::core::panic!("{error}");
         }
     }};
     ($path:expr, $tools:expr, $least:expr $(,)?) => {{
         let path = ::std::path::Path::new(::core::env!("CARGO_MANIFEST_DIR")).join($path);
-        if let ::core::result::Result::Err(why) = $crate::registry::contract::check(&path, $tools, $least) {
-            ::core::panic!("{why}");
+        if let ::core::result::Result::Err(error) = $crate::registry::contract::check(&path, $tools, $least) {
+            ::core::panic!("{error}");
         }
     }};
 }
 
 /// Prints the surface of tools. [`export!`](crate::export) writes a program that only does this.
 pub fn print(tools: impl HasSurface) -> ExitCode {
-    let printed = tools.surface().and_then(|surface| {
+    let outcome = tools.surface().and_then(|surface| {
         let mut out = std::io::stdout().lock();
-        let written = out.write_all(surface.text().as_bytes()).and_then(|()| out.flush());
-        written.map_err(|error| format!("the tools cannot be written: {error}"))
+        let write = out.write_all(surface.text().as_bytes()).and_then(|()| out.flush());
+        write.map_err(|error| format!("the tools cannot be written: {error}"))
     });
-    match printed {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // If this fails, there is no way to report it.
+            // A failure cannot be reported anywhere.
             let _ = writeln!(std::io::stderr(), "{error}");
             ExitCode::FAILURE
         }
@@ -156,40 +156,40 @@ pub fn print(tools: impl HasSurface) -> ExitCode {
 ///
 /// # Errors
 ///
-/// Returns the changes of this class or a more severe one, each with its class and the reason, or why the lock cannot
-/// be used.
+/// Returns the changes of this class or a more severe one, each with its class and the reason, or the reason why the
+/// lock cannot be used.
 pub fn check(path: &Path, tools: impl HasSurface, least: ChangeClass) -> Result<(), String> {
-    let now = tools.surface()?;
-    let visible = path.display();
+    let current = tools.surface()?;
+    let path_name = path.display();
     let update = std::env::var_os("TOOLGEN_UPDATE").is_some_and(|value| !value.is_empty() && value != "0");
     let locked = match fs::read_to_string(path) {
         Ok(text) => Some(text),
         Err(error) if error.kind() == ErrorKind::NotFound => None,
-        Err(error) => return Err(format!("{visible} cannot be read: {error}")),
+        Err(error) => return Err(format!("{path_name} cannot be read: {error}")),
     };
-    let text = now.text();
+    let text = current.text();
     if update {
         if locked.as_deref() == Some(text.as_str()) {
             return Ok(());
         }
-        let dir = path.parent().map_or(Ok(()), fs::create_dir_all);
-        return dir
+        let create_dir = path.parent().map_or(Ok(()), fs::create_dir_all);
+        return create_dir
             .and_then(|()| fs::write(path, text))
-            .map_err(|error| format!("{visible} cannot be written: {error}"));
+            .map_err(|error| format!("{path_name} cannot be written: {error}"));
     }
     const HELP: &str = "run the test with TOOLGEN_UPDATE=1 to write it, read what changed, and commit it";
     let Some(locked) = locked else {
-        return Err(format!("there is no lock {visible}; {HELP}"));
+        return Err(format!("there is no lock {path_name}; {HELP}"));
     };
     let locked = Surface::parse(&locked).map_err(|problems| {
-        let comparison =
+        let lines =
             problems.iter().map(|LockProblem { pointer, message, .. }| format!("  {pointer}: {message}\n"));
-        format!("{visible} cannot be used:\n{}{HELP}", comparison.collect::<String>())
+        format!("{path_name} cannot be used:\n{}{HELP}", lines.collect::<String>())
     })?;
-    let mut changes = locked.drift(&now);
+    let mut changes = locked.drift(&current);
     changes.retain(|Change { class, .. }| *class >= least);
     if changes.is_empty() {
         return Ok(());
     }
-    Err(format!("the tools differ from {visible}:\n{}If this is intended, {HELP}.", report(&changes)))
+    Err(format!("the tools differ from {path_name}:\n{}If this is intended, {HELP}.", report(&changes)))
 }

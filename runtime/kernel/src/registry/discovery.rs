@@ -1,4 +1,4 @@
-//! Discovery: three tools instead of a thousand.
+//! Discovery: three tools that find and call all others.
 //!
 //! A toolbox of many tools lists only `search_tools`, `describe_tool` and `call_tool`, and the tools that are pinned.
 //! A model searches with a query, reads the descriptions of the tools it found, and calls them. The other tools stay
@@ -29,8 +29,8 @@
 //!
 //! let turn = Turn::new("turn-1");
 //! let search = ToolCall::new("1", "search_tools", json!({"query": "how is the weather?"}));
-//! let found = toolbox.call(search, &turn).await;
-//! assert_eq!(found.text(), "get_weather(place: string) - Returns the weather of a place.\n");
+//! let results = toolbox.call(search, &turn).await;
+//! assert_eq!(results.text(), "get_weather(place: string) - Returns the weather of a place.\n");
 //! let arguments = json!({"name": "get_weather", "arguments": {"place": "Oslo"}});
 //! let answer = toolbox.call(ToolCall::new("2", "call_tool", arguments), &turn).await;
 //! assert_eq!((answer.name.as_str(), answer.text().as_str()), ("call_tool", "It rains in Oslo."));
@@ -55,13 +55,13 @@ pub use signature::signature;
 
 use tools::{CallTool, DescribeTool, SearchTools};
 
-/// Three tools instead of all others; see the [module](self).
+/// Lists three tools instead of all tools; see the [module](self).
 #[derive(Clone, Debug)]
-#[must_use = "it is given to `ToolboxBuilder::discovery`"]
+#[must_use = "pass it to `ToolboxBuilder::discovery`"]
 pub struct Discovery {
     /// The names of the tools that search, describe and call.
     names: [Text; 3],
-    about: Text,
+    topic: Text,
     pinned: Vec<Text>,
     groups: Vec<Toolset>,
 }
@@ -76,7 +76,7 @@ impl Discovery {
     /// Creates a discovery with the names `search_tools`, `describe_tool` and `call_tool`, and no pinned tools.
     pub fn new() -> Discovery {
         let names = ["search_tools", "describe_tool", "call_tool"].map(Text::Static);
-        Discovery { names, about: Text::EMPTY, pinned: Vec::new(), groups: Vec::new() }
+        Discovery { names, topic: Text::EMPTY, pinned: Vec::new(), groups: Vec::new() }
     }
 
     /// Sets the names of the tools that search, describe and call, for a registry that has tools with the default
@@ -94,18 +94,18 @@ impl Discovery {
     /// Sets a short description of what the tools are about, such as the name of the service. A model reads it when
     /// it decides whether to search.
     pub fn topic(mut self, text: impl Into<Text>) -> Discovery {
-        self.about = text.into();
+        self.topic = text.into();
         self
     }
 
-    /// Keeps these tools in the list of the toolbox, in addition to those pinned before. Pin the few that are called
+    /// Keeps these tools in the list of the toolbox, in addition to those pinned before. Pin tools that are called
     /// often.
     pub fn pin<S: Into<Text>>(mut self, names: impl IntoIterator<Item = S>) -> Discovery {
         self.pinned.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Lets a model limit a search to the tools of this toolset, by its name, as it can to a category. Unlike
+    /// Lets a model limit a search to the tools of this toolset by its name, as with a category. Unlike
     /// [`ToolboxBuilder::toolset`](crate::toolbox::ToolboxBuilder::toolset), it neither allows nor limits tools.
     pub fn group(mut self, set: Toolset) -> Discovery {
         self.groups.push(set);
@@ -118,20 +118,20 @@ impl Discovery {
     ///
     /// Returns the first invalid name, with the reason.
     pub fn specs(&self) -> Result<[ToolSpec; 3], (Text, NameError)> {
-        let name = |at: usize| {
-            let name = &self.names[at];
+        let name = |index: usize| {
+            let name = &self.names[index];
             ToolName::parse(name.clone()).map_err(|error| (name.clone(), error))
         };
         let (search, describe, call) = (name(0)?, name(1)?, name(2)?);
         let names = [&search, &describe, &call].map(ToolName::to_text);
         Ok([
-            tools::search(search, &names, &self.about),
+            tools::search(search, &names, &self.topic),
             tools::describe(describe, &names),
             tools::call(call, &names),
         ])
     }
 
-    /// The names of the pinned tools.
+    /// Returns the names of the pinned tools.
     pub(crate) fn pinned(&self) -> &[Text] {
         &self.pinned
     }
@@ -141,42 +141,42 @@ impl Discovery {
     /// # Errors
     ///
     /// Returns the first invalid name, with the reason.
-    pub(crate) fn open(&self, registry: &Registry) -> Result<Discovered, (Text, NameError)> {
+    pub(crate) fn build_tools(&self, registry: &Registry) -> Result<Discovered, (Text, NameError)> {
         let [search, describe, call] = self.specs()?;
-        let shelf = Arc::new(DiscoverableTools {
+        let discoverable = Arc::new(DiscoverableTools {
             registry: registry.clone(),
             groups: self.groups.clone(),
-            own: [&search, &describe, &call].map(|spec| spec.name.to_text()),
+            tool_names: [&search, &describe, &call].map(|spec| spec.name.to_text()),
         });
         let call = Arc::new(CallTool { spec: call });
         let tools: [Arc<dyn AgentTool>; 3] = [
-            Arc::new(SearchTools { spec: search, shelf: Arc::clone(&shelf) }),
-            Arc::new(DescribeTool { spec: describe, shelf }),
+            Arc::new(SearchTools { spec: search, discoverable: Arc::clone(&discoverable) }),
+            Arc::new(DescribeTool { spec: describe, discoverable }),
             call.clone(),
         ];
         Ok(Discovered { tools, call })
     }
 }
 
-/// The tools that the three tools cover.
+/// The tools that the three discovery tools cover.
 struct DiscoverableTools {
-    /// The tools, without the three.
+    /// The tools, without the discovery tools.
     registry: Registry,
     groups: Vec<Toolset>,
-    /// The names of the three.
-    own: [Text; 3],
+    /// The names of the discovery tools.
+    tool_names: [Text; 3],
 }
 
-/// The three tools of a toolbox.
+/// The discovery tools of a toolbox.
 pub(crate) struct Discovered {
     pub(crate) tools: [Arc<dyn AgentTool>; 3],
     call: Arc<CallTool>,
 }
 
 impl Discovered {
-    /// Whether a tool is one of the three.
+    /// Whether a tool is one of the discovery tools.
     pub(crate) fn has(&self, tool: &Arc<dyn AgentTool>) -> bool {
-        self.tools.iter().any(|own| own.name() == tool.name())
+        self.tools.iter().any(|other| other.name() == tool.name())
     }
 
     /// Whether this is the name of the tool that calls others.
@@ -184,23 +184,23 @@ impl Discovered {
         self.call.spec().name.as_str() == name
     }
 
-    /// Returns the name and the arguments of the call that these arguments of `call_tool` describe; `None` if they
-    /// are invalid. Arguments that are a string stay a string: the tool's call parses them as any call does.
+    /// Returns the name and arguments of the call that these arguments of `call_tool` describe, or `None` if they are
+    /// invalid. Arguments that are a string stay a string, which the call of the tool parses.
     pub(crate) fn inner(&self, arguments: &Value, dialect: &Dialect) -> Option<(Text, Value)> {
-        let given = parsed(arguments.clone()).ok()?;
-        parse_call(given.clone()).or_else(|| parse_call(decoded(self.call.spec(), given, dialect).ok()?))
+        let members = parsed(arguments.clone()).ok()?;
+        parse_call(members.clone()).or_else(|| parse_call(decoded(self.call.spec(), members, dialect).ok()?))
     }
 }
 
 /// Parses the name and the arguments of a call, unless it has other members.
-fn parse_call(given: Value) -> Option<(Text, Value)> {
-    let Value::Object(mut given) = given else { return None };
-    let name = given.shift_remove("name")?;
-    let arguments = match given.shift_remove("arguments") {
+fn parse_call(members: Value) -> Option<(Text, Value)> {
+    let Value::Object(mut members) = members else { return None };
+    let name = members.shift_remove("name")?;
+    let arguments = match members.shift_remove("arguments") {
         None | Some(Value::Null) => Value::Object(serde_json::Map::new()),
         Some(arguments @ (Value::Object(_) | Value::String(_))) => arguments,
         Some(_) => return None,
     };
-    let name = name.as_str().filter(|name| !name.is_empty() && given.is_empty())?;
+    let name = name.as_str().filter(|name| !name.is_empty() && members.is_empty())?;
     Some((Text::copy_of(name), arguments))
 }

@@ -49,16 +49,16 @@ impl Check<Registry, ToolsetError> for Toolset {
 }
 
 fn problems(set: &Toolset, registry: &Registry) -> Vec<ToolsetProblem> {
-    let (mut seen, mut twice) = (BTreeSet::new(), BTreeSet::new());
-    let known = || registry.all_specs().map(|spec| spec.name.as_str());
+    let (mut members, mut duplicates) = (BTreeSet::new(), BTreeSet::new());
+    let tool_names = || registry.all_specs().map(|spec| spec.name.as_str());
     let mut problems = Vec::new();
     for member in &set.members {
-        let (kind, suggestion) = if seen.insert(member) {
-            if registry.get(member).is_some() || known().any(|name| member == name) {
+        let (kind, suggestion) = if members.insert(member) {
+            if registry.get(member).is_some() || tool_names().any(|name| member == name) {
                 continue;
             }
-            (ToolsetProblemKind::Unknown, closest_match(member, known()).map(Text::copy_of))
-        } else if twice.insert(member) {
+            (ToolsetProblemKind::Unknown, closest_match(member, tool_names()).map(Text::copy_of))
+        } else if duplicates.insert(member) {
             (ToolsetProblemKind::Duplicate, None)
         } else {
             continue;

@@ -49,9 +49,9 @@ pub struct ToolboxBuilder {
     contexts: Vec<ContextSpec>,
     layers: Layers,
     hide_forbidden: bool,
-    /// Whether the program sets the paging itself.
+    /// Whether the program has set the paging.
     pages_are_set: bool,
-    /// The index of the tool that reads the rest of results.
+    /// The index of the tool that reads the rest of results, if any.
     reader: Option<usize>,
     discovery: Option<Discovery>,
 }
@@ -75,7 +75,7 @@ impl ToolboxBuilder {
         }
     }
 
-    /// Starts with the context and the layers of a toolbox, for other tools.
+    /// Starts with the context and layers of a toolbox, for other tools.
     pub(super) fn like(toolbox: &Inner, registry: Registry) -> ToolboxBuilder {
         ToolboxBuilder {
             context: toolbox.context.clone(),
@@ -93,9 +93,9 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Allows these tools in addition to those allowed before, and no others. Without an allow-list all tools are
-    /// allowed. The list also applies to the tools of sub-agents, so it must name the tools that they may use. Names
-    /// are exact; for patterns, see [`rules`](Self::rules).
+    /// Allows only these tools and those allowed before. Without an allow-list, all tools are allowed. The list also
+    /// applies to the tools of sub-agents, so it must name the tools that they may use. Names are exact; for patterns,
+    /// see [`rules`](Self::rules).
     #[must_use]
     pub fn allow<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> ToolboxBuilder {
         self.allowed.get_or_insert_default().extend(names.into_iter().map(Into::into));
@@ -110,8 +110,8 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Sets the rate limit on tool calls: of each principal, or without a principal of each agent or session, or
-    /// otherwise of the toolbox as a whole, see [`rate`](crate::layers::rate).
+    /// Sets the rate limit of tool calls per principal, see [`rate`](crate::layers::rate). Calls without a principal
+    /// are limited per agent or session, or otherwise for the toolbox as a whole.
     #[must_use]
     pub fn rate_limit(self, limit: impl RateLimit + 'static) -> ToolboxBuilder {
         self.layer(Limited(Arc::new(limit)))
@@ -131,10 +131,10 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Sets how many calls tools may make for one call of a model, at all depths together:
+    /// Sets the maximum number of calls that tools may make for a single call of a model, at all depths together:
     /// [`DEFAULT_MAX_NESTED_CALLS`](crate::call::context::DEFAULT_MAX_NESTED_CALLS) by default. Additional calls fail
-    /// with the code `CALLS_EXCEEDED`. The calls of a sub-agent are calls of a model; the limit of its turns applies
-    /// to them.
+    /// with the code `CALLS_EXCEEDED`. The calls of a sub-agent are calls of a model, and are limited by its
+    /// maximum number of turns.
     #[must_use]
     pub fn max_nested_calls(mut self, max: u32) -> ToolboxBuilder {
         self.layers.nested_calls = max;
@@ -166,9 +166,9 @@ impl ToolboxBuilder {
 
     /// Counts the failures of identical calls together with other processes. This works for callers whose sessions
     /// have the same IDs there, or that have a principal or an agent. Calls with secret arguments are counted in this
-    /// process alone. While the store is unreachable, each process uses the failures that it saw.
+    /// process alone. While the store is unreachable, each process counts only its own failures.
     ///
-    /// A call costs one request before it, and one after it if it fails, or succeeds after it failed before.
+    /// A call costs one request to the store before it, and another after it if it fails, or succeeds after a failure.
     #[must_use]
     pub fn failure_store(mut self, store: impl Store + 'static) -> ToolboxBuilder {
         self.layers.change(|repeats: &mut Repeats| repeats.share(Arc::new(store)));
@@ -192,9 +192,9 @@ impl ToolboxBuilder {
     }
 
     /// Sets how large results are paged. By default, results are cut after [50,000
-    /// bytes](crate::layers::pages::ResultLimit::DEFAULT) of text. The tool with which a model reads the rest,
+    /// bytes](crate::layers::pages::ResultLimit::DEFAULT) of text. The tool that lets a model read the rest,
     /// `read_result`, is available regardless of the lists and rules of the toolbox and of principals: it only
-    /// returns what the model could have read before.
+    /// returns text that the model could have read before.
     ///
     /// With the default, the tool is listed after the first result that is cut, so list the tools for each turn. With
     /// paging that is set here, the tool is listed from the start. There is no default for a registry that has
@@ -217,7 +217,7 @@ impl ToolboxBuilder {
         self.layer(voice)
     }
 
-    /// Sets the handler of the effects with this name and replaces the previous one. Without a handler, such calls
+    /// Sets the handler of the effects with this name, replacing any other. Without a handler, such calls
     /// fail with the code [`EFFECT_UNHANDLED`](crate::layers::control::EFFECT_UNHANDLED).
     #[must_use]
     pub fn effect(mut self, name: impl Into<Text>, handler: impl EffectHandler + 'static) -> ToolboxBuilder {
@@ -254,8 +254,7 @@ impl ToolboxBuilder {
     }
 
     /// Sets the redactor of events and spans, which redacts the usual secrets by default. An auditor has its own
-    /// redactor. The keys of this redactor also determine which arguments are secret in updates and in the calls that
-    /// a tool makes.
+    /// redactor. Its keys also determine which arguments are secret in updates and in the calls that a tool makes.
     #[must_use]
     pub fn redactor(mut self, redactor: Redactor) -> ToolboxBuilder {
         self.layers.redactor = redactor;
@@ -270,8 +269,8 @@ impl ToolboxBuilder {
     /// [`ToolboxError::UnusedRules`] with all rules that match none of these tools; [`ToolboxError::Toolset`] with
     /// all problems of the toolsets; [`ToolboxError::NotSealed`] if the registry has a `read_result` tool and
     /// [`paging`](Self::paging) adds another; [`ToolboxError::Discovery`] if a tool name of the
-    /// [discovery](Self::discovery) is invalid or is taken; [`ToolboxError::OwnTool`] if a rule excludes, by its
-    /// name, a tool that the toolbox itself adds; [`ToolboxError::ShortKey`] if the
+    /// [discovery](Self::discovery) is invalid or is already taken; [`ToolboxError::OwnTool`] if a rule excludes, by
+    /// its name, a tool that the toolbox itself adds; [`ToolboxError::ShortKey`] if the
     /// [`approval_key`](Self::approval_key) has fewer than 32 bytes; [`ToolboxError::Host`] if an entry of the limits
     /// is not a host.
     pub fn build(mut self) -> Result<Toolbox, ToolboxError> {
@@ -290,12 +289,14 @@ impl ToolboxBuilder {
         if !unused.is_empty() {
             return Err(ToolboxError::UnusedRules(unused));
         }
-        let reads_on = self.reader.map(|_| READ_RESULT);
-        let finds = discovery.iter().flat_map(|discovery| discovery.tools.iter().map(|tool| tool.name()));
-        if let Some(own) = reads_on.into_iter().chain(finds).find(|name| self.rules.excludes_by_name(name)) {
-            return Err(ToolboxError::OwnTool(own.to_owned()));
+        let reader = self.reader.map(|_| READ_RESULT);
+        let discovery_tools =
+            discovery.iter().flat_map(|discovery| discovery.tools.iter().map(|tool| tool.name()));
+        let mut own_tools = reader.into_iter().chain(discovery_tools);
+        if let Some(name) = own_tools.find(|name| self.rules.excludes_by_name(name)) {
+            return Err(ToolboxError::OwnTool(name.to_owned()));
         }
-        Ok(self.built(discovery))
+        Ok(self.build_checked(discovery))
     }
 
     /// Builds a toolbox of all tools, without lists and rules.
@@ -303,25 +304,25 @@ impl ToolboxBuilder {
         if self.add_reader().is_err() {
             self.layers.remove::<Pages>();
         }
-        self.built(None)
+        self.build_checked(None)
     }
 
-    /// Adds the tool with which a model reads the rest of a result. By default results are not cut if a tool of the
-    /// program has its name.
+    /// Adds the tool that lets a model read the rest of a result. By default, results are not cut if a tool of the
+    /// program has this name.
     fn add_reader(&mut self) -> Result<(), RegistryError> {
         if !self.pages_are_set && self.registry.index(READ_RESULT).is_some() {
             self.layers.remove::<Pages>();
         }
         if let Some(pages) = self.layers.find::<Pages>() {
-            let read = Arc::new(pages.tool()) as Arc<dyn AgentTool>;
-            self.registry = self.registry.extend([read])?;
+            let reader = Arc::new(pages.tool()) as Arc<dyn AgentTool>;
+            self.registry = self.registry.extend([reader])?;
             self.reader = self.registry.index(READ_RESULT);
         }
         Ok(())
     }
 
     /// Builds the toolbox from lists and rules that were checked against the tools.
-    fn built(mut self, discovery: Option<Discovered>) -> Toolbox {
+    fn build_checked(mut self, discovery: Option<Discovered>) -> Toolbox {
         for outer in &self.inherited {
             self.context.limits = self.context.limits.and(&outer.policy.limits);
         }
@@ -330,34 +331,34 @@ impl ToolboxBuilder {
             self.layers.exclusion = Some(Arc::default());
         }
         let policy = Policy::new(self.context.limits.clone()).with_rules(self.rules);
-        let own = Arc::new(Bounds { allowed: self.allowed, policy });
-        let bounds: Box<[_]> = self.inherited.into_iter().chain([own]).collect();
+        let own_bounds = Arc::new(Bounds { allowed: self.allowed, policy });
+        let bounds: Box<[_]> = self.inherited.into_iter().chain([own_bounds]).collect();
         let pinned: BTreeSet<&str> =
             self.discovery.iter().flat_map(Discovery::pinned).map(Text::as_str).collect();
         let slot = |(index, tool): (usize, &Arc<dyn AgentTool>)| {
-            let reads_on = self.reader == Some(index);
-            let lists = |bounds: &Arc<Bounds>| {
+            let is_reader = self.reader == Some(index);
+            let is_allowed_by = |bounds: &Arc<Bounds>| {
                 bounds.allowed.as_ref().is_none_or(|allowed| allowed.contains(tool.name()))
             };
-            let own = reads_on || discovery.as_ref().is_some_and(|discovery| discovery.has(tool));
-            let found = discovery.is_some() && !own && !pinned.contains(tool.name());
-            let refused = if own { OnceLock::from(None) } else { OnceLock::new() };
-            let on_demand = reads_on && !self.pages_are_set;
+            let is_builtin = is_reader || discovery.as_ref().is_some_and(|discovery| discovery.has(tool));
+            let found = discovery.is_some() && !is_builtin && !pinned.contains(tool.name());
+            let refused = if is_builtin { OnceLock::from(None) } else { OnceLock::new() };
+            let on_demand = is_reader && !self.pages_are_set;
             Slot {
-                listed: own || bounds.iter().all(lists),
+                listed: is_builtin || bounds.iter().all(is_allowed_by),
                 found,
-                is_builtin: own,
+                is_builtin,
                 on_demand,
                 refused,
                 ..Slot::default()
             }
         };
         let slots = self.registry.iter().enumerate().map(slot).collect();
-        let of_stage = |stage| {
+        let layers_of = |stage| {
             let layers = self.layers.layers.iter().filter(|layer| layer.stage() == stage);
             layers.cloned().collect()
         };
-        let (recorders, tracers) = (of_stage(Stage::Record), layers::with_trace(of_stage(Stage::Trace)));
+        let (recorders, tracers) = (layers_of(Stage::Record), layers::with_trace(layers_of(Stage::Trace)));
         let pages = self.layers.find();
         Toolbox(Arc::new(Inner {
             registry: self.registry,

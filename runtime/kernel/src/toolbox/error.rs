@@ -16,7 +16,7 @@ pub enum ToolboxError {
     NotAllowed(String),
     /// `tool '{name}' not registered`
     NotRegistered(String),
-    /// `failed to create tool '{name}': {why}`
+    /// `failed to create tool '{name}': {source}`
     Create {
         /// The tool.
         name: String,
@@ -24,7 +24,7 @@ pub enum ToolboxError {
         source: FactoryError,
     },
     /// An allow-list names tools that do not exist; one line per tool, as for `NotRegistered`, with `; did you mean
-    /// '{suggestion}'?` if there is a similar one, and a hint if the name is a pattern, which only
+    /// '{suggestion}'?` if there is a similar name, and a hint if the name is a pattern, which only
     /// [rules](crate::layers::policy::PolicyRules) accept.
     UnknownTools(Vec<UnknownTool>),
     /// Rules name tools or categories that do not exist, so they would have no effect; one line per rule: `rule
@@ -56,7 +56,7 @@ impl fmt::Display for ToolboxError {
             }
             ToolboxError::Toolset(error) => error.fmt(f),
             ToolboxError::UnknownTools(names) => {
-                lines(f, names, |name| match name.contains(['*', '?', ':']) {
+                write_lines(f, names, |name| match name.contains(['*', '?', ':']) {
                     true => format!(
                         "tool '{name}' not registered: a list of allowed tools takes exact names; for patterns, \
                          use rules (`PolicyRules::builder().include([\"{name}\"])`)"
@@ -65,7 +65,7 @@ impl fmt::Display for ToolboxError {
                 })
             }
             ToolboxError::UnusedRules(rules) => {
-                lines(f, rules, |rule| format!("rule '{rule}' matches no tool"))
+                write_lines(f, rules, |rule| format!("rule '{rule}' matches no tool"))
             }
             ToolboxError::Discovery(reason) => {
                 write!(f, "discovery: {reason}; choose other names with `Discovery::names`")
@@ -90,7 +90,7 @@ impl fmt::Display for ToolboxError {
 }
 
 /// Writes one line per name, with the suggestion for it.
-fn lines(
+fn write_lines(
     f: &mut fmt::Formatter<'_>,
     unknown: &[UnknownTool],
     problem: impl Fn(&str) -> String,

@@ -37,7 +37,7 @@ type Create = dyn Fn(&ToolboxContext) -> Result<Arc<dyn AgentTool>, FactoryError
 ///     Ok(Post(chat))
 /// });
 /// let toolbox = Registry::builder().add(post).seal()?.toolbox(ToolboxContext::new());
-/// let missing = toolbox.get("chat_post").err().map(|why| why.to_string());
+/// let missing = toolbox.get("chat_post").err().map(|error| error.to_string());
 /// assert_eq!(
 ///     missing.as_deref(),
 ///     Some("failed to create tool 'chat_post': chat_post tool requires a chat service")
@@ -61,9 +61,9 @@ impl ToolFactory {
         ToolFactory { spec, confined: false, create: Arc::new(create) }
     }
 
-    /// Declares that the tools do all their work in the executor of the context, which enforces the limits of the
+    /// Declares that the tools do all their work through the executor of the context, which enforces the limits of the
     /// context, see [`EffectLimits::confine`](crate::call::limits::EffectLimits::confine). A tool that runs arbitrary
-    /// commands is then allowed where changes and network access are forbidden, because the executor prevents both.
+    /// commands is then allowed even if changes and network access are forbidden, because the executor prevents both.
     #[must_use]
     pub fn confined(mut self) -> ToolFactory {
         self.confined = true;

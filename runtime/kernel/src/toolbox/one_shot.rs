@@ -55,8 +55,8 @@ impl OneShotOutput {
         self.status
     }
 
-    /// The detail of an error that only the operator of the program may see, such as the variable to set, without
-    /// secrets. Empty if there is none.
+    /// The detail of an error that only the operator of the program may see, such as the variable to set. It contains
+    /// no secrets, and is empty if there is no detail.
     #[must_use]
     pub fn operator_detail(&self) -> &str {
         &self.detail
@@ -66,20 +66,20 @@ impl OneShotOutput {
         OneShotOutput { json, status, detail: String::new() }
     }
 
-    fn failed(reason: &ToolError) -> OneShotOutput {
-        let status = if *reason == ToolError::Cancelled { 130 } else { 1 };
-        let detail = match reason {
+    fn failed(error: &ToolError) -> OneShotOutput {
+        let status = if *error == ToolError::Cancelled { 130 } else { 1 };
+        let detail = match error {
             ToolError::Failed { detail, .. } | ToolError::Denied { detail, .. } => detail.clone(),
             _ => String::new(),
         };
-        OneShotOutput { detail, ..OneShotOutput::new(error(reason), status) }
+        OneShotOutput { detail, ..OneShotOutput::new(error_json(error), status) }
     }
 
     fn of(response: &ToolResponse) -> OneShotOutput {
         match &response.outcome {
             Err(error) => OneShotOutput::failed(error),
-            Ok(result) if reports_failure(result) => OneShotOutput::new(own_error(result), 1),
-            Ok(result) => OneShotOutput::new(success(result, response.declared.is_some()), 0),
+            Ok(result) if reports_failure(result) => OneShotOutput::new(reported_error(result), 1),
+            Ok(result) => OneShotOutput::new(success_json(result, response.declared.is_some()), 0),
         }
     }
 }
@@ -131,38 +131,40 @@ pub async fn run_call(toolbox: &Toolbox, tool: &str, input: &[u8], turn: &Turn) 
     OneShotOutput { detail: redactor.text(&response.detail, &secrets).into_owned(), ..response }
 }
 
-/// The error for an input that cannot be parsed.
+/// Returns the error for an input that cannot be parsed.
 fn unreadable(reason: &str) -> ToolError {
     ToolError::failed_with("INVALID_INPUT", format!("Failed to parse input: {reason}"))
 }
 
-/// Returns `{"error", "code"}` and other known members.
-fn error(reason: &ToolError) -> Value {
-    let mut out = reason.to_json();
-    let text = match reason {
-        ToolError::InvalidArgs { problems, .. } => match (reason.code(), problems.as_slice()) {
+/// Returns `{"error", "code"}` and other members of the error.
+fn error_json(error: &ToolError) -> Value {
+    let mut out = error.to_json();
+    let text = match error {
+        ToolError::InvalidArgs { problems, .. } => match (error.code(), problems.as_slice()) {
             ("INVALID_INPUT", [problem]) => unreadable(&problem.message).to_string(),
-            ("MISSING_PARAMETER", problems) => required(problems).unwrap_or_else(|| reason.to_string()),
-            _ => reason.to_string(),
+            ("MISSING_PARAMETER", problems) => {
+                required_message(problems).unwrap_or_else(|| error.to_string())
+            }
+            _ => error.to_string(),
         },
         ToolError::MissingDependencies(missing) => {
             let missing = missing.missing.iter().filter(|unmet| !unmet.optional);
             let messages: Vec<&str> = missing.map(|unmet| unmet.message.as_str()).collect();
             format!("{}: {}", out["message"].as_str().unwrap_or_default(), messages.join("; "))
         }
-        _ => reason.to_string(),
+        _ => error.to_string(),
     };
     if let Some(members) = out.as_object_mut() {
-        // The text of missing prerequisites is in `error` here.
+        // This output has the text of missing prerequisites in `error`.
         members.shift_remove("message");
     }
     out["error"] = text.into();
-    out["code"] = reason.code().into();
+    out["code"] = error.code().into();
     out
 }
 
-/// Returns the message that parameters are required, if each missing one has a name.
-fn required(problems: &[ArgumentProblem]) -> Option<String> {
+/// Returns the message that parameters are required, if each missing parameter has a name.
+fn required_message(problems: &[ArgumentProblem]) -> Option<String> {
     let name = |problem: &ArgumentProblem| {
         let path = problem.pointer.strip_prefix('/')?.replace('/', ".");
         Some(format!("{} is required", token_of(&path)))
@@ -171,14 +173,14 @@ fn required(problems: &[ArgumentProblem]) -> Option<String> {
     names.map(|names| names.join("; "))
 }
 
-/// Whether a result reports a failure: the tool's own, or the status of an HTTP response.
+/// Whether a result reports a failure, of the tool itself or as the status of an HTTP response.
 fn reports_failure(result: &ToolResult) -> bool {
     let details = &result.details;
-    let refused = details["ok"] == Value::Bool(false) && details["status"].is_u64();
-    result.is_error() || refused
+    let is_http_error = details["ok"] == Value::Bool(false) && details["status"].is_u64();
+    result.is_error() || is_http_error
 }
 
-fn own_error(result: &ToolResult) -> Value {
+fn reported_error(result: &ToolResult) -> Value {
     let text = match (result.to_text(), result.details["error"].as_str()) {
         (_, Some(error)) => error.to_owned(),
         (text, None) => text,
@@ -188,8 +190,8 @@ fn own_error(result: &ToolResult) -> Value {
 }
 
 /// Returns `{"result"}` or `{"results"}`. The details of a result are used only if a model reads them, or if the tool
-/// declares them; otherwise they are notes for the program.
-fn success(result: &ToolResult, is_declared: bool) -> Value {
+/// declares them; otherwise they are data for the program.
+fn success_json(result: &ToolResult, is_declared: bool) -> Value {
     let text = result.to_text();
     let is_json = is_declared || matches!(result.structured, Structured::Json(_));
     let value = result.structured().ok().filter(|value| is_json || value.to_string() == text);

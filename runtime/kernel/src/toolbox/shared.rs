@@ -13,7 +13,7 @@ use crate::toolbox::{Toolbox, ToolboxContext, ToolboxError};
 /// A registry that threads fill together until the first toolbox is built from it.
 ///
 /// Where possible, pass a list of tools to [`Registry::new`] instead: the order of initialization then does not
-/// matter and a late tool is a compile error. This type is for all other programs. As a `static` it serves the whole
+/// matter and a late tool is a compile error. This type is for all other programs. A `static` serves the whole
 /// process:
 ///
 /// ```
@@ -56,10 +56,7 @@ impl SharedRegistry {
     ///
     /// Panics with `tool registry sealed - cannot register` if the registry is sealed, and with `Tool [x] is already
     /// registered.` and the locations if the name is taken.
-    #[expect(
-        clippy::panic,
-        reason = "a tool that is silently missing is worse than a program that does not start"
-    )]
+    #[expect(clippy::panic, reason = "a silently missing tool is worse than a program that does not start")]
     #[track_caller]
     pub fn register(&self, tool: impl AgentTool + 'static) {
         if let Err(error) = self.try_register(tool) {
@@ -72,7 +69,7 @@ impl SharedRegistry {
     /// # Errors
     ///
     /// Returns [`RegistryProblem::Sealed`] if the registry is sealed, and [`RegistryProblem::Duplicate`] if the name
-    /// is taken; the existing tool stays.
+    /// is taken; the existing tool is kept.
     #[track_caller]
     pub fn try_register(&self, tool: impl AgentTool + 'static) -> Result<(), RegistryError> {
         let (name, location) = (tool.name().to_owned(), Location::caller());
@@ -80,8 +77,8 @@ impl SharedRegistry {
         let problem = match &mut *self.lock() {
             State::Sealed(_) => RegistryProblem::Sealed,
             State::Open(tools) => match tools.get(&name) {
-                Some((_, known)) => {
-                    RegistryProblem::Duplicate { places: [Some(known), Some(location)], name }
+                Some((_, first_location)) => {
+                    RegistryProblem::Duplicate { places: [Some(first_location), Some(location)], name }
                 }
                 None => {
                     tools.insert(name, (tool, location));
@@ -92,7 +89,7 @@ impl SharedRegistry {
         Err(RegistryError { problems: vec![problem] })
     }
 
-    /// Closes the registry and returns the sealed set; every call returns the same one.
+    /// Closes the registry and returns the sealed set; every call returns the same set.
     ///
     /// # Errors
     ///
@@ -130,7 +127,7 @@ impl SharedRegistry {
         matches!(&*self.lock(), State::Sealed(_))
     }
 
-    /// Every change is atomic, so the state is consistent even after a panic of the lock holder.
+    /// Locks the state. Every change is atomic, so the state is consistent even after a panic of the lock holder.
     fn lock(&self) -> MutexGuard<'_, State> {
         unpoisoned(self.0.lock())
     }

@@ -1,4 +1,4 @@
-//! Which tools a model can see: those that are listed, those that discovery finds, and those added on demand.
+//! The tools that a model can see: listed tools, tools that discovery finds, and tools added on demand.
 
 use std::sync::Arc;
 
@@ -21,8 +21,7 @@ impl Toolbox {
     }
 
     /// Returns the specifications of [`specs`](Self::specs) and of the tools that are otherwise added on demand, such
-    /// as [`READ_RESULT`](crate::layers::pages::READ_RESULT): for a list that is built once and used for many
-    /// requests.
+    /// as [`READ_RESULT`](crate::layers::pages::READ_RESULT): for a list that is built once for many requests.
     pub fn specs_with_on_demand(&self) -> impl Iterator<Item = &ToolSpec> {
         let tools = self.0.registry.iter().zip(&self.0.slots).enumerate();
         let visible =
@@ -32,22 +31,21 @@ impl Toolbox {
 }
 
 impl Inner {
-    /// Whether a search of a model cannot find the tool at the index, so that the tool must not be mentioned to the
-    /// model.
+    /// Whether discovery cannot find the tool at the index, so that no message to the model may mention the tool.
     pub(super) fn is_hidden(&self, index: usize, caller: Option<&Principal>) -> bool {
         let Some(slot) = self.slots.get(index).filter(|_| self.discovery.is_some()) else { return false };
         let spec = self.registry.at(index).spec();
-        let is_on_list = || slot.is_builtin || caller.is_none_or(|caller| caller.check_tool(spec).is_ok());
-        !slot.listed || self.refusal(index).is_some() || !is_on_list()
+        let is_permitted = || slot.is_builtin || caller.is_none_or(|caller| caller.check_tool(spec).is_ok());
+        !slot.listed || self.refusal(index).is_some() || !is_permitted()
     }
 
-    /// The error of a call of a tool that does not exist, or that the model must not know of.
+    /// Returns the error for a call of a tool that does not exist, or that must be hidden from the model.
     pub(super) fn not_found(&self, name: &str, caller: Option<&Principal>) -> ToolError {
         match self.unknown(name) {
             ToolboxError::NotRegistered(name) => {
                 let usable = self.usable().map(|(_, tool)| tool.spec());
-                let known = usable.filter(|spec| caller.is_none_or(|caller| caller.check(spec).is_ok()));
-                let suggestion = closest_match(&name, known.map(|spec| spec.name.as_str()));
+                let permitted = usable.filter(|spec| caller.is_none_or(|caller| caller.check(spec).is_ok()));
+                let suggestion = closest_match(&name, permitted.map(|spec| spec.name.as_str()));
                 ToolError::NotFound { suggestion: suggestion.map(str::to_owned), name }
             }
             forbidden => ToolError::denied(forbidden.to_string()),

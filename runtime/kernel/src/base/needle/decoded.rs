@@ -14,7 +14,7 @@ const DIGITS: usize = 8;
 const ENTITIES: [(&str, u8); 5] =
     [("lt;", b'<'), ("gt;", b'>'), ("quot;", b'"'), ("apos;", b'\''), ("nbsp;", b' ')];
 
-/// Returns a byte as it is compared: line breaks, backslashes and the zeros of UTF-16 are omitted, and a plus is a
+/// Normalizes a byte for comparison: line breaks, backslashes and the zeros of UTF-16 are omitted, and a plus is a
 /// space.
 pub(super) fn folded(byte: u8) -> Option<u8> {
     match byte {
@@ -27,25 +27,25 @@ pub(super) fn folded(byte: u8) -> Option<u8> {
 /// The decoded bytes of a text, [folded], without invisible characters.
 pub(super) struct Decoded<'t> {
     bytes: Encodings<'t>,
-    /// The bytes of a visible character.
-    seen: VecDeque<Unit>,
+    /// The remaining bytes of a visible character.
+    pending: VecDeque<Unit>,
     /// The unit after an incomplete character.
     next: Option<Unit>,
-    /// The start of a character that is cut off by the end.
+    /// The start of a character that the end of the text cuts off.
     cut: Option<usize>,
 }
 
 impl<'t> Decoded<'t> {
     pub(super) fn new(text: &'t [u8]) -> Decoded<'t> {
-        Decoded { bytes: Encodings::new(text), seen: VecDeque::new(), next: None, cut: None }
+        Decoded { bytes: Encodings::new(text), pending: VecDeque::new(), next: None, cut: None }
     }
 
-    /// Returns the start of an escape or a character that is cut off by the end of a text.
+    /// Returns the start of an escape or a character that the end of a text cuts off.
     pub(super) fn cut_off(text: &'t [u8]) -> Option<usize> {
         let read = |text| {
-            let mut all = Decoded::new(text);
-            while all.next().is_some() {}
-            (all.cut, all.bytes.cut)
+            let mut decoded = Decoded::new(text);
+            while decoded.next().is_some() {}
+            (decoded.cut, decoded.bytes.cut)
         };
         let (cut, escape) = read(text);
         // The escape may encode a byte in the middle of a character.
@@ -59,8 +59,8 @@ impl Iterator for Decoded<'_> {
 
     fn next(&mut self) -> Option<Unit> {
         loop {
-            if let Some(seen) = self.seen.pop_front() {
-                return Some(seen);
+            if let Some(unit) = self.pending.pop_front() {
+                return Some(unit);
             }
             let first = self.next.take().or_else(|| self.bytes.next())?;
             let length = match first.byte {
@@ -70,10 +70,10 @@ impl Iterator for Decoded<'_> {
                 0xf0.. => 4,
             };
             let start = first.part.start;
-            self.seen.push_back(first);
-            while self.seen.len() < length {
+            self.pending.push_back(first);
+            while self.pending.len() < length {
                 match self.bytes.next() {
-                    Some(unit) if unit.byte & 0xc0 == 0x80 => self.seen.push_back(unit),
+                    Some(unit) if unit.byte & 0xc0 == 0x80 => self.pending.push_back(unit),
                     other => {
                         self.cut = other.is_none().then_some(start);
                         self.next = other;
@@ -81,25 +81,25 @@ impl Iterator for Decoded<'_> {
                     }
                 }
             }
-            let char: Vec<u8> = self.seen.iter().map(|unit| unit.byte).collect();
+            let char: Vec<u8> = self.pending.iter().map(|unit| unit.byte).collect();
             let char = std::str::from_utf8(&char).ok().and_then(|char| char.chars().next());
             if char.is_some_and(InvisibleChar::is_invisible) {
-                self.seen.clear();
+                self.pending.clear();
             }
         }
     }
 }
 
-/// The decoded bytes of a text, [folded]. Percent signs that encode nothing are omitted.
+/// The decoded bytes of a text, [folded], without percent signs that encode nothing.
 struct Encodings<'t> {
     text: &'t [u8],
-    at: usize,
+    position: usize,
     /// The remaining bytes of an escaped character.
-    rest: std::vec::IntoIter<u8>,
+    pending: std::vec::IntoIter<u8>,
     part: Range<usize>,
-    /// Whether the end of the text was reached while an escape was read.
-    reached: Cell<bool>,
-    /// The start of the first escape that is cut off by the end of the text.
+    /// Whether the end of the text was reached while reading an escape.
+    reached_end: Cell<bool>,
+    /// The start of the first escape that the end of the text cuts off.
     cut: Option<usize>,
 }
 
@@ -107,29 +107,29 @@ impl<'t> Encodings<'t> {
     fn new(text: &'t [u8]) -> Encodings<'t> {
         Encodings {
             text,
-            at: 0,
-            rest: Vec::new().into_iter(),
+            position: 0,
+            pending: Vec::new().into_iter(),
             part: 0..0,
-            reached: Cell::new(false),
+            reached_end: Cell::new(false),
             cut: None,
         }
     }
 
     /// Returns the next percent-decoded byte after a position, and its end.
-    fn percent(&self, at: usize) -> Option<(Option<u8>, usize)> {
-        let Some(&byte) = self.text.get(at) else {
-            self.reached.set(true);
+    fn percent(&self, position: usize) -> Option<(Option<u8>, usize)> {
+        let Some(&byte) = self.text.get(position) else {
+            self.reached_end.set(true);
             return None;
         };
         if byte != b'%' {
-            return Some((Some(byte), at + 1));
+            return Some((Some(byte), position + 1));
         }
-        let mut end = at + 1;
+        let mut end = position + 1;
         while self.text.get(end..end + 2) == Some(b"25") {
             end += 2;
         }
         let digits = self.text.get(end..end + 2);
-        self.reached.set(self.reached.get() || digits.is_none());
+        self.reached_end.set(self.reached_end.get() || digits.is_none());
         let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
         let digits = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
         match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
@@ -138,10 +138,10 @@ impl<'t> Encodings<'t> {
         }
     }
 
-    /// Reads the escape after a backslash, unless the backslash only quotes the next character.
-    fn escaped(&mut self) {
-        self.backslashes();
-        let Some((Some(letter), end)) = self.percent(self.at) else { return };
+    /// Reads the escape after a backslash, unless the backslash just quotes the next character.
+    fn read_escape(&mut self) {
+        self.skip_backslashes();
+        let Some((Some(letter), end)) = self.percent(self.position) else { return };
         let escaped = match letter {
             b'n' => '\n',
             b'r' => '\r',
@@ -150,101 +150,105 @@ impl<'t> Encodings<'t> {
             b'f' => '\u{c}',
             b'u' => match self.unicode(end) {
                 Some((escaped, end)) => {
-                    self.at = end;
-                    self.rest = escaped.to_string().into_bytes().into_iter();
+                    self.position = end;
+                    self.pending = escaped.to_string().into_bytes().into_iter();
                     return;
                 }
                 None => return,
             },
             b'x' => match self.hexadecimal(end, 2) {
                 Some((byte, end)) => {
-                    self.at = end;
-                    self.rest = u8::try_from(byte).map_or(Vec::new(), |byte| vec![byte]).into_iter();
+                    self.position = end;
+                    self.pending = u8::try_from(byte).map_or(Vec::new(), |byte| vec![byte]).into_iter();
                     return;
                 }
                 None => return,
             },
             _ => return,
         };
-        self.at = end;
-        self.rest = vec![escaped as u8].into_iter();
+        self.position = end;
+        self.pending = vec![escaped as u8].into_iter();
     }
 
-    fn backslashes(&mut self) -> bool {
-        let before = self.at;
-        while let Some((Some(b'\\'), end)) = self.percent(self.at) {
-            self.at = end;
+    /// Skips backslashes, and returns whether there were any.
+    fn skip_backslashes(&mut self) -> bool {
+        let start = self.position;
+        while let Some((Some(b'\\'), end)) = self.percent(self.position) {
+            self.position = end;
         }
-        self.at > before
+        self.position > start
     }
 
     /// Returns the character of `\uXXXX`, and its end.
-    fn unicode(&mut self, at: usize) -> Option<(char, usize)> {
-        let (high, end) = self.unit(at)?;
+    fn unicode(&mut self, position: usize) -> Option<(char, usize)> {
+        let (high, end) = self.code_unit(position)?;
         if let Some(escaped) = char::from_u32(high) {
             return Some((escaped, end));
         }
-        let before = std::mem::replace(&mut self.at, end);
-        let low = match (self.backslashes(), self.percent(self.at)) {
-            (true, Some((Some(b'u'), digits))) => self.unit(digits),
+        let saved_position = std::mem::replace(&mut self.position, end);
+        let low = match (self.skip_backslashes(), self.percent(self.position)) {
+            (true, Some((Some(b'u'), digits))) => self.code_unit(digits),
             _ => None,
         };
-        self.at = before;
+        self.position = saved_position;
         let (low, end) = low.filter(|(low, _)| (0xdc00..0xe000).contains(low))?;
         let code = 0x1_0000 + ((high & 0x3ff) << 10) + (low & 0x3ff);
         Some((char::from_u32(code)?, end))
     }
 
     /// Reads the entity after an ampersand, if there is one.
-    fn entity(&mut self) {
-        let mut at = self.at;
-        while let Some(end) = self.ahead(at, "amp;") {
-            at = end;
+    fn read_entity(&mut self) {
+        let mut position = self.position;
+        while let Some(end) = self.end_of(position, "amp;") {
+            position = end;
         }
-        let named = ENTITIES.iter().find_map(|(name, byte)| Some((vec![*byte], self.ahead(at, name)?)));
-        let (bytes, end) = named.or_else(|| self.numbered(at)).unwrap_or_else(|| (vec![b'&'], at));
-        self.at = end;
-        self.rest = bytes.into_iter();
+        let named =
+            ENTITIES.iter().find_map(|(name, byte)| Some((vec![*byte], self.end_of(position, name)?)));
+        let (bytes, end) =
+            named.or_else(|| self.numbered(position)).unwrap_or_else(|| (vec![b'&'], position));
+        self.position = end;
+        self.pending = bytes.into_iter();
     }
 
     /// Returns the character of `#38` or `#x26`, with or without a semicolon, and its end.
-    fn numbered(&self, at: usize) -> Option<(Vec<u8>, usize)> {
-        let at = self.ahead(at, "#")?;
-        let (radix, mut at) = self.ahead(at, "x").map_or((10, at), |at| (16, at));
-        let (mut code, mut any) = (0_u32, false);
+    fn numbered(&self, position: usize) -> Option<(Vec<u8>, usize)> {
+        let position = self.end_of(position, "#")?;
+        let (radix, mut position) =
+            self.end_of(position, "x").map_or((10, position), |position| (16, position));
+        let (mut code, mut has_digits) = (0_u32, false);
         for _ in 0..DIGITS {
-            let Some((Some(byte), end)) = self.percent(at) else { break };
+            let Some((Some(byte), end)) = self.percent(position) else { break };
             let Some(digit) = char::from(byte).to_digit(radix) else { break };
             code = code.saturating_mul(radix).saturating_add(digit);
-            (at, any) = (end, true);
+            (position, has_digits) = (end, true);
         }
-        let escaped = char::from_u32(code).filter(|_| any)?;
-        Some((escaped.to_string().into_bytes(), self.ahead(at, ";").unwrap_or(at)))
+        let escaped = char::from_u32(code).filter(|_| has_digits)?;
+        Some((escaped.to_string().into_bytes(), self.end_of(position, ";").unwrap_or(position)))
     }
 
     /// Returns the end of a word at a position, ignoring case.
-    fn ahead(&self, mut at: usize, word: &str) -> Option<usize> {
+    fn end_of(&self, mut position: usize, word: &str) -> Option<usize> {
         for letter in word.bytes() {
-            let (byte, end) = self.percent(at)?;
+            let (byte, end) = self.percent(position)?;
             byte.filter(|byte| byte.eq_ignore_ascii_case(&letter))?;
-            at = end;
+            position = end;
         }
-        Some(at)
+        Some(position)
     }
 
     /// Returns the value of four hexadecimal digits, and their end.
-    fn unit(&self, at: usize) -> Option<(u32, usize)> {
-        self.hexadecimal(at, 4)
+    fn code_unit(&self, position: usize) -> Option<(u32, usize)> {
+        self.hexadecimal(position, 4)
     }
 
-    fn hexadecimal(&self, mut at: usize, digits: usize) -> Option<(u32, usize)> {
+    fn hexadecimal(&self, mut position: usize, digits: usize) -> Option<(u32, usize)> {
         let mut code = 0;
         for _ in 0..digits {
-            let (byte, end) = self.percent(at)?;
+            let (byte, end) = self.percent(position)?;
             code = code * 16 + char::from(byte?).to_digit(16)?;
-            at = end;
+            position = end;
         }
-        Some((code, at))
+        Some((code, position))
     }
 }
 
@@ -253,21 +257,21 @@ impl Iterator for Encodings<'_> {
 
     fn next(&mut self) -> Option<Unit> {
         loop {
-            let byte = match self.rest.next() {
+            let byte = match self.pending.next() {
                 Some(byte) => Some(byte),
                 None => {
-                    let start = self.at;
-                    self.reached.set(false);
+                    let start = self.position;
+                    self.reached_end.set(false);
                     let (byte, end) = self.percent(start)?;
-                    self.at = end;
+                    self.position = end;
                     match byte {
-                        Some(b'\\') => self.escaped(),
-                        Some(b'&') => self.entity(),
+                        Some(b'\\') => self.read_escape(),
+                        Some(b'&') => self.read_entity(),
                         _ => {}
                     }
-                    self.part = start..self.at;
-                    self.cut = self.cut.or(self.reached.get().then_some(start));
-                    if matches!(byte, Some(b'\\' | b'&')) { self.rest.next() } else { byte }
+                    self.part = start..self.position;
+                    self.cut = self.cut.or(self.reached_end.get().then_some(start));
+                    if matches!(byte, Some(b'\\' | b'&')) { self.pending.next() } else { byte }
                 }
             };
             if let Some(byte) = byte.and_then(folded) {

@@ -1,41 +1,41 @@
 //! Finds needles in Base64 and hexadecimal whose decoded contents are encoded again, for example in Base64.
 //!
-//! The runs of digits begin and end anywhere in the encoded data, so they are decoded from each of their first
-//! digits, to the last whole byte. The crate `base64` rejects such runs, and programs without the HTTP engine do not
-//! have it.
+//! A run of digits may begin and end anywhere in the encoded data, so it is decoded from each of its first digits to
+//! its last whole byte. The `base64` crate rejects such runs, and is not available without the HTTP engine.
 
 use std::ops::Range;
 
 use super::decoded::Decoded;
-use super::pattern::{Pattern, Rest, Unit, scan};
+use super::pattern::{Pattern, Remainder, Unit, scan};
 
 /// The minimum number of digits that are decoded: shorter runs contain no needle in another encoding.
-const FEWEST: usize = 16;
-/// The minimum number of digits at the end of a text that may be the start of a needle, if the rest is lost.
-const SHORTEST: usize = 4;
+const MIN_RUN_DIGITS: usize = 16;
+/// The minimum number of digits at the end of a text that may be the start of a needle, if the remaining text is lost.
+const MIN_CUT_DIGITS: usize = 4;
 /// The maximum number of nested encodings that are decoded.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 /// The number of digits that encode at least one byte of a needle, at the maximum depth. Fewer digits reveal nothing.
-const TELLING: usize = 2 << DEEPEST;
+const MIN_REVEALING_DIGITS: usize = 2 << MAX_DEPTH;
 
-/// Adds the runs of digits that contain a needle, unless it was found there before.
-pub(super) fn find(text: &str, patterns: &[&Pattern], found: &mut Vec<Range<usize>>) {
-    let before = found.len();
+/// Adds the runs of digits that contain a needle and do not overlap a known range.
+pub(super) fn find(text: &str, patterns: &[&Pattern], ranges: &mut Vec<Range<usize>>) {
+    let before = ranges.len();
     for_each_run(text.as_bytes(), |digits, part| {
-        let is_known = found[..before].iter().any(|known| known.start < part.end && part.start < known.end);
-        if !is_known && holds(digits, patterns, DEEPEST) {
-            found.push(part);
+        let is_known = ranges[..before].iter().any(|range| range.start < part.end && part.start < range.end);
+        if !is_known && contains_needle(digits, patterns, MAX_DEPTH) {
+            ranges.push(part);
         }
     });
 }
 
-/// Returns where a needle may begin that is cut off by the end of a text, if it is within digits that continue there.
-pub(super) fn unfinished(text: &[u8], patterns: &[&Pattern], rest: Rest) -> Option<usize> {
-    let begin = cut(text, patterns, DEEPEST, rest);
-    // Digits at the end of a line are most often part of a word, which need not wait for the next line.
-    let goes_on = rest == Rest::Follows && text.last().is_some_and(|last| !matches!(last, b'\n' | b'\r'));
-    let digits = if goes_on { last_digits(text).1 } else { Vec::new() };
-    begin.into_iter().chain(digits.get(digits.len().saturating_sub(TELLING)).copied()).min()
+/// Returns the position where an encoded needle that the end of a text cuts off may begin.
+pub(super) fn unfinished(text: &[u8], patterns: &[&Pattern], remainder: Remainder) -> Option<usize> {
+    let begin = cut_start(text, patterns, MAX_DEPTH, remainder);
+    // Digits at the end of a line are usually part of a word, which the next line does not continue.
+    let may_continue =
+        remainder == Remainder::Follows && text.last().is_some_and(|last| !matches!(last, b'\n' | b'\r'));
+    let digits = if may_continue { last_digits(text).1 } else { Vec::new() };
+    begin.into_iter().chain(digits.get(digits.len().saturating_sub(MIN_REVEALING_DIGITS)).copied()).min()
 }
 
 /// Returns the digits at the end of a text, and the offset of each.
@@ -54,84 +54,92 @@ fn last_digits(text: &[u8]) -> (Vec<u8>, Vec<usize>) {
     (digits, starts)
 }
 
-/// Like [`unfinished`], for a text within at most this many encodings.
-fn cut(text: &[u8], patterns: &[&Pattern], depth: usize, rest: Rest) -> Option<usize> {
+/// Like [`unfinished`], for at most `depth` nested encodings.
+fn cut_start(text: &[u8], patterns: &[&Pattern], depth: usize, remainder: Remainder) -> Option<usize> {
     let (digits, starts) = last_digits(text);
-    let begins = |text: &[u8]| scan(Decoded::new(text), patterns.to_vec(), &mut Vec::new(), rest);
-    let of = |decoded: &Encoded| {
-        let whole = begins(&decoded.text);
+    let needle_start = |text: &[u8]| scan(Decoded::new(text), patterns.to_vec(), &mut Vec::new(), remainder);
+    let start_in = |decoded: &DecodedRun| {
+        let start = needle_start(&decoded.text);
         // The next byte of the needle may begin an escape.
         let escape = Decoded::cut_off(&decoded.text);
-        let before = escape.and_then(|at| begins(&decoded.text[..at]));
-        let deeper = if depth > 1 { cut(&decoded.text, patterns, depth - 1, rest) } else { None };
-        let at = whole.into_iter().chain(before).chain(deeper).min()?;
+        let before_escape = escape.and_then(|at| needle_start(&decoded.text[..at]));
+        let deeper = if depth > 1 { cut_start(&decoded.text, patterns, depth - 1, remainder) } else { None };
+        let at = start.into_iter().chain(before_escape).chain(deeper).min()?;
         starts.get(decoded.skip + at / decoded.bytes * decoded.digits).copied()
     };
-    let fewest = if rest == Rest::Lost { SHORTEST } else { 1 };
-    if digits.len() < fewest { None } else { decodings(&digits).filter_map(|decoded| of(&decoded)).min() }
+    let min_digits = if remainder == Remainder::Lost { MIN_CUT_DIGITS } else { 1 };
+    if digits.len() < min_digits {
+        None
+    } else {
+        decodings(&digits).filter_map(|decoded| start_in(&decoded)).min()
+    }
 }
 
-/// Decoded digits, starting after some of them.
-struct Encoded {
+/// The decoded bytes of a run of digits.
+struct DecodedRun {
+    /// The number of digits that were skipped.
     skip: usize,
     text: Vec<u8>,
-    /// The number of digits of a whole number of bytes.
+    /// The number of digits in a group.
     digits: usize,
+    /// The number of bytes that a group encodes.
     bytes: usize,
 }
 
-/// Decodes digits from every offset at which the encoded data may begin.
-fn decodings(digits: &[u8]) -> impl Iterator<Item = Encoded> {
+/// Decodes digits from each offset at which the encoded data may begin.
+fn decodings(digits: &[u8]) -> impl Iterator<Item = DecodedRun> {
     let base64 = (0..digits.len().min(4)).map(|skip| {
         let text = base64(&digits[skip..]);
-        Encoded { skip, text, digits: 4, bytes: 3 }
+        DecodedRun { skip, text, digits: 4, bytes: 3 }
     });
     let hexadecimal = (0..digits.len().min(2)).filter_map(|skip| {
         let text = hexadecimal(&digits[skip..])?;
-        Some(Encoded { skip, text, digits: 2, bytes: 1 })
+        Some(DecodedRun { skip, text, digits: 2, bytes: 1 })
     });
     base64.chain(hexadecimal)
 }
 
 /// Whether digits contain a needle after decoding.
-fn holds(digits: &[u8], patterns: &[&Pattern], depth: usize) -> bool {
-    decodings(digits).any(|Encoded { text, .. }| {
-        let mut found = Vec::new();
-        scan(Decoded::new(&text), patterns.to_vec(), &mut found, Rest::Lost);
-        if found.is_empty() && depth > 1 {
-            let mut deeper = false;
-            for_each_run(&text, |digits, _| deeper = deeper || holds(digits, patterns, depth - 1));
-            return deeper;
+fn contains_needle(digits: &[u8], patterns: &[&Pattern], depth: usize) -> bool {
+    decodings(digits).any(|DecodedRun { text, .. }| {
+        let mut matches = Vec::new();
+        scan(Decoded::new(&text), patterns.to_vec(), &mut matches, Remainder::Lost);
+        if matches.is_empty() && depth > 1 {
+            let mut contains_deeper = false;
+            for_each_run(&text, |digits, _| {
+                contains_deeper = contains_deeper || contains_needle(digits, patterns, depth - 1)
+            });
+            return contains_deeper;
         }
-        !found.is_empty()
+        !matches.is_empty()
     })
 }
 
-/// Calls a function for each run of Base64 digits, which includes hexadecimal ones, with its range in the text.
-fn for_each_run(text: &[u8], mut hand_on: impl FnMut(&[u8], Range<usize>)) {
-    let (mut digits, mut all) = (Vec::new(), 0..0);
-    let mut end = |digits: &mut Vec<u8>, all: &Range<usize>| {
-        if digits.len() >= FEWEST {
-            hand_on(digits, all.clone());
+/// Calls a function for each run of Base64 digits, including hexadecimal digits, with its range in the text.
+fn for_each_run(text: &[u8], mut on_run: impl FnMut(&[u8], Range<usize>)) {
+    let (mut digits, mut range) = (Vec::new(), 0..0);
+    let mut end_run = |digits: &mut Vec<u8>, range: &Range<usize>| {
+        if digits.len() >= MIN_RUN_DIGITS {
+            on_run(digits, range.clone());
         }
         digits.clear();
     };
     for_each_digit(text, |digit| match digit {
         Some((digit, part)) => {
-            all = if digits.is_empty() { part } else { all.start..part.end };
+            range = if digits.is_empty() { part } else { range.start..part.end };
             digits.push(digit);
         }
-        None => end(&mut digits, &all),
+        None => end_run(&mut digits, &range),
     });
-    end(&mut digits, &all);
+    end_run(&mut digits, &range);
 }
 
 /// Calls a function for each Base64 digit with its range in the text, and with `None` for any other character.
-fn for_each_digit(text: &[u8], mut hand_on: impl FnMut(Option<(u8, Range<usize>)>)) {
+fn for_each_digit(text: &[u8], mut on_digit: impl FnMut(Option<(u8, Range<usize>)>)) {
     for Unit { byte, part } in Decoded::new(text) {
         let is_plus = || {
-            let of = &text[part.clone()];
-            of == b"+" || of.len() >= 2 && of[of.len() - 2..].eq_ignore_ascii_case(b"2b")
+            let source = &text[part.clone()];
+            source == b"+" || source.len() >= 2 && source[source.len() - 2..].eq_ignore_ascii_case(b"2b")
         };
         let digit = match byte {
             b' ' if is_plus() => b'+',
@@ -140,7 +148,7 @@ fn for_each_digit(text: &[u8], mut hand_on: impl FnMut(Option<(u8, Range<usize>)
             byte => byte,
         };
         let is_digit = digit.is_ascii_alphanumeric() || matches!(digit, b'+' | b'/');
-        hand_on(is_digit.then_some((digit, part)));
+        on_digit(is_digit.then_some((digit, part)));
     }
 }
 

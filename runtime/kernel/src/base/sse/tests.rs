@@ -89,7 +89,7 @@ fn reconnect_drops_the_partial_event_and_keeps_the_last_id() {
 
 #[test]
 fn retry_field_is_digits_and_at_most_a_minute() {
-    for (value, pause) in [
+    for (value, delay) in [
         ("250", Some(Duration::from_millis(250))),
         ("0", Some(Duration::ZERO)),
         ("99999999999999999999999", Some(MAX_RETRY)),
@@ -97,7 +97,7 @@ fn retry_field_is_digits_and_at_most_a_minute() {
         ("1.5", None),
         ("", None),
     ] {
-        assert_eq!(read(&[format!("retry: {value}\n").as_bytes()]).2, pause, "{value}");
+        assert_eq!(read(&[format!("retry: {value}\n").as_bytes()]).2, delay, "{value}");
     }
 }
 

@@ -23,37 +23,37 @@ pub const SESSION_UNKNOWN: &str = "SESSION_UNKNOWN";
 const TABLE: &str = "sessions";
 
 /// Maximum number of attempts when other processes change the same session.
-const TRIES: u32 = 1000;
+const MAX_ATTEMPTS: u32 = 1000;
 
 /// The store through which the processes of a program share sessions.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct SharedStore {
     pub(super) store: Arc<dyn Store>,
     pub(super) on_failure: OnFailure,
     /// How long a session is kept after its last use.
     pub(super) ttl: Duration,
 }
 
-impl Place {
+impl SharedStore {
     /// Removes a session, and returns whether there was one.
     pub(super) async fn remove(&self, owner: &str, id: &str) -> Result<bool, ToolError> {
-        self.store.delete(TABLE, &key(owner, id), Expected::Any).await.map_err(|error| unsaved(&error))
+        self.store.delete(TABLE, &key(owner, id), Expected::Any).await.map_err(|error| store_failed(&error))
     }
 
-    /// Stores the known state, if no other process was faster.
+    /// Stores the state, unless another process has changed the session.
     async fn put(&self, key: &str, stored: &Stored) -> Result<Option<u64>, StoreError> {
-        // Twice the time, so that not every call has to refresh the expiry of the session.
-        let (ttl, value) = (self.ttl.saturating_mul(2), stored.written());
+        // Twice the TTL, so that not every call must extend the expiry of the session.
+        let (ttl, value) = (self.ttl.saturating_mul(2), stored.to_text());
         self.store.put(TABLE, key, value.as_bytes(), ttl, Expected::known(stored.version)).await
     }
 }
 
-/// An owner or an ID may contain anything, so neither is part of the key itself.
+/// Returns the key of a session: a digest, because an owner or an ID may contain any characters.
 fn key(owner: &str, id: &str) -> String {
     digest(&json!([owner, id]))
 }
 
-fn unsaved(error: &StoreError) -> ToolError {
+fn store_failed(error: &StoreError) -> ToolError {
     ToolError::failed_with(SESSION_UNKNOWN, error.to_string())
 }
 
@@ -68,7 +68,7 @@ struct Stored {
 }
 
 impl Stored {
-    fn of(row: Option<Row>) -> Result<Stored, StoreError> {
+    fn from_row(row: Option<Row>) -> Result<Stored, StoreError> {
         let Some(row) = row else { return Ok(Stored::default()) };
         let read = || {
             let mut members = Members::read(serde_json::from_slice::<Value>(&row.value)?, "the session")?;
@@ -78,12 +78,12 @@ impl Stored {
         read().map_err(|error: serde_json::Error| StoreError::unreadable("a session", error))
     }
 
-    fn written(&self) -> String {
+    fn to_text(&self) -> String {
         json!({ "values": self.values, "called": self.called }).to_string()
     }
 
-    /// Applies changes, and removes the oldest successes beyond the limit.
-    fn change(&mut self, unsaved: &Unsaved, limits: SessionLimits) {
+    /// Applies changes, and removes the oldest successes if there are too many.
+    fn apply(&mut self, unsaved: &Unsaved, limits: SessionLimits) {
         for (key, (_, value)) in &unsaved.values {
             match value {
                 Some(value) => drop(self.values.insert(key.clone(), value.clone())),
@@ -95,8 +95,8 @@ impl Stored {
         }
         let now = now();
         for (tool, (_, at)) in &unsaved.called {
-            let at = now.saturating_sub(whole_millis(at.elapsed()));
-            self.called.insert(tool.clone(), at);
+            let millis = now.saturating_sub(whole_millis(at.elapsed()));
+            self.called.insert(tool.clone(), millis);
         }
         while self.called.len() > limits.history_tools.max(1) {
             let oldest = self.called.iter().min_by_key(|(_, at)| **at).map(|(tool, _)| tool.clone());
@@ -105,22 +105,23 @@ impl Stored {
     }
 }
 
+/// Returns the time in milliseconds since 1970.
 fn now() -> u64 {
     whole_millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
 /// The state of a session that other processes see.
 pub(super) struct Shared {
-    place: Place,
+    store: SharedStore,
     key: String,
-    /// The state that was read last. Locked during requests to the store, so that newer state is never overwritten by
-    /// older state.
-    known: tokio::sync::Mutex<Stored>,
+    /// The state that was last read or stored. Locked during requests to the store, so that older state never
+    /// overwrites newer state.
+    stored: tokio::sync::Mutex<Stored>,
     unsaved: Mutex<Unsaved>,
 }
 
-/// Changes that are possibly not stored yet, each with its number. They are removed when they are stored, not when they are
-/// sent: a caller may cancel in between.
+/// Changes that are possibly not stored yet, each with its number. They are removed when they are stored, not when they
+/// are sent, because a caller may cancel in between.
 #[derive(Clone, Default)]
 struct Unsaved {
     count: u64,
@@ -130,28 +131,28 @@ struct Unsaved {
 }
 
 impl Shared {
-    pub(super) fn new(place: Place, owner: &str, id: &str) -> Shared {
+    pub(super) fn new(store: SharedStore, owner: &str, id: &str) -> Shared {
         let key = key(owner, id);
-        Shared { place, key, known: tokio::sync::Mutex::default(), unsaved: Mutex::default() }
+        Shared { store, key, stored: tokio::sync::Mutex::default(), unsaved: Mutex::default() }
     }
 
     async fn read(&self) -> Result<Option<Row>, StoreError> {
-        self.place.store.get(TABLE, &self.key).await
+        self.store.store.get(TABLE, &self.key).await
     }
 
-    pub(super) fn note_value(&self, key: String, value: Option<Value>) {
+    pub(super) fn record_value(&self, key: String, value: Option<Value>) {
         let mut unsaved = unpoisoned(self.unsaved.lock());
         let number = unsaved.next();
         unsaved.values.insert(key, (number, value));
     }
 
-    pub(super) fn note_called(&self, tool: Text, at: Instant) {
+    pub(super) fn record_called(&self, tool: Text, at: Instant) {
         let mut unsaved = unpoisoned(self.unsaved.lock());
         let number = unsaved.next();
         unsaved.called.insert(tool, (number, at));
     }
 
-    pub(super) fn note_forgotten(&self) {
+    pub(super) fn record_forgotten(&self) {
         let mut unsaved = unpoisoned(self.unsaved.lock());
         unsaved.forgotten = Some(unsaved.next());
         unsaved.called.clear();
@@ -168,8 +169,8 @@ impl Unsaved {
         self.values.is_empty() && self.called.is_empty() && self.forgotten.is_none()
     }
 
-    /// Removes the changes up to a number.
-    fn saved(&mut self, last: u64) {
+    /// Removes the changes up to a number, which are now stored.
+    fn remove_up_to(&mut self, last: u64) {
         self.values.retain(|_, (number, _)| *number > last);
         self.called.retain(|_, (number, _)| *number > last);
         self.forgotten = self.forgotten.filter(|number| *number > last);
@@ -192,9 +193,9 @@ impl Session {
     /// [`Degrade`](OnFailure::Degrade).
     pub async fn refresh(&self) -> Result<(), ToolError> {
         let Some(shared) = &self.0.shared else { return Ok(()) };
-        let mut known = shared.known.lock().await;
-        match self.read(shared, &mut known).await {
-            Err(error) if shared.place.on_failure == OnFailure::Refuse => {
+        let mut stored = shared.stored.lock().await;
+        match self.read(shared, &mut stored).await {
+            Err(error) if shared.store.on_failure == OnFailure::Refuse => {
                 let text = "The call was not executed: the state of the session is not known, because the server that \
                             keeps it cannot be reached. Try again in a moment.";
                 Err(ToolError::failed_with(SESSION_UNKNOWN, text).with_operator_detail(error.to_string()))
@@ -203,18 +204,18 @@ impl Session {
         }
     }
 
-    async fn read(&self, shared: &Shared, known: &mut Stored) -> Result<(), StoreError> {
+    async fn read(&self, shared: &Shared, stored: &mut Stored) -> Result<(), StoreError> {
         let row = shared.read().await?;
         let remaining = row.as_ref().map(|row| row.left);
-        if row.as_ref().map(|row| row.version) != known.version {
-            *known = Stored::of(row)?;
-            self.adopt(shared, known);
+        if row.as_ref().map(|row| row.version) != stored.version {
+            *stored = Stored::from_row(row)?;
+            self.adopt(shared, stored);
         }
-        // If this fails, the session was still read.
-        if remaining.is_some_and(|remaining| remaining < shared.place.ttl)
-            && let Ok(Some(version)) = shared.place.put(&shared.key, known).await
+        // If extending the expiry fails, the session was still read.
+        if remaining.is_some_and(|remaining| remaining < shared.store.ttl)
+            && let Ok(Some(version)) = shared.store.put(&shared.key, stored).await
         {
-            known.version = Some(version);
+            stored.version = Some(version);
         }
         Ok(())
     }
@@ -227,46 +228,46 @@ impl Session {
     /// Returns an error if the changes cannot be stored. They are kept, and stored the next time.
     pub async fn save(&self) -> Result<(), ToolError> {
         let Some(shared) = &self.0.shared else { return Ok(()) };
-        let mut known = shared.known.lock().await;
-        for _ in 0..TRIES {
+        let mut stored = shared.stored.lock().await;
+        for _ in 0..MAX_ATTEMPTS {
             let changes = unpoisoned(shared.unsaved.lock()).clone();
             if changes.is_empty() {
                 return Ok(());
             }
-            let mut stored = known.clone();
-            stored.change(&changes, self.0.limits);
+            let mut changed = stored.clone();
+            changed.apply(&changes, self.0.limits);
             if let Some(version) =
-                shared.place.put(&shared.key, &stored).await.map_err(|error| unsaved(&error))?
+                shared.store.put(&shared.key, &changed).await.map_err(|error| store_failed(&error))?
             {
-                *known = Stored { version: Some(version), ..stored };
-                unpoisoned(shared.unsaved.lock()).saved(changes.count);
+                *stored = Stored { version: Some(version), ..changed };
+                unpoisoned(shared.unsaved.lock()).remove_up_to(changes.count);
                 return Ok(());
             }
             // Another process also changed the session: apply the changes to the new state.
-            let row = shared.read().await.map_err(|error| unsaved(&error))?;
-            *known = Stored::of(row).map_err(|error| unsaved(&error))?;
-            self.adopt(shared, &known);
+            let row = shared.read().await.map_err(|error| store_failed(&error))?;
+            *stored = Stored::from_row(row).map_err(|error| store_failed(&error))?;
+            self.adopt(shared, &stored);
         }
-        Err(unsaved(&StoreError::new(format!(
-            "other processes changed the session {TRIES} times while it was being stored"
+        Err(store_failed(&StoreError::new(format!(
+            "other processes changed the session {MAX_ATTEMPTS} times while it was being stored"
         ))))
     }
 
-    /// Takes over the stored data, with the changes that are not stored yet.
+    /// Replaces the state with the stored state, then applies the changes that are not stored yet.
     fn adopt(&self, shared: &Shared, stored: &Stored) {
-        // In the same order in which changes lock them.
+        // Locks in the same order as changes do.
         let mut values = unpoisoned(self.0.values.lock());
         let mut history = unpoisoned(self.0.history.lock());
         let unsaved = unpoisoned(shared.unsaved.lock());
         let mut stored = stored.clone();
-        stored.change(&unsaved, self.0.limits);
+        stored.apply(&unsaved, self.0.limits);
         *values = stored.values;
         history.clear();
-        let (now, clock) = (Instant::now(), now());
-        // A time before the start of the clock is expired for every process.
-        let at = |at: u64| now.checked_sub(Duration::from_millis(clock.saturating_sub(at)));
+        let (now, unix_now) = (Instant::now(), now());
+        // A time before the start of the clock has expired anyway.
+        let instant = |millis: u64| now.checked_sub(Duration::from_millis(unix_now.saturating_sub(millis)));
         let mut called: Vec<(Text, Instant)> =
-            stored.called.into_iter().filter_map(|(tool, millis)| Some((tool, at(millis)?))).collect();
+            stored.called.into_iter().filter_map(|(tool, millis)| Some((tool, instant(millis)?))).collect();
         called.sort_by_key(|(_, at)| *at);
         for (tool, at) in called {
             remember(&mut history, tool, at, self.0.limits);
@@ -274,9 +275,9 @@ impl Session {
     }
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for SharedStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Place")
+        f.debug_struct("SharedStore")
             .field("store", &self.store)
             .field("on_failure", &self.on_failure)
             .field("ttl", &self.ttl)

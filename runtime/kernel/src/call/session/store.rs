@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::shared::{Place, Shared};
+use super::shared::{Shared, SharedStore};
 use super::{Session, SessionLimits, Span};
 use crate::base::frozen::Text;
 use crate::base::sync::unpoisoned;
@@ -31,11 +31,11 @@ pub struct Sessions(Arc<Inner>);
 
 struct Inner {
     limits: SessionsLimits,
-    shared: Option<Place>,
-    held: Mutex<BTreeMap<(Text, Text), Held>>,
+    shared: Option<SharedStore>,
+    entries: Mutex<BTreeMap<(Text, Text), Entry>>,
 }
 
-struct Held {
+struct Entry {
     session: Session,
     opened: Instant,
 }
@@ -45,8 +45,8 @@ struct Held {
 pub struct SessionsLimits {
     /// How long an unused session is kept after it was last opened. Default: 24 hours.
     pub ttl: Duration,
-    /// Maximum number of sessions. Beyond it, the session that was opened longest ago is removed, preferably one that
-    /// is not in use. Default: 10,000.
+    /// Maximum number of sessions. If it is exceeded, the session that was opened longest ago is removed, preferably
+    /// one that is not in use. Default: 10,000.
     pub max_sessions: usize,
     /// The limits of each session.
     pub session: SessionLimits,
@@ -77,36 +77,36 @@ impl Sessions {
     /// Creates an empty store.
     #[must_use]
     pub fn new(limits: SessionsLimits) -> Sessions {
-        Sessions(Arc::new(Inner { limits, shared: None, held: Mutex::default() }))
+        Sessions(Arc::new(Inner { limits, shared: None, entries: Mutex::default() }))
     }
 
     /// Creates sessions that other processes share: their values and their call history, for as long as the limits
-    /// allow. State of types of the program stays in the process.
+    /// allow. [State](Session::state) by type stays in the process.
     ///
     /// A toolbox reads the changes of other processes before it runs a call of such a session, and stores its own
     /// changes after the call; [`Session::refresh`] and [`Session::save`] do this at other times. If two processes
     /// change the same value, the later change wins. Changes that cannot be stored are kept, and are stored with
     /// those of the next call.
     ///
-    /// A call costs one request before it, and one after it if it changed the session, as a success does. The store
-    /// contains values as JSON, in plain text: if they are secrets, protect the store accordingly.
+    /// A call costs one request to the store before it, and another after it if it changed the session; a success does.
+    /// The store contains the values as JSON in plain text: if they include secrets, protect the store accordingly.
     ///
     /// Anyone who can open the ID of a session can read its contents: use [`open_for`](Self::open_for) if clients
     /// choose IDs.
     #[must_use]
     pub fn shared(limits: SessionsLimits, store: impl Store + 'static) -> Sessions {
-        let place = Place { store: Arc::new(store), on_failure: OnFailure::Refuse, ttl: limits.ttl };
-        Sessions(Arc::new(Inner { limits, shared: Some(place), held: Mutex::default() }))
+        let store = SharedStore { store: Arc::new(store), on_failure: OnFailure::Refuse, ttl: limits.ttl };
+        Sessions(Arc::new(Inner { limits, shared: Some(store), entries: Mutex::default() }))
     }
 
     /// Sets what happens to calls of [shared](Self::shared) sessions while the store is unreachable. Call it before
     /// the first session is opened. By default the calls are refused ([`OnFailure::Refuse`]) with the code
-    /// [`SESSION_UNKNOWN`](super::SESSION_UNKNOWN). With [`OnFailure::Degrade`] they use what this process knows of
-    /// the session; their changes are stored later.
+    /// [`SESSION_UNKNOWN`](super::SESSION_UNKNOWN). With [`OnFailure::Degrade`] they use the state that this process
+    /// has; their changes are stored later.
     #[must_use]
     pub fn on_failure(self, on_failure: OnFailure) -> Sessions {
-        let shared = self.0.shared.clone().map(|place| Place { on_failure, ..place });
-        Sessions(Arc::new(Inner { limits: self.0.limits, shared, held: Mutex::default() }))
+        let shared = self.0.shared.clone().map(|store| SharedStore { on_failure, ..store });
+        Sessions(Arc::new(Inner { limits: self.0.limits, shared, entries: Mutex::default() }))
     }
 
     /// Opens the session of this ID, creating it if needed. If clients choose their IDs, use
@@ -126,20 +126,20 @@ impl Sessions {
         if id.trim().is_empty() {
             return Session::with_limits(id, limits.session);
         }
-        let mut held = unpoisoned(self.0.held.lock());
+        let mut entries = unpoisoned(self.0.entries.lock());
         let now = Instant::now();
         let key = (owner, id);
-        if let Some(found) = held.get_mut(&key)
-            && !found.is_over(now, limits)
+        if let Some(entry) = entries.get_mut(&key)
+            && !entry.is_expired(now, limits)
         {
-            found.opened = now;
-            return found.session.clone();
+            entry.opened = now;
+            return entry.session.clone();
         }
-        make_room(&mut held, now, limits);
+        make_room(&mut entries, now, limits);
         let shared = self.0.shared.as_ref();
-        let shared = shared.map(|place| Shared::new(place.clone(), &key.0, &key.1));
-        let session = Session::made(key.1.clone(), limits.session, Span::Kept, shared);
-        held.insert(key, Held { session: session.clone(), opened: now });
+        let shared = shared.map(|store| Shared::new(store.clone(), &key.0, &key.1));
+        let session = Session::create(key.1.clone(), limits.session, Span::Kept, shared);
+        entries.insert(key, Entry { session: session.clone(), opened: now });
         session
     }
 
@@ -151,7 +151,7 @@ impl Sessions {
 
     /// Removes the session of this ID and owner, see [`close`](Self::close).
     pub fn close_for(&self, owner: impl Into<Text>, id: impl Into<Text>) -> bool {
-        unpoisoned(self.0.held.lock()).remove(&(owner.into(), id.into())).is_some()
+        unpoisoned(self.0.entries.lock()).remove(&(owner.into(), id.into())).is_some()
     }
 
     /// Removes the session of this ID and owner in this process and, if the sessions are [shared](Self::shared), for
@@ -162,17 +162,17 @@ impl Sessions {
     /// Returns an error if the store is unreachable. The session is then removed in this process only.
     pub async fn end_for(&self, owner: impl Into<Text>, id: impl Into<Text>) -> Result<bool, ToolError> {
         let (owner, id) = (owner.into(), id.into());
-        let was_here = self.close_for(owner.clone(), id.clone());
+        let was_open = self.close_for(owner.clone(), id.clone());
         match &self.0.shared {
-            Some(place) if !id.trim().is_empty() => Ok(place.remove(&owner, &id).await? || was_here),
-            _ => Ok(was_here),
+            Some(store) if !id.trim().is_empty() => Ok(store.remove(&owner, &id).await? || was_open),
+            _ => Ok(was_open),
         }
     }
 
     /// The number of sessions kept in this process.
     #[must_use]
     pub fn len(&self) -> usize {
-        unpoisoned(self.0.held.lock()).len()
+        unpoisoned(self.0.entries.lock()).len()
     }
 
     /// Whether no session is kept.
@@ -182,23 +182,23 @@ impl Sessions {
     }
 }
 
-impl Held {
+impl Entry {
     /// Whether the session is not in use and was opened too long ago.
-    fn is_over(&self, now: Instant, limits: SessionsLimits) -> bool {
+    fn is_expired(&self, now: Instant, limits: SessionsLimits) -> bool {
         !self.session.is_in_use() && now.saturating_duration_since(self.opened) >= limits.ttl
     }
 }
 
-/// Removes expired sessions, then the oldest, if there are too many.
-fn make_room(held: &mut BTreeMap<(Text, Text), Held>, now: Instant, limits: SessionsLimits) {
-    if held.len() < limits.max_sessions.max(1) {
+/// If there are too many sessions, removes the expired ones, then the oldest.
+fn make_room(entries: &mut BTreeMap<(Text, Text), Entry>, now: Instant, limits: SessionsLimits) {
+    if entries.len() < limits.max_sessions.max(1) {
         return;
     }
-    held.retain(|_, held| !held.is_over(now, limits));
-    while held.len() >= limits.max_sessions.max(1) {
-        let oldest = held.iter().min_by_key(|(_, held)| (held.session.is_in_use(), held.opened));
+    entries.retain(|_, entry| !entry.is_expired(now, limits));
+    while entries.len() >= limits.max_sessions.max(1) {
+        let oldest = entries.iter().min_by_key(|(_, entry)| (entry.session.is_in_use(), entry.opened));
         let Some(oldest) = oldest.map(|(key, _)| key.clone()) else { return };
-        held.remove(&oldest);
+        entries.remove(&oldest);
     }
 }
 

@@ -14,15 +14,15 @@ fn state_is_one_value_per_type_and_shared_by_clones() {
     same.state::<AtomicU32>().fetch_add(2, Ordering::Relaxed);
     session.state::<AtomicUsize>().fetch_add(5, Ordering::Relaxed);
     assert_eq!(session.state::<AtomicU32>().load(Ordering::Relaxed), 2);
-    assert_eq!(session.peek::<AtomicUsize>().map(|held| held.load(Ordering::Relaxed)), Some(5));
+    assert_eq!(session.peek::<AtomicUsize>().map(|state| state.load(Ordering::Relaxed)), Some(5));
     assert!(session.peek::<Mutex<String>>().is_none());
     assert!(Session::new("s").peek::<AtomicU32>().is_none(), "the same id alone is not the same session");
 }
 
 #[test]
 fn generated_ids_are_distinct() {
-    let ids =
-        [Session::unique(), Session::unique(), Session::passing(Span::Turn)].map(|one| one.id().to_owned());
+    let ids = [Session::unique(), Session::unique(), Session::passing(Span::Turn)]
+        .map(|session| session.id().to_owned());
     assert!(ids[0] != ids[1] && ids[1] != ids[2], "{ids:?}");
     assert!(!Session::unique().is_passing());
 }
@@ -30,8 +30,8 @@ fn generated_ids_are_distinct() {
 #[test]
 fn state_can_be_built_from_other_state() {
     let session = Session::new("s");
-    let made = session.state_or(|| vec![session.state::<AtomicU32>().load(Ordering::Relaxed)]);
-    assert_eq!(*made, [0]);
+    let state = session.state_or(|| vec![session.state::<AtomicU32>().load(Ordering::Relaxed)]);
+    assert_eq!(*state, [0]);
 }
 
 #[test]
@@ -44,9 +44,9 @@ fn values_are_stored_by_key_and_null_is_absent() {
     assert!(!session.has("session_id"));
     assert_eq!(session.remove("session_id"), Some(Value::Null));
     session.set("session_id", " ");
-    assert!(!session.has("session_id"), "a blank text names nothing");
+    assert!(!session.has("session_id"), "a blank string counts as absent");
     session.set("session_id", json!([]));
-    assert!(session.has("session_id"), "a list may still be empty");
+    assert!(session.has("session_id"), "an empty array counts");
     session.remove("session_id");
     assert_eq!(session.get("session_id"), None);
 }
@@ -74,7 +74,7 @@ async fn history_is_bounded_and_evicts_the_oldest() {
         session.record_success(tool);
         advance(Duration::from_secs(1)).await;
     }
-    assert_eq!(session.called(), ["c", "a"], "b was called longest ago");
+    assert_eq!(session.called(), ["c", "a"], "`b` was called longest ago");
 }
 
 #[test]
@@ -122,10 +122,10 @@ fn session_belongs_to_its_owner() {
 #[test]
 fn callers_without_an_id_share_nothing() {
     let sessions = Sessions::default();
-    for nobody in ["", " ", "\t\n"] {
-        let first = sessions.open(nobody);
+    for id in ["", " ", "\t\n"] {
+        let first = sessions.open(id);
         first.record_success("t");
-        assert!(!sessions.open(nobody).has_called("t"));
+        assert!(!sessions.open(id).has_called("t"));
     }
     assert!(sessions.is_empty());
 }
@@ -135,13 +135,13 @@ async fn session_expires_when_neither_opened_nor_held() {
     let sessions = Sessions::default();
     let held = sessions.open("held");
     held.set("k", 1);
-    sessions.open("left").set("k", 1);
+    sessions.open("unused").set("k", 1);
     sessions.open("used").set("k", 1);
     advance(23 * HOUR).await;
     assert!(sessions.open("used").has("k"));
     advance(HOUR).await;
-    assert!(sessions.open("held").has("k"), "it is in use");
-    assert!(!sessions.open("left").has("k"));
+    assert!(sessions.open("held").has("k"), "the session is in use");
+    assert!(!sessions.open("unused").has("k"));
     assert!(sessions.open("used").has("k"));
 }
 
@@ -155,7 +155,7 @@ async fn session_count_is_limited() {
         sessions.open(id.to_string()).set("k", 1);
         assert!(sessions.len() <= 3);
     }
-    assert!(sessions.open("held").has("k"), "those that are held go last");
+    assert!(sessions.open("held").has("k"), "sessions in use are removed last");
     assert!(sessions.open("99").has("k") && sessions.open("98").has("k"));
     assert!(!sessions.open("97").has("k"));
 }

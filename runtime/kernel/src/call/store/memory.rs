@@ -11,7 +11,7 @@ use super::{Expected, Row, Store, StoreError, WINDOW_PARTS};
 use crate::base::future::BoxFuture;
 use crate::base::sync::unpoisoned;
 
-/// The number of rows or counters up to which expired ones are not searched for.
+/// The number of rows and counters up to which expired ones are not removed.
 const MIN_SWEEP_LEN: usize = 1024;
 
 /// A store in memory: for programs of one process, and for tests, in which clones represent processes.
@@ -19,12 +19,12 @@ const MIN_SWEEP_LEN: usize = 1024;
 pub struct MemoryStore(Arc<Mutex<MemoryState>>);
 
 /// The table and the key of a row or a counter.
-type Place = (String, String);
+type Location = (String, String);
 
 #[derive(Default)]
 struct MemoryState {
-    rows: BTreeMap<Place, Held>,
-    counters: BTreeMap<Place, Counter>,
+    rows: BTreeMap<Location, StoredRow>,
+    counters: BTreeMap<Location, Counter>,
     /// The last version.
     version: u64,
     /// The number of rows and counters at which expired ones are removed.
@@ -33,21 +33,21 @@ struct MemoryState {
     start: Option<Instant>,
 }
 
-struct Held {
+struct StoredRow {
     version: u64,
     value: Vec<u8>,
     /// `None` if the time is beyond the range of the clock.
-    until: Option<Instant>,
+    expires_at: Option<Instant>,
 }
 
 struct Counter {
-    /// The calls by part.
+    /// The number of calls in each part.
     parts: BTreeMap<u128, u32>,
-    until: Option<Instant>,
+    expires_at: Option<Instant>,
 }
 
-fn is_over(until: Option<Instant>, now: Instant) -> bool {
-    until.is_some_and(|until| until <= now)
+fn is_expired(expires_at: Option<Instant>, now: Instant) -> bool {
+    expires_at.is_some_and(|expires_at| expires_at <= now)
 }
 
 impl MemoryStore {
@@ -63,8 +63,8 @@ impl MemoryStore {
         run: impl FnOnce(&mut MemoryState, Instant) -> T + Send + 'a,
     ) -> BoxFuture<'a, Result<T, StoreError>> {
         Box::pin(async move {
-            let mut kept = unpoisoned(self.0.lock());
-            Ok(run(&mut kept, Instant::now()))
+            let mut state = unpoisoned(self.0.lock());
+            Ok(run(&mut state, Instant::now()))
         })
     }
 }
@@ -72,58 +72,58 @@ impl MemoryStore {
 impl MemoryState {
     fn sweep(&mut self, now: Instant) {
         if self.rows.len() + self.counters.len() >= self.sweep_at.max(MIN_SWEEP_LEN) {
-            self.rows.retain(|_, held| !is_over(held.until, now));
-            self.counters.retain(|_, counter| !is_over(counter.until, now));
+            self.rows.retain(|_, row| !is_expired(row.expires_at, now));
+            self.counters.retain(|_, counter| !is_expired(counter.expires_at, now));
             self.sweep_at = (self.rows.len() + self.counters.len()) * 2;
         }
     }
 
-    fn row(&self, location: &Place, now: Instant) -> Option<Row> {
-        let held = self.rows.get(location).filter(|held| !is_over(held.until, now))?;
+    fn row(&self, location: &Location, now: Instant) -> Option<Row> {
+        let row = self.rows.get(location).filter(|row| !is_expired(row.expires_at, now))?;
         Some(Row {
             key: location.1.clone(),
-            version: held.version,
-            value: held.value.clone(),
-            left: held.until.map_or(Duration::MAX, |until| until - now),
+            version: row.version,
+            value: row.value.clone(),
+            left: row.expires_at.map_or(Duration::MAX, |expires_at| expires_at - now),
         })
     }
 
-    fn count(&mut self, places: Vec<(Place, u32)>, window: Duration, now: Instant) -> bool {
+    fn count(&mut self, counters: Vec<(Location, u32)>, window: Duration, now: Instant) -> bool {
         let start = *self.start.get_or_insert(now);
         let length = (window.as_nanos() / u128::from(WINDOW_PARTS)).max(1);
         let part = (now - start).as_nanos() / length;
-        for (location, limit) in &places {
+        for (location, limit) in &counters {
             let Some(counter) = self.counters.get_mut(location) else { continue };
             counter.parts.retain(|at, _| at + u128::from(WINDOW_PARTS) >= part);
             if counter.parts.values().copied().fold(0, u32::saturating_add) >= *limit {
                 return false;
             }
         }
-        let until = now.checked_add(window.saturating_mul(2));
-        for (location, _) in places {
-            let new = || Counter { parts: BTreeMap::new(), until };
+        let expires_at = now.checked_add(window.saturating_mul(2));
+        for (location, _) in counters {
+            let new = || Counter { parts: BTreeMap::new(), expires_at };
             let counter = self.counters.entry(location).or_insert_with(new);
             *counter.parts.entry(part).or_default() += 1;
-            counter.until = until;
+            counter.expires_at = expires_at;
         }
         true
     }
 }
 
-fn place(table: &str, key: &str) -> Place {
+fn location(table: &str, key: &str) -> Location {
     (table.to_owned(), key.to_owned())
 }
 
 impl Store for MemoryStore {
     fn get<'a>(&'a self, table: &'a str, key: &'a str) -> BoxFuture<'a, Result<Option<Row>, StoreError>> {
-        self.with(move |kept, now| kept.row(&place(table, key), now))
+        self.with(move |state, now| state.row(&location(table, key), now))
     }
 
     fn scan<'a>(&'a self, table: &'a str, prefix: &'a str) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
-        self.with(move |kept, now| {
-            let from = kept.rows.range(place(table, prefix)..);
-            let of = from.take_while(|((of, key), _)| of == table && key.starts_with(prefix));
-            of.filter_map(|(location, _)| kept.row(location, now)).collect()
+        self.with(move |state, now| {
+            let rows = state.rows.range(location(table, prefix)..);
+            let rows = rows.take_while(|((row_table, key), _)| row_table == table && key.starts_with(prefix));
+            rows.filter_map(|(location, _)| state.row(location, now)).collect()
         })
     }
 
@@ -135,17 +135,18 @@ impl Store for MemoryStore {
         ttl: Duration,
         expected: Expected,
     ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
-        self.with(move |kept, now| {
-            kept.sweep(now);
-            let location = place(table, key);
-            let known = kept.rows.get(&location).filter(|held| !is_over(held.until, now));
-            if !expected.fits(known.map(|held| held.version)) {
+        self.with(move |state, now| {
+            state.sweep(now);
+            let location = location(table, key);
+            let current = state.rows.get(&location).filter(|row| !is_expired(row.expires_at, now));
+            if !expected.fits(current.map(|row| row.version)) {
                 return None;
             }
-            kept.version += 1;
-            let held = Held { version: kept.version, value: value.to_vec(), until: now.checked_add(ttl) };
-            kept.rows.insert(location, held);
-            Some(kept.version)
+            state.version += 1;
+            let expires_at = now.checked_add(ttl);
+            let row = StoredRow { version: state.version, value: value.to_vec(), expires_at };
+            state.rows.insert(location, row);
+            Some(state.version)
         })
     }
 
@@ -155,14 +156,14 @@ impl Store for MemoryStore {
         key: &'a str,
         expected: Expected,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        self.with(move |kept, now| {
-            let location = place(table, key);
-            let known = kept.rows.get(&location).filter(|held| !is_over(held.until, now));
-            let is_there = known.is_some_and(|held| expected.fits(Some(held.version)));
-            if is_there {
-                kept.rows.remove(&location);
+        self.with(move |state, now| {
+            let location = location(table, key);
+            let current = state.rows.get(&location).filter(|row| !is_expired(row.expires_at, now));
+            let matches = current.is_some_and(|row| expected.fits(Some(row.version)));
+            if matches {
+                state.rows.remove(&location);
             }
-            is_there
+            matches
         })
     }
 
@@ -172,21 +173,21 @@ impl Store for MemoryStore {
         counters: &'a [(&'a str, u32)],
         window: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        self.with(move |kept, now| {
-            kept.sweep(now);
-            let places = counters.iter().map(|(key, max)| (place(table, key), *max)).collect();
-            kept.count(places, window, now)
+        self.with(move |state, now| {
+            state.sweep(now);
+            let counters = counters.iter().map(|(key, max)| (location(table, key), *max)).collect();
+            state.count(counters, window, now)
         })
     }
 }
 
-/// Prints how much is stored, but not what: some of it is secret.
+/// Prints the number of rows and counters. Their contents are omitted, since some are secret.
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kept = unpoisoned(self.0.lock());
+        let state = unpoisoned(self.0.lock());
         f.debug_struct("MemoryStore")
-            .field("rows", &kept.rows.len())
-            .field("counters", &kept.counters.len())
+            .field("rows", &state.rows.len())
+            .field("counters", &state.counters.len())
             .finish()
     }
 }
@@ -205,11 +206,11 @@ mod tests {
         tokio::time::advance(second * 2).await;
         assert_eq!(store.scan("t", "").await.unwrap().len(), MIN_SWEEP_LEN / 2);
         assert!(store.count("c", &[("one", 1)], second).await.unwrap());
-        let kept = || {
+        let sizes = || {
             let state = unpoisoned(store.0.lock());
             (state.rows.len(), state.counters.len())
         };
-        assert_eq!(kept(), (MIN_SWEEP_LEN / 2, 1), "this swept");
+        assert_eq!(sizes(), (MIN_SWEEP_LEN / 2, 1), "counting removed the expired rows");
         // An expired row counts as deleted. A row that expires beyond the range of the clock is kept.
         assert!(store.put("t", "0", b"", Duration::MAX, Expected::Absent).await.unwrap().is_some());
         tokio::time::advance(second * 3600).await;

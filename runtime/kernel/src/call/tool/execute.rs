@@ -14,8 +14,8 @@ use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 
-/// The delay after the time limit from which a blocked thread is assumed to be the cause.
-const LATE: Duration = Duration::from_millis(100);
+/// The delay after the time limit from which a blocked thread is the probable cause.
+const OVERRUN: Duration = Duration::from_millis(100);
 
 /// Runs a tool on decoded arguments in the context of its call. Enforces the timeout and cancellation regardless of
 /// the tool, and catches a panic.
@@ -28,10 +28,10 @@ pub(crate) async fn execute<'a>(
     if ctx.is_cancelled() {
         return Err(ToolError::Cancelled);
     }
-    // When the call is dropped, everything that the tool started with its token stops, on every path.
+    // When the call is dropped, everything that the tool started with its token is cancelled, on every path.
     let stop = Stop(Some(ctx));
-    let given = arguments.into();
-    let mut run = match catch_unwind(AssertUnwindSafe(|| tool.execute_borrowed(given, ctx))) {
+    let arguments = arguments.into();
+    let mut run = match catch_unwind(AssertUnwindSafe(|| tool.execute_borrowed(arguments, ctx))) {
         Ok(Execution::Running(run)) => run,
         Ok(Execution::Finished(outcome)) => {
             stop.disarm();
@@ -40,20 +40,20 @@ pub(crate) async fn execute<'a>(
         Err(payload) => return Err(ToolError::panicked(payload)),
     };
     let mut run = pin!(guarded(run.as_mut()));
-    // Reading the clock costs as much as a small call, and small calls do not get here.
-    let begun = Instant::now();
+    // Reading the clock costs as much as a small call, but small calls have finished above.
+    let started = Instant::now();
     // Most calls need no timer and no listener, because they finish immediately.
     if let Poll::Ready(outcome) = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await {
-        tell_late(begun, limit, ctx);
+        warn_if_overrun(started, limit, ctx);
         stop.disarm();
         return outcome;
     }
-    let deadline = limit.and_then(|limit| begun.checked_add(limit));
+    let deadline = limit.and_then(|limit| started.checked_add(limit));
     let run = ctx.caller_token().run_until_cancelled(run);
     let outcome = match (deadline, limit) {
         (Some(deadline), Some(duration)) => {
             let outcome = tokio::time::timeout_at(deadline, run).await;
-            tell_late(begun, limit, ctx);
+            warn_if_overrun(started, limit, ctx);
             outcome.map_err(|_| ToolError::Timeout { duration })?
         }
         _ => run.await,
@@ -65,19 +65,19 @@ pub(crate) async fn execute<'a>(
 
 /// Warns operators about a tool that ended long after its time limit. Nothing can interrupt a tool that blocks its
 /// thread.
-fn tell_late(started: Instant, limit: Option<Duration>, ctx: &ToolContext) {
+fn warn_if_overrun(started: Instant, limit: Option<Duration>, ctx: &ToolContext) {
     let Some(limit) = limit else { return };
-    let took = started.elapsed();
-    if took > limit.saturating_add(LATE) {
+    let elapsed = started.elapsed();
+    if elapsed > limit.saturating_add(OVERRUN) {
         ctx.warn(format!(
-            "`{}` took {took:.1?}, though its time limit is {limit:?}: its thread was held, and only an `.await` can be \
+            "`{}` took {elapsed:.1?}, though its time limit is {limit:?}: its thread was blocked, and only an `.await` can be \
              interrupted. If it blocks or computes for long, make it a plain `fn` with `#[tool(blocking)]`",
             ctx.tool_name
         ));
     }
 }
 
-/// Stops everything that a call started, when dropped.
+/// When dropped, stops everything that a call started.
 struct Stop<'a>(Option<&'a ToolContext>);
 
 impl Stop<'_> {
@@ -94,14 +94,14 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// Turns a panic while polling into an error without its message. The future is borrowed, because every function that
-/// takes a future by value holds it twice.
+/// Turns a panic while polling into an error without its message. Borrows the future, because a function that takes a
+/// future by value stores it twice.
 pub(crate) fn guarded<F>(mut run: Pin<&mut F>) -> impl Future<Output = Result<ToolResult, ToolError>>
 where
     F: Future<Output = Result<ToolResult, ToolError>> + ?Sized,
 {
     poll_fn(move |cx| {
-        let polled = catch_unwind(AssertUnwindSafe(|| run.as_mut().poll(cx)));
-        polled.unwrap_or_else(|reason| Poll::Ready(Err(ToolError::panicked(reason))))
+        let poll = catch_unwind(AssertUnwindSafe(|| run.as_mut().poll(cx)));
+        poll.unwrap_or_else(|payload| Poll::Ready(Err(ToolError::panicked(payload))))
     })
 }

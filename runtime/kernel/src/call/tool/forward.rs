@@ -54,10 +54,10 @@ macro_rules! forward {
 
             fn execute_borrowed<'a>(
                 &'a self,
-                given: BorrowedValue<'a>,
+                arguments: BorrowedValue<'a>,
                 ctx: &'a ToolContext,
             ) -> Execution<'a> {
-                (**self).execute_borrowed(given, ctx)
+                (**self).execute_borrowed(arguments, ctx)
             }
 
             fn name(&self) -> &str {

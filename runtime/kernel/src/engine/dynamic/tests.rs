@@ -13,7 +13,7 @@ fn ctx() -> ToolContext {
     ToolContext::new("call-1", "t")
 }
 
-fn twice() -> DynamicTool {
+fn times_tool() -> DynamicTool {
     let schema = json!({
         "type": "object",
         "properties": {
@@ -39,23 +39,23 @@ fn twice() -> DynamicTool {
 
 #[tokio::test]
 async fn closure_tool_behaves_like_any_other_tool() {
-    let registry = Registry::builder().add(twice()).seal().unwrap();
+    let registry = Registry::builder().add(times_tool()).seal().unwrap();
     let toolbox = registry.toolbox(ToolboxContext::new());
     let call = async |arguments| toolbox.run(ToolCall::new("1", "times", arguments), &Turn::default()).await;
     // The default is filled in before the closure runs.
     assert_eq!(call(json!({"n": 4})).await.text(), r#"{"product":8}"#);
-    let refused = call(json!({"n": 11, "b": 3})).await;
-    assert!(refused.is_error());
+    let response = call(json!({"n": 11, "b": 3})).await;
+    assert!(response.is_error());
     assert!(
-        refused.text().contains("/n") && refused.text().contains("unknown argument `b`"),
+        response.text().contains("/n") && response.text().contains("unknown argument `b`"),
         "{}",
-        refused.text()
+        response.text()
     );
     let tool = registry.get("times").unwrap();
     assert_eq!(tool.parameters_schema()["$defs"]["Number"]["maximum"], 10);
     assert!(tool.prompt_documentation().contains("  - Parameters: n (required), by (optional, default 2)"));
     assert!(tool.prompt_documentation().contains("  - Returns: The product."));
-    assert_eq!(format!("{:?}", twice()), "DynamicTool(\"times\")");
+    assert_eq!(format!("{:?}", times_tool()), "DynamicTool(\"times\")");
 }
 
 #[tokio::test]
@@ -101,7 +101,7 @@ fn definition_reports_all_errors_together() {
     {
         assert!(line.contains(part), "{line}");
     }
-    for (schema, good) in [
+    for (schema, is_valid) in [
         (json!({"type": "object"}), true),
         (json!({"$ref": "#/$defs/A", "$defs": {"A": {"type": "object"}}}), true),
         (json!({"anyOf": [{"type": "object"}, {"properties": {"a": true}}]}), true),
@@ -111,7 +111,7 @@ fn definition_reports_all_errors_together() {
         (json!({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}), false),
         (json!("object"), false),
     ] {
-        let made = DynamicTool::builder("t", "T.").schema(&schema).spec();
-        assert_eq!(made.is_ok(), good, "{schema}: {made:?}");
+        let spec = DynamicTool::builder("t", "T.").schema(&schema).spec();
+        assert_eq!(spec.is_ok(), is_valid, "{schema}: {spec:?}");
     }
 }

@@ -15,7 +15,7 @@ impl ToolboxContext {
 
     /// Returns the executor for a tool that is built for this context. By default it starts programs in the directory
     /// of the context. It enforces the limits of the context on every command, regardless of the tool. A tool that
-    /// does all its work in it is [`confined`](crate::toolbox::ToolFactory::confined).
+    /// does all its work through the executor is [`confined`](crate::toolbox::ToolFactory::confined).
     ///
     /// ```
     /// use std::sync::Arc;
@@ -35,23 +35,23 @@ impl ToolboxContext {
     pub fn executor(&self, tool: &str) -> Result<GuardedExecutor, FactoryError> {
         let executor = self.service::<dyn Executor>();
         let executor = executor.ok_or_else(|| FactoryError::requires(tool, "an executor"))?;
-        Ok(self.held(executor))
+        Ok(self.guarded(executor))
     }
 
     /// Returns the services with their executor, if there is one, restricted to the limits of the context, so that
-    /// tools that get it by its type cannot get an unrestricted one.
+    /// tools that look up the service cannot get an unrestricted executor.
     pub(crate) fn confined(&self, services: Services) -> Services {
         match services.get::<dyn Executor>() {
-            Some(executor) => services.with::<dyn Executor>(Arc::new(self.held(executor))),
+            Some(executor) => services.with::<dyn Executor>(Arc::new(self.guarded(executor))),
             None => services,
         }
     }
 
-    fn held(&self, executor: Arc<dyn Executor>) -> GuardedExecutor {
-        let guarded = GuardedExecutor::new(executor).restricted_to(&self.limits);
+    fn guarded(&self, executor: Arc<dyn Executor>) -> GuardedExecutor {
+        let executor = GuardedExecutor::new(executor).restricted_to(&self.limits);
         match &self.work_dir {
-            Some(work_dir) => guarded.work_dir(work_dir),
-            None => guarded,
+            Some(work_dir) => executor.work_dir(work_dir),
+            None => executor,
         }
     }
 }

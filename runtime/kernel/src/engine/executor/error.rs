@@ -16,7 +16,7 @@ pub enum ExecError {
         executor: &'static str,
         /// The options that it cannot enforce.
         options: Vec<&'static str>,
-        /// The reason, and which executor or setting would enforce them.
+        /// The reason, and the executor or setting that would enforce them.
         reason: String,
     },
     /// The program is banned.

@@ -12,7 +12,7 @@ use super::{ExecError, ExecOptions, ExecOutput, Executor, ResourceLimits, least}
 use crate::base::future::BoxFuture;
 use crate::call::limits::EffectLimits;
 
-/// Programs that fetch from a network, and a few more that have effects beyond their command line.
+/// Programs that access a network, and some that have effects beyond their command line.
 pub const BANNED_PROGRAMS: &[&str] = &[
     "alias",
     "curl",
@@ -40,11 +40,11 @@ pub const LAUNCHER_PROGRAMS: &[&str] = &[
     "xargs", "zsh",
 ];
 
-/// An executor that bans programs and tightens the options of every command before another executor runs it, so that
-/// no tool can forget to do so.
+/// An executor that bans programs and tightens the options of every command before another executor runs it. So no
+/// tool can forget to do this.
 ///
-/// A ban looks at the name of the program that is started, not at its arguments: `ls /usr/include/ncurses.h` is
-/// allowed. It is a guard rail. A program that starts others, such as a shell, circumvents it: also ban
+/// A ban checks the name of the program that is started, not its arguments: `ls /usr/include/ncurses.h` is allowed.
+/// It is only a guard rail. A program that starts others, such as a shell, circumvents it: also ban
 /// [`LAUNCHER_PROGRAMS`], or better, disable the network.
 ///
 /// ```
@@ -66,7 +66,7 @@ pub struct GuardedExecutor {
 }
 
 impl GuardedExecutor {
-    /// Wraps an executor, without any restriction yet.
+    /// Wraps an executor, without restrictions.
     pub fn new(inner: impl Executor + 'static) -> GuardedExecutor {
         GuardedExecutor {
             inner: Arc::new(inner),
@@ -106,7 +106,7 @@ impl GuardedExecutor {
         self
     }
 
-    /// Sets the working directory of commands that name none.
+    /// Sets the working directory of commands that set none.
     #[must_use]
     pub fn work_dir(mut self, work_dir: impl Into<PathBuf>) -> GuardedExecutor {
         self.work_dir = Some(work_dir.into());
@@ -127,7 +127,7 @@ impl GuardedExecutor {
         }
         let Some(program) = argv.first() else { return Ok(()) };
         let name = Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or(program);
-        // On some systems `CURL.EXE` starts `curl`.
+        // On Windows, `CURL.EXE` starts `curl`.
         let name = name.to_ascii_lowercase();
         let name = name.strip_suffix(".exe").unwrap_or(&name);
         if self.banned.contains(name) {
@@ -159,14 +159,15 @@ impl Executor for GuardedExecutor {
         cancel: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<Vec<String>, ExecError>> {
         Box::pin(async move {
-            let refused = |program: &str| self.check(&[program.to_owned()]).is_err();
-            let allowed: Vec<&str> = programs.iter().copied().filter(|program| !refused(program)).collect();
+            let is_refused = |program: &str| self.check(&[program.to_owned()]).is_err();
+            let allowed: Vec<&str> =
+                programs.iter().copied().filter(|program| !is_refused(program)).collect();
             let mut missing = Vec::new();
             if !allowed.is_empty() {
                 missing = self.inner.missing(&allowed, &self.tighten(options), cancel).await?;
             }
             let is_missing =
-                |program: &&str| refused(program) || missing.iter().any(|missing| missing == program);
+                |program: &&str| is_refused(program) || missing.iter().any(|other| other == program);
             Ok(programs.iter().copied().filter(is_missing).map(str::to_owned).collect())
         })
     }

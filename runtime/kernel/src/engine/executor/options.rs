@@ -1,4 +1,4 @@
-//! How a program runs, and which resources it may use.
+//! Options and resource limits of programs.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::spec::{Files, Network};
 /// The default time limit of a program: 30 seconds.
 pub const DEFAULT_EXEC_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The default number of bytes captured of each output stream: 256 KiB.
+/// The default maximum number of bytes captured of each output stream: 256 KiB.
 pub const DEFAULT_MAX_OUTPUT: usize = 256 * 1024;
 
 /// How a program runs.
@@ -30,13 +30,13 @@ pub struct ExecOptions {
     pub network_disabled: bool,
     /// The resources that the program may use.
     pub limits: ResourceLimits,
-    /// Environment variables, in addition to those the executor sets.
+    /// Environment variables, in addition to those that the executor sets.
     pub env: Vec<(String, String)>,
     /// The user that runs the program; `None` for the executor's user.
     pub user: Option<String>,
     /// The standard input, in bytes.
     pub stdin: Vec<u8>,
-    /// The number of bytes captured of standard output, and of standard error; [`DEFAULT_MAX_OUTPUT`] by default.
+    /// The maximum number of bytes captured of each output stream; [`DEFAULT_MAX_OUTPUT`] by default.
     pub max_output: usize,
     /// The listener that receives each line of standard output while the program runs.
     pub on_line: Option<LineListener>,
@@ -46,11 +46,11 @@ pub struct ExecOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceLimits {
-    /// The number of processors; `0.5` is half of one.
+    /// The number of processors; `0.5` is half a processor.
     pub cpus: Option<f64>,
     /// The memory, in bytes.
     pub memory: Option<u64>,
-    /// The number of simultaneous processes.
+    /// The maximum number of concurrent processes.
     pub pids: Option<u32>,
 }
 
@@ -135,7 +135,7 @@ impl ExecOptions {
         self
     }
 
-    /// Sets the number of bytes captured of standard output, and of standard error.
+    /// Sets the maximum number of bytes captured of standard output, and of standard error.
     #[must_use]
     pub fn max_output(mut self, bytes: usize) -> ExecOptions {
         self.max_output = bytes;
@@ -147,8 +147,8 @@ impl ExecOptions {
     /// an end. A line of more than [`MAX_LINE_BYTES`](super::MAX_LINE_BYTES) bytes is passed in pieces. Bytes that
     /// are not UTF-8 become `U+FFFD`.
     ///
-    /// The listener runs on the task that reads the output: while it runs, the program may block, and its time limit
-    /// continues.
+    /// The listener runs on the task that reads the output: while it runs, the program may block, and the time
+    /// counts towards its time limit.
     ///
     /// ```
     /// use toolgen_runtime::engine::executor::ExecOptions;
@@ -166,7 +166,7 @@ impl ExecOptions {
         self
     }
 
-    /// Returns the same options, restricted to what a context allows. An executor cannot distinguish hosts, so a
+    /// Returns the options, restricted to what a context allows. An executor cannot distinguish hosts, so a
     /// context that allows only some hosts gets no network at all.
     #[must_use]
     pub fn restricted_to(mut self, limits: &EffectLimits) -> ExecOptions {
@@ -177,7 +177,7 @@ impl ExecOptions {
 }
 
 impl ResourceLimits {
-    /// Sets the number of processors; `0.5` is half of one.
+    /// Sets the number of processors; `0.5` is half a processor.
     #[must_use]
     pub fn cpus(mut self, cpus: f64) -> ResourceLimits {
         self.cpus = Some(cpus);
@@ -191,14 +191,14 @@ impl ResourceLimits {
         self
     }
 
-    /// Sets the number of simultaneous processes.
+    /// Sets the maximum number of concurrent processes.
     #[must_use]
     pub fn pids(mut self, pids: u32) -> ResourceLimits {
         self.pids = Some(pids);
         self
     }
 
-    /// Returns the lower limit of each kind.
+    /// Combines two sets of limits: the lower limit applies for each resource.
     #[must_use]
     pub fn and(self, other: ResourceLimits) -> ResourceLimits {
         ResourceLimits {
@@ -209,7 +209,7 @@ impl ResourceLimits {
     }
 }
 
-/// Returns the lesser of two limits; `None` is not a limit.
+/// Returns the lower of two limits. `None` means no limit.
 pub fn least<T: PartialOrd>(left: Option<T>, right: Option<T>) -> Option<T> {
     match (left, right) {
         (Some(left), Some(right)) => Some(if right < left { right } else { left }),
@@ -217,12 +217,12 @@ pub fn least<T: PartialOrd>(left: Option<T>, right: Option<T>) -> Option<T> {
     }
 }
 
-/// Checks that variables have names, and that neither names nor values contain a character that would end them.
+/// Checks that environment variables have names, and that names and values contain no terminators (`=`, NUL).
 pub fn check_env(options: &ExecOptions) -> Result<(), ExecError> {
-    let is_wrong = |(name, value): &&(String, String)| {
+    let is_invalid = |(name, value): &&(String, String)| {
         name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
     };
-    match options.env.iter().find(is_wrong) {
+    match options.env.iter().find(is_invalid) {
         Some((name, _)) => Err(ExecError::invalid(format!("{name:?} is not a valid environment variable"))),
         None => Ok(()),
     }

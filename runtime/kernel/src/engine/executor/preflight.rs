@@ -24,7 +24,7 @@ impl Capabilities {
     /// Whether a program is available.
     #[must_use]
     pub fn has(&self, program: &str) -> bool {
-        self.found.iter().any(|found| found == program)
+        self.found.iter().any(|other| other == program)
     }
 
     /// Returns `validation passed`, or `missing required programs: git, gh`.
@@ -37,7 +37,7 @@ impl Capabilities {
     }
 }
 
-/// Prints each argument that is not an available program. The names are arguments, not part of the script.
+/// A script that prints each argument that is not an available program. Names are arguments, not part of the script.
 const SCRIPT: &str = r#"for name do command -v -- "$name" >/dev/null 2>&1 || printf '%s\n' "$name"; done"#;
 
 /// Checks which programs are available to an executor, all with one command.
@@ -50,9 +50,9 @@ const SCRIPT: &str = r#"for name do command -v -- "$name" >/dev/null 2>&1 || pri
 /// # async fn main() -> Result<(), toolgen_runtime::engine::executor::ExecError> {
 /// let executor = ScriptedExecutor::new([Ok(ExecOutput::new(0, "gh\n", ""))]);
 /// let options = ExecOptions::default();
-/// let there = preflight(&executor, &["git", "gh"], &options, &CancellationToken::new()).await?;
-/// assert_eq!(there.message(), "missing required programs: gh");
-/// assert!(there.has("git"));
+/// let capabilities = preflight(&executor, &["git", "gh"], &options, &CancellationToken::new()).await?;
+/// assert_eq!(capabilities.message(), "missing required programs: gh");
+/// assert!(capabilities.has("git"));
 /// # Ok(())
 /// # }
 /// ```
@@ -70,12 +70,12 @@ pub async fn preflight(
         return Ok(Capabilities { found: Vec::new(), missing: Vec::new() });
     }
     let missing = executor.missing(programs, options, cancel).await?;
-    let is_there = |program: &&&str| !missing.iter().any(|missing| missing == **program);
-    let found = programs.iter().filter(is_there).map(|program| (*program).to_owned()).collect();
+    let is_available = |program: &&&str| !missing.iter().any(|other| other == **program);
+    let found = programs.iter().filter(is_available).map(|program| (*program).to_owned()).collect();
     Ok(Capabilities { found, missing })
 }
 
-/// Asks the shell of an executor which of these programs are missing.
+/// Uses the shell of an executor to find which of these programs are missing.
 pub(super) async fn missing_by_shell<E: Executor + ?Sized>(
     executor: &E,
     programs: &[&str],
@@ -83,7 +83,7 @@ pub(super) async fn missing_by_shell<E: Executor + ?Sized>(
     cancel: &CancellationToken,
 ) -> Result<Vec<String>, ExecError> {
     let argv: Vec<String> =
-        ["sh", "-c", SCRIPT, "sh"].iter().chain(programs).map(|word| (*word).to_owned()).collect();
+        ["sh", "-c", SCRIPT, "sh"].iter().chain(programs).map(|argument| (*argument).to_owned()).collect();
     let output = executor.run(&argv, options, cancel).await.map_err(|error| match error {
         ExecError::Start { program, message } => {
             let message = format!("{message}; without it, other programs cannot be checked");

@@ -1,4 +1,4 @@
-//! An executor for tests that runs nothing.
+//! An executor for tests that starts no programs.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -9,8 +9,8 @@ use super::{ExecError, ExecOptions, ExecOutput, Executor};
 use crate::base::future::BoxFuture;
 use crate::base::sync::unpoisoned;
 
-/// An executor for tests: returns the given outcomes in order, passes the lines of their output to listeners, and
-/// records the commands. When no outcomes are left, every command succeeds without output.
+/// An executor for tests: returns scripted outcomes in order, passes the lines of their output to listeners, and
+/// records the commands. After the last outcome, every command succeeds without output.
 ///
 /// ```
 /// use toolgen_runtime::CancellationToken;

@@ -1,4 +1,4 @@
-//! Requests something from the loop around a call.
+//! Sends requests to the agent loop.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use crate::spec::ToolSpec;
 use crate::spec::plan::{CompletePlan, EffectPlan};
 use crate::spec::template::{Scope, Template};
 
-/// Ends the loop of the agent.
+/// Ends the agent loop.
 pub(super) fn complete(
     plan: &CompletePlan,
     spec: &ToolSpec,

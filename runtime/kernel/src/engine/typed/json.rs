@@ -1,6 +1,6 @@
 //! Converts the Rust types of generated code from and to JSON.
 //!
-//! Generated types do not derive serde: derived code costs the compiler five times as much as impls of the traits here
+//! Generated types do not derive serde: derived code takes the compiler five times as long as impls of the traits here
 //! (measured: 1,000 structs of 8 fields take `cargo check` 10.9 s with serde's derives and 2.0 s with these), and
 //! results arrive as JSON values anyway. `serde::Serialize` and `Deserialize` are implemented on top, so the types
 //! work wherever serde's do.
@@ -24,7 +24,7 @@ pub trait ToJson {
     /// Returns the value.
     fn to_json(&self) -> Value;
 
-    /// Whether the value is omitted from an object that does not need it.
+    /// Whether the value is omitted from an object in which it is optional.
     fn is_absent(&self) -> bool {
         false
     }
@@ -33,7 +33,7 @@ pub trait ToJson {
 /// Converts from a JSON value.
 ///
 /// The conversion is lenient, because real responses differ from their documents: unknown fields are ignored, and
-/// `null` counts as absent where it is not expected.
+/// `null` counts as absent if the type does not allow it.
 pub trait FromJson: Sized {
     /// Converts the value.
     ///
@@ -47,7 +47,7 @@ pub trait FromJson: Sized {
         None
     }
 
-    /// Whether the value does not depend on the JSON that is read, so that the response need not be parsed.
+    /// Whether the value does not depend on the JSON, so that the response need not be parsed.
     #[must_use]
     fn ignores_body() -> bool {
         false
@@ -68,7 +68,7 @@ pub struct JsonError {
 }
 
 impl JsonError {
-    /// Creates an error of the value as a whole.
+    /// Creates an error for the value as a whole.
     #[must_use]
     pub fn new(message: impl Into<String>) -> JsonError {
         JsonError { pointer: String::new(), message: message.into() }
@@ -76,8 +76,8 @@ impl JsonError {
 
     /// Creates an error for an unexpected type of value.
     #[must_use]
-    pub fn expected(what: &str, given: &Value) -> JsonError {
-        let given = match given {
+    pub fn expected(expected: &str, value: &Value) -> JsonError {
+        let actual = match value {
             Value::Null => "null",
             Value::Bool(_) => "a boolean",
             Value::Number(_) => "a number",
@@ -85,7 +85,7 @@ impl JsonError {
             Value::Array(_) => "an array",
             Value::Object(_) => "an object",
         };
-        JsonError::new(format!("expected {what}, got {given}"))
+        JsonError::new(format!("expected {expected}, got {actual}"))
     }
 
     /// Returns the key of the outermost object that contains the value.
@@ -118,12 +118,12 @@ impl std::error::Error for JsonError {}
 
 /// Builds an object from fields that are always present and fields that may be absent.
 #[must_use]
-pub fn object(always: &[(&str, &dyn ToJson)], given: &[(&str, &dyn ToJson)]) -> Value {
-    let mut map = Map::with_capacity(always.len() + given.len());
+pub fn object(always: &[(&str, &dyn ToJson)], optional: &[(&str, &dyn ToJson)]) -> Value {
+    let mut map = Map::with_capacity(always.len() + optional.len());
     for (name, value) in always {
         map.insert((*name).to_owned(), value.to_json());
     }
-    for (name, value) in given {
+    for (name, value) in optional {
         if !value.is_absent() {
             map.insert((*name).to_owned(), value.to_json());
         }
@@ -205,7 +205,7 @@ impl FromJson for String {
 }
 
 macro_rules! scalar {
-    ($type:ty, $what:literal, $value:ident => $read:expr) => {
+    ($type:ty, $expected:literal, $value:ident => $read:expr) => {
         impl ToJson for $type {
             fn to_json(&self) -> Value {
                 Value::from(*self)
@@ -214,7 +214,7 @@ macro_rules! scalar {
 
         impl FromJson for $type {
             fn from_json($value: Value) -> Result<Self, JsonError> {
-                $read.ok_or_else(|| JsonError::expected($what, &$value))
+                $read.ok_or_else(|| JsonError::expected($expected, &$value))
             }
         }
     };
@@ -272,11 +272,11 @@ impl<T: FromJson> FromJson for Vec<T> {
     fn from_json(value: Value) -> Result<Self, JsonError> {
         let Value::Array(items) = value else { return Err(JsonError::expected("an array", &value)) };
         let items = items.into_iter().enumerate();
-        items.map(|(at, item)| T::from_json(item).map_err(|error| error.at(&at.to_string()))).collect()
+        items.map(|(index, item)| T::from_json(item).map_err(|error| error.at(&index.to_string()))).collect()
     }
 }
 
-/// Keys are types that are written as strings.
+/// The keys are types that serialize to strings.
 impl<K: ToJson, T: ToJson> ToJson for BTreeMap<K, T> {
     fn to_json(&self) -> Value {
         let name = |key: &K| match key.to_json() {
@@ -305,7 +305,7 @@ impl<K: FromJson + Ord, T: FromJson> FromJson for BTreeMap<K, T> {
 macro_rules! tuple {
     ($($type:ident),+) => {
         impl<$($type: ToJson),+> ToJson for ($($type,)+) {
-            #[expect(non_snake_case, reason = "one name serves for a type and its value")]
+            #[expect(non_snake_case, reason = "a type and its value have the same name")]
             fn to_json(&self) -> Value {
                 let ($($type,)+) = self;
                 Value::Array(vec![$($type.to_json()),+])
@@ -316,7 +316,7 @@ macro_rules! tuple {
             fn from_json(value: Value) -> Result<Self, JsonError> {
                 let Value::Array(items) = value else { return Err(JsonError::expected("an array", &value)) };
                 let mut items = items.into_iter();
-                // Missing items fail as `null` does.
+                // Missing items are read as `null`.
                 Ok(($($type::from_json(items.next().unwrap_or_default())?,)+))
             }
         }

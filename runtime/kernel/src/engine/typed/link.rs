@@ -44,9 +44,9 @@ pub trait Linked: Linkable {
         Self: Sized;
 }
 
-struct Held<T>(T);
+struct Inline<T>(T);
 
-impl<T: Linkable> Holder<T> for Held<T> {
+impl<T: Linkable> Holder<T> for Inline<T> {
     fn get(&self) -> &T {
         &self.0
     }
@@ -86,7 +86,7 @@ impl<T> Link<T> {
 
 impl<T: Linkable> From<T> for Link<T> {
     fn from(value: T) -> Self {
-        Link(Box::new(Held(value)))
+        Link(Box::new(Inline(value)))
     }
 }
 
@@ -152,7 +152,7 @@ impl<'de, T: Linked> serde_core::Deserialize<'de> for Link<T> {
 macro_rules! __link {
     ($($type:ident)*) => {
         const _: () = {
-            #[allow(non_snake_case, reason = "a field is named by its type")]
+            #[allow(non_snake_case, reason = "each field has the name of its type")]
             struct Readers {
                 $($type: fn($crate::engine::typed::link::Value) -> ::core::result::Result<$type, $crate::engine::typed::JsonError>,)*
             }

@@ -53,7 +53,7 @@ impl Redactor {
                 "its arguments hold too many secrets to keep all of them out of the reason".to_owned()
             );
         }
-        let without = secrets.unseen_in(visible).replace(reason);
+        let without = secrets.absent_from(visible).replace(reason);
         let reason = without.as_deref().unwrap_or(reason);
         Ok(scan::issued_tokens(reason, &rules.prefixes).unwrap_or_else(|| reason.to_owned()))
     }

@@ -42,22 +42,22 @@ async fn search_ranks_names_before_descriptions() {
         ("of", &[]),
         ("spaceship", &[]),
     ];
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     for (query, expected) in cases {
         let search = SearchTools::of(tools());
         let mut reversed = tools();
         reversed.reverse();
-        let found = call(&search, json!({"query": query})).await.unwrap();
-        if names(&found) != expected {
-            wrong.push(format!("{query}: {:?}", names(&found)));
+        let results = call(&search, json!({"query": query})).await.unwrap();
+        if names(&results) != expected {
+            failures.push(format!("{query}: {:?}", names(&results)));
         }
-        assert_eq!(call(&SearchTools::of(reversed), json!({"query": query})).await.unwrap(), found);
+        assert_eq!(call(&SearchTools::of(reversed), json!({"query": query})).await.unwrap(), results);
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
-    let found = call(&SearchTools::of(tools()), json!({"query": "read file", "limit": 1})).await.unwrap();
-    assert_eq!(found.to_text(), docs::detail(&tools()[1]));
-    let none = call(&SearchTools::of(tools()), json!({"query": "spaceship"})).await.unwrap();
-    assert_eq!(none.to_text(), "No tool is about 'spaceship'.");
+    assert!(failures.is_empty(), "{failures:#?}");
+    let results = call(&SearchTools::of(tools()), json!({"query": "read file", "limit": 1})).await.unwrap();
+    assert_eq!(results.to_text(), docs::detail(&tools()[1]));
+    let no_results = call(&SearchTools::of(tools()), json!({"query": "spaceship"})).await.unwrap();
+    assert_eq!(no_results.to_text(), "No tool is about 'spaceship'.");
 }
 
 #[tokio::test]
@@ -80,21 +80,23 @@ async fn tool_list_is_sorted_and_paginated() {
     assert_eq!(second.details["next_offset"], json!(null));
     let mail = call(&list, json!({"category": "mail"})).await.unwrap();
     assert_eq!(names(&mail), ["send_mail"]);
-    let none = call(&list, json!({"category": "Mail"})).await.unwrap();
-    assert_eq!(none.to_text(), "No tools available");
+    let no_results = call(&list, json!({"category": "Mail"})).await.unwrap();
+    assert_eq!(no_results.to_text(), "No tools available");
     assert_eq!(call(&list, json!({"offset": 99})).await.unwrap().to_text(), "No tools available");
 }
 
 #[tokio::test]
 async fn catalogue_shows_only_tools_the_principal_may_call() {
-    let writing = ToolSpec { effects: Effects::UNDECLARED, ..tool("write_file", "Writes a file.", "files") };
-    let specs = [writing, tool("read_file", "Reads a file.", "files"), tool("list_files", "Lists.", "files")];
+    let write_file =
+        ToolSpec { effects: Effects::UNDECLARED, ..tool("write_file", "Writes a file.", "files") };
+    let specs =
+        [write_file, tool("read_file", "Reads a file.", "files"), tool("list_files", "Lists.", "files")];
     let reader = Principal::new("p").with_scopes(["read"]).with_tools(["read_file", "write_file"]);
     let ctx = Turn::default().with_principal(reader).call_context("1", "x");
     let listed = call_in(&ListTools::of(specs.clone()), json!({}), &ctx).await.unwrap();
     assert_eq!(names(&listed), ["read_file"]);
-    let found = call_in(&SearchTools::of(specs), json!({"query": "file"}), &ctx).await.unwrap();
-    assert_eq!(names(&found), ["read_file"]);
+    let results = call_in(&SearchTools::of(specs), json!({"query": "file"}), &ctx).await.unwrap();
+    assert_eq!(names(&results), ["read_file"]);
 }
 
 #[tokio::test]

@@ -13,27 +13,27 @@ const MAX_OPTIONAL_SHOWN: usize = 8;
 const MAX_VALUES_SHOWN: usize = 6;
 
 /// Returns the signature of a tool, in one line: `get_pet(id: integer, status?: "sold"|"open")`. Required arguments
-/// come first; of the optional ones, only the first eight are named.
+/// come first; of the optional arguments, only the first eight are shown.
 #[must_use]
 pub fn signature(spec: &ToolSpec) -> String {
     let fields = object_in(&spec.input, &spec.defs).into_iter().flat_map(|rules| &rules.fields);
     let fields: Vec<&Field> = fields.filter(|field| field.access != Access::ReadOnly).collect();
     let (required, optional): (Vec<&Field>, Vec<&Field>) =
         fields.into_iter().partition(|field| field.required);
-    let by_name = required.iter().chain(optional.iter().take(MAX_OPTIONAL_SHOWN)).map(|field| {
+    let arguments = required.iter().chain(optional.iter().take(MAX_OPTIONAL_SHOWN)).map(|field| {
         let mark = if field.required { "" } else { "?" };
-        format!("{}{mark}: {}", field.name, kind(&field.shape, &spec.defs, 2))
+        format!("{}{mark}: {}", field.name, type_of(&field.shape, &spec.defs, 2))
     });
-    let mut named: Vec<String> = by_name.collect();
+    let mut arguments: Vec<String> = arguments.collect();
     if optional.len() > MAX_OPTIONAL_SHOWN {
-        named.push("…".to_owned());
+        arguments.push("…".to_owned());
     }
-    format!("{}({})", spec.name, named.join(", "))
+    format!("{}({})", spec.name, arguments.join(", "))
 }
 
-/// Returns the type of a value, expanding lists and references up to this many levels.
-fn kind(shape: &Shape, defs: &List<Def>, levels: usize) -> String {
-    let Some(below) = levels.checked_sub(1) else { return "…".to_owned() };
+/// Returns the type of a value, expanding arrays and references up to this many levels.
+fn type_of(shape: &Shape, defs: &List<Def>, levels: usize) -> String {
+    let Some(levels) = levels.checked_sub(1) else { return "…".to_owned() };
     match &shape.kind {
         Kind::Any | Kind::Raw(_) | Kind::All(_) => "any".to_owned(),
         Kind::Never => "never".to_owned(),
@@ -44,24 +44,24 @@ fn kind(shape: &Shape, defs: &List<Def>, levels: usize) -> String {
         Kind::String(_) => "string".to_owned(),
         Kind::Object(_) => "object".to_owned(),
         Kind::Tuple(_) => "list".to_owned(),
-        Kind::Array(rules) => format!("{}[]", kind(&rules.items, defs, below)),
+        Kind::Array(rules) => format!("{}[]", type_of(&rules.items, defs, levels)),
         Kind::Enum(values) => {
             let more = (values.len() > MAX_VALUES_SHOWN).then(|| "…".to_owned());
-            let by_name = values.iter().take(MAX_VALUES_SHOWN).map(|value| value.to_json().to_string());
-            by_name.chain(more).collect::<Vec<_>>().join("|")
+            let shown = values.iter().take(MAX_VALUES_SHOWN).map(|value| value.to_json().to_string());
+            shown.chain(more).collect::<Vec<_>>().join("|")
         }
         Kind::Union(rules) => {
-            let mut kinds: Vec<String> = Vec::new();
+            let mut types: Vec<String> = Vec::new();
             for variant in &rules.variants {
-                let kind = kind(variant, defs, below);
-                if !kinds.contains(&kind) {
-                    kinds.push(kind);
+                let variant = type_of(variant, defs, levels);
+                if !types.contains(&variant) {
+                    types.push(variant);
                 }
             }
-            kinds.join("|")
+            types.join("|")
         }
         Kind::Ref(name) => {
-            find_def(defs, name).map_or_else(|| "any".to_owned(), |shape| kind(shape, defs, below))
+            find_def(defs, name).map_or_else(|| "any".to_owned(), |shape| type_of(shape, defs, levels))
         }
     }
 }

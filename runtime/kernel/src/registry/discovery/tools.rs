@@ -34,12 +34,12 @@ fn spec(name: ToolName, label: &'static str, description: String, schema: &'stat
     }
 }
 
-/// Returns the specification of the tool that searches. The names are those of the three tools.
-pub(super) fn search(name: ToolName, [_, describe, call]: &[Text; 3], about: &str) -> ToolSpec {
-    let about = if about.is_empty() { String::new() } else { format!(" The tools are about: {about}.") };
+/// Returns the specification of the tool that searches. The names are those of the discovery tools.
+pub(super) fn search(name: ToolName, [_, describe, call]: &[Text; 3], topic: &str) -> ToolSpec {
+    let topic = if topic.is_empty() { String::new() } else { format!(" The tools are about: {topic}.") };
     let text = format!(
         "Finds the tools that match a query. There are more tools than those listed: search for what you want to do, \
-         read the description of a tool with {describe}, and call it with {call}.{about}"
+         read the description of a tool with {describe}, and call it with {call}.{topic}"
     );
     let schema = r#"{"type":"object","properties":{"query":{"type":"string","minLength":1,"description":"What the tool should do, in a few words."},"limit":{"type":"integer","minimum":1,"maximum":50,"default":5,"description":"The maximum number of tools to return."},"group":{"type":"string","description":"Only tools of this category or toolset."}},"required":["query"],"additionalProperties":false}"#;
     spec(name, "Search Tools", text, schema)
@@ -60,33 +60,36 @@ pub(super) fn call(name: ToolName, [search, describe, _]: &[Text; 3]) -> ToolSpe
     let text =
         format!("Calls a tool that {search} found, with arguments that match the schema of {describe}.");
     let schema = r#"{"type":"object","properties":{"name":{"type":"string","minLength":1,"description":"The name of the tool."},"arguments":{"type":"object","description":"The arguments of the tool."}},"required":["name"],"additionalProperties":false}"#;
-    // The effects of a call are known only with the name of the tool; that tool's effects are checked.
+    // The effects depend on the called tool, whose own effects are checked.
     ToolSpec { effects: Effects::UNDECLARED, ..spec(name, "Call Tool", text, schema) }
 }
 
-/// The tools that a call may use, sorted by name, without the three.
-fn allowed<'a>(shelf: &DiscoverableTools, ctx: &'a ToolContext) -> Result<Vec<&'a ToolSpec>, ToolError> {
+/// Returns the tools that a call may use, sorted by name, without the discovery tools.
+fn allowed<'a>(
+    discoverable: &DiscoverableTools,
+    ctx: &'a ToolContext,
+) -> Result<Vec<&'a ToolSpec>, ToolError> {
     let Some(peers) = &ctx.turn().peers else {
         let text = "tools can be looked up only in calls through a toolbox";
         return Err(ToolError::failed_with("SERVICE_UNAVAILABLE", text));
     };
     let mut specs = peers.specs();
     specs.retain(|spec| {
-        !shelf.own.iter().any(|own| **own == *spec.name.as_str())
+        !discoverable.tool_names.iter().any(|name| **name == *spec.name.as_str())
             && ctx.principal().is_none_or(|principal| principal.check(spec).is_ok())
     });
     Ok(specs)
 }
 
 fn by_name<'a>(specs: &[&'a ToolSpec], name: &str) -> Option<&'a ToolSpec> {
-    let at = specs.binary_search_by(|spec| spec.name.as_str().cmp(name)).ok()?;
-    specs.get(at).copied()
+    let index = specs.binary_search_by(|spec| spec.name.as_str().cmp(name)).ok()?;
+    specs.get(index).copied()
 }
 
 /// The tool that searches.
 pub(super) struct SearchTools {
     pub(super) spec: ToolSpec,
-    pub(super) shelf: Arc<DiscoverableTools>,
+    pub(super) discoverable: Arc<DiscoverableTools>,
 }
 
 impl SearchTools {
@@ -94,52 +97,55 @@ impl SearchTools {
         let text = |name: &str| params.get(name).and_then(Value::as_str);
         let limit = params.get("limit").and_then(Value::as_u64).and_then(|limit| usize::try_from(limit).ok());
         let (query, group) = (text("query").unwrap_or_default(), text("group"));
-        let allowed = allowed(&self.shelf, ctx)?;
-        let sets: Vec<_> = self.shelf.groups.iter().filter(|set| group == Some(&*set.name)).collect();
-        let fits = |spec: &ToolSpec| {
+        let allowed = allowed(&self.discoverable, ctx)?;
+        let sets: Vec<_> = self.discoverable.groups.iter().filter(|set| group == Some(&*set.name)).collect();
+        let is_in_group = |spec: &ToolSpec| {
             let is_member =
                 || sets.iter().any(|set| set.members.iter().any(|name| **name == *spec.name.as_str()));
             group.is_none_or(|group| &*spec.category == group || is_member())
         };
-        let known = |at: usize| {
-            let name = self.shelf.registry.at(at).name();
-            by_name(&allowed, name).is_some_and(fits)
+        let is_candidate = |index: usize| {
+            let name = self.discoverable.registry.at(index).name();
+            by_name(&allowed, name).is_some_and(is_in_group)
         };
-        let found = self.shelf.registry.search_index().search(query, limit.unwrap_or(5), known);
-        let found: Vec<&ToolSpec> = found.into_iter().map(|at| self.shelf.registry.at(at).spec()).collect();
+        let matches =
+            self.discoverable.registry.search_index().search(query, limit.unwrap_or(5), is_candidate);
+        let specs: Vec<&ToolSpec> =
+            matches.into_iter().map(|index| self.discoverable.registry.at(index).spec()).collect();
         let mut listing = String::new();
-        for spec in &found {
+        for spec in &specs {
             let _ = writeln!(listing, "{} - {}", signature(spec), first_sentence(spec));
         }
-        if found.is_empty() {
-            listing = self.nothing(query, group, &allowed);
+        if specs.is_empty() {
+            listing = self.no_match_message(query, group, &allowed);
         }
-        let tools: Value = found
+        let tools: Value = specs
             .iter()
             .map(|spec| json!({ "name": spec.name.as_str(), "description": first_sentence(spec) }))
             .collect();
         Ok(ToolResult::text(listing).with_details(json!({ "tools": tools })))
     }
 
-    /// Returns the message that nothing was found, with the names of the groups that have tools.
-    fn nothing(&self, query: &str, group: Option<&str>, allowed: &[&ToolSpec]) -> String {
+    /// Returns the message that no tool matches, with the names of the groups that have tools.
+    fn no_match_message(&self, query: &str, group: Option<&str>, allowed: &[&ToolSpec]) -> String {
         let sets = self
-            .shelf
+            .discoverable
             .groups
             .iter()
             .filter(|set| set.members.iter().any(|name| by_name(allowed, name).is_some()));
         let categories =
             allowed.iter().map(|spec| spec.category.as_str()).filter(|category| *category != "general");
         let groups: BTreeSet<&str> = sets.map(|set| set.name.as_str()).chain(categories).collect();
-        let within = group.map_or_else(String::new, |group| format!(" in the group '{}'", shown_name(group)));
+        let in_group =
+            group.map_or_else(String::new, |group| format!(" in the group '{}'", shown_name(group)));
         let mut listing = format!(
-            "No tool{within} matches '{}'. Describe in other words what the tool should do.",
+            "No tool{in_group} matches '{}'. Describe in other words what the tool should do.",
             shown_name(query)
         );
         if !groups.is_empty() {
-            let named: Vec<&str> = groups.iter().copied().take(MAX_GROUPS_SHOWN).collect();
+            let shown: Vec<&str> = groups.iter().copied().take(MAX_GROUPS_SHOWN).collect();
             let more = if groups.len() > MAX_GROUPS_SHOWN { ", …" } else { "" };
-            let _ = write!(listing, " The groups are: {}{more}.", named.join(", "));
+            let _ = write!(listing, " The groups are: {}{more}.", shown.join(", "));
         }
         listing
     }
@@ -148,17 +154,17 @@ impl SearchTools {
 /// The tool that describes others.
 pub(super) struct DescribeTool {
     pub(super) spec: ToolSpec,
-    pub(super) shelf: Arc<DiscoverableTools>,
+    pub(super) discoverable: Arc<DiscoverableTools>,
 }
 
 impl DescribeTool {
     fn describe(&self, params: &Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
-        let allowed = allowed(&self.shelf, ctx)?;
+        let allowed = allowed(&self.discoverable, ctx)?;
         let names = params.get("names").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let (mut entries, mut unknown) = (Vec::new(), None);
         for name in names.iter().filter_map(Value::as_str) {
             match by_name(&allowed, name) {
-                Some(spec) => entries.push(described(spec, ctx)),
+                Some(spec) => entries.push(description(spec, ctx)),
                 None => {
                     let suggestion = closest_match(name, allowed.iter().map(|spec| spec.name.as_str()));
                     let suggestion = suggestion.map(|closest| format!("; did you mean '{closest}'?"));
@@ -170,7 +176,7 @@ impl DescribeTool {
             }
         }
         match unknown {
-            // There is no description to return besides the error.
+            // Without any description, the call fails.
             Some(reason) if entries.len() == 1 => Err(ToolError::failed_with("NOT_FOUND", reason)),
             _ => Ok(ToolResult::text(entries.join("\n"))),
         }
@@ -178,12 +184,12 @@ impl DescribeTool {
 }
 
 /// Returns everything that a model needs to call the tool.
-fn described(spec: &ToolSpec, ctx: &ToolContext) -> String {
+fn description(spec: &ToolSpec, ctx: &ToolContext) -> String {
     let dialect = ctx.dialect();
-    // A dialect that cannot express a schema still reads arguments of its plain form.
+    // A dialect that cannot express a schema can still read arguments in the plain form.
     let rendered = spec.schema(dialect).or_else(|_| spec.schema(&JSON_SCHEMA));
-    let (description, schema) = rendered.map_or((spec.description.to_string(), Value::Null), |message| {
-        (message.description.into_owned(), message.schema)
+    let (description, schema) = rendered.map_or((spec.description.to_string(), Value::Null), |rendered| {
+        (rendered.description.into_owned(), rendered.schema)
     });
     let mut out = format!("## {}\n{}\nArguments: {schema}\n", spec.name, description.trim());
     let mut line = |title: &str, text: &str| {
@@ -191,8 +197,8 @@ fn described(spec: &ToolSpec, ctx: &ToolContext) -> String {
             let _ = writeln!(out, "{title}: {text}");
         }
     };
-    if let Some(instead) = &spec.deprecated {
-        line("Deprecated", if instead.is_empty() { "do not use this tool" } else { instead });
+    if let Some(replacement) = &spec.deprecated {
+        line("Deprecated", if replacement.is_empty() { "do not use this tool" } else { replacement });
     }
     line("Returns", spec.returns.trim());
     line("Use for", spec.use_for.trim());
@@ -232,7 +238,7 @@ tool!(DescribeTool, describe);
 tool!(CallTool, call);
 
 impl CallTool {
-    #[expect(clippy::unused_self, reason = "as the other tools")]
+    #[expect(clippy::unused_self, reason = "same signature as the other tools")]
     fn call(&self, _params: &Value, _ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         let text = "a tool can be called by its name only in calls through a toolbox";
         Err(ToolError::failed_with("SERVICE_UNAVAILABLE", text))

@@ -1,4 +1,4 @@
-//! Settings of approvals: who approves calls, how long calls wait, and where.
+//! Settings of approvals: the approver, the timeouts, the store and the queue.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,8 +8,8 @@ use crate::layers::approval::Approvals;
 use crate::layers::middleware::Approver;
 
 impl ToolboxBuilder {
-    /// Sets the approver for calls for which middleware requires approval. Without an approver, these calls wait for
-    /// [`Toolbox::resume`](crate::Toolbox::resume).
+    /// Sets the approver of the calls that middleware requires an approval for. Without an approver, these calls wait
+    /// for [`Toolbox::resume`](crate::Toolbox::resume).
     #[must_use]
     pub fn approver(mut self, approver: impl Approver + 'static) -> ToolboxBuilder {
         self.layers.approver = Some(Arc::new(approver));
@@ -17,30 +17,30 @@ impl ToolboxBuilder {
     }
 
     /// Sets how long an [`Approver`], an input handler or an effect handler may take. There is no limit by default.
-    /// When the limit is reached, a call that needs approval or input keeps waiting, as after
-    /// [`Approval::Later`](crate::layers::middleware::Approval::Later); an effect has failed.
+    /// When the limit is reached, a call that needs approval or input keeps waiting, like after
+    /// [`Approval::Later`](crate::layers::middleware::Approval::Later), and an effect fails.
     #[must_use]
     pub fn approval_timeout(mut self, timeout: Duration) -> ToolboxBuilder {
         self.layers.callback_timeouts.people = Some(timeout);
         self
     }
 
-    /// Sets how long a callback of the program that does not wait for people may take: middleware, hooks, the store
-    /// of [approvals](Self::approval_store). Default: 30 seconds. Middleware and hooks that take longer refuse the
+    /// Sets the timeout of callbacks that do not wait for people: middleware, hooks and the store of
+    /// [approvals](Self::approval_store). Default: 30 seconds. Middleware and hooks that take longer refuse the
     /// call.
     ///
-    /// Only asynchronous callbacks can be interrupted. Functions that are called on the thread of the call, such as
-    /// those that receive events, updates and progress, delay the call for as long as they take.
+    /// Only asynchronous callbacks can be interrupted. Functions that run on the thread of the call, such as
+    /// those that receive events, updates and progress, delay the call until they return.
     #[must_use]
     pub fn callback_timeout(mut self, timeout: Duration) -> ToolboxBuilder {
         self.layers.callback_timeouts.callbacks = timeout;
         self
     }
 
-    /// Sets the secret that seals calls that wait for approval or for input. It must have at least 32 random bytes;
-    /// otherwise the toolbox is not built. The default is a random key that is never disclosed and that is dropped
+    /// Sets the secret that seals calls that wait for approval or for input. It must have at least 32 random bytes,
+    /// otherwise building the toolbox fails. The default is a random key that is never disclosed and that is dropped
     /// with this toolbox and those built from it, so a waiting call neither outlives the program nor moves to
-    /// another. To allow that, also set an [`approval_store`](Self::approval_store).
+    /// another. To allow both, also set an [`approval_store`](Self::approval_store).
     #[must_use]
     pub fn approval_key(mut self, secret: impl AsRef<[u8]>) -> ToolboxBuilder {
         self.layers.seals.set_key(secret.as_ref());
@@ -55,7 +55,7 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Sets the store that remembers which calls were already resumed, so that each is resumed only once. The default
+    /// Sets the store of the calls that were already resumed, so that each call is resumed only once. The default
     /// is a store in memory, shared by this toolbox and those built from it. It replaces an
     /// [`approval_queue`](Self::approval_queue), which is also such a store.
     #[must_use]
@@ -71,7 +71,7 @@ impl ToolboxBuilder {
     /// toolbox that makes or resumes such calls; a queue in memory needs no key.
     ///
     /// If the queue cannot store a call, the call fails with `APPROVAL_NOT_QUEUED` and does not wait. A call that a
-    /// tool or a sub-agent makes does not wait in the queue either: by the time it could run, its caller has already
+    /// tool or a sub-agent makes does not wait in the queue either: by the time it is approved, its caller has
     /// ended.
     #[must_use]
     pub fn approval_queue(mut self, approvals: Approvals) -> ToolboxBuilder {

@@ -25,24 +25,25 @@ impl ToolboxBuilder {
     }
 
     /// Restricts the toolbox to a context. The limits of the context apply in addition to the others, and tools that
-    /// need scopes other than its own are not available. Its working directory is resolved within that of the
-    /// toolbox's context. Its time limit applies to the tools that set none, unless the toolbox's is shorter.
+    /// need scopes other than those of the context are not available. Its working directory is resolved within that of
+    /// the toolbox's context. Its time limit applies to the tools that set none, unless that of the toolbox is shorter.
     #[must_use]
     pub fn context_spec(mut self, context: &ContextSpec) -> ToolboxBuilder {
         self.contexts.push(context.clone());
         self
     }
 
-    /// Lists only three tools, with which a model finds, reads about and calls the others; see
-    /// [`discovery`](crate::registry::discovery). The three are available regardless of the lists and rules of the
-    /// toolbox and of principals: through them a model only reaches tools that it may use anyway.
+    /// Lists only three tools that let a model find, describe and call the others; see
+    /// [`discovery`](crate::registry::discovery). They are available regardless of the lists and rules of the
+    /// toolbox and of principals: they only give access to tools that the model may use anyway.
     #[must_use]
     pub fn discovery(mut self, discovery: Discovery) -> ToolboxBuilder {
         self.discovery = Some(discovery);
         self
     }
 
-    /// Applies the toolsets and the contexts. Every name must be that of a tool, even if a context excludes the tool.
+    /// Applies the toolsets and the contexts. Every name must be the name of a tool, even if a context excludes the
+    /// tool.
     pub(super) fn apply_sets(&mut self) -> Result<(), ToolboxError> {
         toolsets::check_all(&self.toolsets, &self.registry).map_err(ToolboxError::Toolset)?;
         for set in std::mem::take(&mut self.toolsets) {
@@ -58,14 +59,14 @@ impl ToolboxBuilder {
         Ok(())
     }
 
-    /// Adds the tools with which a model finds the others. The toolsets are their groups.
+    /// Adds the discovery tools, with the toolsets as groups.
     pub(super) fn add_discovery(&mut self) -> Result<Option<Discovered>, ToolboxError> {
         let Some(mut discovery) = self.discovery.clone() else { return Ok(None) };
         self.check_known(discovery.pinned().iter().map(Text::as_str))?;
         for set in &self.toolsets {
             discovery = discovery.group(set.clone());
         }
-        let discovered = discovery.open(&self.registry).map_err(|(name, error)| {
+        let discovered = discovery.build_tools(&self.registry).map_err(|(name, error)| {
             ToolboxError::Discovery(format!("'{name}' is not a valid tool name: {error}"))
         })?;
         for tool in &discovered.tools {
@@ -91,13 +92,13 @@ impl ToolboxBuilder {
             self.layers.default_timeout = self.layers.default_timeout.min(*timeout);
         }
         if let Some(scopes) = scopes {
-            let fits = self.registry.all_specs().filter(|spec| {
-                spec.required_scopes().iter().all(|needed| scopes.iter().any(|scope| scope == needed))
+            let permitted = self.registry.all_specs().filter(|spec| {
+                spec.required_scopes().iter().all(|required| scopes.iter().any(|scope| scope == required))
             });
-            let fits: BTreeSet<String> = fits.map(|spec| spec.name.to_string()).collect();
+            let permitted: BTreeSet<String> = permitted.map(|spec| spec.name.to_string()).collect();
             match &mut self.allowed {
-                Some(allowed) => allowed.retain(|name| fits.contains(name)),
-                none => *none = Some(fits),
+                Some(allowed) => allowed.retain(|name| permitted.contains(name)),
+                allowed => *allowed = Some(permitted),
             }
         }
     }
@@ -106,15 +107,15 @@ impl ToolboxBuilder {
         self.check_known(self.allowed.iter().flatten().map(String::as_str))
     }
 
-    fn check_known<'a>(&self, given: impl Iterator<Item = &'a str>) -> Result<(), ToolboxError> {
-        let names = || self.registry.all_specs().map(|spec| spec.name.as_str());
-        let known: BTreeSet<&str> = names().collect();
-        let unknown = given.filter(|name| !known.contains(name));
-        let not_registered = |name: &str| {
-            let suggestion = closest_match(name, names()).map(Text::copy_of);
+    fn check_known<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<(), ToolboxError> {
+        let tool_names = || self.registry.all_specs().map(|spec| spec.name.as_str());
+        let existing: BTreeSet<&str> = tool_names().collect();
+        let unknown = names.filter(|name| !existing.contains(name));
+        let problem = |name: &str| {
+            let suggestion = closest_match(name, tool_names()).map(Text::copy_of);
             UnknownTool { name: Text::copy_of(name), suggestion }
         };
-        let unknown: Vec<UnknownTool> = unknown.map(not_registered).collect();
+        let unknown: Vec<UnknownTool> = unknown.map(problem).collect();
         if unknown.is_empty() { Ok(()) } else { Err(ToolboxError::UnknownTools(unknown)) }
     }
 }

@@ -14,7 +14,8 @@ use crate::schema::shape::Literal;
 use crate::spec::{RequirementKind, ToolSpec};
 use crate::toolbox::Toolbox;
 
-/// The maximum number of resources of one template; beyond it, the footprint is everything with the same beginning.
+/// The maximum number of resources of a template. If there are more, the footprint covers everything with their common
+/// prefix.
 const MAX_RESOURCES: usize = 64;
 
 /// The resources that a call touches.
@@ -28,8 +29,8 @@ pub(super) struct Footprint {
     requires: Vec<Text>,
 }
 
-/// A resource as a string that is a prefix of another only if it covers it: levels end with `/`. Without a `/` at its
-/// end it covers everything that starts with it.
+/// A resource, as a string that is a prefix of all resources that it covers. Each level ends with `/`. Without a `/`
+/// at its end, the resource covers everything that starts with the string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Resource(String);
 
@@ -43,7 +44,7 @@ impl Footprint {
         requires: Vec::new(),
     };
 
-    /// Returns the footprint of a call of one of a toolbox's tools. A call that will not run touches nothing.
+    /// Returns the footprint of a call of a tool of the toolbox. A call that will not run has no conflicts.
     pub(super) fn of(call: &ToolCall, toolbox: &Toolbox, dialect: &Dialect) -> Footprint {
         let registry = &toolbox.inner().registry;
         let Some(tool) = registry.index(&call.name).map(|index| registry.at(index)) else {
@@ -59,25 +60,25 @@ impl Footprint {
         dialect: &Dialect,
         directory: Option<&Path>,
     ) -> Footprint {
-        let tools = spec.requires.iter().filter(|it| it.kind == RequirementKind::Tool);
-        let requires = tools.map(|it| it.name.clone()).collect();
-        let none =
+        let tools = spec.requires.iter().filter(|requirement| requirement.kind == RequirementKind::Tool);
+        let requires = tools.map(|requirement| requirement.name.clone()).collect();
+        let without_resources =
             Footprint { exclusive: spec.exclusive, tool: spec.name.to_text(), requires, ..Footprint::NONE };
         if spec.reads.is_empty() && spec.writes.is_empty() {
-            return none;
+            return without_resources;
         }
-        let Ok(written) = parsed(arguments.clone()) else { return none };
-        let Ok(known) = decoded(spec, written.clone(), dialect) else { return none };
+        let Ok(parsed) = parsed(arguments.clone()) else { return without_resources };
+        let Ok(decoded) = decoded(spec, parsed.clone(), dialect) else { return without_resources };
         // Templates use the names of the schema; decoded arguments have wire names.
         let argument = |name: &str| {
-            let given = known.get(name).or_else(|| written.get(name)).map(Cow::Borrowed);
-            given.or_else(|| Some(Cow::Owned(default(spec, name)?)))
+            let value = decoded.get(name).or_else(|| parsed.get(name)).map(Cow::Borrowed);
+            value.or_else(|| Some(Cow::Owned(default(spec, name)?)))
         };
         let resolve = |templates: &[Text]| {
-            let resolved = templates.iter().flat_map(|template| resources(template, &argument, directory));
-            resolved.collect::<Vec<_>>()
+            let resources = templates.iter().flat_map(|template| resources(template, &argument, directory));
+            resources.collect::<Vec<_>>()
         };
-        Footprint { reads: resolve(&spec.reads), writes: resolve(&spec.writes), ..none }
+        Footprint { reads: resolve(&spec.reads), writes: resolve(&spec.writes), ..without_resources }
     }
 
     pub(super) fn is_exclusive(&self) -> bool {
@@ -88,27 +89,28 @@ impl Footprint {
         &self.tool
     }
 
-    /// Returns the tools whose earlier calls the call waits for.
+    /// Returns the tools whose earlier calls must finish first.
     pub(super) fn requires(&self) -> &[Text] {
         &self.requires
     }
 
-    /// Whether the call declares neither what it reads nor what it writes.
+    /// Whether the call declares no resources.
     pub(super) fn is_empty(&self) -> bool {
         self.reads.is_empty() && self.writes.is_empty()
     }
 
-    /// Whether the calls must not overlap because of what they read and write.
+    /// Whether the calls must not overlap because of their resources.
     pub(super) fn conflicts(&self, other: &Footprint) -> bool {
-        let disturbs = |one: &Footprint, other: &Footprint| {
-            one.writes
+        let has_conflicting_write = |writer: &Footprint, other: &Footprint| {
+            writer
+                .writes
                 .iter()
-                .any(|write| other.reads.iter().chain(&other.writes).any(|touched| write.overlaps(touched)))
+                .any(|write| other.reads.iter().chain(&other.writes).any(|resource| write.overlaps(resource)))
         };
-        disturbs(self, other) || disturbs(other, self)
+        has_conflicting_write(self, other) || has_conflicting_write(other, self)
     }
 
-    /// For tests that do not use tools.
+    /// Creates a footprint for tests without tools.
     #[cfg(test)]
     pub(super) fn new(exclusive: bool, reads: &[&str], writes: &[&str]) -> Footprint {
         let resources = |texts: &[&str]| texts.iter().map(|text| Resource::new(text, true, None)).collect();
@@ -117,36 +119,42 @@ impl Footprint {
 }
 
 impl Resource {
-    /// Creates a resource from a string, which is `whole` unless something unknown follows it.
-    fn new(text: &str, whole: bool, directory: Option<&Path>) -> Resource {
-        let scheme = text.find([':', '/']).filter(|at| text[*at..].starts_with(':')).map_or(0, |at| at + 1);
+    /// Creates a resource from a string, which is complete unless an unknown part follows.
+    fn new(text: &str, is_complete: bool, directory: Option<&Path>) -> Resource {
+        let scheme = text
+            .find([':', '/'])
+            .filter(|index| text[*index..].starts_with(':'))
+            .map_or(0, |index| index + 1);
         let (scheme, mut path) = text.split_at(scheme);
         let joined;
-        // It is unknown whether an unknown path is relative.
+        // An unknown path may be absolute.
         if let Some(directory) = directory
             && scheme == "file:"
             && !path.starts_with('/')
-            && (whole || !path.is_empty())
+            && (is_complete || !path.is_empty())
         {
             joined = format!("{}/{path}", directory.display());
             path = &joined;
         }
-        // The last level is only partly known.
-        let (path, last) =
-            if whole { (path, "") } else { path.split_at(path.rfind('/').map_or(0, |at| at + 1)) };
-        let absolute = path.starts_with('/');
+        // The last level is only partially known.
+        let (path, last) = if is_complete {
+            (path, "")
+        } else {
+            path.split_at(path.rfind('/').map_or(0, |index| index + 1))
+        };
+        let is_absolute = path.starts_with('/');
         let mut levels: Vec<&str> = Vec::new();
         for level in path.split('/') {
             match level {
                 "" | "." => {}
                 ".." if levels.last().is_some_and(|last| *last != "..") => drop(levels.pop()),
-                ".." if absolute => {}
+                ".." if is_absolute => {}
                 level => levels.push(level),
             }
         }
         let mut out = String::with_capacity(text.len() + 2);
         out.push_str(scheme);
-        if absolute {
+        if is_absolute {
             out.push('/');
         }
         for level in levels {
@@ -162,16 +170,16 @@ impl Resource {
     }
 }
 
-/// Returns the resources of a template: one unless an argument is a list.
+/// Returns the resources of a template: a single resource, unless an argument is an array.
 fn resources<'a>(
     template: &str,
     argument: &impl Fn(&str) -> Option<Cow<'a, Value>>,
     directory: Option<&Path>,
 ) -> Vec<Resource> {
     let mut texts = vec![String::new()];
-    let mut rest = template;
-    let mut whole = true;
-    while let Some((literal, name, after)) = next_argument(rest) {
+    let mut remaining = template;
+    let mut is_complete = true;
+    while let Some((literal, name, after)) = next_argument(remaining) {
         texts.iter_mut().for_each(|text| text.push_str(literal));
         match argument(name).and_then(|value| values(&value)) {
             Some(values) if texts.len() * values.len() <= MAX_RESOURCES => {
@@ -181,19 +189,19 @@ fn resources<'a>(
                     .collect();
             }
             _ => {
-                whole = false;
+                is_complete = false;
                 break;
             }
         }
-        rest = after;
+        remaining = after;
     }
-    if whole {
-        texts.iter_mut().for_each(|text| text.push_str(rest));
+    if is_complete {
+        texts.iter_mut().for_each(|text| text.push_str(remaining));
     }
-    texts.iter().map(|text| Resource::new(text, whole, directory)).collect()
+    texts.iter().map(|text| Resource::new(text, is_complete, directory)).collect()
 }
 
-/// Returns the value of an argument that the model omits, if the schema states a default.
+/// Returns the default of an argument, if the schema has one.
 fn default(spec: &ToolSpec, name: &str) -> Option<Value> {
     let rules = object_in(&spec.input, &spec.defs)?;
     let field = rules.fields.iter().find(|field| field.name.as_str() == name)?;
@@ -207,7 +215,7 @@ fn next_argument(template: &str) -> Option<(&str, &str, &str)> {
     Some((literal, name, after))
 }
 
-/// Returns the strings that replace an argument; `None` if it cannot name a resource.
+/// Returns the strings that replace an argument, or `None` if its value cannot name a resource.
 fn values(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::String(text) => Some(vec![text.clone()]),
@@ -229,14 +237,14 @@ mod tests {
     fn resolved(template: &str, arguments: &Value) -> Vec<String> {
         resources(template, &|name| arguments.get(name).map(Cow::Borrowed), None)
             .into_iter()
-            .map(|one| one.0)
+            .map(|resource| resource.0)
             .collect()
     }
 
-    fn overlap(one: &str, other: &str) -> bool {
-        let (one, other) = (Resource::new(one, true, None), Resource::new(other, true, None));
-        assert_eq!(one.overlaps(&other), other.overlaps(&one));
-        one.overlaps(&other)
+    fn overlap(left: &str, right: &str) -> bool {
+        let (left, right) = (Resource::new(left, true, None), Resource::new(right, true, None));
+        assert_eq!(left.overlaps(&right), right.overlaps(&left));
+        left.overlaps(&right)
     }
 
     #[test]
@@ -255,7 +263,11 @@ mod tests {
         assert_eq!(resolved("{users}:{paths}", &arguments), ["1:a/", "1:b/", "2:a/", "2:b/"]);
         assert!(resolved("file:{none}", &arguments).is_empty());
         let many: Vec<u32> = (0..100).collect();
-        assert_eq!(resolved("row:{many}", &json!({ "many": many })), ["row:"], "too many are everything");
+        assert_eq!(
+            resolved("row:{many}", &json!({ "many": many })),
+            ["row:"],
+            "more than the maximum widen to the prefix"
+        );
     }
 
     #[test]
@@ -265,10 +277,10 @@ mod tests {
             assert_eq!(resolved("file:{path}", &arguments), ["file:"], "{arguments}");
             assert_eq!(resolved("file:data/x{path}/y", &arguments), ["file:data/x"]);
         }
-        let open = &resources("file:data/x{path}/y", &|_| None, None)[0];
-        let of = |text: &str| Resource::new(text, true, None);
-        assert!(open.overlaps(&of("file:data/xyz")) && open.overlaps(&of("file:data")));
-        assert!(!open.overlaps(&of("file:data/y")) && !open.overlaps(&of("row:data/x")));
+        let widened = &resources("file:data/x{path}/y", &|_| None, None)[0];
+        let overlaps = |text: &str| widened.overlaps(&Resource::new(text, true, None));
+        assert!(overlaps("file:data/xyz") && overlaps("file:data"));
+        assert!(!overlaps("file:data/y") && !overlaps("row:data/x"));
     }
 
     #[test]
@@ -283,9 +295,9 @@ mod tests {
     }
 
     #[test]
-    fn equivalent_paths_are_one_resource() {
-        for same in ["file:./a/b", "file:a//b", "file:a/./b/", "file:x/../a/b", "file:a/b/c/.."] {
-            assert_eq!(Resource::new(same, true, None).0, "file:a/b/", "{same}");
+    fn equivalent_paths_are_the_same_resource() {
+        for path in ["file:./a/b", "file:a//b", "file:a/./b/", "file:x/../a/b", "file:a/b/c/.."] {
+            assert_eq!(Resource::new(path, true, None).0, "file:a/b/", "{path}");
         }
         assert_eq!(Resource::new("file:/../a", true, None).0, "file:/a/");
         assert_eq!(Resource::new("file:../../a", true, None).0, "file:../../a/");
@@ -294,23 +306,23 @@ mod tests {
     #[test]
     fn relative_paths_resolve_against_the_work_directory() {
         let directory = Some(Path::new("/base"));
-        let of = |text: &str, whole| Resource::new(text, whole, directory).0;
-        assert_eq!(of("file:a", true), "file:/base/a/");
-        assert_eq!(of("file:/base/a", true), "file:/base/a/");
-        assert_eq!(of("file:../a", true), "file:/a/");
-        assert_eq!(of("file:", false), "file:", "an unknown path may be absolute");
-        assert_eq!(of("file:a/x", false), "file:/base/a/x");
-        assert_eq!(of("row:a", true), "row:a/", "not a file");
+        let resolve = |text: &str, is_complete| Resource::new(text, is_complete, directory).0;
+        assert_eq!(resolve("file:a", true), "file:/base/a/");
+        assert_eq!(resolve("file:/base/a", true), "file:/base/a/");
+        assert_eq!(resolve("file:../a", true), "file:/a/");
+        assert_eq!(resolve("file:", false), "file:", "an unknown path may be absolute");
+        assert_eq!(resolve("file:a/x", false), "file:/base/a/x");
+        assert_eq!(resolve("row:a", true), "row:a/", "not a file");
     }
 
     #[test]
     fn readers_do_not_conflict_but_writers_do() {
         let read = Footprint::new(false, &["a"], &[]);
         let write = Footprint::new(false, &[], &["a"]);
-        let elsewhere = Footprint::new(false, &["b"], &["c"]);
+        let unrelated = Footprint::new(false, &["b"], &["c"]);
         assert!(!read.conflicts(&read));
         assert!(read.conflicts(&write) && write.conflicts(&read) && write.conflicts(&write));
-        assert!(!elsewhere.conflicts(&write) && !Footprint::NONE.conflicts(&write));
+        assert!(!unrelated.conflicts(&write) && !Footprint::NONE.conflicts(&write));
         assert!(Footprint::NONE.is_empty() && !read.is_empty());
     }
 }

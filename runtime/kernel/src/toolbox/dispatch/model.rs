@@ -1,6 +1,6 @@
 //! Checks every order in which calls can end, with loom: calls end on other threads while the turn waits.
 //!
-//! State that only the test needs, such as its log, is behind the locks of `std`, at which loom does not switch.
+//! State of the test itself, such as its log, uses the locks of `std`, at which loom does not switch threads.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -19,9 +19,9 @@ use crate::base::future_set::Join;
 
 /// A future that another thread completes.
 #[derive(Default)]
-struct Elsewhere(Mutex<(bool, Option<Waker>)>);
+struct RemoteFuture(Mutex<(bool, Option<Waker>)>);
 
-impl Elsewhere {
+impl RemoteFuture {
     fn end(&self) {
         let waker = {
             let mut state = self.0.lock().unwrap();
@@ -34,16 +34,16 @@ impl Elsewhere {
     }
 
     /// Wakes the task spuriously.
-    fn stir(&self) {
+    fn wake_spuriously(&self) {
         let waker = self.0.lock().unwrap().1.clone();
         if let Some(waker) = waker {
             waker.wake();
         }
     }
 
-    async fn ended(self: Arc<Self>) {
+    async fn wait(self: Arc<Self>) {
         poll_fn(|cx| {
-            // Wakers are loom's; loom switches when they are cloned or dropped, which must not happen under the lock.
+            // Loom switches threads when a waker is cloned or dropped, which must not happen under the lock.
             let mut waker = Some(cx.waker().clone());
             let mut state = self.0.lock().unwrap();
             if state.0 {
@@ -98,14 +98,14 @@ impl Batch for Model {
 
     fn run(&mut self, index: usize) -> Option<BoxFuture<'static, Answer>> {
         self.log.lock().unwrap().push(Step::Begin(index));
-        let (call, log) = (Arc::new(Elsewhere::default()), Arc::clone(&self.log));
-        let there = Arc::clone(&call);
+        let (call, log) = (Arc::new(RemoteFuture::default()), Arc::clone(&self.log));
+        let remote = Arc::clone(&call);
         thread::spawn(move || {
             log.lock().unwrap().push(Step::End(index));
-            there.end();
+            remote.end();
         });
         Some(Box::pin(async move {
-            call.ended().await;
+            call.wait().await;
             Answer::Ran(index)
         }))
     }
@@ -123,50 +123,50 @@ impl Batch for Model {
     }
 }
 
-/// Allows at most two preemptions: all known bugs in such code occur within that bound, and three threads would take
-/// hours otherwise.
+/// Checks all schedules with at most two preemptions: all known bugs in such code need no more, and without a bound,
+/// three threads would take hours.
 fn model(check: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(2);
     builder.check(check);
 }
 
-fn free(count: usize) -> Vec<Footprint> {
+fn independent(count: usize) -> Vec<Footprint> {
     vec![Footprint::NONE; count]
 }
 
-fn size(size: usize) -> NonZeroUsize {
+fn non_zero(size: usize) -> NonZeroUsize {
     NonZeroUsize::new(size).unwrap()
 }
 
 #[test]
 fn every_woken_future_is_polled() {
     model(|| {
-        let ends: VecDeque<Arc<Elsewhere>> = (0..2).map(|_| Arc::default()).collect();
+        let ends: VecDeque<Arc<RemoteFuture>> = (0..2).map(|_| Arc::default()).collect();
         let mut join = Join::new(2);
-        for (place, end) in ends.iter().enumerate() {
-            join.push(place, Box::pin(Arc::clone(end).ended()));
+        for (index, end) in ends.iter().enumerate() {
+            join.push(index, Box::pin(Arc::clone(end).wait()));
         }
         for end in ends {
             thread::spawn(move || {
-                end.stir();
+                end.wake_spuriously();
                 end.end();
             });
         }
-        let mut places = block_on(async {
+        let mut indices = block_on(async {
             let (first, second) = (join.next().await.unwrap().0, join.next().await.unwrap().0);
             assert!(join.next().await.is_none());
             [first, second]
         });
-        places.sort_unstable();
-        assert_eq!(places, [0, 1]);
+        indices.sort_unstable();
+        assert_eq!(indices, [0, 1]);
     });
 }
 
 #[test]
 fn parallel_calls_return_in_order() {
     model(|| {
-        let (answers, interrupted) = block_on(drive(NonZeroUsize::MAX, Model::new(free(2))));
+        let (answers, interrupted) = block_on(drive(NonZeroUsize::MAX, Model::new(independent(2))));
         assert_eq!(answers, [Answer::Ran(0), Answer::Ran(1)]);
         assert!(!interrupted);
     });
@@ -181,18 +181,18 @@ fn conflicting_calls_never_overlap_and_others_do_not_wait() {
         let (answers, _) = block_on(drive(NonZeroUsize::MAX, model));
         assert_eq!(answers, [Answer::Ran(0), Answer::Ran(1), Answer::Ran(2)]);
         let log = log.lock().unwrap();
-        let at = |step: Step| log.iter().position(|one| *one == step).unwrap();
-        assert!(at(Step::End(0)) < at(Step::Begin(1)));
-        assert!(at(Step::Begin(2)) < at(Step::Begin(1)));
+        let position = |step: Step| log.iter().position(|entry| *entry == step).unwrap();
+        assert!(position(Step::End(0)) < position(Step::Begin(1)));
+        assert!(position(Step::Begin(2)) < position(Step::Begin(1)));
     });
 }
 
 #[test]
 fn next_batch_starts_after_the_previous_one_ends() {
     model(|| {
-        let model = Model::new(free(3));
+        let model = Model::new(independent(3));
         let log = Arc::clone(&model.log);
-        let (answers, _) = block_on(drive(size(2), model));
+        let (answers, _) = block_on(drive(non_zero(2), model));
         assert_eq!(answers, [Answer::Ran(0), Answer::Ran(1), Answer::Ran(2)]);
         let log = log.lock().unwrap();
         assert_eq!(log.iter().position(|step| *step == Step::Begin(2)), Some(4));
@@ -202,17 +202,17 @@ fn next_batch_starts_after_the_previous_one_ends() {
 #[test]
 fn message_at_any_time_skips_calls_not_started() {
     model(|| {
-        let model = Model::new(free(2));
+        let model = Model::new(independent(2));
         let (log, interrupted) = (Arc::clone(&model.log), Arc::clone(&model.interrupted));
         let user = thread::spawn(move || interrupted.store(true, Ordering::SeqCst));
-        let (answers, interrupted) = block_on(drive(size(1), model));
+        let (answers, interrupted) = block_on(drive(non_zero(1), model));
         user.join().unwrap();
-        let begun = log.lock().unwrap().iter().filter(|step| matches!(step, Step::Begin(_))).count();
+        let started = log.lock().unwrap().iter().filter(|step| matches!(step, Step::Begin(_))).count();
         assert!(answers[0] == Answer::Ran(0) && answers.len() == 2);
         match answers[1] {
-            Answer::Ran(1) => assert_eq!(begun, 2),
+            Answer::Ran(1) => assert_eq!(started, 2),
             other => {
-                assert_eq!((other, begun), (Answer::Refused(1, Refusal::Skipped), 1));
+                assert_eq!((other, started), (Answer::Refused(1, Refusal::Skipped), 1));
                 assert!(interrupted);
             }
         }
@@ -231,9 +231,9 @@ fn cancel_at_any_time_cancels_calls_not_started() {
         assert_eq!(answers.len(), 2);
         let log = log.lock().unwrap();
         for (index, answer) in answers.into_iter().enumerate() {
-            let begun = log.contains(&Step::Begin(index));
+            let started = log.contains(&Step::Begin(index));
             let expected =
-                if begun { Answer::Ran(index) } else { Answer::Refused(index, Refusal::Cancelled) };
+                if started { Answer::Ran(index) } else { Answer::Refused(index, Refusal::Cancelled) };
             assert_eq!(answer, expected);
         }
     });

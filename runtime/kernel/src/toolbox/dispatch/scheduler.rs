@@ -13,18 +13,18 @@ use crate::base::future_set::Join;
 pub(super) enum Refusal {
     /// The turn was cancelled.
     Cancelled,
-    /// A message of the user is waiting.
+    /// A message from the user is waiting.
     Skipped,
     /// The turn has too many calls.
     TooMany,
 }
 
-/// The calls of a turn, by index. For each call, exactly one of `run` and `refuse` is called, once; `None` would mean
-/// that it was called before.
+/// The calls of a turn, by index. For each call, the scheduler calls either `run` or `refuse`, once. They return `None`
+/// if one of them was called before.
 pub(super) trait Batch {
     type Answer;
-    /// The run of a call. Not a boxed future with a lifetime: with it, the compiler could not prove that the future
-    /// of a dispatch is `Send`.
+    /// The future that runs a call. With a boxed future that has a lifetime, the compiler could not prove that the
+    /// future of a dispatch is `Send`.
     type Run: Future<Output = Self::Answer> + Unpin;
 
     fn len(&self) -> usize;
@@ -35,7 +35,8 @@ pub(super) trait Batch {
     fn is_interrupted(&self) -> bool;
 }
 
-/// Runs the calls of a turn in steps of `size`. Returns the responses in order, and whether the turn was interrupted.
+/// Runs the calls of a turn in steps of at most `size` calls. Returns the responses in order, and whether the turn
+/// was interrupted.
 pub(super) async fn drive<T: Batch>(size: NonZeroUsize, mut turn: T) -> (Vec<T::Answer>, bool) {
     let count = turn.len();
     let mut responses: Vec<Option<T::Answer>> = std::iter::repeat_with(|| None).take(count).collect();
@@ -43,24 +44,24 @@ pub(super) async fn drive<T: Batch>(size: NonZeroUsize, mut turn: T) -> (Vec<T::
     let mut begin = 0;
     while begin < count && !interrupted {
         let end = begin.saturating_add(size.get()).min(count);
-        step(&mut turn, begin, &mut responses[begin..end]).await;
+        run_step(&mut turn, begin, &mut responses[begin..end]).await;
         begin = end;
         interrupted = !turn.is_cancelled() && turn.is_interrupted();
     }
-    let rest = responses.iter_mut().enumerate().skip(begin);
-    for (index, response) in rest {
-        if let Some(refused) = turn.refuse(index, Refusal::Skipped) {
-            *response = Some(refused.await);
+    let unstarted = responses.iter_mut().enumerate().skip(begin);
+    for (index, response) in unstarted {
+        if let Some(refusal) = turn.refuse(index, Refusal::Skipped) {
+            *response = Some(refusal.await);
         }
     }
     (responses.into_iter().flatten().collect(), interrupted)
 }
 
-/// Runs the calls from `begin` on, one for each slot of `responses`.
-async fn step<T: Batch>(turn: &mut T, begin: usize, responses: &mut [Option<T::Answer>]) {
+/// Runs the step of calls that starts at `begin`, one call for each slot of `responses`.
+async fn run_step<T: Batch>(turn: &mut T, begin: usize, responses: &mut [Option<T::Answer>]) {
     if let [response] = responses {
-        if let Some(answered) = start_run(turn, begin) {
-            *response = Some(answered.await);
+        if let Some(run) = start_run(turn, begin) {
+            *response = Some(run.await);
         }
         return;
     }
@@ -69,86 +70,92 @@ async fn step<T: Batch>(turn: &mut T, begin: usize, responses: &mut [Option<T::A
     let mut order = Order::new(&footprints);
     let mut running = Join::new(responses.len());
     loop {
-        while let Some(at) = order.ready.pop_front() {
-            if let Some(answered) = start_run(turn, begin + at) {
-                running.push(at, answered);
+        while let Some(index) = order.ready.pop_front() {
+            if let Some(run) = start_run(turn, begin + index) {
+                running.push(index, run);
             }
         }
-        let Some((at, response)) = running.next().await else { return };
-        responses[at] = Some(response);
-        order.answered(at);
+        let Some((index, response)) = running.next().await else { return };
+        responses[index] = Some(response);
+        order.finish(index);
     }
 }
 
-/// Returns the run of a call, or refuses the call if the turn is cancelled.
+/// Returns the future that runs a call, or that refuses it if the turn is cancelled.
 fn start_run<T: Batch>(turn: &mut T, index: usize) -> Option<T::Run> {
     if turn.is_cancelled() { turn.refuse(index, Refusal::Cancelled) } else { turn.run(index) }
 }
 
-/// The waiting relation between the calls of a step.
+/// The dependencies between the calls of a step.
 #[derive(Debug)]
 struct Order {
     /// The calls that may start, in order.
     ready: VecDeque<usize>,
-    /// For each call, how many others it waits for.
-    waits_for: Vec<usize>,
-    /// For each call, which others wait for it, in order.
-    holds_up: Vec<Vec<usize>>,
+    /// For each call, the number of calls that it waits for.
+    pending_count: Vec<usize>,
+    /// For each call, the calls that wait for it, in order.
+    waiters: Vec<Vec<usize>>,
 }
 
 impl Order {
     fn new(footprints: &[Footprint]) -> Order {
         let count = footprints.len();
         let mut order =
-            Order { ready: VecDeque::new(), waits_for: vec![0; count], holds_up: vec![Vec::new(); count] };
-        // An exclusive call waits for all calls since the last exclusive one, and blocks all calls until the next
-        // one.
+            Order { ready: VecDeque::new(), pending_count: vec![0; count], waiters: vec![Vec::new(); count] };
+        // An exclusive call waits for all calls since the previous exclusive call, and all calls up to the next
+        // exclusive call wait for it.
         let mut barrier = None;
         let mut begin = 0;
         while begin < count {
-            let end = (begin..count).find(|at| footprints[*at].is_exclusive()).unwrap_or(count);
-            order.relate(footprints, begin..end);
+            let end = (begin..count).find(|index| footprints[*index].is_exclusive()).unwrap_or(count);
+            order.add_conflicts(footprints, begin..end);
             let next = (end < count).then_some(end);
             if let Some(barrier) = barrier {
-                (begin..end).chain(next).for_each(|later| order.wait(later, barrier));
+                (begin..end).chain(next).for_each(|later| order.add_dependency(later, barrier));
             }
             if let Some(next) = next {
-                (begin..end).for_each(|earlier| order.wait(next, earlier));
+                (begin..end).for_each(|earlier| order.add_dependency(next, earlier));
             }
             (barrier, begin) = (next, end + 1);
         }
-        order.ready = (0..count).filter(|at| order.waits_for[*at] == 0).collect();
+        order.ready = (0..count).filter(|index| order.pending_count[*index] == 0).collect();
         order
     }
 
-    /// Records which of these calls, none of them exclusive, wait for which.
-    fn relate(&mut self, footprints: &[Footprint], calls: Range<usize>) {
-        let mut of_tool: BTreeMap<&Text, Vec<usize>> = BTreeMap::new();
-        // Most calls touch nothing; only the others are compared with each other.
-        let mut touching: Vec<usize> = Vec::new();
+    /// Records which of these calls, none of which is exclusive, wait for each other.
+    fn add_conflicts(&mut self, footprints: &[Footprint], calls: Range<usize>) {
+        let mut by_tool: BTreeMap<&Text, Vec<usize>> = BTreeMap::new();
+        // Only calls with resources are compared with each other; most calls have none.
+        let mut with_resources: Vec<usize> = Vec::new();
         for later in calls {
             let footprint = &footprints[later];
             for required in footprint.requires() {
-                of_tool.get(required).into_iter().flatten().for_each(|earlier| self.wait(later, *earlier));
+                by_tool
+                    .get(required)
+                    .into_iter()
+                    .flatten()
+                    .for_each(|earlier| self.add_dependency(later, *earlier));
             }
-            of_tool.entry(footprint.tool()).or_default().push(later);
+            by_tool.entry(footprint.tool()).or_default().push(later);
             if !footprint.is_empty() {
-                let disturbed = touching.iter().filter(|earlier| footprints[**earlier].conflicts(footprint));
-                disturbed.for_each(|earlier| self.wait(later, *earlier));
-                touching.push(later);
+                let conflicting =
+                    with_resources.iter().filter(|earlier| footprints[**earlier].conflicts(footprint));
+                conflicting.for_each(|earlier| self.add_dependency(later, *earlier));
+                with_resources.push(later);
             }
         }
     }
 
-    fn wait(&mut self, later: usize, earlier: usize) {
-        self.waits_for[later] += 1;
-        self.holds_up[earlier].push(later);
+    fn add_dependency(&mut self, later: usize, earlier: usize) {
+        self.pending_count[later] += 1;
+        self.waiters[earlier].push(later);
     }
 
-    fn answered(&mut self, at: usize) {
-        for later in std::mem::take(&mut self.holds_up[at]) {
-            self.waits_for[later] -= 1;
-            if self.waits_for[later] == 0 {
+    /// Records that a call has finished, and adds the calls that no longer wait.
+    fn finish(&mut self, index: usize) {
+        for later in std::mem::take(&mut self.waiters[index]) {
+            self.pending_count[later] -= 1;
+            if self.pending_count[later] == 0 {
                 self.ready.push_back(later);
             }
         }

@@ -22,7 +22,7 @@ use crate::call::Turn;
 use crate::call::error::ToolError;
 use crate::toolbox::{ToolMeta, Toolbox};
 
-/// How long the program waits at its end for work that cannot be interrupted.
+/// The time that the program waits at its end for work that cannot be interrupted.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The request of the command line.
@@ -34,14 +34,14 @@ enum Request {
 }
 
 /// Runs a program that runs one call and exits: `NAME TOOL < arguments.json`. The name of the tool may be omitted if
-/// there is only one tool. `--list` prints the tools as JSON, `--schema TOOL` the schema of its arguments, `--help` a
-/// description of both.
+/// there is only one tool. `--list` prints the tools as JSON, `--schema TOOL` prints the schema of its arguments, and
+/// `--help` describes the usage.
 ///
-/// Standard output gets one JSON object, see [`one_shot`](super). Progress, and the details of an error that only an
-/// operator may see, go to standard error. The size of the arguments is limited to [`MAX_INPUT_BYTES`]. An
-/// interruption (`SIGINT`, `SIGTERM`) cancels the call, which ends the programs it started.
+/// Standard output gets one JSON object, see [`one_shot`](super). Progress, and error details that only an operator may
+/// see, go to standard error. The size of the arguments is limited to [`MAX_INPUT_BYTES`]. An
+/// interruption (`SIGINT`, `SIGTERM`) cancels the call, which ends the programs that it started.
 ///
-/// `words` is the command line, with the name of the program first; `toolbox` builds the toolbox, in the asynchronous
+/// `args` is the command line, with the name of the program first; `toolbox` builds the toolbox, in the asynchronous
 /// runtime of the program. Disable paging there ([`without_paging`](crate::toolbox::ToolboxBuilder::without_paging)),
 /// because there is no second call to read the rest of a result.
 ///
@@ -66,18 +66,18 @@ enum Request {
 /// }
 /// ```
 pub fn main<E: fmt::Display>(
-    words: impl IntoIterator<Item = OsString>,
+    args: impl IntoIterator<Item = OsString>,
     toolbox: impl FnOnce() -> Result<Toolbox, E>,
 ) -> ExitCode {
-    let mut words = words.into_iter();
-    let name = words.next().unwrap_or_default();
+    let mut args = args.into_iter();
+    let name = args.next().unwrap_or_default();
     let name = Path::new(&name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let (text, status) = match run(&name, words, toolbox) {
+    let (text, status) = match run(&name, args, toolbox) {
         Ok((text, status)) => (text, status),
         Err(response) => (response.json.to_string(), response.status),
     };
     match writeln!(io::stdout(), "{text}") {
-        // If the reader closes the pipe, it has read enough.
+        // A reader that closes the pipe needs no more output.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             let _ = writeln!(io::stderr(), "the output cannot be written: {error}");
             ExitCode::FAILURE
@@ -89,52 +89,52 @@ pub fn main<E: fmt::Display>(
 /// Returns the content of standard output, and the exit status.
 fn run<E: fmt::Display>(
     name: &str,
-    words: impl Iterator<Item = OsString>,
+    args: impl Iterator<Item = OsString>,
     toolbox: impl FnOnce() -> Result<Toolbox, E>,
 ) -> Result<(String, u8), OneShotOutput> {
-    let asked = understood(name, words).map_err(|error| wrong("INVALID_INPUT", error))?;
+    let request = parse_args(name, args).map_err(|error| usage_error("INVALID_INPUT", error))?;
     let failed = |reason: String| OneShotOutput::failed(&ToolError::failed(reason));
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed(format!("The program cannot run: {error}")))?;
     let toolbox = {
-        let _within = runtime.enter();
+        let _guard = runtime.enter();
         toolbox().map_err(|error| failed(error.to_string()))?
     };
     let tools = toolbox.list();
-    let done = match asked {
+    let output = match request {
         Request::Help => (printable(&help(name, &tools)).into_owned(), 0),
         Request::List => {
             let tools: Vec<Value> = tools.iter().map(ToolMeta::to_json).collect();
             (json!({ "tools": tools }).to_string(), 0)
         }
-        Request::Schema(tool) => (chosen(tool, &tools)?.input_schema.to_string(), 0),
+        Request::Schema(tool) => (find_tool(tool, &tools)?.input_schema.to_string(), 0),
         Request::Call(tool) => {
-            let tool = chosen(tool, &tools)?;
-            let input = input().map_err(|error| OneShotOutput::failed(&unreadable(&error)))?;
-            let response = runtime.block_on(interruptible(&toolbox, &tool.name, &input));
+            let tool = find_tool(tool, &tools)?;
+            let input = read_input().map_err(|error| OneShotOutput::failed(&unreadable(&error)))?;
+            let response = runtime.block_on(run_interruptible(&toolbox, &tool.name, &input));
             if !response.detail.is_empty() {
                 let _ = writeln!(io::stderr(), "{}", printable(&response.detail));
             }
             (response.json.to_string(), response.status)
         }
     };
-    end(runtime);
-    Ok(done)
+    shut_down(runtime);
+    Ok(output)
 }
 
-/// Shuts the runtime down even if a thread, which cannot be stopped, is still working.
-fn end(runtime: Runtime) {
+/// Shuts the runtime down even if a thread is still working, since threads cannot be stopped.
+fn shut_down(runtime: Runtime) {
     runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
 }
 
-fn understood(name: &str, words: impl Iterator<Item = OsString>) -> Result<Request, String> {
+fn parse_args(name: &str, args: impl Iterator<Item = OsString>) -> Result<Request, String> {
     let help = format!("see `{name} --help`");
-    let mut given = Vec::new();
-    for word in words {
-        given.push(word.into_string().map_err(|_| format!("An argument is not UTF-8; {help}"))?);
+    let mut strings = Vec::new();
+    for arg in args {
+        strings.push(arg.into_string().map_err(|_| format!("An argument is not UTF-8; {help}"))?);
     }
-    let given: Vec<&str> = given.iter().map(String::as_str).collect();
-    match given.as_slice() {
+    let args: Vec<&str> = strings.iter().map(String::as_str).collect();
+    match args.as_slice() {
         ["-h" | "--help", ..] => Ok(Request::Help),
         ["--list"] => Ok(Request::List),
         ["--schema"] => Ok(Request::Schema(None)),
@@ -142,36 +142,36 @@ fn understood(name: &str, words: impl Iterator<Item = OsString>) -> Result<Reque
         [] => Ok(Request::Call(None)),
         [tool] if !tool.starts_with('-') => Ok(Request::Call(Some((*tool).to_owned()))),
         [option, ..] if option.starts_with('-') => Err(format!("Unknown option `{option}`; {help}")),
-        [_, more, ..] => Err(format!(
-            "Unexpected argument `{more}`: the tool reads its arguments as JSON from standard input; {help}"
+        [_, extra, ..] => Err(format!(
+            "Unexpected argument `{extra}`: the tool reads its arguments as JSON from standard input; {help}"
         )),
         _ => Err(help),
     }
 }
 
 /// Returns the named tool, or the only tool if none is named.
-fn chosen(name: Option<String>, tools: &[ToolMeta]) -> Result<&ToolMeta, OneShotOutput> {
+fn find_tool(name: Option<String>, tools: &[ToolMeta]) -> Result<&ToolMeta, OneShotOutput> {
     let names = || tools.iter().map(|tool| tool.name.as_str());
-    let all = || names().collect::<Vec<_>>().join(", ");
+    let list = || names().collect::<Vec<_>>().join(", ");
     match (name, tools) {
-        (None, [only]) => Ok(only),
-        (None, _) => Err(wrong("TOOL_NOT_FOUND", format!("Name one of the tools: {}", all()))),
+        (None, [tool]) => Ok(tool),
+        (None, _) => Err(usage_error("TOOL_NOT_FOUND", format!("Name one of the tools: {}", list()))),
         (Some(name), _) => tools.iter().find(|tool| tool.name == *name).ok_or_else(|| {
             let hint = match closest_match(&name, names()) {
                 Some(suggestion) => format!("did you mean '{suggestion}'?"),
-                None => format!("there are {}", all()),
+                None => format!("there are {}", list()),
             };
-            wrong("TOOL_NOT_FOUND", format!("Tool not found: {name}; {hint}"))
+            usage_error("TOOL_NOT_FOUND", format!("Tool not found: {name}; {hint}"))
         }),
     }
 }
 
-fn wrong(code: &'static str, reason: String) -> OneShotOutput {
+fn usage_error(code: &'static str, reason: String) -> OneShotOutput {
     OneShotOutput { status: 2, ..OneShotOutput::failed(&ToolError::failed_with(code, reason)) }
 }
 
-/// Returns standard input, or one byte more than is allowed.
-fn input() -> Result<Vec<u8>, String> {
+/// Reads standard input, at most one byte more than is allowed.
+fn read_input() -> Result<Vec<u8>, String> {
     let stdin = io::stdin();
     if stdin.is_terminal() {
         let _ =
@@ -183,8 +183,8 @@ fn input() -> Result<Vec<u8>, String> {
     read.map(|_| bytes).map_err(|error| error.to_string())
 }
 
-/// Runs a call, which an interruption cancels.
-async fn interruptible(toolbox: &Toolbox, tool: &str, input: &[u8]) -> OneShotOutput {
+/// Runs a call that an interruption of the program cancels.
+async fn run_interruptible(toolbox: &Toolbox, tool: &str, input: &[u8]) -> OneShotOutput {
     let cancel = CancellationToken::new();
     let watch = tokio::spawn({
         let cancel = cancel.clone();
@@ -201,21 +201,21 @@ async fn interruptible(toolbox: &Toolbox, tool: &str, input: &[u8]) -> OneShotOu
     response
 }
 
-/// Completes when the program is told to stop: at the first `SIGINT` or `SIGTERM` after it was first polled. From
-/// then on these signals do not end the program. If no handler can be set, they do, and this future never completes.
+/// Completes when the program is asked to stop: at the first `SIGINT` or `SIGTERM` after the first poll. From then on,
+/// these signals do not end the program. If no handler can be set, they do, and this future never completes.
 #[cfg(unix)]
 pub async fn interrupted() {
     use tokio::signal::unix::{SignalKind, signal};
     let kinds = [SignalKind::interrupt(), SignalKind::terminate()];
     let mut signals: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
-    let arrived = |cx: &mut Context<'_>| {
-        let came = signals.iter_mut().any(|signal| signal.poll_recv(cx).is_ready());
-        if came { Poll::Ready(()) } else { Poll::Pending }
+    let poll = |cx: &mut Context<'_>| {
+        let has_signal = signals.iter_mut().any(|signal| signal.poll_recv(cx).is_ready());
+        if has_signal { Poll::Ready(()) } else { Poll::Pending }
     };
-    poll_fn(arrived).await;
+    poll_fn(poll).await;
 }
 
-/// Completes when the program is told to stop.
+/// Completes when the program is asked to stop.
 #[cfg(not(unix))]
 pub async fn interrupted() {
     if tokio::signal::ctrl_c().await.is_err() {

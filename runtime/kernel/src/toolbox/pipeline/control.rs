@@ -1,4 +1,4 @@
-//! Handles the requests of results.
+//! Handles the requests in results: effects and input.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::spec::ToolSpec;
 use crate::toolbox::{Admitted, Toolbox};
 use toolgen_core::internal::BorrowedValue;
 
-/// The handlers of requests of results.
+/// The handlers of the requests in results.
 #[derive(Clone, Default)]
 pub(crate) struct Controls {
     pub(crate) effects: BTreeMap<Text, Arc<dyn EffectHandler>>,
@@ -39,35 +39,33 @@ pub(crate) struct Controls {
 
 /// The outcome of requesting input.
 enum InputOutcome {
-    Answer(Value),
+    Input(Value),
     Later(InputRequest),
 }
 
 impl Toolbox {
-    /// Runs a call from checked arguments until its tool requests nothing more.
+    /// Runs a call with checked arguments until its tool makes no more requests.
     pub(super) async fn perform<'a>(
         &'a self,
         admitted: Admitted<'a>,
         arguments: BorrowedValue<'a>,
         call: &ToolCall,
-        seen: &'a Invocation<'a>,
+        invocation: &'a Invocation<'a>,
         record: &mut Record,
     ) -> Outcome {
-        let (inner, spec, ctx) = (self.inner(), admitted.spec, seen.ctx());
+        let (inner, spec, ctx) = (self.inner(), admitted.spec, invocation.ctx());
         let (layers, controls) = (&inner.layers, &inner.layers.controls);
         let tool = &**inner.build(admitted)?;
         // A tool can run again only if there is an input handler.
-        let kept = controls.input.is_some().then(|| arguments.clone().into_value());
-        let brings = call.brings();
-        // The inputs that were requested before the call was resumed are unknown.
-        brings
-            .inputs
-            .iter()
-            .for_each(|response| ctx.hide(&layers.redactor.secrets_in_answer(None, response)));
+        let retained = controls.input.is_some().then(|| arguments.clone().into_value());
+        let resumption = call.brings();
+        // The schemas of inputs from before the call was resumed are unknown.
+        resumption.inputs.iter().for_each(|input| ctx.hide(&layers.redactor.secrets_in_answer(None, input)));
         // Boxed: few calls resume, and all others would reserve the space for it.
-        let resumed = (!brings.inputs.is_empty()).then(|| Box::new(ctx.with_inputs(brings.inputs.clone())));
+        let resumed =
+            (!resumption.inputs.is_empty()).then(|| Box::new(ctx.with_inputs(resumption.inputs.clone())));
         let first = resumed.as_deref().unwrap_or(ctx);
-        let run = layers.execute((tool, seen), arguments, first, record, &brings.spends);
+        let run = layers.execute((tool, invocation), arguments, first, record, &resumption.spends);
         let mut result = run.await.map_err(|error| nested_wait_error(error, call))?;
         let mut inputs = Vec::new();
         while !result.is_error() {
@@ -84,16 +82,16 @@ impl Toolbox {
                 Control::NeedInput(request) => {
                     ctx.add_event("toolgen.input.requested", &[]);
                     if inputs.is_empty() {
-                        inputs.clone_from(&brings.inputs);
+                        inputs.clone_from(&resumption.inputs);
                     }
                     let schema = request.schema.clone();
-                    let response = match controls
+                    let input = match controls
                         .ask(request, inputs.len(), ctx, layers.callback_timeouts.people)
                         .await?
                     {
-                        InputOutcome::Answer(response) => response,
+                        InputOutcome::Input(input) => input,
                         InputOutcome::Later(request) => {
-                            return Err(layers.waits(
+                            return Err(layers.input_required(
                                 (&**inner.registry.at(admitted.index), &inner.registry),
                                 request,
                                 inputs,
@@ -102,12 +100,12 @@ impl Toolbox {
                             ));
                         }
                     };
-                    ctx.hide(&layers.redactor.secrets_in_answer(Some(&schema), &response));
-                    inputs.push(response);
-                    let (arguments, again) =
-                        (kept.clone().unwrap_or_default(), ctx.with_inputs(inputs.clone()));
+                    ctx.hide(&layers.redactor.secrets_in_answer(Some(&schema), &input));
+                    inputs.push(input);
+                    let (arguments, ctx_with_inputs) =
+                        (retained.clone().unwrap_or_default(), ctx.with_inputs(inputs.clone()));
                     result = layers
-                        .execute((tool, seen), arguments.into(), &again, record, &[])
+                        .execute((tool, invocation), arguments.into(), &ctx_with_inputs, record, &[])
                         .await
                         .map_err(|error| nested_wait_error(error, call))?;
                 }
@@ -119,8 +117,8 @@ impl Toolbox {
 }
 
 impl Layers {
-    /// Returns the error of a call whose tool needs more input.
-    fn waits(
+    /// Returns the error for a call whose tool needs more input.
+    fn input_required(
         &self,
         (tool, registry): (&dyn AgentTool, &Registry),
         request: InputRequest,
@@ -146,16 +144,16 @@ impl Controls {
             let text = format!("the effect '{}' has no handler", effect.name);
             return Err(ToolError::failed_with(EFFECT_UNHANDLED, text));
         };
-        let handled = with_timeout(limit, async { handler.handle(effect, ctx).await });
-        let result = match ctx.caller_token().run_until_cancelled(handled).await {
+        let handle = with_timeout(limit, async { handler.handle(effect, ctx).await });
+        let result = match ctx.caller_token().run_until_cancelled(handle).await {
             None => return Err(ToolError::Cancelled),
-            Some(Ok(handled)) => handled?,
-            Some(Err(silence)) => {
-                let how = match silence {
+            Some(Ok(outcome)) => outcome?,
+            Some(Err(failure)) => {
+                let problem = match failure {
                     CallbackFailure::Panicked => "failed",
-                    CallbackFailure::Late => "did not complete in time",
+                    CallbackFailure::TimedOut => "did not complete in time",
                 };
-                let text = format!("the effect '{}' {how}", effect.name);
+                let text = format!("the effect '{}' {problem}", effect.name);
                 return Err(ToolError::failed_with(EFFECT_FAILED, text));
             }
         };
@@ -168,15 +166,15 @@ impl Controls {
         }
     }
 
-    /// Returns an input that matches, or the request if there is no input now.
+    /// Returns an input that matches the schema, or the request if there is no input yet.
     async fn ask(
         &self,
         request: InputRequest,
-        answered: usize,
+        rounds: usize,
         ctx: &ToolContext,
         limit: Option<Duration>,
     ) -> Result<InputOutcome, ToolError> {
-        if answered >= MAX_INPUT_ROUNDS {
+        if rounds >= MAX_INPUT_ROUNDS {
             let text = format!("the tool requested input more than {MAX_INPUT_ROUNDS} times");
             return Err(ToolError::failed_with("INPUT_ROUNDS", text));
         }
@@ -184,19 +182,19 @@ impl Controls {
         let mut problems = Vec::new();
         for attempt in 1..=MAX_INPUT_ATTEMPTS {
             let question = InputQuestion { request: &request, attempt, problems: &problems };
-            let asked = with_timeout(limit, async { handler.ask(question, ctx).await });
-            let reply = match ctx.caller_token().run_until_cancelled(asked).await {
+            let ask = with_timeout(limit, async { handler.ask(question, ctx).await });
+            let reply = match ctx.caller_token().run_until_cancelled(ask).await {
                 None => return Err(ToolError::Cancelled),
                 Some(Err(CallbackFailure::Panicked)) => {
                     return Err(ToolError::failed("asking for input failed"));
                 }
-                Some(Err(CallbackFailure::Late)) => InputReply::Later,
+                Some(Err(CallbackFailure::TimedOut)) => InputReply::Later,
                 Some(Ok(reply)) => reply?,
             };
             match reply {
-                InputReply::Given(response) => match fitted(&request, response) {
-                    Ok(response) => return Ok(InputOutcome::Answer(response)),
-                    Err(wrong) => problems = wrong,
+                InputReply::Given(input) => match decode_input(&request, input) {
+                    Ok(input) => return Ok(InputOutcome::Input(input)),
+                    Err(input_problems) => problems = input_problems,
                 },
                 InputReply::Declined => {
                     let text = format!("The tool needs input that was not given: {}", request.message);
@@ -211,8 +209,8 @@ impl Controls {
     }
 }
 
-/// Turns the wait of another tool, which this tool called, into a failure: resuming the other call would not resume
-/// this one.
+/// If a tool that this tool called waits, turns the wait into a failure: resuming the nested call would not resume
+/// this call.
 fn nested_wait_error(error: ToolError, call: &ToolCall) -> ToolError {
     match error {
         ToolError::ApprovalRequired(request) if request.id != call.id => {
@@ -231,10 +229,10 @@ fn nested_wait_error(error: ToolError, call: &ToolCall) -> ToolError {
     }
 }
 
-/// Returns the input for a request as the tool gets it, or all problems with it.
-pub(super) fn fitted(request: &InputRequest, response: Value) -> Result<Value, Vec<ArgumentProblem>> {
+/// Checks and decodes the input for a request. Returns the input for the tool, or all problems.
+pub(super) fn decode_input(request: &InputRequest, input: Value) -> Result<Value, Vec<ArgumentProblem>> {
     const KEY: &str = "answer";
-    let Some(response) = shallow(response) else {
+    let Some(input) = shallow(input) else {
         let message = format!("the input is nested more than {MAX_DEPTH} levels deep");
         return Err(vec![ArgumentProblem {
             pointer: String::new(),
@@ -244,30 +242,30 @@ pub(super) fn fitted(request: &InputRequest, response: Value) -> Result<Value, V
     };
     let read = |schema: &Value| read_document(schema, &mut Vec::new());
     let schema = &request.schema;
-    if schema.get("type").is_none_or(|kind| kind == "object") && response.is_object() {
+    if schema.get("type").is_none_or(|kind| kind == "object") && input.is_object() {
         let (shape, defs) = read(schema);
-        return decode(&response, &shape, &defs, &JSON_SCHEMA);
+        return decode(&input, &shape, &defs, &JSON_SCHEMA);
     }
-    // Arguments are always objects, so an input, which may be another type, is wrapped in one to be checked.
-    let mut around = json!({ "type": "object", "properties": { KEY: schema }, "required": [KEY] });
+    // The decoder expects an object, so an input of another type is wrapped.
+    let mut wrapper = json!({ "type": "object", "properties": { KEY: schema }, "required": [KEY] });
     for defs in ["$defs", "definitions"] {
-        if let Some(named) = schema.get(defs) {
-            around[defs] = named.clone();
+        if let Some(definitions) = schema.get(defs) {
+            wrapper[defs] = definitions.clone();
         }
     }
-    let (shape, defs) = read(&around);
-    let checked = decode(&json!({ KEY: response }), &shape, &defs, &JSON_SCHEMA);
-    let mut checked = checked.map_err(|mut problems| {
+    let (shape, defs) = read(&wrapper);
+    let decoded = decode(&json!({ KEY: input }), &shape, &defs, &JSON_SCHEMA);
+    let mut decoded = decoded.map_err(|mut problems| {
         for problem in &mut problems {
             let pointer = std::mem::take(&mut problem.pointer);
             problem.pointer = pointer.strip_prefix("/answer").unwrap_or(&pointer).to_owned();
         }
         problems
     })?;
-    Ok(checked.get_mut(KEY).map(Value::take).unwrap_or_default())
+    Ok(decoded.get_mut(KEY).map(Value::take).unwrap_or_default())
 }
 
-/// Marks the result of a completion tool that succeeded as the end of the loop, also in its details.
+/// If a completion tool has succeeded, makes its result end the agent loop, and adds the next state to the details.
 fn complete(spec: &ToolSpec, result: &mut ToolResult) {
     if result.is_error() {
         result.control = Control::Continue;
@@ -277,18 +275,18 @@ fn complete(spec: &ToolSpec, result: &mut ToolResult) {
         return;
     }
     let signal = match result.details.get("next_state").and_then(Value::as_str) {
-        Some(own) => Text::from(own.to_owned()),
+        Some(state) => Text::from(state.to_owned()),
         None => completion.next_state.clone(),
     };
     if !signal.is_empty() && result.details.is_object() {
-        let before = result.details.to_string();
+        let text_before = result.details.to_string();
         if result.details.get("next_state").is_none() {
             result.added_to_details("next_state");
         }
         result.details["next_state"] = Value::from(signal.as_str());
-        // The text must not be cut: the model reads the whole value.
+        // A model that reads the details as text must also see the next state.
         if let [Content::Text(text)] = &mut result.content[..]
-            && *text == before
+            && *text == text_before
         {
             *text = result.details.to_string();
         }

@@ -27,30 +27,30 @@ use crate::spec::ToolSpec;
 const CHANGED: &str = "The call was not executed: a person approved these exact arguments, and middleware would \
                        have changed them.";
 
-/// Valid arguments in both forms.
+/// Valid arguments, under the names of the schema and under the wire names.
 struct Arguments {
-    /// As middleware and approvers see them.
-    redacted: Value,
-    /// As the tool gets them.
+    /// The arguments for middleware and approvers, under the names of the schema.
+    visible: Value,
+    /// The arguments for the tool, under the wire names.
     wire: Value,
 }
 
 impl Arguments {
     fn checked(spec: &ToolSpec, sent: &Value, ctx: &ToolContext) -> Result<Arguments, ToolError> {
-        let read = read(spec, sent);
-        let sent = read.as_ref().unwrap_or(sent);
+        let converted = read(spec, sent);
+        let sent = converted.as_ref().unwrap_or(sent);
         let wire = decoded_for(spec, sent.clone(), ctx)?;
-        let visible = completed(sent, &spec.input, &spec.defs, ctx.dialect());
-        Ok(Arguments { redacted: visible.map_err(ToolError::from_problems)?, wire })
+        let completed = completed(sent, &spec.input, &spec.defs, ctx.dialect());
+        Ok(Arguments { visible: completed.map_err(ToolError::from_problems)?, wire })
     }
 
     /// Returns the arguments of an approved call.
     fn approved(spec: &ToolSpec, visible: Value) -> Result<Arguments, ToolError> {
         let wire = under_wire_names(&visible, &spec.input, &spec.defs).map_err(ToolError::from_problems)?;
-        Ok(Arguments { redacted: visible, wire })
+        Ok(Arguments { visible, wire })
     }
 
-    fn of(spec: &ToolSpec, call: &ToolCall, sent: Value, ctx: &ToolContext) -> Result<Arguments, ToolError> {
+    fn new(spec: &ToolSpec, call: &ToolCall, sent: Value, ctx: &ToolContext) -> Result<Arguments, ToolError> {
         if call.is_approved() {
             Arguments::approved(spec, sent)
         } else {
@@ -59,16 +59,16 @@ impl Arguments {
     }
 }
 
-/// Returns the arguments as approvers see them, if they can be shown completely.
-fn seen(redactor: Option<&ToolRedactor>, arguments: &Value) -> Result<Value, ToolError> {
+/// Returns the redacted arguments for approvers, if they can be shown completely.
+fn redacted(redactor: Option<&ToolRedactor>, arguments: &Value) -> Result<Value, ToolError> {
     redactor
         .map_or(Ok(Value::Null), |redactor| redactor.for_approval(arguments))
         .map_err(|error| not_shown(&error))
 }
 
 impl Layers {
-    /// Returns the arguments, checked and changed by all middleware, and the approved call if it was just approved.
-    /// The tool is the registered one, with its registry.
+    /// Lets all middleware check and change the arguments. Returns the arguments, and the approved call if it was just
+    /// approved.
     pub(super) async fn decide(
         &self,
         (tool, registry, layers): (&dyn AgentTool, &Registry, &[Arc<dyn Layer>]),
@@ -81,31 +81,32 @@ impl Layers {
         if layers.is_empty() && !call.is_approved() {
             return Ok((decoded_for(spec, sent, ctx)?, None));
         }
-        let mut arguments = Arguments::of(spec, call, sent, ctx)?;
-        record
-            .set_completed(&|| Arguments::approved(spec, arguments.redacted.clone()).map(|whole| whole.wire));
+        let mut arguments = Arguments::new(spec, call, sent, ctx)?;
+        record.set_completed(&|| {
+            Arguments::approved(spec, arguments.visible.clone()).map(|arguments| arguments.wire)
+        });
         let approved = &call.brings().approved;
         let mut reasons = Vec::new();
         for layer in layers {
-            let request = ToolRequest { spec, arguments: &arguments.redacted, ctx, approved };
-            match self.ask(&**layer, &request).await? {
+            let request = ToolRequest { spec, arguments: &arguments.visible, ctx, approved };
+            match self.ask_layer(&**layer, &request).await? {
                 MiddlewareDecision::Allow => {}
                 MiddlewareDecision::Modify(modified) if call.is_approved() => {
-                    if modified != arguments.redacted {
+                    if modified != arguments.visible {
                         return Err(ToolError::denied(CHANGED));
                     }
                 }
                 MiddlewareDecision::Modify(modified) => {
                     arguments = Arguments::checked(spec, &parsed(modified)?, ctx)?;
-                    let whole = || Arguments::approved(spec, arguments.redacted.clone());
-                    record.set_completed(&|| whole().map(|whole| whole.wire));
+                    let approved = || Arguments::approved(spec, arguments.visible.clone());
+                    record.set_completed(&|| approved().map(|arguments| arguments.wire));
                     if let Some(redactor) = redactor {
-                        redactor.hide_secrets(&arguments.redacted, ctx);
+                        redactor.hide_secrets(&arguments.visible, ctx);
                     }
                 }
-                MiddlewareDecision::Deny(cause) => return Err(ToolError::denied(cause)),
+                MiddlewareDecision::Deny(reason) => return Err(ToolError::denied(reason)),
                 MiddlewareDecision::NeedApproval(reason) => {
-                    let reason = self.reason(&reason, redactor, &arguments.redacted, ctx)?;
+                    let reason = self.redacted_reason(&reason, redactor, &arguments.visible, ctx)?;
                     if !approved.contains(&reason) && !reasons.contains(&reason) {
                         reasons.push(reason);
                     }
@@ -115,82 +116,81 @@ impl Layers {
         if reasons.is_empty() {
             return Ok((arguments.wire, None));
         }
-        // Boxed: few calls get here, and all others would reserve the space for it.
-        let visible = seen(redactor, &arguments.redacted)?;
+        // Boxed: few calls need an approval, and all others would reserve the space for it.
+        let redacted = redacted(redactor, &arguments.visible)?;
         let decision = record.decision();
-        let asked =
-            self.approve((tool, registry), (arguments.redacted, visible, decision), reasons, call, ctx);
-        let approved = Box::pin(asked).await?;
+        let approval =
+            self.approve((tool, registry), (arguments.visible, redacted, decision), reasons, call, ctx);
+        let approved = Box::pin(approval).await?;
         let wire = Arguments::approved(spec, approved.arguments.clone())?.wire;
         Ok((wire, Some(approved)))
     }
 
-    /// Returns a reason for an approval as people see it.
-    fn reason(
+    /// Redacts a reason for an approval, for people.
+    fn redacted_reason(
         &self,
         reason: &str,
         redactor: Option<&ToolRedactor>,
         arguments: &Value,
         ctx: &ToolContext,
     ) -> Result<String, ToolError> {
-        let (seen, secrets) = (seen(redactor, arguments)?, ctx.secrets().unwrap_or_default());
-        self.redactor.reason(reason, &seen, &secrets).map_err(|error| not_shown(&error))
+        let (redacted, secrets) = (redacted(redactor, arguments)?, ctx.secrets().unwrap_or_default());
+        self.redactor.reason(reason, &redacted, &secrets).map_err(|error| not_shown(&error))
     }
 
-    async fn ask(
+    async fn ask_layer(
         &self,
         layer: &dyn Layer,
         request: &ToolRequest<'_>,
     ) -> Result<MiddlewareDecision, ToolError> {
-        let asked = with_timeout(Some(self.callback_timeouts.callbacks), async {
+        let decide = with_timeout(Some(self.callback_timeouts.callbacks), async {
             match layer.decide(request) {
                 None => MiddlewareDecision::Allow,
-                Some(decided) => decided.await,
+                Some(decision) => decision.await,
             }
         });
-        let decided = request.ctx.caller_token().run_until_cancelled(asked).await;
-        decided.ok_or(ToolError::Cancelled)?.map_err(|silence| {
-            ToolError::denied(match silence {
+        let decision = request.ctx.caller_token().run_until_cancelled(decide).await;
+        decision.ok_or(ToolError::Cancelled)?.map_err(|failure| {
+            ToolError::denied(match failure {
                 CallbackFailure::Panicked => "tool middleware panicked",
-                CallbackFailure::Late => "tool middleware did not respond in time",
+                CallbackFailure::TimedOut => "tool middleware did not respond in time",
             })
         })
     }
 
-    /// Returns the call as approved. The request is sealed before the approver sees it: it can be stored and resumed,
-    /// unless the call runs first.
+    /// Asks for an approval, and returns the approved call. The request is sealed before the approver sees it, so that
+    /// it can be stored and resumed, unless the call runs first.
     async fn approve(
         &self,
         (tool, registry): (&dyn AgentTool, &Registry),
-        (arguments, visible, decision): (Value, Value, Option<Approval>),
+        (arguments, redacted_arguments, decision): (Value, Value, Option<Approval>),
         reasons: Vec<String>,
         call: &ToolCall,
         ctx: &ToolContext,
     ) -> Result<Box<ToolCall>, ToolError> {
-        let before = call.brings();
+        let previous = call.brings();
         let name = tool.spec().name.to_text();
-        let call = self.seals.waiting(call, name, arguments, before.inputs.clone(), ctx);
+        let call = self.seals.waiting(call, name, arguments, previous.inputs.clone(), ctx);
         let calls = callees(tool, registry);
-        let request =
-            ApprovalRequest { call, redacted_arguments: visible, calls, reasons, approver: Text::EMPTY };
+        let request = ApprovalRequest { call, redacted_arguments, calls, reasons, approver: Text::EMPTY };
         let waited = self.seals.seal(Waited::Approval(Box::new(request)), tool, registry)?;
         let Waited::Approval(request) = &waited else { return Err(waited.not_yet()) };
-        let text = match (decision, &self.approver) {
-            // The decision in the replayed run; the approver is not called.
-            (Some(text), _) => text,
+        let approval = match (decision, &self.approver) {
+            // A replay has the recorded decision, so the approver is not called.
+            (Some(approval), _) => approval,
             (None, None) => Approval::Later,
             (None, Some(approver)) => {
-                let asked = with_timeout(self.callback_timeouts.people, async {
+                let approve = with_timeout(self.callback_timeouts.people, async {
                     approver.approve(request, ctx).await
                 });
-                match ctx.caller_token().run_until_cancelled(asked).await.ok_or(ToolError::Cancelled)? {
-                    Ok(text) => text,
-                    Err(CallbackFailure::Late) => Approval::Later,
+                match ctx.caller_token().run_until_cancelled(approve).await.ok_or(ToolError::Cancelled)? {
+                    Ok(approval) => approval,
+                    Err(CallbackFailure::TimedOut) => Approval::Later,
                     Err(CallbackFailure::Panicked) => return Err(ToolError::denied("the approval failed")),
                 }
             }
         };
-        let decision = match &text {
+        let decision = match &approval {
             Approval::Approved | Approval::ApprovedBy(_) => "approved",
             Approval::Rejected(_) => "rejected",
             Approval::Later => "later",
@@ -199,20 +199,20 @@ impl Layers {
             "toolgen.approval.decided",
             &[("toolgen.approval.decision", Attribute::Text(decision))],
         );
-        let by = match text {
+        let approver = match approval {
             Approval::Approved => Text::EMPTY,
-            Approval::ApprovedBy(who) => who,
+            Approval::ApprovedBy(name) => name,
             Approval::Rejected(reason) => return Err(ToolError::denied(reason)),
             Approval::Later => {
                 // The new request replaces the old one.
-                self.seals.spend(&before.spends, self.callback_timeouts.callbacks).await?;
+                self.seals.spend(&previous.spends, self.callback_timeouts.callbacks).await?;
                 self.seals.put(request, ctx, self.callback_timeouts.callbacks).await?;
                 return Err(waited.not_yet());
             }
         };
         let approved = ToolCall::resumed(waited, None);
-        let brings = approved.brings().clone();
-        let spends = [&brings.spends[..], &before.spends[..]].concat();
-        Ok(Box::new(approved.resuming(Resumption { approver: by, spends, ..brings })))
+        let resumption = approved.brings().clone();
+        let spends = [&resumption.spends[..], &previous.spends[..]].concat();
+        Ok(Box::new(approved.resuming(Resumption { approver, spends, ..resumption })))
     }
 }

@@ -1,4 +1,4 @@
-//! Runs a call that every layer has admitted: alone if it is exclusive, and recorded.
+//! Records and runs a call that every layer has admitted. An exclusive call runs alone.
 
 use std::time::Duration;
 
@@ -13,84 +13,87 @@ use crate::layers::layer::{self, Invocation, Next, Outcome};
 use toolgen_core::internal::BorrowedValue;
 
 impl Layers {
-    /// Runs a tool within the layers around it, alone if it is exclusive and otherwise never concurrently with an
-    /// exclusive one, unless the request that the call resumes was resumed before.
+    /// Runs a tool within the layers around it, unless the request that the call resumes was resumed before. An
+    /// exclusive tool runs alone, and other tools never run concurrently with it.
     pub(super) async fn execute<'a>(
         &self,
-        (tool, seen): (&'a dyn AgentTool, &Invocation<'_>),
+        (tool, invocation): (&'a dyn AgentTool, &Invocation<'_>),
         arguments: BorrowedValue<'a>,
         ctx: &'a ToolContext,
         record: &mut Record,
         spends: &[Ticket],
     ) -> Outcome {
-        let spec = seen.spec();
-        let alone;
+        let spec = invocation.spec();
+        let permit;
         let ctx = match &self.exclusion {
             None => ctx,
             Some(exclusion) => {
-                let seated = Exclusion::enter(exclusion, ctx.seat(), spec.exclusive);
-                if seated.must_wait() {
-                    let ready = ctx.caller_token().run_until_cancelled(seated.ready()).await;
+                let guard = Exclusion::enter(exclusion, ctx.seat(), spec.exclusive);
+                if guard.must_wait() {
+                    let ready = ctx.caller_token().run_until_cancelled(guard.ready()).await;
                     ready.ok_or(ToolError::Cancelled)?;
                 }
-                alone = (ctx.seated(seated.seat()), seated);
-                &alone.0
+                permit = (ctx.seated(guard.seat()), guard);
+                &permit.0
             }
         };
-        let start = Start { layers: self, tool, seen, arguments, ctx, record, spends };
-        let around = &seen.layers().around[..];
-        if around.is_empty() {
-            return start.run().await;
+        let pending = PendingRun { layers: self, tool, invocation, arguments, ctx, record, spends };
+        let around_layers = &invocation.layers().around[..];
+        if around_layers.is_empty() {
+            return pending.run().await;
         }
         // On the heap: few tools have such layers, and all others would reserve the space for it.
-        let run = Box::pin(async move { Next::new(around, seen, || Box::pin(start.run())).run().await });
-        Box::pin(layer::pass(around, seen, run)).await
+        let run =
+            Box::pin(
+                async move { Next::new(around_layers, invocation, || Box::pin(pending.run())).run().await },
+            );
+        Box::pin(layer::pass(around_layers, invocation, run)).await
     }
 }
 
-/// The start of a call that continues to its tool.
-struct Start<'a, 'r> {
+/// A call that is ready to run its tool.
+struct PendingRun<'a, 'r> {
     layers: &'r Layers,
     tool: &'a dyn AgentTool,
-    seen: &'r Invocation<'r>,
+    invocation: &'r Invocation<'r>,
     arguments: BorrowedValue<'a>,
     ctx: &'a ToolContext,
     record: &'r mut Record,
     spends: &'r [Ticket],
 }
 
-impl Start<'_, '_> {
+impl PendingRun<'_, '_> {
     /// Records that the tool is about to run, and runs it.
     async fn run(self) -> Outcome {
-        let patience = self.layers.callback_timeouts.callbacks;
-        recorded(self.record, self.ctx, patience).await?;
+        let callback_timeout = self.layers.callback_timeouts.callbacks;
+        record_intent(self.record, self.ctx, callback_timeout).await?;
         // This is the last step before the tool: an approved call that cannot be recorded stays approved.
         if !self.spends.is_empty() {
-            Box::pin(self.layers.seals.spend(self.spends, patience)).await?;
+            Box::pin(self.layers.seals.spend(self.spends, callback_timeout)).await?;
         }
-        let limit = time_limit(self.seen.spec(), self.layers.default_timeout, self.ctx.timeout());
+        let limit = time_limit(self.invocation.spec(), self.layers.default_timeout, self.ctx.timeout());
         if let Some(span) = self.ctx.span() {
             span.runs();
         }
         // No `match`: otherwise the future of every call would contain the outcome of a replay while its tool runs.
-        if let Some(outcome) = self.record.answer() {
-            self.seen.start(true);
+        if let Some(outcome) = self.record.replayed_outcome() {
+            self.invocation.start(true);
             return outcome;
         }
-        self.seen.start(false);
+        self.invocation.start(false);
         execute(self.tool, self.arguments, self.ctx, limit).await
     }
 }
 
-/// Records the intent of a call. If that takes time, the call does not run if the caller cancels or the time limit of
-/// callbacks is reached.
-async fn recorded(record: &mut Record, ctx: &ToolContext, limit: Duration) -> Result<(), ToolError> {
-    let Some(written) = record.intent()? else { return Ok(()) };
-    // On the heap: otherwise the future of every call would contain what few calls need.
-    let written = Box::pin(callback::with_timeout(Some(limit), written));
-    match ctx.caller_token().run_until_cancelled(written).await {
+/// Records the intent of a call. Returns an error, so that the call does not run, if the caller cancels it meanwhile
+/// or the limit is reached.
+async fn record_intent(record: &mut Record, ctx: &ToolContext, limit: Duration) -> Result<(), ToolError> {
+    let Some(intent) = record.intent()? else { return Ok(()) };
+    // On the heap: otherwise the future of every call would reserve space that few calls need.
+    let intent = Box::pin(callback::with_timeout(Some(limit), intent));
+    match ctx.caller_token().run_until_cancelled(intent).await {
         None => Err(ToolError::Cancelled),
-        Some(Ok(written)) => written,
+        Some(Ok(outcome)) => outcome,
         Some(Err(_)) => {
             let text = "The call could not be recorded in time, so it was not executed";
             Err(ToolError::failed_with("AUDIT_FAILED", text))

@@ -52,7 +52,7 @@ impl Observers {
         toolbox: &Toolbox,
         call: &ToolCall,
         index: Option<usize>,
-        around: &TurnContext,
+        turn: &TurnContext,
     ) -> Option<Arc<Observers>> {
         let inner = toolbox.inner();
         let layers = &inner.layers;
@@ -69,65 +69,65 @@ impl Observers {
             events,
             id: call.id.clone(),
             name: call.name.clone(),
-            agent_id: around.agent_id.clone(),
-            session_id: around.session.as_ref().map(|session| Text::copy_of(session.id())),
-            principal: around.principal.as_ref().map(|principal| principal.id.clone()),
+            agent_id: turn.agent_id.clone(),
+            session_id: turn.session.as_ref().map(|session| Text::copy_of(session.id())),
+            principal: turn.principal.as_ref().map(|principal| principal.id.clone()),
             approved_by: OnceLock::new(),
         }))
     }
 
     /// Returns a context that reports to these observers first. Its reports contain no secrets of the call.
-    pub(super) fn instrument(self: &Arc<Self>, around: &TurnContext) -> Arc<TurnContext> {
-        let mut own = around.clone();
-        let (watch, next) = (Arc::clone(self), around.on_progress.clone());
-        own.on_progress = Some(Arc::new(move |line| {
-            watch.report(|events| EventKind::Progress {
+    pub(super) fn instrument(self: &Arc<Self>, turn: &TurnContext) -> Arc<TurnContext> {
+        let mut instrumented = turn.clone();
+        let (observers, next) = (Arc::clone(self), turn.on_progress.clone());
+        instrumented.on_progress = Some(Arc::new(move |line| {
+            observers.report(|events| EventKind::Progress {
                 message: events.redactor.text(&line, &Secrets::default()).into_owned(),
             });
             if let Some(next) = &next {
                 contained(|| next(line));
             }
         }));
-        let (watch, next) = (Arc::clone(self), around.on_update.clone());
-        own.on_update = Some(Arc::new(move |result| watch.update(result, next.as_deref())));
-        Arc::new(own)
+        let (observers, next) = (Arc::clone(self), turn.on_update.clone());
+        instrumented.on_update = Some(Arc::new(move |result| observers.update(result, next.as_deref())));
+        Arc::new(instrumented)
     }
 
-    /// Lets the call begin, or returns the response that replaces it.
+    /// Calls the hooks before the call. Returns a response if the call must not run.
     pub(super) async fn begins(&self, call: &ToolCall, ctx: &ToolContext) -> Option<Box<ToolResponse>> {
         if let Some(hooks) = &self.hooks {
-            let asked =
+            let ask =
                 with_timeout(Some(self.hook_timeout), async { hooks.before_tool_execution(call, ctx).await });
-            match ctx.caller_token().run_until_cancelled(asked).await {
+            match ctx.caller_token().run_until_cancelled(ask).await {
                 Some(Ok(true)) => {}
-                Some(Err(CallbackFailure::Late)) => {
+                Some(Err(CallbackFailure::TimedOut)) => {
                     return Some(Box::new(ToolResponse::skipped(call, SKIPPED_BY_LATE_HOOK)));
                 }
                 Some(_) => return Some(Box::new(ToolResponse::skipped(call, SKIPPED_BY_HOOK))),
                 None => {
                     let response = ToolResponse::new(call, Err(ToolError::Cancelled));
-                    self.began(&call.arguments, ctx);
-                    self.ended(&response.outcome, response.duration, ctx);
+                    self.report_begin(&call.arguments, ctx);
+                    self.report_end(&response.outcome, response.duration, ctx);
                     return Some(Box::new(response));
                 }
             }
         }
-        self.began(&call.arguments, ctx);
+        self.report_begin(&call.arguments, ctx);
         None
     }
 
-    /// Records that the call was approved, and by whom; empty if unnamed.
+    /// Records the approver of the call, or an empty name if it is unknown.
     pub(super) fn approved(&self, by: &Text) {
-        // The first one stays; a call is approved once.
+        // A call is approved only once.
         let _ = self.approved_by.set(by.clone());
     }
 
     /// Reports the response of the call.
     pub(super) async fn ends(&self, response: &ToolResponse, ctx: &ToolContext) {
-        if !self.ended(&response.outcome, response.duration, ctx)
+        if !self.report_end(&response.outcome, response.duration, ctx)
             && let Some(events) = &self.events
         {
-            // Boxed: few calls report from another thread at the moment of their end.
+            // Boxed: few calls still report from another thread when they end.
             let _ = Box::pin(with_timeout(Some(self.hook_timeout), events.ended.notified())).await;
         }
         if let Some(hooks) = &self.hooks {
@@ -139,13 +139,13 @@ impl Observers {
         }
     }
 
-    /// Reports that the call got a response without running: no hook is called.
+    /// Reports a call that got a response without running. No hook is called.
     pub(super) fn passed_over(&self, response: &ToolResponse, ctx: &ToolContext) {
-        self.began(&Value::Null, ctx);
-        self.ended(&response.outcome, response.duration, ctx);
+        self.report_begin(&Value::Null, ctx);
+        self.report_end(&response.outcome, response.duration, ctx);
     }
 
-    fn began(&self, arguments: &Value, ctx: &ToolContext) {
+    fn report_begin(&self, arguments: &Value, ctx: &ToolContext) {
         if let Some(events) = &self.events {
             contained(|| {
                 let arguments = events.redactor.redact_arguments(arguments, ctx);
@@ -154,9 +154,14 @@ impl Observers {
         }
     }
 
-    /// Sends the last event of the call, after all others. `false` if another thread, which is reporting now, sends
-    /// it.
-    fn ended(&self, outcome: &Result<ToolResult, ToolError>, duration: Duration, ctx: &ToolContext) -> bool {
+    /// Sends the last event of the call, after all others. Returns `false` if another thread, which is reporting now,
+    /// sends it.
+    fn report_end(
+        &self,
+        outcome: &Result<ToolResult, ToolError>,
+        duration: Duration,
+        ctx: &ToolContext,
+    ) -> bool {
         let Some(events) = &self.events else { return true };
         let secrets = ctx.secrets().unwrap_or_default();
         let kind = contained(|| match outcome {
@@ -170,11 +175,12 @@ impl Observers {
                 EventKind::Error { message, code, duration }
             }
         });
-        let unreadable = || EventKind::Error { message: String::new(), code: "UNKNOWN".to_owned(), duration };
-        let end = events.gate.close(self.event(kind.unwrap_or_else(unreadable)));
-        let is_told = end.is_some();
+        let unknown_error =
+            || EventKind::Error { message: String::new(), code: "UNKNOWN".to_owned(), duration };
+        let end = events.gate.close(self.event(kind.unwrap_or_else(unknown_error)));
+        let is_sent = end.is_some();
         end.and_then(|end| contained(|| (events.on_event)(end)));
-        is_told
+        is_sent
     }
 
     fn update(&self, result: ToolResult, next: Option<&(dyn Fn(ToolResult) + Send + Sync)>) {
@@ -227,35 +233,39 @@ impl Observers {
 impl Events {
     /// Returns the redacted content and details of a result.
     fn redact_result(&self, result: &ToolResult, secrets: &Secrets) -> (Value, Value) {
-        let mut visible = self.redactor.result(result, secrets);
-        (visible["content"].take(), visible["details"].take())
+        let mut redacted = self.redactor.result(result, secrets);
+        (redacted["content"].take(), redacted["details"].take())
     }
 }
 
 /// A call that has begun. If it is dropped without a response because its caller abandoned it, the subscriber of
-/// events is notified. In either case, work that the call left behind reports nothing.
+/// events is notified. In both cases, work that outlives the call can no longer report.
 pub(super) struct CallGuard<'a> {
-    watch: Option<&'a Observers>,
+    observers: Option<&'a Observers>,
     ctx: &'a ToolContext,
-    since: Instant,
+    started: Instant,
 }
 
 impl<'a> CallGuard<'a> {
-    pub(super) fn new(watch: Option<&'a Observers>, ctx: &'a ToolContext, since: Instant) -> CallGuard<'a> {
-        CallGuard { watch, ctx, since }
+    pub(super) fn new(
+        observers: Option<&'a Observers>,
+        ctx: &'a ToolContext,
+        started: Instant,
+    ) -> CallGuard<'a> {
+        CallGuard { observers, ctx, started }
     }
 
-    /// Marks the call as answered; its response is reported next.
+    /// Records that the call has a response, which is reported next.
     pub(super) fn answered(mut self) {
-        self.watch = None;
+        self.observers = None;
     }
 }
 
 impl Drop for CallGuard<'_> {
     fn drop(&mut self) {
         self.ctx.end();
-        if let Some(watch) = self.watch {
-            watch.ended(&Err(ToolError::Cancelled), self.since.elapsed(), self.ctx);
+        if let Some(observers) = self.observers {
+            observers.report_end(&Err(ToolError::Cancelled), self.started.elapsed(), self.ctx);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The spans of a call, around its path from the first layer to the tool.
+//! Runs a call, from its first layer to its tool, within its spans.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -21,13 +21,13 @@ impl<F: Future<Output = Outcome> + Unpin> Future for Spanned<'_, F> {
             return Pin::new(run).poll(cx);
         }
         // On the heap: nested calls of tools would otherwise use a lot of stack.
-        let mut came = Box::new(Poll::Pending);
-        within(spans, &mut || *came = Pin::new(&mut *run).poll(cx));
-        *came
+        let mut poll = Box::new(Poll::Pending);
+        within(spans, &mut || *poll = Pin::new(&mut *run).poll(cx));
+        *poll
     }
 }
 
-/// Runs a step within observers; the first is the outermost.
+/// Runs a step within the spans of observers. The first observer is the outermost.
 pub(super) fn within(spans: &[Box<dyn Observer>], step: &mut dyn FnMut()) {
     match spans {
         [] => step(),

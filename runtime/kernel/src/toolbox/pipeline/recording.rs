@@ -18,7 +18,7 @@ use crate::layers::redact::Secrets;
 use crate::toolbox::{Inner, Toolbox};
 
 impl Toolbox {
-    /// Begins to record a call of the tool at the index.
+    /// Starts recording a call of the tool at the index.
     pub(crate) fn record(
         &self,
         call: &ToolCall,
@@ -37,7 +37,7 @@ impl Toolbox {
 }
 
 impl Inner {
-    /// Begins to observe a call of the tool at the index, which arrived at this time.
+    /// Starts observing a call of the tool at the index, which arrived at `started`.
     #[inline]
     pub(super) fn observers(
         &self,
@@ -45,10 +45,10 @@ impl Inner {
         called: (&ToolCall, Option<usize>, SystemTime),
         ctx: &mut ToolContext,
     ) -> Vec<Box<dyn Observer>> {
-        if layers.is_empty() { Vec::new() } else { self.begun(layers, called, ctx) }
+        if layers.is_empty() { Vec::new() } else { self.start_observers(layers, called, ctx) }
     }
 
-    fn begun(
+    fn start_observers(
         &self,
         layers: &[Arc<dyn Layer>],
         (call, index, started): (&ToolCall, Option<usize>, SystemTime),
@@ -57,23 +57,24 @@ impl Inner {
         let redactor = || self.redactor(index);
         let tool = index.map(|index| self.registry.at(index));
         let called = Called { call, tool, redactor: &redactor, started };
-        let concerned = layers.iter().filter(|it| tool.is_none_or(|tool| it.concerns(tool.spec())));
+        let relevant = layers.iter().filter(|layer| tool.is_none_or(|tool| layer.concerns(tool.spec())));
         let mut observers = Vec::new();
-        for layer in concerned {
-            let mut begun = None;
+        for layer in relevant {
+            let mut observer = None;
             within(&observers, &mut || {
-                begun = contained(|| layer.observe(&called, ctx)).unwrap_or_else(|| Some(Box::new(Broken)));
+                observer = contained(|| layer.observe(&called, ctx))
+                    .unwrap_or_else(|| Some(Box::new(PanickedObserver)));
             });
-            observers.extend(begun);
+            observers.extend(observer);
         }
         observers
     }
 }
 
 /// Replaces an observer that panicked at the start of a call.
-struct Broken;
+struct PanickedObserver;
 
-impl Observer for Broken {
+impl Observer for PanickedObserver {
     fn intent(&mut self) -> Result<Option<BoxFuture<'_, Result<(), ToolError>>>, ToolError> {
         Err(ToolError::failed("the call could not be observed, so it was not executed"))
     }
@@ -88,11 +89,11 @@ impl Record {
     }
 
     /// Sets the arguments that the tool would get after the call is approved.
-    pub(crate) fn set_completed(&mut self, whole: &dyn Fn() -> Result<Value, ToolError>) {
-        self.0.iter_mut().for_each(|observer| observer.completed(whole));
+    pub(crate) fn set_completed(&mut self, arguments: &dyn Fn() -> Result<Value, ToolError>) {
+        self.0.iter_mut().for_each(|observer| observer.completed(arguments));
     }
 
-    /// Returns the recorded decision that replaces the approver.
+    /// Returns the recorded decision, if any, that replaces that of the approver.
     pub(crate) fn decision(&self) -> Option<Approval> {
         self.0.iter().find_map(|observer| observer.decide())
     }
@@ -101,17 +102,17 @@ impl Record {
         self.0.iter_mut().for_each(|observer| observer.approved(by));
     }
 
-    /// Reports to the observers that the tool is about to run, unless one of them objects. `None` if there is nothing
-    /// to await.
+    /// Reports to the observers that the tool is about to run. Returns an error if an observer objects, and `None` if
+    /// there is nothing to await.
     pub(crate) fn intent(&mut self) -> Result<Option<BoxFuture<'_, Result<(), ToolError>>>, ToolError> {
         let mut observers = self.0.iter_mut();
         while let Some(observer) = observers.next() {
-            if let Some(written) = observer.intent()? {
+            if let Some(intent) = observer.intent()? {
                 return Ok(Some(Box::pin(async move {
-                    written.await?;
+                    intent.await?;
                     for observer in observers {
-                        if let Some(written) = observer.intent()? {
-                            written.await?;
+                        if let Some(intent) = observer.intent()? {
+                            intent.await?;
                         }
                     }
                     Ok(())
@@ -121,22 +122,22 @@ impl Record {
         Ok(None)
     }
 
-    /// Returns the recorded outcome that replaces the run of the tool.
-    pub(crate) fn answer(&self) -> Option<Outcome> {
+    /// Returns the recorded outcome, if any, that replaces the run of the tool.
+    pub(crate) fn replayed_outcome(&self) -> Option<Outcome> {
         self.0.iter().find_map(|observer| observer.answer())
     }
 
-    /// Calls [`finish`](Self::finish), the innermost first, each within those around it.
+    /// Finishes the observers, the innermost first, each within the spans of the outer observers.
     pub(super) async fn end(mut self, outcome: &Outcome, secrets: Option<Arc<Secrets>>) {
         while let Some(innermost) = self.0.pop() {
-            let (mut ends, mut written) = (Some(innermost), None);
+            let (mut innermost, mut finish) = (Some(innermost), None);
             within(&self.0, &mut || {
-                if let Some(observer) = ends.take() {
-                    written = contained(|| observer.finish(outcome, secrets.clone())).flatten();
+                if let Some(observer) = innermost.take() {
+                    finish = contained(|| observer.finish(outcome, secrets.clone())).flatten();
                 }
             });
-            if let Some(written) = written {
-                caught(written).await;
+            if let Some(finish) = finish {
+                caught(finish).await;
             }
         }
     }
@@ -144,8 +145,8 @@ impl Record {
     pub(crate) async fn finish(self, outcome: &Outcome, secrets: Option<Arc<Secrets>>) {
         for observer in self.0 {
             // The response is final; an error of an observer does not change it.
-            if let Some(Some(written)) = contained(|| observer.finish(outcome, secrets.clone())) {
-                caught(written).await;
+            if let Some(Some(finish)) = contained(|| observer.finish(outcome, secrets.clone())) {
+                caught(finish).await;
             }
         }
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::control::fitted;
+use super::control::decode_input;
 use crate::base::frozen::Text;
 use crate::call::approval::ApprovalRequest;
 use crate::call::callback;
@@ -23,7 +23,7 @@ impl Toolbox {
     /// This never fails: a problem with the request is the response, and nothing has run. In addition to the usual
     /// codes, there are `APPROVAL_INVALID` for a request that was changed, of another toolbox or caller, or of a tool
     /// that has changed since; `APPROVAL_EXPIRED` and `APPROVAL_USED`; and `APPROVAL_UNKNOWN` if the
-    /// [store](crate::toolbox::ToolboxBuilder::approval_store) cannot determine whether it was used. With a
+    /// [store](crate::toolbox::ToolboxBuilder::approval_store) cannot determine whether the request was used. With a
     /// [queue](crate::toolbox::ToolboxBuilder::approval_queue), `APPROVAL_USED` is also the code if the call was
     /// denied there, or if a worker has claimed it.
     pub async fn resume(&self, request: ApprovalRequest, turn: &Turn) -> ToolResponse {
@@ -31,8 +31,10 @@ impl Toolbox {
         let Some(approvals) = self.approvals() else { return self.run(call, turn).await };
         let ticket = call.brings().spends.first().cloned();
         let response = self.run(call, turn).await;
-        if let Some((ticket, version)) = ticket.as_ref().and_then(|it| Some((it, *it.started.get()?))) {
-            self.note_in_queue(approvals.finish(&ticket.name, version, code(&response))).await;
+        if let Some((ticket, version)) =
+            ticket.as_ref().and_then(|ticket| Some((ticket, *ticket.started.get()?)))
+        {
+            self.update_queue(approvals.finish(&ticket.name, version, code(&response))).await;
         }
         response
     }
@@ -79,21 +81,21 @@ impl Toolbox {
         let started = brings.spends.first().map(|ticket| ticket.started.clone()).unwrap_or_default();
         let is_denied = brings.denied.is_some();
         if is_denied {
-            // Regardless of the queue's later state, the call does not run here again.
+            // The call never runs here again, whatever the queue contains later.
             self.inner().layers.seals.note_spent(&brings.spends);
         }
         let response = self.run(call.resuming(brings), turn).await;
         let code = code(&response);
-        let settled = match (started.get(), code) {
-            (Some(version), code) => self.note_in_queue(approvals.finish(&id, *version, code)).await,
+        let recorded = match (started.get(), code) {
+            (Some(version), code) => self.update_queue(approvals.finish(&id, *version, code)).await,
             (None, code @ Some("PERMISSION_DENIED")) if is_denied => {
-                self.note_in_queue(approvals.finish(&id, version, code)).await
+                self.update_queue(approvals.finish(&id, version, code)).await
             }
-            (None, code) => self.note_in_queue(approvals.give_back(&id, version, code)).await,
+            (None, code) => self.update_queue(approvals.give_back(&id, version, code)).await,
         };
-        // Another worker has claimed it in the meantime, and nothing has run here.
-        let is_another = started.get().is_none() && settled == Some(false);
-        Ok((!is_another).then_some(response))
+        // Another worker has claimed the call meanwhile, and this worker has run nothing.
+        let is_claimed_elsewhere = started.get().is_none() && recorded == Some(false);
+        Ok((!is_claimed_elsewhere).then_some(response))
     }
 
     /// Responds to a waiting call with the rejection of the person who denied it.
@@ -106,8 +108,8 @@ impl Toolbox {
         self.run(call.resuming(brings), turn).await
     }
 
-    /// Ends a waiting call that a person rejected, permanently and with this error. It can no longer be resumed, and
-    /// is denied in the queue, if it is in one.
+    /// Permanently ends a waiting call that a person rejected, with this error. The call can no longer be resumed, and
+    /// is denied in its queue, if any.
     #[doc(hidden)]
     pub async fn decline(
         &self,
@@ -117,7 +119,7 @@ impl Toolbox {
         turn: &Turn,
     ) -> ToolResponse {
         let inner = self.inner();
-        let queued = match &waited {
+        let queue_id = match &waited {
             Waited::Approval(request) => Some(request.queue_id().to_owned()),
             Waited::Input(_) => None,
         };
@@ -127,26 +129,26 @@ impl Toolbox {
         let Some(index) = inner.registry.index(&call.name) else { return self.run(call, turn).await };
         let ctx = turn.base().child_in(self.turn_context(turn.base()), call.id.clone(), call.name.clone());
         let seals = &inner.layers.seals;
-        // Only a call that was sealed here for this caller is used up.
+        // Only a call with a valid seal for this caller is used up.
         if seals.verify(&call, &**inner.registry.at(index), &inner.registry, &ctx).is_ok() {
-            if let Err(used) =
+            if let Err(use_error) =
                 seals.use_up(&call.brings().spends, inner.layers.callback_timeouts.callbacks).await
             {
-                return ToolResponse::new(&call, Err(used));
+                return ToolResponse::new(&call, Err(use_error));
             }
-            if let (Some(approvals), Some(id)) = (self.approvals(), queued) {
-                self.note_in_queue(async { approvals.withdraw(&id, by.into(), &error).await.map(|()| true) })
+            if let (Some(approvals), Some(id)) = (self.approvals(), queue_id) {
+                self.update_queue(async { approvals.withdraw(&id, by.into(), &error).await.map(|()| true) })
                     .await;
             }
         }
         self.run(call, turn).await
     }
 
-    /// Records something in the queue after a call has its response; a failure does not change the response. `None`
-    /// if it is not known whether it was recorded.
-    async fn note_in_queue(&self, noted: impl Future<Output = Result<bool, ApprovalError>>) -> Option<bool> {
+    /// Updates the queue after a call has its response, which a failure does not change. Returns `None` if it is
+    /// unknown whether the queue was updated.
+    async fn update_queue(&self, update: impl Future<Output = Result<bool, ApprovalError>>) -> Option<bool> {
         let limit = self.inner().layers.callback_timeouts.callbacks;
-        callback::with_timeout(Some(limit), noted).await.ok()?.ok()
+        callback::with_timeout(Some(limit), update).await.ok()?.ok()
     }
 
     /// Resumes a call that failed with `INPUT_REQUIRED`, with the input that its tool needs. All layers check the
@@ -155,28 +157,28 @@ impl Toolbox {
     /// # Errors
     ///
     /// Returns [`ToolError::InvalidArgs`] with all problems, without running anything, if the input does not match
-    /// the schema of the request. The outcome of the call is in the response, and so is an invalid request, with the
-    /// codes `INPUT_REQUEST_INVALID`, `INPUT_REQUEST_EXPIRED`, `INPUT_REQUEST_USED` and `INPUT_REQUEST_UNKNOWN`,
-    /// which correspond to those of [`resume`](Self::resume).
+    /// the schema of the request. The outcome of the call is in the response, and so is the error for an invalid
+    /// request, with the codes `INPUT_REQUEST_INVALID`, `INPUT_REQUEST_EXPIRED`, `INPUT_REQUEST_USED` and
+    /// `INPUT_REQUEST_UNKNOWN`, which correspond to those of [`resume`](Self::resume).
     pub async fn resume_with_input(
         &self,
         pending: PendingInputCall,
         response: Value,
         turn: &Turn,
     ) -> Result<ToolResponse, ToolError> {
-        let response = fitted(&pending.request, response).map_err(ToolError::from_problems)?;
+        let response = decode_input(&pending.request, response).map_err(ToolError::from_problems)?;
         let call = ToolCall::resumed(Waited::Input(Box::new(pending)), Some(response));
         Ok(self.run(call, turn).await)
     }
 }
 
-/// Returns the error code of a response. A code that a tool made up while it ran may contain its arguments, and is
-/// not stored in the queue.
+/// Returns the error code of a response for the queue. A code that a tool creates at run time may contain its
+/// arguments, so it is replaced.
 fn code(response: &ToolResponse) -> Option<&str> {
-    const OWN: &str = "EXECUTION_ERROR";
+    const GENERIC: &str = "EXECUTION_ERROR";
     match &response.outcome {
-        Ok(result) => result.is_error().then_some(OWN),
-        Err(ToolError::Failed { code: Cow::Owned(code), .. }) if !is_refusal(code) => Some(OWN),
+        Ok(result) => result.is_error().then_some(GENERIC),
+        Err(ToolError::Failed { code: Cow::Owned(code), .. }) if !is_refusal(code) => Some(GENERIC),
         Err(error) => Some(error.code()),
     }
 }

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-/// Implements `new` with the required fields, and a `with_…` for each of the others, so that a program still compiles
-/// when a document adds an optional field. After `:` comes the type of a field: `(T)`, a list `[T]`, or a map `{K,
-/// V}` or `{K, [T]}`; after `or`, the function that sets the field to null, if null differs from omitting the field;
-/// in `[…]`, the field that holds additional members; after `=`, the fields with a fixed value.
-/// members are kept in; after `=` the fields whose value is known.
+/// Implements `new` with the required fields and a `with_…` function for each other field, so that a program still
+/// compiles when a document adds an optional field. The type of a field follows `:`: `(T)`, an array `[T]`, or a map
+/// `{K, V}` or `{K, [T]}`. The function that sets a field to null follows `or`, if null differs from omission. `[…]`
+/// contains the field for additional members. The fields with a fixed value follow `=`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __build {
@@ -15,7 +14,7 @@ macro_rules! __build {
         $(= $known:ident: $value:expr)?;
     )*) => {$(
         impl $type {
-            #[doc = ::core::concat!("Creates `", ::core::stringify!($type), "` of what is required.")]
+            #[doc = ::core::concat!("Creates `", ::core::stringify!($type), "` with the required fields.")]
             #[must_use]
             pub fn new($($name: $crate::engine::typed::json::build::given!(type $of)),*) -> Self {
                 Self {
@@ -37,7 +36,7 @@ macro_rules! __build {
                 $(
                     #[doc = ::core::concat!(
                         "Sets [`", ::core::stringify!($field), "`](Self::", ::core::stringify!($field),
-                        ") to null, which is different from leaving it out.",
+                        ") to null, which differs from omitting it.",
                     )]
                     #[must_use]
                     pub fn $null(mut self) -> Self {
@@ -50,7 +49,7 @@ macro_rules! __build {
     )*};
 }
 
-/// The type of the parameter for a field, and the value of the field.
+/// Expands to the type of the parameter for a field, or to the value of the field.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __given {
@@ -89,8 +88,8 @@ macro_rules! __from {
     )*)*};
 }
 
-/// Implements `From` for a union and the type of one variant. The names of its parameters are not valid names for the
-/// types of a document.
+/// Implements `From` for a union and the type of one variant. The names of its generic parameters cannot collide
+/// with type names of a document.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __held {

@@ -1,4 +1,4 @@
-//! Reads values of several forms: enumerated values, and unions.
+//! Reads enumerated values and unions.
 
 use serde_json::Value;
 
@@ -9,18 +9,18 @@ const MAX_CHOICES_SHOWN: usize = 20;
 
 /// Returns the choice with this string.
 #[must_use]
-pub fn find<T: Clone>(all: &[T], as_str: fn(&T) -> &str, text: &str) -> Option<T> {
-    all.iter().find(|choice| as_str(choice) == text).cloned()
+pub fn find<T: Clone>(choices: &[T], as_str: fn(&T) -> &str, text: &str) -> Option<T> {
+    choices.iter().find(|choice| as_str(choice) == text).cloned()
 }
 
 /// Returns the error for a string that is not one of the choices.
 #[must_use]
-pub fn unknown<T>(all: &[T], as_str: fn(&T) -> &str, text: &str) -> JsonError {
-    let mut known: Vec<&str> = all.iter().map(as_str).take(MAX_CHOICES_SHOWN).collect();
-    if all.len() > MAX_CHOICES_SHOWN {
-        known.push("…");
+pub fn unknown<T>(choices: &[T], as_str: fn(&T) -> &str, text: &str) -> JsonError {
+    let mut allowed: Vec<&str> = choices.iter().map(as_str).take(MAX_CHOICES_SHOWN).collect();
+    if choices.len() > MAX_CHOICES_SHOWN {
+        allowed.push("…");
     }
-    JsonError::new(format!("{text:?} is not one of the allowed strings: {}", known.join(", ")))
+    JsonError::new(format!("{text:?} is not one of the allowed strings: {}", allowed.join(", ")))
 }
 
 /// Returns the string of the property that distinguishes the variants of a union, or an empty string.
@@ -29,8 +29,7 @@ pub fn tag<'a>(value: &'a Value, property: &str) -> &'a str {
     value.get(property).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns the value of a variant with the string that distinguishes it from others, unless the value already has
-/// one.
+/// Adds the string that distinguishes a variant of a union to a value, unless the value already has the property.
 #[must_use]
 pub fn tagged(mut value: Value, property: &str, tag: &str) -> Value {
     if let Value::Object(map) = &mut value {
@@ -50,51 +49,51 @@ pub fn attempt<T: FromJson, U>(value: &Value, variant: fn(T) -> U) -> Option<U> 
 #[derive(Debug)]
 pub struct Best<'v, U> {
     value: &'v Value,
-    found: Option<(usize, U)>,
+    best: Option<(usize, U)>,
 }
 
 impl<'v, U> Best<'v, U> {
-    /// Starts the choice for this value.
+    /// Starts the choice for a value.
     #[must_use]
     pub fn of(value: &'v Value) -> Self {
-        Best { value, found: None }
+        Best { value, best: None }
     }
 
     /// Tries a variant.
     #[must_use]
     pub fn or<T: FromJson + ToJson>(mut self, variant: fn(T) -> U) -> Self {
-        if let Ok(read) = T::from_json(self.value.clone()) {
-            let kept = matching_members(self.value, &read.to_json());
-            if self.found.as_ref().is_none_or(|(max, _)| kept > *max) {
-                self.found = Some((kept, variant(read)));
+        if let Ok(content) = T::from_json(self.value.clone()) {
+            let score = matching_members(self.value, &content.to_json());
+            if self.best.as_ref().is_none_or(|(max, _)| score > *max) {
+                self.best = Some((score, variant(content)));
             }
         }
         self
     }
 
-    /// Returns the best variant; `None` if the value matches none.
+    /// Returns the best variant, or `None` if the value matches no variant.
     #[must_use]
     pub fn found(self) -> Option<U> {
-        self.found.map(|(_, variant)| variant)
+        self.best.map(|(_, variant)| variant)
     }
 }
 
-/// Returns how many members and items of a value are also in the JSON of the variant that was read from it.
-fn matching_members(value: &Value, again: &Value) -> usize {
-    match (value, again) {
-        (Value::Object(value), Value::Object(again)) => {
-            let both = value.iter().filter_map(|(name, value)| Some((value, again.get(name)?)));
-            both.map(|(value, again)| 1 + matching_members(value, again)).sum()
+/// Returns the number of members and items of a value that are also in the JSON of the variant that was read from it.
+fn matching_members(value: &Value, other: &Value) -> usize {
+    match (value, other) {
+        (Value::Object(value), Value::Object(other)) => {
+            let pairs = value.iter().filter_map(|(name, value)| Some((value, other.get(name)?)));
+            pairs.map(|(value, other)| 1 + matching_members(value, other)).sum()
         }
-        (Value::Array(value), Value::Array(again)) => {
-            value.iter().zip(again).map(|(value, again)| 1 + matching_members(value, again)).sum()
+        (Value::Array(value), Value::Array(other)) => {
+            value.iter().zip(other).map(|(value, other)| 1 + matching_members(value, other)).sum()
         }
-        (value, again) => usize::from(value == again),
+        (value, other) => usize::from(value == other),
     }
 }
 
-/// Implements the traits of enumerated strings, with their `ALL` and `as_str`. The types before `|` allow no other
-/// strings, those after it do.
+/// Implements the traits of enumerated strings, with their `ALL` and `as_str`. Only the types after `|` allow
+/// other strings.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __choices {
@@ -134,21 +133,21 @@ macro_rules! __choices {
 
 /// Returns the choice with this number.
 #[must_use]
-pub fn numbered<T: Clone>(all: &[T], as_i64: fn(&T) -> i64, number: i64) -> Option<T> {
-    all.iter().find(|choice| as_i64(choice) == number).cloned()
+pub fn numbered<T: Clone>(choices: &[T], as_i64: fn(&T) -> i64, number: i64) -> Option<T> {
+    choices.iter().find(|choice| as_i64(choice) == number).cloned()
 }
 
 /// Returns the error for a number that is not one of the choices.
 #[must_use]
-pub fn unknown_number<T>(all: &[T], as_i64: fn(&T) -> i64, number: i64) -> JsonError {
-    let known: Vec<String> =
-        all.iter().take(MAX_CHOICES_SHOWN).map(|choice| as_i64(choice).to_string()).collect();
-    let more = if all.len() > MAX_CHOICES_SHOWN { ", …" } else { "" };
-    JsonError::new(format!("{number} is not one of the allowed numbers: {}{more}", known.join(", ")))
+pub fn unknown_number<T>(choices: &[T], as_i64: fn(&T) -> i64, number: i64) -> JsonError {
+    let allowed: Vec<String> =
+        choices.iter().take(MAX_CHOICES_SHOWN).map(|choice| as_i64(choice).to_string()).collect();
+    let more = if choices.len() > MAX_CHOICES_SHOWN { ", …" } else { "" };
+    JsonError::new(format!("{number} is not one of the allowed numbers: {}{more}", allowed.join(", ")))
 }
 
-/// Implements the traits of enumerated numbers, with their `ALL` and `as_i64`. The types before `|` allow no other
-/// numbers, those after it do.
+/// Implements the traits of enumerated numbers, with their `ALL` and `as_i64`. Only the types after `|` allow
+/// other numbers.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __numbers {

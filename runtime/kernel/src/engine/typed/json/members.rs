@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::{FromJson, JsonError};
 
-/// The members of an object that were not read yet.
+/// The members of an object that have not been read yet.
 #[derive(Debug)]
 pub struct Source<'n> {
     map: Map<String, Value>,
@@ -26,7 +26,7 @@ impl Source<'_> {
     }
 }
 
-/// A tuple of values, each of one member.
+/// A tuple of values, one for each member.
 pub trait Members: Sized {
     /// Reads the next members.
     ///
@@ -50,7 +50,7 @@ macro_rules! members {
     ($($type:ident)*) => {
         impl<$($type: FromJson),*> Members for ($($type,)*) {
             fn read(source: &mut Source<'_>) -> Result<Self, JsonError> {
-                // The parts of a tuple are evaluated in order.
+                // The elements of a tuple are evaluated in order.
                 Ok(($(source.next::<$type>()?,)*))
             }
         }
@@ -72,7 +72,7 @@ impl Members for () {
     }
 }
 
-/// Reads the members of these names; others are ignored.
+/// Reads the members with these names. Other members are ignored.
 ///
 /// # Errors
 ///
@@ -81,7 +81,7 @@ pub fn read<T: Members>(value: Value, names: &[&'static str]) -> Result<T, JsonE
     T::read(&mut source(value, names)?)
 }
 
-/// Like [`read`], with all other members.
+/// Like [`read`], but also returns all other members.
 ///
 /// # Errors
 ///

@@ -7,15 +7,15 @@ use serde_json::json;
 fn null_and_absence_stay_distinct() {
     type Nullable = Option<Option<i64>>;
     let value = json!({"a": null, "b": 1});
-    let all: (Nullable, Nullable, Nullable, Option<i64>) =
+    let members: (Nullable, Nullable, Nullable, Option<i64>) =
         read(value.clone(), &["a", "b", "c", "d"]).unwrap();
-    assert_eq!(all, (Some(None), Some(Some(1)), None, None));
+    assert_eq!(members, (Some(None), Some(Some(1)), None, None));
     let error = read::<(i64,)>(value.clone(), &["d"]).unwrap_err();
     assert_eq!(error.to_string(), "a required field is missing at /d");
-    let (And((b,), ()), rest) = read_all::<And<(i64,), ()>, Value>(value, &["b"]).unwrap();
-    assert_eq!((b, rest.len()), (1, 1));
-    let (some, none): (Nullable, Nullable) = (Some(None), None);
-    assert_eq!(object(&[], &[("a", &some), ("b", &none)]), json!({"a": null}));
+    let (And((b,), ()), extra) = read_all::<And<(i64,), ()>, Value>(value, &["b"]).unwrap();
+    assert_eq!((b, extra.len()), (1, 1));
+    let (null, absent): (Nullable, Nullable) = (Some(None), None);
+    assert_eq!(object(&[], &[("a", &null), ("b", &absent)]), json!({"a": null}));
     assert_eq!(object(&[("a", &None::<i64>)], &[]), json!({"a": null}));
 }
 
@@ -44,7 +44,7 @@ fn i32_rejects_integers_out_of_range() {
 }
 
 #[test]
-fn the_best_variant_keeps_most_of_a_value() {
+fn best_variant_preserves_most_of_a_value() {
     #[derive(Debug, PartialEq)]
     enum Form {
         List(Vec<i64>),

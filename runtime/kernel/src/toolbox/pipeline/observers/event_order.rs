@@ -1,16 +1,16 @@
 //! Delivers the last event of a call after all others, regardless of the threads that report them.
 //!
-//! Nothing blocks: if an event is still in progress when the end arrives, the thread that delivers it also delivers
-//! the end.
+//! Nothing blocks: if an event is still in progress when the end event arrives, the thread that delivers the
+//! former also delivers the end event.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::base::sync::{Mutex, unpoisoned};
 
-/// Set when the end has arrived; the other bits count the events in progress.
+/// This bit is set when the end has arrived. The other bits count the events in progress.
 const CLOSED: usize = 1 << (usize::BITS - 1);
 
-/// Lets events pass until the end, and the end after all of them.
+/// Lets events pass until the end event, which passes after all others.
 pub(super) struct Gate<T> {
     state: AtomicUsize,
     end: Mutex<Option<T>>,
@@ -29,13 +29,13 @@ impl<T> Gate<T> {
         self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, enter).is_ok()
     }
 
-    /// Records that an event has passed. Returns the end if this thread must deliver it.
+    /// Records that an event has passed. Returns the end event if this thread must deliver it.
     pub(super) fn leave(&self) -> Option<T> {
         let before = self.state.fetch_sub(1, Ordering::AcqRel);
         if before == CLOSED + 1 { unpoisoned(self.end.lock()).take() } else { None }
     }
 
-    /// Closes the gate. Returns the end if no event is in progress; later calls return nothing.
+    /// Closes the gate. Returns the end event if no event is in progress. Later calls return `None`.
     pub(super) fn close(&self, end: T) -> Option<T> {
         *unpoisoned(self.end.lock()) = Some(end);
         let before = self.state.fetch_or(CLOSED, Ordering::AcqRel);
