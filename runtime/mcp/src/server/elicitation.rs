@@ -18,7 +18,7 @@ use toolgen_kernel::call::{ToolCall, ToolResponse};
 use toolgen_kernel::toolbox::Toolbox;
 
 /// The key of input whose schema has no title.
-const KEY: &str = "input";
+const DEFAULT_KEY: &str = "input";
 
 /// The argument that holds a person's approval.
 const APPROVE: &str = "approve";
@@ -31,7 +31,7 @@ pub(super) struct ClientQuestion(Waited);
 
 /// The response of a client.
 pub(super) enum ClientReply {
-    Given(Value),
+    Accepted(Value),
     Declined,
 }
 
@@ -51,14 +51,14 @@ impl ClientQuestion {
     ///
     /// # Errors
     ///
-    /// Returns an error if it is not the state of a call of this tool.
-    pub(super) fn read(state: &str, tool: &str) -> Result<ClientQuestion, ErrorData> {
-        let pending = || serde_json::from_str(state).map(|pending| Waited::Input(Box::new(pending)));
-        let read = serde_json::from_str(state)
+    /// Returns an error if the state does not belong to a call of this tool.
+    pub(super) fn parse(state: &str, tool: &str) -> Result<ClientQuestion, ErrorData> {
+        let parse_input = || serde_json::from_str(state).map(|pending| Waited::Input(Box::new(pending)));
+        let parsed = serde_json::from_str(state)
             .map(|request| Waited::Approval(Box::new(request)))
-            .or_else(|_| pending());
-        let read = read.ok().map(ClientQuestion).filter(|question| question.tool() == tool);
-        read.ok_or_else(|| {
+            .or_else(|_| parse_input());
+        let parsed = parsed.ok().map(ClientQuestion).filter(|question| question.tool() == tool);
+        parsed.ok_or_else(|| {
             let text = "Invalid requestState: pass it back with the same tool, unchanged, or call the tool without it";
             ErrorData::invalid_params(text, None)
         })
@@ -76,18 +76,18 @@ impl ClientQuestion {
     }
 
     /// Whether the client supports elicitation.
-    pub(super) fn can_be_put_to(context: &RequestContext<RoleServer>) -> bool {
-        let asked = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
+    pub(super) fn is_supported_by(context: &RequestContext<RoleServer>) -> bool {
+        let elicitation = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
         // Without modes, as before protocol version 2025-11-25, forms are supported.
-        asked.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+        elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
     }
 
     /// Returns the error for a client that does not support elicitation.
-    pub(super) fn nobody() -> ErrorData {
+    pub(super) fn unsupported_error() -> ErrorData {
         let forms = ElicitationCapability::new().with_form(FormElicitationCapability::default());
-        let mut needed = ClientCapabilities::default();
-        needed.elicitation = Some(forms);
-        ErrorData::missing_required_client_capability(needed)
+        let mut required = ClientCapabilities::default();
+        required.elicitation = Some(forms);
+        ErrorData::missing_required_client_capability(required)
     }
 
     /// Renders the input request as `elicitation/create`.
@@ -119,7 +119,7 @@ impl ClientQuestion {
             Waited::Input(pending) => pending.request.schema.get("title").and_then(Value::as_str),
             Waited::Approval(_) => Some(APPROVE),
         };
-        title.unwrap_or(KEY)
+        title.unwrap_or(DEFAULT_KEY)
     }
 
     /// Returns the result that requests the input.
@@ -127,7 +127,7 @@ impl ClientQuestion {
     /// # Errors
     ///
     /// Returns the reason if this input cannot be requested from the client.
-    pub(super) fn required(&self) -> Result<InputRequiredResult, String> {
+    pub(super) fn to_result(&self) -> Result<InputRequiredResult, String> {
         let request = InputRequest::Elicitation(ElicitRequest::new(self.elicitation()?));
         let state = match &self.0 {
             Waited::Input(pending) => serde_json::to_string(pending),
@@ -145,18 +145,22 @@ impl ClientQuestion {
     /// # Errors
     ///
     /// Returns the reason if there is no response.
-    pub(super) async fn ask(&self, peer: &Peer<RoleServer>, limit: Duration) -> Result<ClientReply, String> {
+    pub(super) async fn ask(
+        &self,
+        peer: &Peer<RoleServer>,
+        timeout: Duration,
+    ) -> Result<ClientReply, String> {
         let request = ServerRequest::ElicitRequest(ElicitRequest::new(self.elicitation()?));
-        let options = PeerRequestOptions::with_timeout(limit);
-        let no_answer = |reason: &dyn std::fmt::Display| {
+        let options = PeerRequestOptions::with_timeout(timeout);
+        let no_response = |reason: &dyn std::fmt::Display| {
             format!("The client did not respond to the request for input: {reason}")
         };
-        let asked =
-            peer.send_request_with_option(request, options).await.map_err(|error| no_answer(&error))?;
-        match asked.await_response().await {
+        let sent_request =
+            peer.send_request_with_option(request, options).await.map_err(|error| no_response(&error))?;
+        match sent_request.await_response().await {
             Ok(ClientResult::ElicitResult(result)) => Ok(ClientReply::of(result)),
-            Ok(_) => Err(no_answer(&"it sent another kind of result")),
-            Err(error) => Err(no_answer(&error)),
+            Ok(_) => Err(no_response(&"it sent another kind of result")),
+            Err(error) => Err(no_response(&error)),
         }
     }
 
@@ -166,12 +170,12 @@ impl ClientQuestion {
     /// # Errors
     ///
     /// Returns an error if the input is invalid.
-    pub(super) fn answer_among(
+    pub(super) fn find_reply(
         &self,
         responses: &InputResponses,
-        was_asked: bool,
+        was_requested: bool,
     ) -> Result<Option<ClientReply>, ErrorData> {
-        if matches!(self.0, Waited::Approval(_)) && !was_asked {
+        if matches!(self.0, Waited::Approval(_)) && !was_requested {
             return Ok(None);
         }
         let Some(response) = responses.get(self.key()) else { return Ok(None) };
@@ -190,38 +194,38 @@ impl ClientQuestion {
         &self,
         toolbox: &Toolbox,
         reply: ClientReply,
-        turn: &ToolContext,
+        ctx: &ToolContext,
     ) -> ToolResponse {
         match (&self.0, reply) {
-            (Waited::Input(pending), ClientReply::Given(reply)) => {
-                match toolbox.resume_with_input((**pending).clone(), reply, turn).await {
+            (Waited::Input(pending), ClientReply::Accepted(reply)) => {
+                match toolbox.resume_with_input((**pending).clone(), reply, ctx).await {
                     Ok(response) => response,
-                    Err(_) => self.waiting(),
+                    Err(_) => self.pending_response(),
                 }
             }
             (Waited::Input(pending), ClientReply::Declined) => {
                 let text = format!("The tool needs input that was not given: {}", pending.request.message);
                 let error = ToolError::failed_with("INPUT_DECLINED", text);
-                toolbox.decline(self.0.clone(), PERSON, error, turn).await
+                toolbox.decline(self.0.clone(), PERSON, error, ctx).await
             }
-            (Waited::Approval(request), ClientReply::Given(reply))
+            (Waited::Approval(request), ClientReply::Accepted(reply))
                 if reply.get(APPROVE) == Some(&Value::Bool(true)) =>
             {
                 let request = (**request).clone().approved_by(PERSON);
-                toolbox.resume(request, turn).await
+                toolbox.resume(request, ctx).await
             }
             (Waited::Approval(_), _) => {
                 let error =
                     ToolError::denied(format!("The call was not executed: {PERSON} did not approve it."));
-                toolbox.decline(self.0.clone(), PERSON, error, turn).await
+                toolbox.decline(self.0.clone(), PERSON, error, ctx).await
             }
         }
     }
 
-    /// The result of the call while it waits.
-    pub(super) fn waiting(&self) -> ToolResponse {
-        let waiting = self.0.call();
-        let call = ToolCall::new(waiting.id.as_str(), waiting.name.as_str(), Value::Null);
+    /// The response of the call while it waits for input.
+    pub(super) fn pending_response(&self) -> ToolResponse {
+        let call = self.0.call();
+        let call = ToolCall::new(call.id.as_str(), call.name.as_str(), Value::Null);
         ToolResponse::new(&call, Err(self.0.clone().not_yet()))
     }
 }
@@ -229,8 +233,8 @@ impl ClientQuestion {
 impl ClientReply {
     fn of(result: ElicitResult) -> ClientReply {
         match (result.action, result.content) {
-            (ElicitationAction::Accept, Some(content)) => ClientReply::Given(content),
-            (ElicitationAction::Accept, None) => ClientReply::Given(json!({})),
+            (ElicitationAction::Accept, Some(content)) => ClientReply::Accepted(content),
+            (ElicitationAction::Accept, None) => ClientReply::Accepted(json!({})),
             _ => ClientReply::Declined,
         }
     }
