@@ -101,10 +101,10 @@ fn failed(what: &str, reason: impl fmt::Display) -> ToolError {
 
 /// The tools. Building them fails without a chat service.
 pub(super) fn tools() -> Vec<ToolFactory> {
-    [chat_post::tool(), chat_read::tool()].map(talking).into()
+    [chat_post::tool(), chat_read::tool()].map(chat_tool).into()
 }
 
-fn talking(tool: FunctionTool) -> ToolFactory {
+fn chat_tool(tool: FunctionTool) -> ToolFactory {
     use toolgen_kernel::call::tool::AgentTool as _;
     ToolFactory::new(tool.spec().clone(), move |ctx| {
         let chat = ctx.service::<dyn ChatService>();

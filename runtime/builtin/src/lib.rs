@@ -98,7 +98,7 @@ pub fn files() -> Vec<Arc<dyn AgentTool>> {
 /// run.
 #[must_use]
 pub fn shell() -> Vec<Arc<dyn AgentTool>> {
-    toolset![started(shell::shell::tool())]
+    toolset![executor_tool(shell::shell::tool())]
 }
 
 /// Returns the tools `chat_post` and `chat_read`, which use the [`ChatService`] of their context.
@@ -108,7 +108,7 @@ pub fn chat() -> Vec<Arc<dyn AgentTool>> {
 }
 
 /// A tool that runs in the executor of its context. Building it fails without an executor.
-fn started<T: AgentTool + Clone + 'static>(tool: T) -> ToolFactory {
+fn executor_tool<T: AgentTool + Clone + 'static>(tool: T) -> ToolFactory {
     ToolFactory::new(tool.spec().clone(), move |ctx| ctx.executor(tool.name()).map(|_| tool.clone()))
         .confined()
 }
