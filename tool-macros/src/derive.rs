@@ -30,10 +30,10 @@ pub(crate) struct Input {
     pub(crate) description: Option<Description>,
     pub(crate) data: Shape,
     /// Whether it has type parameters, so that it has no name in a schema.
-    pub(crate) generic: bool,
+    pub(crate) is_generic: bool,
 }
 
-/// Its kind: a struct or an enum.
+/// The kind of a type.
 pub(crate) enum Shape {
     Struct(Payload),
     Enum(Vec<Variant>),
@@ -146,12 +146,14 @@ fn read(input: &DeriveInput, errors: &mut Errors) -> Option<Input> {
         }
     }
     let data = match &input.data {
-        Data::Struct(data) => Shape::Struct(payload(&data.fields, "", attr.rename_all, attr.default, errors)),
+        Data::Struct(data) => {
+            Shape::Struct(read_payload(&data.fields, "", attr.rename_all, attr.default, errors))
+        }
         Data::Enum(data) => {
             if data.variants.is_empty() {
                 errors.at(&input.ident, "an enum without variants has no value a model could send");
             }
-            let variants = data.variants.iter().filter_map(|variant| self::variant(variant, &attr, errors));
+            let variants = data.variants.iter().filter_map(|variant| read_variant(variant, &attr, errors));
             Shape::Enum(variants.collect())
         }
         Data::Union(data) => {
@@ -159,17 +161,17 @@ fn read(input: &DeriveInput, errors: &mut Errors) -> Option<Input> {
             return None;
         }
     };
-    let generic = !input.generics.params.is_empty();
+    let is_generic = !input.generics.params.is_empty();
     let description = docs::read(&input.attrs).description;
-    let read = Input { ident: input.ident.clone(), attr, description, data, generic };
+    let read = Input { ident: input.ident.clone(), attr, description, data, is_generic };
     unique::check(&read, errors);
-    if documented::is_wanted(&input.attrs, errors) {
+    if documented::is_required(&input.attrs, errors) {
         documented::check(&read, errors);
     }
     Some(read)
 }
 
-fn variant(variant: &syn::Variant, container: &ContainerAttr, errors: &mut Errors) -> Option<Variant> {
+fn read_variant(variant: &syn::Variant, container: &ContainerAttr, errors: &mut Errors) -> Option<Variant> {
     let VariantAttr { rename, aliases, rename_all, skip } = serde_attr::variant(&variant.attrs, errors);
     if skip {
         return None;
@@ -177,30 +179,30 @@ fn variant(variant: &syn::Variant, container: &ContainerAttr, errors: &mut Error
     let ident = variant.ident.unraw().to_string();
     let case = rename_all.or(container.rename_all_fields);
     let name = rename.unwrap_or_else(|| {
-        container.rename_all.map_or_else(|| ident.clone(), |case| case.of_variant(&ident))
+        container.rename_all.map_or_else(|| ident.clone(), |case| case.rename_variant(&ident))
     });
     Some(Variant {
         ident: variant.ident.clone(),
-        aliases: others(aliases, &name),
+        aliases: dedup_aliases(aliases, &name),
         name,
         description: docs::read(&variant.attrs).description,
-        payload: payload(&variant.fields, &ident, case, false, errors),
+        payload: read_payload(&variant.fields, &ident, case, false, errors),
     })
 }
 
 /// Returns the aliases that differ from the first name, each once.
-fn others(mut aliases: Vec<String>, name: &str) -> Vec<String> {
+fn dedup_aliases(mut aliases: Vec<String>, name: &str) -> Vec<String> {
     let mut seen = vec![name.to_owned()];
     aliases.retain(|alias| {
-        let new = !seen.contains(alias);
+        let is_new = !seen.contains(alias);
         seen.push(alias.clone());
-        new
+        is_new
     });
     aliases
 }
 
 /// Reads the fields of a struct, or of the variant of this name.
-fn payload(
+fn read_payload(
     fields: &Fields,
     variant: &str,
     case: Option<Case>,
@@ -210,16 +212,20 @@ fn payload(
     let mut read: Vec<Field> = Vec::new();
     for (index, field) in fields.iter().enumerate() {
         let mut attrs = field.attrs.clone();
-        let arg = arg_attr::read(attr::take(&mut attrs, "arg", errors), errors);
+        let arg = arg_attr::read(attr::take_attribute(&mut attrs, "arg", errors), errors);
         let mut serde = serde_attr::field(&attrs, errors);
         serde.container_default |= default;
         let ident = field.ident.as_ref().map(|ident| ident.unraw().to_string()).unwrap_or_default();
-        let plain = case.map_or_else(|| ident.clone(), |case| case.of_field(&ident));
-        let name =
-            arg.rename.as_ref().map(syn::LitStr::value).or_else(|| serde.rename.clone()).unwrap_or(plain);
+        let default_name = case.map_or_else(|| ident.clone(), |case| case.rename_field(&ident));
+        let name = arg
+            .rename
+            .as_ref()
+            .map(syn::LitStr::value)
+            .or_else(|| serde.rename.clone())
+            .unwrap_or(default_name);
         let mut aliases = std::mem::take(&mut serde.aliases);
         aliases.extend(arg.aliases.iter().map(syn::LitStr::value));
-        let aliases = others(aliases, &name);
+        let aliases = dedup_aliases(aliases, &name);
         let member = match &field.ident {
             Some(ident) => syn::Member::Named(ident.clone()),
             None => syn::Member::Unnamed(index.into()),
@@ -240,7 +246,7 @@ fn payload(
         // A skipped field is not decoded.
         let foreign = (arg.schemars && !serde.skip)
             .then(|| Foreign::new(format_ident!("__Foreign_{variant}_{index}"), &ty));
-        let ty = foreign.as_ref().map_or(ty, Foreign::decoded);
+        let ty = foreign.as_ref().map_or(ty, Foreign::decoded_type);
         read.push(Field { member, name, aliases, ty, text, foreign, span, serde, arg, description });
     }
     match fields {
@@ -250,7 +256,7 @@ fn payload(
             read.retain(|field| !field.serde.skip);
             match <[Field; 1]>::try_from(read) {
                 Ok([only]) => Payload::Newtype(Box::new(only)),
-                Err(several) => Payload::Tuple(several),
+                Err(fields) => Payload::Tuple(fields),
             }
         }
     }
@@ -261,44 +267,44 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
     let name = input.attr.rename.clone().unwrap_or_else(|| ident.unraw().to_string());
     let path = quote!(::core::concat!(::core::module_path!(), "::", #name));
     let inline = body::is_inline(input);
-    let whole = body::shape_expression(input);
+    let shape_expr = body::shape_expression(input);
     let checks = input.fields().flat_map(body::checks);
     // Type parameters are only usable in constants of the type itself.
-    let (whole, checks) = if input.generic {
-        (quote!({ #(#checks;)* #whole }), TokenStream::new())
+    let (shape_expr, checks) = if input.is_generic {
+        (quote!({ #(#checks;)* #shape_expr }), TokenStream::new())
     } else {
         let this = ident.to_token_stream();
-        (whole, attr::with_self(quote!(#(const _: () = #checks;)*), &this))
+        (shape_expr, attr::with_self(quote!(#(const _: () = #checks;)*), &this))
     };
-    let (shape, rest) = if input.generic || inline {
+    let (shape, items) = if input.is_generic || inline {
         let body = body::inherits_body(input).map(|ty| {
             quote!(const BODY: __toolgen::Option<&'static __toolgen::Shape> = <#ty as __toolgen::ToolInput>::BODY;)
         });
-        let parts = body::parts(input);
-        (whole, quote!(#body fn defs(defs: &mut __toolgen::Defs) { #(#parts(defs);)* let _ = defs; }))
+        let parts = body::type_collectors(input);
+        (shape_expr, quote!(#body fn defs(defs: &mut __toolgen::Defs) { #(#parts(defs);)* let _ = defs; }))
     } else {
-        let mut parts = body::parts(input);
+        let mut parts = body::type_collectors(input);
         parts.extend(body::defaults(input, &path));
-        let rest = quote! {
-            const BODY: __toolgen::Option<&'static __toolgen::Shape> = __toolgen::Some(const { &#whole });
+        let items = quote! {
+            const BODY: __toolgen::Option<&'static __toolgen::Shape> = __toolgen::Some(const { &#shape_expr });
 
             fn defs(defs: &mut __toolgen::Defs) {
                 defs.define::<Self>(#path, &[#(#parts),*]);
             }
         };
-        (quote!(__toolgen::reference(#path)), rest)
+        (quote!(__toolgen::reference(#path)), items)
     };
     let symmetric = (!body::is_symmetric(input)).then(|| {
         quote!(
             const SYMMETRIC: __toolgen::bool = false;
         )
     });
-    let (decode, written) = (decode::decode(input), body::written(input));
-    let foreign = input.fields().filter_map(|field| field.foreign.as_ref()).map(Foreign::declared);
-    let tracked = dialects::tracked();
+    let (decode, default_json) = (decode::decode(input), body::default_json_fn(input));
+    let foreign = input.fields().filter_map(|field| field.foreign.as_ref()).map(Foreign::declaration);
+    let variable_tracking = dialects::track_variable();
     let span = at(ident.span());
-    let fits = if input.generic { Vec::new() } else { dialects::constants(&[], errors) };
-    let fits = fits.iter().map(|constant| {
+    let static_checks = if input.is_generic { Vec::new() } else { dialects::constants(&[], errors) };
+    let static_checks = static_checks.iter().map(|constant| {
         quote_spanned!(span=> const _: () = __toolgen::dialect_check::derived::<#ident>(#name, &__toolgen::dialect::#constant);)
     });
     let mut generics = parsed.generics.clone();
@@ -312,16 +318,16 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
         const _: () = {
             use #runtime::__private::input as __toolgen;
 
-            #tracked
+            #variable_tracking
             #checks
-            #(#fits)*
+            #(#static_checks)*
             #(#foreign)*
 
             #[automatically_derived]
             impl #impl_generics __toolgen::ToolInput for #ident #type_generics #where_clause {
                 const SHAPE: __toolgen::Shape = #shape;
                 #symmetric
-                #rest
+                #items
 
                 fn decode(value: __toolgen::Value) -> __toolgen::Result<Self, __toolgen::ArgumentProblem> {
                     <Self as __toolgen::ToolInput>::decode_borrowed(__toolgen::BorrowedValue::of(value))
@@ -331,7 +337,7 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
                     #decode
                 }
 
-                #written
+                #default_json
             }
         };
     }

@@ -36,18 +36,18 @@ pub(crate) const DIALECTS: &[&str] = &[
 const VARIABLE: &str = "TOOLGEN_DIALECTS";
 
 /// Returns the constants of the dialects: those of the attribute, or those of the crate.
-pub(crate) fn constants(named: &[Ident], errors: &mut Errors) -> Vec<Ident> {
-    if !named.is_empty() {
-        return named.iter().map(|ident| constant(&ident.to_string(), ident.span())).collect();
+pub(crate) fn constants(dialects: &[Ident], errors: &mut Errors) -> Vec<Ident> {
+    if !dialects.is_empty() {
+        return dialects.iter().map(|ident| constant(&ident.to_string(), ident.span())).collect();
     }
-    let asked = std::env::var(VARIABLE).unwrap_or_default();
-    let names = asked.split(',').map(|name| name.trim().replace('-', "_")).filter(|name| !name.is_empty());
+    let value = std::env::var(VARIABLE).unwrap_or_default();
+    let names = value.split(',').map(|name| name.trim().replace('-', "_")).filter(|name| !name.is_empty());
     let mut constants = Vec::new();
     for name in names {
         if DIALECTS.contains(&name.as_str()) {
             constants.push(constant(&name, Span::call_site()));
         } else {
-            let message = attr::unknown(&name, &format!("`{VARIABLE}`"), DIALECTS);
+            let message = attr::unknown_key(&name, &format!("`{VARIABLE}`"), DIALECTS);
             errors.push(syn::Error::new(Span::call_site(), message));
         }
     }
@@ -59,7 +59,7 @@ fn constant(name: &str, span: Span) -> Ident {
 }
 
 /// Returns code that makes the compiler rebuild when the variable changes.
-pub(crate) fn tracked() -> TokenStream {
+pub(crate) fn track_variable() -> TokenStream {
     quote!(
         const _: __toolgen::Option<&'static __toolgen::str> = ::core::option_env!(#VARIABLE);
     )
@@ -74,7 +74,8 @@ pub(crate) fn checks(
     span: Span,
     exact: bool,
 ) -> Vec<TokenStream> {
-    let (name, ty, field) = (&argument.name, argument::decoded(argument), argument::field(argument, span));
+    let (name, ty, field) =
+        (&argument.name, argument::decoded_type(argument), argument::field(argument, span));
     let span = at(span);
     let check = |dialect: &Ident| {
         let dialect = Ident::new(&dialect.to_string(), span);

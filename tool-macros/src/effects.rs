@@ -22,11 +22,11 @@ pub(crate) struct Effects {
     /// The strings that must be hosts.
     hosts: Vec<LitStr>,
     /// The keys that declare an effect, which a `pure` tool cannot have.
-    stated: Vec<Ident>,
+    declared: Vec<Ident>,
 }
 
 /// Takes one of `read_only`, `destructive`, `idempotent`, `open_world`, `pure`, `files`, `network` and `spawns`.
-pub(crate) fn take(effects: &mut Effects, key: Key, errors: &mut Errors) {
+pub(crate) fn read_key(effects: &mut Effects, key: Key, errors: &mut Errors) {
     let ident = key.name.clone();
     let has_effect = match ident.to_string().as_str() {
         "pure" => {
@@ -64,7 +64,7 @@ pub(crate) fn take(effects: &mut Effects, key: Key, errors: &mut Errors) {
         }
     };
     if has_effect {
-        effects.stated.push(ident);
+        effects.declared.push(ident);
     }
 }
 
@@ -80,18 +80,20 @@ fn files(text: &LitStr, errors: &mut Errors) -> Option<TokenStream> {
     }
 }
 
-fn network(key: Key, named: &mut Vec<LitStr>, errors: &mut Errors) -> Option<(TokenStream, bool)> {
-    let flag = |expr: &Expr| matches!(ungroup(expr), Expr::Lit(ExprLit { lit: Lit::Bool(_), .. }));
-    if matches!(&key.value, Value::Bare) || matches!(&key.value, Value::Is(expr) if flag(expr)) {
-        return key
-            .refuse(errors, "names hosts: `network(\"api.example.com\")`, or is `\"none\"` or `\"any\"`");
+fn network(key: Key, host_literals: &mut Vec<LitStr>, errors: &mut Errors) -> Option<(TokenStream, bool)> {
+    let is_flag = |expr: &Expr| matches!(ungroup(expr), Expr::Lit(ExprLit { lit: Lit::Bool(_), .. }));
+    if matches!(&key.value, Value::Empty) || matches!(&key.value, Value::Expr(expr) if is_flag(expr)) {
+        return key.report_invalid(
+            errors,
+            "names hosts: `network(\"api.example.com\")`, or is `\"none\"` or `\"any\"`",
+        );
     }
     let hosts = key.texts(errors);
     Some(match hosts.as_slice() {
         [only] if only.value() == "none" => (quote!(__toolgen::Network::None), true),
         [only] if only.value() == "any" => (quote!(__toolgen::Network::Any), false),
         hosts => {
-            named.extend_from_slice(hosts);
+            host_literals.extend_from_slice(hosts);
             let hosts = quote!(__toolgen::S(const { &[#(__toolgen::S(#hosts)),*] }));
             (quote!(__toolgen::Network::Hosts(#hosts)), false)
         }
@@ -110,7 +112,7 @@ impl Effects {
         if let (Some((true, _)), Some((true, ident))) = (&self.read_only, &self.destructive) {
             errors.at(ident, "a tool that is `read_only` cannot be `destructive`: it changes nothing");
         }
-        for ident in self.stated.iter().filter(|_| self.pure.is_some()) {
+        for ident in self.declared.iter().filter(|_| self.pure.is_some()) {
             errors.at(
                 ident,
                 format!(
