@@ -8,7 +8,7 @@ use crate::errors::{Errors, at};
 use crate::foreign_keys;
 use crate::rules::{self, ArgumentRules};
 
-/// The keys of `#[arg(…)]`, except for those of rules.
+/// The keys of `#[arg(…)]`, except for the keys of rules.
 const KEYS: &[&str] = &["default", "rename", "alias", "description", "path", "deprecated", "schemars"];
 
 /// The properties of an argument.
@@ -22,11 +22,11 @@ pub(crate) struct ArgAttr {
     pub(crate) aliases: Vec<LitStr>,
     /// The description, if it is not the doc comment.
     pub(crate) description: Option<Expr>,
-    /// The rules of its values.
+    /// The rules for values.
     pub(crate) rules: ArgumentRules,
-    /// Set if it is a path that must stay inside a directory.
+    /// Set if the argument is a path that must stay inside a directory.
     pub(crate) path: Option<Path>,
-    /// Whether `schemars` and `serde` provide its schema and its decoding.
+    /// Whether `schemars` provides the schema and `serde` the decoding.
     pub(crate) schemars: bool,
 }
 

@@ -58,9 +58,9 @@ pub(crate) struct Variant {
 
 /// A field.
 pub(crate) struct Field {
-    /// Its name in the type, or its number.
+    /// The name or the index of the field in the type.
     pub(crate) member: syn::Member,
-    /// Its name in JSON.
+    /// The name in JSON.
     pub(crate) name: String,
     /// Other accepted names.
     pub(crate) aliases: Vec<String>,
@@ -68,7 +68,7 @@ pub(crate) struct Field {
     pub(crate) ty: TokenStream,
     /// The type as written, without enclosing pointers.
     pub(crate) text: String,
-    /// How its value is wrapped in the decoded type, if it is of another crate.
+    /// The wrapper of a type of another crate, if the field has such a type.
     pub(crate) foreign: Option<Foreign>,
     pub(crate) span: proc_macro2::Span,
     pub(crate) serde: FieldAttr,
@@ -77,7 +77,7 @@ pub(crate) struct Field {
 }
 
 impl Input {
-    /// Returns all fields, including those of all variants of an enum.
+    /// Returns all fields, including the fields of all variants of an enum.
     fn fields(&self) -> impl Iterator<Item = &Field> {
         let payloads: Vec<&Payload> = match &self.data {
             Shape::Struct(payload) => vec![payload],
@@ -110,9 +110,9 @@ pub(crate) fn tool_input(input: TokenStream) -> TokenStream {
         Ok(parsed) => parsed,
         Err(error) => return error.into_compile_error(),
     };
-    let read = read(&parsed, &mut errors);
+    let input = read_input(&parsed, &mut errors);
     let runtime = runtime_path::path();
-    match read {
+    match input {
         Some(input) if errors.is_empty() => {
             let expanded = expand(&input, &parsed, &runtime, &mut errors);
             let errors = errors.into_tokens();
@@ -126,7 +126,7 @@ pub(crate) fn tool_input(input: TokenStream) -> TokenStream {
     }
 }
 
-fn read(input: &DeriveInput, errors: &mut Errors) -> Option<Input> {
+fn read_input(input: &DeriveInput, errors: &mut Errors) -> Option<Input> {
     let attr = serde_attr::container(&input.attrs, errors);
     for param in &input.generics.params {
         match param {
@@ -163,12 +163,12 @@ fn read(input: &DeriveInput, errors: &mut Errors) -> Option<Input> {
     };
     let is_generic = !input.generics.params.is_empty();
     let description = docs::read(&input.attrs).description;
-    let read = Input { ident: input.ident.clone(), attr, description, data, is_generic };
-    unique::check(&read, errors);
+    let parsed = Input { ident: input.ident.clone(), attr, description, data, is_generic };
+    unique::check(&parsed, errors);
     if documented::is_required(&input.attrs, errors) {
-        documented::check(&read, errors);
+        documented::check(&parsed, errors);
     }
-    Some(read)
+    Some(parsed)
 }
 
 fn read_variant(variant: &syn::Variant, container: &ContainerAttr, errors: &mut Errors) -> Option<Variant> {
@@ -209,7 +209,7 @@ fn read_payload(
     default: bool,
     errors: &mut Errors,
 ) -> Payload {
-    let mut read: Vec<Field> = Vec::new();
+    let mut parsed_fields: Vec<Field> = Vec::new();
     for (index, field) in fields.iter().enumerate() {
         let mut attrs = field.attrs.clone();
         let arg = arg_attr::read(attr::take_attribute(&mut attrs, "arg", errors), errors);
@@ -247,14 +247,14 @@ fn read_payload(
         let foreign = (arg.schemars && !serde.skip)
             .then(|| Foreign::new(format_ident!("__Foreign_{variant}_{index}"), &ty));
         let ty = foreign.as_ref().map_or(ty, Foreign::decoded_type);
-        read.push(Field { member, name, aliases, ty, text, foreign, span, serde, arg, description });
+        parsed_fields.push(Field { member, name, aliases, ty, text, foreign, span, serde, arg, description });
     }
     match fields {
-        Fields::Named(_) => Payload::Named(read),
+        Fields::Named(_) => Payload::Named(parsed_fields),
         Fields::Unit => Payload::Unit,
         Fields::Unnamed(_) => {
-            read.retain(|field| !field.serde.skip);
-            match <[Field; 1]>::try_from(read) {
+            parsed_fields.retain(|field| !field.serde.skip);
+            match <[Field; 1]>::try_from(parsed_fields) {
                 Ok([only]) => Payload::Newtype(Box::new(only)),
                 Err(fields) => Payload::Tuple(fields),
             }

@@ -1,4 +1,4 @@
-//! The dialects that a tool must support: those of its attribute, or those of the whole crate.
+//! The dialects that a tool must support: the dialects of its attribute, or of the whole crate.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -35,7 +35,7 @@ pub(crate) const DIALECTS: &[&str] = &[
 /// `TOOLGEN_DIALECTS=openai-strict,gemini`.
 const VARIABLE: &str = "TOOLGEN_DIALECTS";
 
-/// Returns the constants of the dialects: those of the attribute, or those of the crate.
+/// Returns the constants of the dialects that the attribute names, or of the dialects of the crate.
 pub(crate) fn constants(dialects: &[Ident], errors: &mut Errors) -> Vec<Ident> {
     if !dialects.is_empty() {
         return dialects.iter().map(|ident| constant(&ident.to_string(), ident.span())).collect();

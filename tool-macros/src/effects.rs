@@ -25,7 +25,7 @@ pub(crate) struct Effects {
     declared: Vec<Ident>,
 }
 
-/// Takes one of `read_only`, `destructive`, `idempotent`, `open_world`, `pure`, `files`, `network` and `spawns`.
+/// Reads one of the keys `read_only`, `destructive`, `idempotent`, `open_world`, `pure`, `files`, `network` and `spawns`.
 pub(crate) fn read_key(effects: &mut Effects, key: Key, errors: &mut Errors) {
     let ident = key.name.clone();
     let has_effect = match ident.to_string().as_str() {

@@ -1,4 +1,4 @@
-//! Collects errors, so that all of them are reported in one run.
+//! Collects errors, so that one run reports all of them.
 
 use std::fmt::Display;
 

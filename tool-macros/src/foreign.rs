@@ -30,7 +30,7 @@ impl Foreign {
         if *is_optional { quote!(__toolgen::Option<#foreign>) } else { foreign }
     }
 
-    /// Returns the value itself, from an expression of the decoded type.
+    /// Returns an expression of the unwrapped value, from an expression of the decoded type.
     pub(crate) fn unwrapped(&self, decoded: &TokenStream) -> TokenStream {
         if self.is_optional {
             quote!(__toolgen::Foreign::optional(#decoded))
@@ -39,7 +39,7 @@ impl Foreign {
         }
     }
 
-    /// Returns an expression of the decoded type, from the value itself.
+    /// Returns an expression of the decoded type, from an expression of the unwrapped value.
     pub(crate) fn wrapped(&self, value: &TokenStream) -> TokenStream {
         if self.is_optional {
             quote!(__toolgen::Foreign::of_optional(#value))

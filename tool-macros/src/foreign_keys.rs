@@ -93,8 +93,8 @@ pub(crate) fn argument_keys(
     attr::check_known(entries, attr_name, known, errors)
 }
 
-/// Removes the keys of other libraries, and reports each with its replacement. `attr_name` names the attribute, and
-/// `known` are its own keys.
+/// Removes the keys of other libraries, and reports each with its replacement. Messages call the attribute `attr_name`;
+/// `known` are its keys.
 fn report_foreign_keys(keys: &mut Vec<Key>, attr_name: &str, known: &[&str], errors: &mut Errors) {
     let (mut range, mut len) = (Bounds::default(), Bounds::default());
     keys.retain(|key| {
@@ -139,7 +139,7 @@ fn report_foreign_keys(keys: &mut Vec<Key>, attr_name: &str, known: &[&str], err
     }
 }
 
-/// Reports keys at the first of them, with a suggestion.
+/// Reports keys, with a suggestion, at the span of the first key.
 fn suggest(keys: &[&Ident], attr_name: &str, suggestion: &str, errors: &mut Errors) {
     let names: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
     let Some(first) = keys.first() else { return };
@@ -153,7 +153,7 @@ fn suggest(keys: &[&Ident], attr_name: &str, suggestion: &str, errors: &mut Erro
 }
 
 impl Bounds {
-    /// Adds a bound, or those of a list: `length(min = 1, max = 3)`.
+    /// Adds a bound, or the bounds of a list: `length(min = 1, max = 3)`.
     fn add(&mut self, side: Side, value: &Value) {
         let is_range = side == Side::Both;
         match value {

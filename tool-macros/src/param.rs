@@ -35,15 +35,15 @@ pub(crate) struct Argument {
     pub(crate) name: String,
     /// The name in the function.
     pub(crate) ident: Ident,
-    /// Its type.
+    /// The type.
     pub(crate) form: Form,
-    /// Its type as written, without enclosing pointers.
+    /// The type as in the source, without enclosing pointers.
     pub(crate) ty: String,
     /// The shared type, if its type is a shared pointer.
     pub(crate) shared: Option<String>,
-    /// Its description.
+    /// The description.
     pub(crate) description: Option<Description>,
-    /// Its attribute.
+    /// The attribute.
     pub(crate) attr: ArgAttr,
 }
 

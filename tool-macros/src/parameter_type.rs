@@ -14,7 +14,7 @@ pub(crate) enum Form {
     Owned(TokenStream),
     /// `&T`: a value of the owning type is decoded and borrowed.
     Ref(TokenStream),
-    /// `Option<&T>`, likewise.
+    /// `Option<&T>`: the same for an optional value.
     OptionRef(TokenStream),
 }
 

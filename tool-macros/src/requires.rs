@@ -13,9 +13,9 @@ const KINDS: &[&str] = &["context", "session", "entity", "tool", "service", "cus
 
 /// A requirement.
 pub(crate) struct Requirement {
-    /// Its kind, as written.
+    /// The kind, as in the source.
     pub(crate) kind: String,
-    /// Its name.
+    /// The name.
     pub(crate) name: LitStr,
     /// The argument that identifies it.
     pub(crate) argument: Option<LitStr>,

@@ -55,7 +55,7 @@ pub(crate) struct ToolAttr {
     pub(crate) name: Option<LitStr>,
     /// The description, if it is not the doc comment.
     pub(crate) description: Option<Expr>,
-    /// Its effects.
+    /// The effects.
     pub(crate) effects: Effects,
     /// Set if it runs on a thread for blocking code.
     pub(crate) blocking: Option<Ident>,

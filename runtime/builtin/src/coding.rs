@@ -25,8 +25,8 @@ use super::work_dir::file_error;
 /// Returns the tools `LS`, `GlobTool`, `GrepTool`, `View`, `Edit`, `Replace` and `Bash`, whose names many models
 /// know. Their paths are absolute.
 ///
-/// `Bash` rejects the programs of [`BANNED_PROGRAMS`](toolgen_exec::BANNED_PROGRAMS), anywhere in a command. This prevents accidents,
-/// but not deliberate use.
+/// `Bash` rejects the programs of [`BANNED_PROGRAMS`](toolgen_exec::BANNED_PROGRAMS), anywhere in a command. This
+/// prevents accidents, but not deliberate use.
 #[must_use]
 pub fn coding() -> Vec<Arc<dyn AgentTool>> {
     toolset![read_tools(), write::edit, write::replace, executor_tool(bash::bash::tool())]

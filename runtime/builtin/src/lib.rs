@@ -1,11 +1,11 @@
 //! Ready-made tools: files and searches, shell commands, workspaces of other agents, chats.
 //!
-//! They are functions with `#[tool]` like those of any program. Schemas, documentation and effects are derived from
-//! the code, and calls pass the layers of a toolbox like those of any other tool.
+//! The tools are ordinary functions with `#[tool]`. Schemas, documentation and effects are derived from the code, and
+//! calls pass the layers of a toolbox like the calls of any other tool.
 //!
 //! | list | tools |
 //! |---|---|
-//! | [`pack`] | `bash`, and those of [`files`] |
+//! | [`pack`] | `bash`, and the tools of [`files`] |
 //! | [`files`] | `read_file`, `write_file`, `edit_file`, `list_files`, `search` |
 //! | [`coding`] | `LS`, `GlobTool`, `GrepTool`, `View`, `Edit`, `Replace`, `Bash`; also [`dispatch_agent`] |
 //! | [`shell`] | `shell` |

@@ -72,11 +72,11 @@ pub(super) fn read_excerpt(mut text: impl Read, range: Range, ctx: &ToolContext)
 struct LineReader {
     range: Range,
     excerpt: Excerpt,
-    /// The kept start of the current line.
+    /// The stored start of the current line.
     line: Vec<u8>,
     /// The length of the current line so far.
     length: usize,
-    /// Total size of the kept lines, in bytes.
+    /// Total size of the stored lines, in bytes.
     total_bytes: usize,
 }
 
@@ -103,17 +103,17 @@ impl LineReader {
                 self.line.pop();
             }
             let is_cut = self.line.len() > self.range.max_line_bytes || !is_whole_line;
-            let kept = if is_cut {
+            let visible = if is_cut {
                 trim_partial_char(&self.line[..self.line.len().min(self.range.max_line_bytes)])
             } else {
                 &self.line
             };
-            self.total_bytes += kept.len() + 1;
+            self.total_bytes += visible.len() + 1;
             if self.total_bytes > self.range.max_bytes && !self.excerpt.lines.is_empty() {
                 self.excerpt.is_truncated = true;
             } else {
                 let end = if is_cut { "... [line truncated]" } else { "" };
-                self.excerpt.lines.push(format!("{}{end}", String::from_utf8_lossy(kept)));
+                self.excerpt.lines.push(format!("{}{end}", String::from_utf8_lossy(visible)));
             }
         }
         self.line.clear();
@@ -159,13 +159,13 @@ mod tests {
     fn read_returns_the_lines_of_the_text() {
         let texts = ["", "a", "a\n", "a\nb", "a\r\nb\r\n", "\n\n", "\r", "a\rb", "ä€😀\n\nz"];
         for text in texts {
-            let found = read(text.as_bytes(), 1, u64::MAX, usize::MAX, 1 << 20);
+            let excerpt = read(text.as_bytes(), 1, u64::MAX, usize::MAX, 1 << 20);
             let expected: Vec<&str> =
                 text.split_inclusive('\n').map(|line| line.trim_end_matches('\n')).collect();
             let expected: Vec<&str> =
                 expected.into_iter().map(|line| line.strip_suffix('\r').unwrap_or(line)).collect();
             assert_eq!(
-                (found.lines, found.total as usize),
+                (excerpt.lines, excerpt.total as usize),
                 (to_strings(&expected), expected.len()),
                 "{text:?}"
             );
@@ -180,15 +180,20 @@ mod tests {
     fn limits_cut_lines_between_characters() {
         let text = "aä€😀z\nb\n";
         for line in 0..=11 {
-            let found = read(text.as_bytes(), 1, 9, 1000, line);
-            let first = &found.lines[0];
+            let excerpt = read(text.as_bytes(), 1, 9, 1000, line);
+            let first = &excerpt.lines[0];
             match first.strip_suffix("... [line truncated]") {
-                Some(kept) => assert!("aä€😀z".starts_with(kept) && kept.len() <= line, "{line}: {first}"),
+                Some(visible) => {
+                    assert!("aä€😀z".starts_with(visible) && visible.len() <= line, "{line}: {first}")
+                }
                 None => assert_eq!((first.as_str(), line), ("aä€😀z", 11)),
             }
         }
-        let found = read(b"aaaa\nbbbb\ncccc\n", 1, 9, 10, 100);
-        assert_eq!((found.lines, found.total, found.is_truncated), (to_strings(&["aaaa", "bbbb"]), 3, true));
+        let excerpt = read(b"aaaa\nbbbb\ncccc\n", 1, 9, 10, 100);
+        assert_eq!(
+            (excerpt.lines, excerpt.total, excerpt.is_truncated),
+            (to_strings(&["aaaa", "bbbb"]), 3, true)
+        );
         // One line is always returned.
         assert_eq!(read(b"aaaa\nbbbb\n", 2, 9, 1, 100).lines, ["bbbb"]);
         assert_eq!(read(b"a\nb\nc\n", 2, 1, 100, 100).lines, ["b"]);

@@ -28,7 +28,7 @@ pub(super) struct WalkOptions<'a> {
     pub(super) skipped_dirs: &'a [&'a str],
     /// Whether hidden files and directories are visited.
     pub(super) include_hidden: bool,
-    /// The names of hidden directories that are visited anyway.
+    /// The names of hidden directories that are visited even if hidden directories are skipped.
     pub(super) visible_hidden_dirs: &'a [&'a str],
     /// Whether `.gitignore` and `.ignore` files of the working directory exclude files.
     pub(super) use_ignore_files: bool,

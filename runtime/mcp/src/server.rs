@@ -171,7 +171,7 @@ impl Server {
         self
     }
 
-    /// Sets the version that is reported to clients. Default: that of this crate.
+    /// Sets the version that is reported to clients. Default: the version of this crate.
     pub fn version(mut self, version: impl Into<String>) -> Server {
         self.state.info.server_info.version = version.into();
         self

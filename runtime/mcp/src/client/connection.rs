@@ -154,9 +154,9 @@ pub(super) enum Failure {
     ConnectionLost(String),
     /// The response cannot be parsed, for this reason.
     Unparsable(String),
-    /// The idle timeout elapsed. Holds the timeout and what arrived instead of a response, if anything.
+    /// The idle timeout elapsed. Holds the timeout and a description of stray responses, which may be empty.
     IdleTimeout(Duration, String),
-    /// The total timeout elapsed. Holds the timeout and what arrived instead of a response, if anything.
+    /// The total timeout elapsed. Holds the timeout and a description of stray responses, which may be empty.
     TotalTimeout(Duration, String),
 }
 

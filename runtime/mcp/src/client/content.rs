@@ -153,9 +153,10 @@ fn convert_block(block: &Value, original: OriginalText) -> Content {
         Ok(content) => Some(content),
     };
     content.unwrap_or_else(|| {
-        let mut short = block.clone();
-        let shortened = shorten(&mut short) | short.get_mut("resource").is_some_and(shorten);
-        Content::Text(if shortened { short.to_string() } else { original.or_json(block) })
+        let mut shortened_block = block.clone();
+        let shortened =
+            shorten(&mut shortened_block) | shortened_block.get_mut("resource").is_some_and(shorten);
+        Content::Text(if shortened { shortened_block.to_string() } else { original.or_json(block) })
     })
 }
 
@@ -225,8 +226,8 @@ mod tests {
         ]);
         let got = result(&declaring(None), json!({"content": blocks})).unwrap();
         let kinds: Vec<Value> = got.content.iter().map(|content| content.to_json()["type"].clone()).collect();
-        let wanted = ["text", "image", "audio", "resource", "resource", "text", "text", "text", "text"];
-        assert_eq!(kinds, wanted);
+        let expected = ["text", "image", "audio", "resource", "resource", "text", "text", "text", "text"];
+        assert_eq!(kinds, expected);
         let message = got.to_text();
         for part in
             [r#""uri":"x:/l""#, r#"{"type":"hologram","waves":[1]}"#, r#"{"type":"image"}"#, "\"loose\""]
@@ -261,8 +262,8 @@ mod tests {
         let spec = declaring(Some(&output));
         let picture = json!({"type": "image", "data": "AQ==", "mimeType": "image/png"});
         let text = json!({"type": "text", "text": "n is one"});
-        let given = json!({"content": [text, picture], "structuredContent": {"n": 1}});
-        let got = result(&spec, given).unwrap();
+        let response = json!({"content": [text, picture], "structuredContent": {"n": 1}});
+        let got = result(&spec, response).unwrap();
         assert_eq!((got.to_text().as_str(), got.content.len()), ("{\"n\":1}", 2));
         // Older servers send structured content only as text.
         let got = result(&spec, json!({"content": [{"type": "text", "text": "{\"n\": 2}"}]})).unwrap();

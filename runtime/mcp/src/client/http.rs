@@ -73,7 +73,7 @@ struct Http {
     tasks: Mutex<Tasks>,
 }
 
-/// The running tasks; all of them end when this is dropped.
+/// The running tasks. Dropping this aborts all tasks.
 #[derive(Default)]
 struct Tasks {
     set: JoinSet<()>,

@@ -101,7 +101,7 @@ struct Shared {
 
 type OnMessage = Box<dyn Fn(&Value) + Send + Sync>;
 
-/// A request of the server that is being handled. Meanwhile the idle timeout does not run.
+/// A request of the server that is being handled. The idle timeout does not run while this exists.
 pub(super) struct ServerRequestGuard(Inbox);
 
 impl Drop for ServerRequestGuard {
@@ -328,7 +328,7 @@ impl Inbox {
         }
     }
 
-    /// Records a response with an unknown ID for the pending requests: it may belong to one of them.
+    /// Records a response with an unknown ID for all pending requests: it may belong to any of them.
     fn record_stray(&self, id: &Value, message: Value) {
         self.count_dropped();
         let requests = unpoisoned(self.0.pending.lock());

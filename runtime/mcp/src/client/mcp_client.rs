@@ -304,7 +304,7 @@ impl Client {
         let task = runtime.spawn(async move {
             sleep(delay).await;
             let session = Session::connect(&server, &options, &credentials, &known_version).await;
-            // If no call is waiting anymore, the session is dropped, and the server with it.
+            // If no call waits for the outcome, the session is dropped, which stops the server.
             drop(outcome_tx.send(Some(session.map(Arc::new))));
         });
         *attempt = Some(Attempt { outcome: outcome.clone(), task: task.abort_handle(), counted: false });

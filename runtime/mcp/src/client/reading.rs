@@ -23,7 +23,7 @@ const MAX_SHOWN: usize = 40;
 
 /// Parses a message. In a list of tools, an unparsable descriptor is replaced by its name and the reason. In other
 /// messages, unpaired surrogates become `U+FFFD`, and numbers that are too large become the largest number; their
-/// digits are [kept](Written).
+/// digits are [kept](OriginalText).
 ///
 /// # Errors
 ///

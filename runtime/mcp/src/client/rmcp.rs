@@ -39,7 +39,7 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(60);
 /// The client must stay connected while the tools are in use.
 ///
 /// A cancelled call is cancelled at the server. Notifications of the server go to the client's handler, which
-/// forwards progress to the calls if it has their [`Progress`]: see [`reporting`]. It must also answer requests of
+/// forwards progress to the calls if it has their [`Progress`]: see [`reporting`]. It must also respond to requests of
 /// the server within a session. If the server responds to a call with an input request or a task, the call fails.
 ///
 /// ```no_run

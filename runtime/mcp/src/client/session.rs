@@ -110,7 +110,7 @@ impl Session {
         known_version: &str,
     ) -> Result<Session, String> {
         let connected = match Session::connect_as(server, options, credentials, known_version).await {
-            Err(NegotiationError { at_probe: true, .. }) => {
+            Err(NegotiationError { ended_at_probe: true, .. }) => {
                 Session::connect_as(server, options, credentials, LEGACY[0]).await
             }
             connected => connected,
@@ -199,9 +199,9 @@ impl Session {
         }
         // The cached list is outdated, even if fetching a new one fails.
         *unpoisoned(self.list.lock()) = None;
-        let fresh = Arc::new(self.fetch_list(self.connection.inbox.changes()).await?);
-        *unpoisoned(self.list.lock()) = Some(Arc::clone(&fresh));
-        Ok(fresh)
+        let list = Arc::new(self.fetch_list(self.connection.inbox.changes()).await?);
+        *unpoisoned(self.list.lock()) = Some(Arc::clone(&list));
+        Ok(list)
     }
 
     /// Returns the cached list if it cannot have changed.
@@ -382,10 +382,10 @@ impl Session {
                 self.options.call_timeout,
                 self.handler.handle_request(&method, params, options.question_tx.as_ref()),
             );
-            let refused =
+            let rejection =
                 |(_, reason)| protocol_violation(format!("it needs a response to `{method}`: {reason}"));
             let timed_out = |_| Failure::TotalTimeout(self.options.call_timeout, String::new());
-            responses.insert(key, response.await.map_err(timed_out)?.map_err(refused)?);
+            responses.insert(key, response.await.map_err(timed_out)?.map_err(rejection)?);
         }
         Ok(responses)
     }
@@ -422,9 +422,9 @@ fn subscribe(
     let subscription = async move {
         let Ok(mut ticket) = inbox.register(None) else { return };
         let Some(transport) = transport.upgrade() else { return };
-        let sent = transport.send(request.message(ticket.id)).await;
+        let result = transport.send(request.message(ticket.id)).await;
         drop(transport);
-        if sent.is_ok() {
+        if result.is_ok() {
             *unpoisoned(notifies_changes.lock()) = true;
             // The response ends the subscription.
             drop((&mut ticket.reply).await);

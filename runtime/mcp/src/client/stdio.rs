@@ -230,11 +230,11 @@ async fn drain(
     let Some(mut stderr) = stderr else { return };
     let mut buffer = vec![0; 16 << 10];
     while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
-        append_to_tail(&tail, &buffer[..count]);
+        append_to_tail(&stderr_tail, &buffer[..count]);
     }
 }
 
-/// Appends to the kept end of a stream.
+/// Appends to the buffer that keeps the end of a stream.
 fn append_to_tail(tail: &Mutex<Vec<u8>>, bytes: &[u8]) {
     let mut tail = unpoisoned(tail.lock());
     tail.extend_from_slice(bytes);
@@ -253,7 +253,7 @@ fn complete_tail(tail: &[u8]) -> &[u8] {
     end.map_or(&[], |end| &tail[end..])
 }
 
-/// Describes what a process wrote instead of messages, and the end of its standard error.
+/// Describes the output of a process that is not a message, and the end of its standard error.
 fn describe_output(invalid_output: &Mutex<Vec<u8>>, stderr_tail: &Mutex<Vec<u8>>) -> String {
     let to_text = |bytes: &Mutex<Vec<u8>>| {
         let bytes = unpoisoned(bytes.lock());

@@ -46,7 +46,7 @@ struct Running {
     reply_to: Option<oneshot::Sender<Value>>,
     /// Number of the caller's inputs that were used.
     used_inputs: usize,
-    /// The context that receives progress: that of the last attempt of the call.
+    /// The context that receives progress: the context of the call's last attempt.
     ctx: Arc<Mutex<Option<ToolContext>>>,
     permit: PermitSlot,
     deadline: Instant,
@@ -226,10 +226,10 @@ impl McpClient {
     ///
     /// Returns an error if the list cannot be fetched.
     pub async fn tools(&self) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
-        let listed = self.0.listed().await.map_err(|error| self.0.redacted(error))?;
-        let adapted = mcp::tools(&self.0.server, &listed.tools, false).into_iter().flatten();
-        let made = adapted.filter_map(|adapted| McpTool::new(&adapted.tool.into(), self.clone()));
-        Ok(made.map(|tool| Arc::new(tool) as Arc<dyn AgentTool>).collect())
+        let tool_list = self.0.tool_list().await.map_err(|error| self.0.redacted(error))?;
+        let adapted = mcp::tools(&self.0.server, &tool_list.tools, false).into_iter().flatten();
+        let tools = adapted.filter_map(|adapted| McpTool::new(&adapted.tool.into(), self.clone()));
+        Ok(tools.map(|tool| Arc::new(tool) as Arc<dyn AgentTool>).collect())
     }
 }
 

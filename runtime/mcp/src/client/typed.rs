@@ -86,15 +86,15 @@ mod tests {
     fn typed_result_is_a_value_or_an_error() {
         let response = ToolResult::text("sunny").with_details(json!({"degrees": 21}));
         assert_eq!(typed_value::<Value>(&response).unwrap(), json!({"degrees": 21}));
-        let wrong = typed_value::<Vec<i64>>(&response).unwrap_err();
-        assert_eq!(wrong.code(), "INVALID_OUTPUT");
+        let error = typed_value::<Vec<i64>>(&response).unwrap_err();
+        assert_eq!(error.code(), "INVALID_OUTPUT");
         let mut text = ToolResult::text("sunny");
         text.structured = Structured::Missing("the tool declares none".into());
         assert_eq!(typed_value::<Value>(&text).unwrap(), "sunny");
         let failed = ToolResult::text("no such city").with_details(json!({"success": false}));
         assert!(typed_value::<Value>(&failed).unwrap_err().to_string().contains("no such city"));
         let question = InputRequest::new("Which city?", json!({"type": "object"}));
-        let asked = ToolResult::empty().with_control(Control::NeedInput(question));
-        assert!(typed_value::<Value>(&asked).unwrap_err().to_string().contains("McpOptions::elicitation"));
+        let response = ToolResult::empty().with_control(Control::NeedInput(question));
+        assert!(typed_value::<Value>(&response).unwrap_err().to_string().contains("McpOptions::elicitation"));
     }
 }

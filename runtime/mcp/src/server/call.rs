@@ -26,11 +26,11 @@ use super::otel::RequestSpan;
 /// Maximum number of queued progress reports for a slow client; later ones are dropped.
 const MAX_QUEUED_REPORTS: usize = 64;
 
-/// Reason why a client is not asked.
+/// Error for a client that does not support elicitation.
 const NO_ELICITATION: &str =
     "The client cannot be asked: it does not declare support for elicitation with forms.";
 
-/// Reason why a client that was asked cannot answer.
+/// Error for a client that closed its output before it responded to an elicitation.
 const CLIENT_CLOSED: &str = "The client did not respond to the request for input: it has closed its output.";
 
 /// How long a response waits for queued progress reports.

@@ -23,7 +23,7 @@ impl ClientValues {
         ClientValues(names.into_iter().map(Into::into).collect())
     }
 
-    /// Returns the names that a tool requires, except for names of its own arguments.
+    /// Returns the names that a tool requires, except for the names of its arguments.
     fn required_by<'a>(&'a self, spec: &'a ToolSpec) -> impl Iterator<Item = (&'a String, &'a str)> {
         let requirement_of = move |name: &&String| {
             let mut requirements = spec.requires.iter();

@@ -1,5 +1,5 @@
-//! Input that a call waits for: input of its tool, or an approval. In a session, the client is asked during the call.
-//! Otherwise the result requests the input, and the client calls again with it.
+//! Elicitation of the input that a call waits for: input of its tool, or an approval. In a session, the server asks the
+//! client during the call. Otherwise the result requests the input, and the client repeats the call with the input.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ impl ClientQuestion {
         }
     }
 
-    /// Parses the state that a client returned. Its seal is checked when the call resumes.
+    /// Parses the state that a client returned. The seal of the state is checked when the call resumes.
     ///
     /// # Errors
     ///
@@ -164,8 +164,8 @@ impl ClientQuestion {
         }
     }
 
-    /// Returns the input for this call among those that a client sent. If the client also sent a state, the input was
-    /// requested. An approval is accepted only if it was requested: otherwise no person has seen the call.
+    /// Returns the input for this call among the inputs that a client sent. If the client also sent a state, the input
+    /// was requested. An approval is accepted only if it was requested: otherwise no person has seen the call.
     ///
     /// # Errors
     ///

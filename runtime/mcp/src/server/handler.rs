@@ -30,7 +30,7 @@ const CURSOR_PREFIX: &str = "after ";
 pub(super) struct Handler {
     pub(super) state: SharedState,
     session: Session,
-    /// The principal of the session: that of its first request.
+    /// The principal of the session: the principal of its first request.
     owner: OnceLock<Option<Text>>,
     is_watching: AtomicBool,
     /// Fires when the client's input has ended, or the connection is closed.
@@ -76,7 +76,7 @@ impl Handler {
         }
         let version = context.protocol_version();
         let is_stateless = version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-        // Over HTTP, such a request has its own handler, so a session could not be resumed.
+        // Over HTTP, each stateless request has its own handler, so a session could not be resumed.
         let session = (!is_stateless || parts.is_none()).then(|| self.session.clone());
         let session_ended = parts.and_then(|parts| parts.extensions.get::<SessionEnded>());
         let session_ended = session_ended.map(|SessionEnded(token)| token.clone()).unwrap_or_default();

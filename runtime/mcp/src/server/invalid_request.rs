@@ -78,7 +78,7 @@ pub(super) fn unknown_method(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, reason, None)
 }
 
-/// Describes what is wrong with a parameter.
+/// Describes the problem of a parameter, if there is one.
 fn problem(location: &str, value: Option<&Value>, expected: Type, required: bool) -> Option<String> {
     let (is_valid, expected) = match expected {
         Type::Text => (value.is_some_and(Value::is_string), "a string"),

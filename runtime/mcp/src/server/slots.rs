@@ -1,5 +1,4 @@
-//! Requests and notifications of a connection over streams that are being handled. If there are too many, reading
-//! pauses.
+//! Counts the messages of a connection over streams that are being handled. Reading pauses at a limit.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -83,7 +82,7 @@ impl Slots {
         self.pending.remove(id);
     }
 
-    /// Records that a request gets no response. Its ID stays in use while the request is being handled.
+    /// Records that a request gets no response. The ID stays in use while the request is being handled.
     pub(super) fn cancel(&mut self, id: &RequestId) {
         if let Some((slot, _)) = self.pending.get_mut(id) {
             *slot = None;

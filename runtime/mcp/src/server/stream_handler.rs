@@ -57,7 +57,7 @@ impl Service<RoleServer> for StreamHandler {
         };
         slot.iter().for_each(Slot::release);
         tokio::select! {
-            // An open subscription ends by itself.
+            // An open subscription ends when its connection closes.
             biased;
             response = response => response,
             // After the end of the input, `rmcp` sends no notifications, so a new subscription would never be

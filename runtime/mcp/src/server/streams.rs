@@ -44,9 +44,9 @@ pub(super) struct Streams<R, W> {
     chunk: Box<[u8]>,
     lines: Lines,
     received: VecDeque<LineKind>,
-    /// The response to an invalid line, while it is being sent; reading pauses meanwhile.
+    /// The response to an invalid line. Reading pauses until the response is sent.
     pending_rejection: Option<BoxFuture<'static, io::Result<()>>>,
-    /// `None` once it is closed.
+    /// The output; `None` after it was closed.
     output: Arc<Mutex<Option<W>>>,
     backlog: watch::Sender<Backlog>,
     slots: Slots,
@@ -275,7 +275,7 @@ fn decode(line: &[u8]) -> Result<Option<IncomingMessage>, JsonRpcMessageCodecErr
     JsonRpcMessageCodec::<IncomingMessage>::default().decode(&mut bytes)
 }
 
-/// Returns why a line is not a message, and what it seems to be; `None` if it is a message.
+/// Returns why a line is not a message, and its probable kind; `None` if it is a message.
 fn invalid_message(line: &[u8]) -> Option<(Glance, ErrorData)> {
     let glance = Glance::at(line);
     if glance == Glance::Odd && serde_json::from_slice::<IgnoredAny>(line).is_ok() {
@@ -321,7 +321,7 @@ fn rejection(glance: Glance, reason: ErrorData) -> Option<LineKind> {
             let error = JsonRpcError::new(request_id(id), reason);
             Some(LineKind::Message(Box::new(JsonRpcMessage::Error(error))))
         }
-        // A notification is not answered, even if it is invalid.
+        // A notification has no response, even if it is invalid.
         Glance::Request(None) => None,
         Glance::Odd => rejection(Glance::Unknown(None), reason),
         Glance::Request(id) | Glance::Unknown(id) => {

@@ -54,9 +54,9 @@ pub trait TokenStore: fmt::Debug + Send + Sync {
 ///
 /// let tokens = McpOAuth::consent("http://127.0.0.1:8765/callback", |url| async move {
 ///     println!("Open {url}");
-///     // Wait for the browser at the callback, and return the URL that it asks for.
-///     # let asked = String::new();
-///     Ok(asked)
+///     // Wait for the browser at the callback, and return the requested URL.
+///     # let requested_url = String::new();
+///     Ok(requested_url)
 /// });
 /// let options = McpOptions::new().tokens("docs", tokens);
 /// ```
@@ -136,7 +136,7 @@ impl McpOAuth {
         }
     }
 
-    /// Sets the client that was registered with the authorization server beforehand. By default, the program
+    /// Sets the client that is already registered with the authorization server. By default, the program
     /// registers itself. A secret also requires [`token_url`](Self::token_url).
     #[must_use]
     pub fn client(mut self, client_id: impl Into<String>, client_secret: Option<Secret>) -> McpOAuth {
@@ -185,7 +185,7 @@ impl McpOAuth {
         self
     }
 
-    /// Sets the requested scopes, instead of those that the server names.
+    /// Sets the requested scopes, instead of the scopes that the server names.
     #[must_use]
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> McpOAuth {
         self.scopes = scopes.into_iter().map(Into::into).collect();
@@ -335,7 +335,8 @@ impl TokenSource for McpOAuth {
     }
 }
 
-/// Returns the additional scopes that a server requires. Its challenge to a request without a token may name fewer.
+/// Returns the additional scopes that a server requires. The challenge to a request without a token may
+/// name fewer scopes.
 fn additional_scopes(request: &McpTokenRequest, challenge: Option<&str>) -> Vec<String> {
     let challenge = challenge.filter(|challenge| needs_more_scopes(challenge));
     let parsed = challenge.zip(reqwest::Url::parse(&request.url).ok());

@@ -13,12 +13,12 @@ use toolgen_kernel::call::context::ToolContext;
 
 use crate::client::tool::progress_line;
 
-/// Maximum number of kept reports of unknown calls: the server may report progress before the client has registered
+/// Maximum number of stored reports of unknown calls: the server may report progress before the client has registered
 /// the call.
 const MAX_EARLY_REPORTS: usize = 64;
 
-/// Forwards progress from the handler of a client to its calls. It is itself a handler, for programs that need no
-/// other. The handler of a program passes the parameters of [`on_progress`](ClientHandler::on_progress) to
+/// Forwards progress from the handler of a client to its calls. This type is also a handler, for programs
+/// that need no other. The handler of a program passes the parameters of [`on_progress`](ClientHandler::on_progress) to
 /// [`forward`](Self::forward). Clones share their calls, and belong to one client.
 #[derive(Clone, Default)]
 pub struct Progress(Arc<Mutex<Hub>>);

@@ -70,7 +70,7 @@ impl Server {
 
     /// Sets the maximum number of concurrent sessions per [principal](Self::principal), at least 1. Default: 64. A
     /// new session replaces an idle one as for [`max_sessions`](Self::max_sessions), or receives status 429 if calls
-    /// run in all of them.
+    /// run in all sessions of the principal.
     pub fn max_sessions_per_principal(mut self, sessions: usize) -> Server {
         self.access_rules.limits.sessions_per_principal = sessions.max(1);
         self

@@ -197,14 +197,14 @@ async fn consent_is_requested_once_and_tokens_are_refreshed() {
 async fn concurrent_rejections_share_one_new_token() {
     let (mut server, mut authority) = (Server::start().await, Authority::default());
     let wire = wire_with(&server, authority.person()).await;
-    let (first, one) = wire.send("tools/call");
-    let (second, other) = wire.send("tools/call");
+    let (first, first_sending) = wire.send("tools/call");
+    let (second, second_sending) = wire.send("tools/call");
     let serve = async {
         authority.serve(&mut server).await;
         authority.serve(&mut server).await;
     };
-    let (one, other, ()) = tokio::join!(one, other, serve);
-    one.and(other).unwrap();
+    let (first_result, second_result, ()) = tokio::join!(first_sending, second_sending, serve);
+    first_result.and(second_result).unwrap();
     assert_eq!((result(first).await, result(second).await), (json!("let in"), json!("let in")));
     assert_eq!(authority.grants, ["authorization_code"]);
 }
