@@ -109,13 +109,13 @@ impl Tool {
         }
     }
 
-    fn unknown_argument(&self, at: impl ToTokens, name: &str, known: &[String], errors: &mut Errors) {
+    fn unknown_argument(&self, tokens: impl ToTokens, name: &str, known: &[String], errors: &mut Errors) {
         let known = known.iter().map(String::as_str);
         let hint = match names::nearest(name, known.clone()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("its arguments are {}", names::quoted_list(known)),
         };
-        errors.at(at, format!("the tool `{}` has no argument `{name}`; {hint}", self.name));
+        errors.at(tokens, format!("the tool `{}` has no argument `{name}`; {hint}", self.name));
     }
 
     fn check_examples(&self, errors: &mut Errors) {

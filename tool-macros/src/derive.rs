@@ -266,7 +266,7 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
     let ident = &input.ident;
     let name = input.attr.rename.clone().unwrap_or_else(|| ident.unraw().to_string());
     let path = quote!(::core::concat!(::core::module_path!(), "::", #name));
-    let inline = body::is_inline(input);
+    let is_inline = body::is_inline(input);
     let shape_expr = body::shape_expression(input);
     let checks = input.fields().flat_map(body::checks);
     // Type parameters are only usable in constants of the type itself.
@@ -276,20 +276,23 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
         let this = ident.to_token_stream();
         (shape_expr, attr::with_self(quote!(#(const _: () = #checks;)*), &this))
     };
-    let (shape, items) = if input.is_generic || inline {
+    let (shape, items) = if input.is_generic || is_inline {
         let body = body::inherits_body(input).map(|ty| {
             quote!(const BODY: __toolgen::Option<&'static __toolgen::Shape> = <#ty as __toolgen::ToolInput>::BODY;)
         });
-        let parts = body::type_collectors(input);
-        (shape_expr, quote!(#body fn defs(defs: &mut __toolgen::Defs) { #(#parts(defs);)* let _ = defs; }))
+        let collectors = body::type_collectors(input);
+        (
+            shape_expr,
+            quote!(#body fn defs(defs: &mut __toolgen::Defs) { #(#collectors(defs);)* let _ = defs; }),
+        )
     } else {
-        let mut parts = body::type_collectors(input);
-        parts.extend(body::defaults(input, &path));
+        let mut collectors = body::type_collectors(input);
+        collectors.extend(body::defaults(input, &path));
         let items = quote! {
             const BODY: __toolgen::Option<&'static __toolgen::Shape> = __toolgen::Some(const { &#shape_expr });
 
             fn defs(defs: &mut __toolgen::Defs) {
-                defs.define::<Self>(#path, &[#(#parts),*]);
+                defs.define::<Self>(#path, &[#(#collectors),*]);
             }
         };
         (quote!(__toolgen::reference(#path)), items)

@@ -30,11 +30,11 @@ pub(crate) fn read_key(effects: &mut Effects, key: Key, errors: &mut Errors) {
     let ident = key.name.clone();
     let has_effect = match ident.to_string().as_str() {
         "pure" => {
-            effects.pure = key.flag(errors).filter(|on| *on).map(|_| ident);
+            effects.pure = key.flag(errors).filter(|is_set| *is_set).map(|_| ident);
             return;
         }
         "read_only" => {
-            effects.read_only = key.flag(errors).map(|on| (on, ident));
+            effects.read_only = key.flag(errors).map(|is_set| (is_set, ident));
             return;
         }
         "idempotent" => {
@@ -42,7 +42,7 @@ pub(crate) fn read_key(effects: &mut Effects, key: Key, errors: &mut Errors) {
             return;
         }
         "destructive" => {
-            effects.destructive = key.flag(errors).map(|on| (on, ident.clone()));
+            effects.destructive = key.flag(errors).map(|is_set| (is_set, ident.clone()));
             matches!(effects.destructive, Some((true, _)))
         }
         "open_world" => {
@@ -121,9 +121,9 @@ impl Effects {
             );
         }
         let mut fields = Vec::new();
-        if let Some((on, _)) = &self.read_only {
-            fields.push(quote!(read_only: #on));
-            if *on {
+        if let Some((is_set, _)) = &self.read_only {
+            fields.push(quote!(read_only: #is_set));
+            if *is_set {
                 // A read-only tool is neither destructive nor changes anything when repeated.
                 fields.push(quote!(destructive: false));
                 if self.idempotent.is_none() {
@@ -134,21 +134,21 @@ impl Effects {
                 }
             }
         }
-        if let Some((on, _)) =
+        if let Some((is_set, _)) =
             self.destructive.as_ref().filter(|_| !matches!(self.read_only, Some((true, _))))
         {
-            fields.push(quote!(destructive: #on));
+            fields.push(quote!(destructive: #is_set));
         }
-        fields.extend(self.idempotent.map(|on| quote!(idempotent: #on)));
-        if let Some(on) = self.open_world {
-            fields.push(quote!(open_world: #on));
-            if !on && self.network.is_none() {
+        fields.extend(self.idempotent.map(|is_set| quote!(idempotent: #is_set)));
+        if let Some(is_set) = self.open_world {
+            fields.push(quote!(open_world: #is_set));
+            if !is_set && self.network.is_none() {
                 fields.push(quote!(network: __toolgen::Network::None));
             }
         } else if matches!(self.network, Some((_, true))) {
             fields.push(quote!(open_world: false));
         }
-        fields.extend(self.spawns.map(|on| quote!(spawns: #on)));
+        fields.extend(self.spawns.map(|is_set| quote!(spawns: #is_set)));
         fields.extend(self.files.as_ref().map(|files| quote!(files: #files)));
         fields.extend(self.network.as_ref().map(|(network, _)| quote!(network: #network)));
         let base = if self.pure.is_some() { quote!(NONE) } else { quote!(UNDECLARED) };

@@ -22,14 +22,14 @@ pub(crate) fn tool_name_problem(name: &str) -> Option<String> {
 /// Returns a title for people: `get_weather` becomes `Get Weather`.
 pub(crate) fn title(name: &str) -> String {
     let words = name.split(['_', '-']).filter(|word| !word.is_empty());
-    let words_in_title = words.map(|word| {
+    let title_words = words.map(|word| {
         let mut chars = word.chars();
         chars
             .next()
             .map(|first| first.to_uppercase().collect::<String>() + chars.as_str())
             .unwrap_or_default()
     });
-    words_in_title.collect::<Vec<_>>().join(" ")
+    title_words.collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the known name that is closest to a misspelled one.

@@ -88,13 +88,13 @@ impl ArgumentRules {
     /// Reads a rule by one of the [`keys`].
     pub(crate) fn take(&mut self, key: Key, errors: &mut Errors) {
         let name = key.as_str();
-        let (ident, text, location, field_count) =
+        let (ident, text, span, field_count) =
             (key.name.clone(), key.to_source(), key.value_span(), self.fields.len());
         if let Some((_, read_rule)) = RULES.iter().find(|(rule_name, _)| *rule_name == name) {
             read_rule(self, key, errors);
         }
         let fields = self.fields.get(field_count..).unwrap_or_default().to_vec();
-        self.keys.push(SourceRule { name: ident, text, span: location, fields });
+        self.keys.push(SourceRule { name: ident, text, span, fields });
     }
 
     /// Checks that the rules are consistent.
@@ -174,7 +174,7 @@ impl ArgumentRules {
     }
 
     fn items(&mut self, key: Key, errors: &mut Errors) {
-        let location = key.value_span();
+        let span = key.value_span();
         let Value::List(tokens) = key.value else {
             key.report_invalid::<()>(errors, "needs rules: `items(non_empty, len = ..=20)`");
             return;
@@ -185,7 +185,7 @@ impl ArgumentRules {
             rules.take(key, errors);
         }
         rules.check(errors);
-        self.items = Some((Box::new(rules), location));
+        self.items = Some((Box::new(rules), span));
     }
 
     /// Whether there are no rules.
@@ -204,9 +204,9 @@ impl ArgumentRules {
             quote!(examples: const { &[#(#lits.literal()),*] },)
         });
         let items = self.items.iter().map(|(items, _)| {
-            let of = quote!(__toolgen::items_of(#shape));
-            let rules = items.to_expr(&of);
-            quote!(items: __toolgen::Some(const { &__toolgen::refine(#of, #rules) }),)
+            let item_shape = quote!(__toolgen::items_of(#shape));
+            let rules = items.to_expr(&item_shape);
+            quote!(items: __toolgen::Some(const { &__toolgen::refine(#item_shape, #rules) }),)
         });
         quote!(__toolgen::ArgumentRules { #(#fields,)* #examples #(#items)* ..__toolgen::ArgumentRules::NONE })
     }
@@ -215,13 +215,11 @@ impl ArgumentRules {
     /// the default and the examples for both. `ty` is the type as written, or empty.
     pub(crate) fn checks(&self, shape: &TokenStream, ty: &str, default: Option<&Expr>) -> Vec<TokenStream> {
         let mut checks = Vec::new();
-        for SourceRule { text, span: location, fields, .. } in &self.keys {
+        for SourceRule { text, span, fields, .. } in &self.keys {
             if !fields.is_empty() {
                 let rules =
                     quote!(__toolgen::ArgumentRules { #(#fields,)* ..__toolgen::ArgumentRules::NONE });
-                checks.push(
-                    quote_spanned!(at(*location)=> __toolgen::checks::rule(#shape, &#rules, #text, #ty)),
-                );
+                checks.push(quote_spanned!(at(*span)=> __toolgen::checks::rule(#shape, &#rules, #text, #ty)));
             }
         }
         let default = default.and_then(|expr| Some(("default", expr, literal(expr)?)));
@@ -229,8 +227,8 @@ impl ArgumentRules {
         for (what, expr, lit) in default.into_iter().chain(examples) {
             checks.push(self.value_check(shape, ty, what, expr, &lit));
         }
-        if let Some((items, location)) = &self.items {
-            checks.push(quote_spanned!(at(*location)=> __toolgen::checks::items(#shape)));
+        if let Some((items, span)) = &self.items {
+            checks.push(quote_spanned!(at(*span)=> __toolgen::checks::items(#shape)));
             checks.extend(items.checks(&quote!(__toolgen::items_of(#shape)), "", None));
         }
         checks

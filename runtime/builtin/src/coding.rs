@@ -66,19 +66,19 @@ fn check_absolute(path: &str, argument: &str) -> Result<(), ToolError> {
 }
 
 /// Returns the error for a file that could not be used.
-fn read_error(error: &io::Error, path: &str, what: &str) -> ToolError {
+fn read_error(error: &io::Error, path: &str, prefix: &str) -> ToolError {
     match error.kind() {
         ErrorKind::NotFound => ToolError::failed(format!("File does not exist: {path}")),
         ErrorKind::IsADirectory => ToolError::failed(format!("{path} is a directory, not a file")),
-        _ => file_error(error, "file_path", what, ""),
+        _ => file_error(error, "file_path", prefix, ""),
     }
 }
 
 /// Returns the error for a search that could not start.
-fn search_error(error: &io::Error, path: &str, what: &str) -> ToolError {
+fn search_error(error: &io::Error, path: &str, prefix: &str) -> ToolError {
     match error.kind() {
         ErrorKind::NotFound => ToolError::failed(format!("Path does not exist: {path}")),
-        _ => file_error(error, "path", what, ""),
+        _ => file_error(error, "path", prefix, ""),
     }
 }
 

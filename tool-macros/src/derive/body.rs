@@ -231,8 +231,8 @@ fn rules_of(field: &Field) -> TokenStream {
 /// Returns the expression of the shape of a field's type.
 fn shape_of(field: &Field) -> TokenStream {
     let ty = &field.ty;
-    let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
-    quote!(__toolgen::shape_of(#of))
+    let type_expr = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
+    quote!(__toolgen::shape_of(#type_expr))
 }
 
 /// Returns constant expressions that check the attribute of a field.
@@ -242,8 +242,8 @@ pub(super) fn checks(field: &Field) -> Vec<TokenStream> {
 
 fn value(field: &Field) -> TokenStream {
     let (ty, rules) = (&field.ty, rules_of(field));
-    let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
-    quote!(__toolgen::value(#of, #rules))
+    let type_expr = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
+    quote!(__toolgen::value(#type_expr, #rules))
 }
 
 /// Whether a field is optional, regardless of its type.
@@ -257,8 +257,8 @@ fn object(fields: &[Field], tag: Option<TokenStream>) -> TokenStream {
         let aliases = &field.aliases;
         let aliases =
             if aliases.is_empty() { quote!(&[]) } else { quote!(const { &[#(__toolgen::S(#aliases)),*] }) };
-        let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
-        quote!(__toolgen::field_of(#of, #name, #aliases, #default, #rules))
+        let type_expr = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
+        quote!(__toolgen::field_of(#type_expr, #name, #aliases, #default, #rules))
     });
     let direct: Vec<TokenStream> = tag.into_iter().chain(direct).collect();
     let flat: Vec<&TokenStream> =

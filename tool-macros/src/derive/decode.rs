@@ -24,16 +24,16 @@ fn payload_of(path: &TokenStream, payload: &Payload, defaults: bool) -> TokenStr
         Payload::Unit => quote!({ <() as __toolgen::ToolInput>::decode_borrowed(value)?; #path }),
         Payload::Newtype(field) => {
             let (ty, member) = (&field.ty, &field.member);
-            let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
-            let value_expr = field.unwrapped(&quote!((#of.make)(value)?));
+            let type_expr = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
+            let value_expr = field.unwrapped(&quote!((#type_expr.make)(value)?));
             quote!(#path { #member: #value_expr })
         }
         Payload::Tuple(fields) => {
             let count = fields.len();
             let takes = fields.iter().map(|field| {
                 let (ty, member) = (&field.ty, &field.member);
-                let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
-                let value_expr = field.unwrapped(&quote!(items.next(#of)?));
+                let type_expr = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
+                let value_expr = field.unwrapped(&quote!(items.next(#type_expr)?));
                 quote!(#member: #value_expr)
             });
             quote!({ let mut items = __toolgen::Items::new(value, #count)?; #path { #(#takes),* } })
@@ -92,10 +92,10 @@ fn decode_field(field: &Field) -> TokenStream {
     if field.serde.flatten {
         return field.unwrapped(&quote!(fields.flat::<#ty>()?));
     }
-    let of = quote_spanned!(span=> __toolgen::of::<#ty>());
+    let type_expr = quote_spanned!(span=> __toolgen::of::<#ty>());
     let value_expr = match default {
-        Some(default) => quote!(fields.take_or(#of, #name, || #default)?),
-        None => quote!(fields.take(#of, #name)?),
+        Some(default) => quote!(fields.take_or(#type_expr, #name, || #default)?),
+        None => quote!(fields.take(#type_expr, #name)?),
     };
     field.unwrapped(&value_expr)
 }

@@ -79,13 +79,13 @@ fn check_fields(owner: &str, payload: &Payload, tag: Option<&str>, errors: &mut 
 fn report_duplicate<'a>(
     seen: &mut Vec<&'a str>,
     name: &'a str,
-    at: impl ToTokens,
+    tokens: impl ToTokens,
     message: impl FnOnce() -> String,
     errors: &mut Errors,
 ) {
     if seen.contains(&name) {
-        let at: TokenStream = at.to_token_stream();
-        errors.at(at, message());
+        let tokens: TokenStream = tokens.to_token_stream();
+        errors.at(tokens, message());
     }
     seen.push(name);
 }

@@ -52,7 +52,7 @@ struct State {
     breaker: Breaker,
     /// The protocol version of the last connection.
     version: String,
-    closed: bool,
+    is_closed: bool,
 }
 
 type Outcome = Option<Result<Arc<Session>, String>>;
@@ -62,7 +62,7 @@ struct Attempt {
     outcome: watch::Receiver<Outcome>,
     task: AbortHandle,
     /// Whether its failure or end has been counted.
-    counted: bool,
+    is_counted: bool,
 }
 
 impl Drop for Attempt {
@@ -222,7 +222,7 @@ impl McpClient {
         let session = self.0.current_session();
         let attempt = {
             let mut state = unpoisoned(self.0.state.lock());
-            state.closed = true;
+            state.is_closed = true;
             state.attempt.take()
         };
         drop(attempt);
@@ -259,8 +259,8 @@ impl Client {
     /// ended.
     fn attempt(&self) -> Result<watch::Receiver<Outcome>, ToolError> {
         let mut state = unpoisoned(self.state.lock());
-        let State { attempt, breaker, version, closed } = &mut *state;
-        if *closed {
+        let State { attempt, breaker, version, is_closed } = &mut *state;
+        if *is_closed {
             return Err(error::unreachable(&self.server, "the client was closed"));
         }
         let now = Instant::now();
@@ -268,8 +268,8 @@ impl Client {
         if let Some(attempt) = attempt {
             let end_reason = match &*attempt.outcome.borrow() {
                 Some(Ok(session)) if session.is_alive() => {
-                    if !attempt.counted {
-                        attempt.counted = true;
+                    if !attempt.is_counted {
+                        attempt.is_counted = true;
                         breaker.connected();
                         version.clone_from(&session.negotiated.version);
                     }
@@ -307,7 +307,7 @@ impl Client {
             // If no call waits for the outcome, the session is dropped, which stops the server.
             drop(outcome_tx.send(Some(session.map(Arc::new))));
         });
-        *attempt = Some(Attempt { outcome: outcome.clone(), task: task.abort_handle(), counted: false });
+        *attempt = Some(Attempt { outcome: outcome.clone(), task: task.abort_handle(), is_counted: false });
         Ok(outcome)
     }
 

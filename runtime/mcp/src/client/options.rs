@@ -52,7 +52,7 @@ pub struct McpOptions {
     pub(super) sampling: Option<RequestHandler>,
     pub(super) elicitation: Option<RequestHandler>,
     pub(super) roots: Option<RequestHandler>,
-    pub(super) tape: Option<Interceptor>,
+    pub(super) interceptor: Option<Interceptor>,
     /// Whether calls propagate the trace context.
     pub(super) propagates_trace: bool,
     pub(super) propagated_meta: Vec<String>,
@@ -72,7 +72,7 @@ impl Default for McpOptions {
             sampling: None,
             elicitation: None,
             roots: None,
-            tape: None,
+            interceptor: None,
             propagates_trace: true,
             propagated_meta: Vec::new(),
             http: super::http::HttpOptions::default(),
@@ -91,7 +91,7 @@ impl fmt::Debug for McpOptions {
             .field("sampling", &self.sampling.is_some())
             .field("elicitation", &self.elicitation.is_some())
             .field("roots", &self.roots.is_some())
-            .field("tape", &self.tape)
+            .field("tape", &self.interceptor)
             .finish_non_exhaustive()
     }
 }
@@ -197,7 +197,7 @@ impl McpOptions {
     /// starting or connecting to any server.
     #[must_use]
     pub fn cassette(mut self, cassette: impl Into<Interceptor>) -> McpOptions {
-        self.tape = Some(cassette.into());
+        self.interceptor = Some(cassette.into());
         self
     }
 }

@@ -118,8 +118,8 @@ impl McpTool {
             Value::Object(arguments) => arguments,
             _ => Map::new(),
         });
-        if let (Some(tape), Some(secrets)) = (&self.client.0.options.tape, ctx.secrets()) {
-            tape.0.hide_all(&secrets);
+        if let (Some(interceptor), Some(secrets)) = (&self.client.0.options.interceptor, ctx.secrets()) {
+            interceptor.0.hide_all(&secrets);
         }
         let inputs = ctx.inputs();
         let waiting_call = match inputs.is_empty() {

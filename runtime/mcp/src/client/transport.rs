@@ -27,23 +27,23 @@ pub(super) fn start(
     credentials: &Credentials,
     inbox: Inbox,
 ) -> Result<Arc<dyn Transport>, String> {
-    let Some(tape) = options.tape.clone() else {
+    let Some(interceptor) = options.interceptor.clone() else {
         return start_transport(server, options, credentials, inbox);
     };
     let alias = server.alias.to_string();
-    let number = tape.0.connected(&alias);
-    let taped = TapedConnection { tape, alias, number };
-    if taped.tape.0.plays() {
-        return Ok(Arc::new(Player { taped, inbox }));
+    let number = interceptor.0.connected(&alias);
+    let intercepted = InterceptedConnection { interceptor, alias, number };
+    if intercepted.interceptor.0.plays() {
+        return Ok(Arc::new(Player { intercepted, inbox }));
     }
-    let (recorder, server_credentials) = (taped.clone(), credentials.clone());
+    let (recorder, server_credentials) = (intercepted.clone(), credentials.clone());
     inbox.set_listener(move |message| {
         // A server may repeat credentials, such as a variable.
-        recorder.tape.0.hide_all(&server_credentials.current());
-        recorder.tape.0.received((&recorder.alias, recorder.number), message);
+        recorder.interceptor.0.hide_all(&server_credentials.current());
+        recorder.interceptor.0.received((&recorder.alias, recorder.number), message);
     });
     let inner = start_transport(server, options, credentials, inbox)?;
-    Ok(Arc::new(Recorder { taped, inner, credentials: credentials.clone() }))
+    Ok(Arc::new(Recorder { intercepted, inner, credentials: credentials.clone() }))
 }
 
 fn start_transport(
@@ -77,25 +77,25 @@ pub(super) fn credentials(transport: &McpTransport) -> Secrets {
 
 /// A connection that is recorded or replayed.
 #[derive(Clone)]
-struct TapedConnection {
-    tape: Interceptor,
+struct InterceptedConnection {
+    interceptor: Interceptor,
     alias: String,
     number: usize,
 }
 
 /// Transport that records messages.
 struct Recorder {
-    taped: TapedConnection,
+    intercepted: InterceptedConnection,
     inner: Arc<dyn Transport>,
     credentials: Credentials,
 }
 
 impl Transport for Recorder {
     fn send(&self, message: Message) -> BoxFuture<'_, Result<(), TransportError>> {
-        let TapedConnection { tape, alias, number } = &self.taped;
-        tape.0.hide_all(&self.credentials.current());
+        let InterceptedConnection { interceptor, alias, number } = &self.intercepted;
+        interceptor.0.hide_all(&self.credentials.current());
         if let Ok(message) = serde_json::from_str(&message.text) {
-            tape.0.sent((alias, *number), message);
+            interceptor.0.sent((alias, *number), message);
         }
         self.inner.send(message)
     }
@@ -135,15 +135,15 @@ impl Transport for Recorder {
 
 /// Transport that replays the recorded messages of a server.
 struct Player {
-    taped: TapedConnection,
+    intercepted: InterceptedConnection,
     inbox: Inbox,
 }
 
 impl Transport for Player {
     fn send(&self, message: Message) -> BoxFuture<'_, Result<(), TransportError>> {
-        let TapedConnection { tape, alias, number } = &self.taped;
+        let InterceptedConnection { interceptor, alias, number } = &self.intercepted;
         let message = serde_json::from_str(&message.text).map_err(|error| error.to_string());
-        let messages = message.and_then(|message| tape.0.play((alias, *number), message));
+        let messages = message.and_then(|message| interceptor.0.play((alias, *number), message));
         let result =
             messages.map(|messages| messages.into_iter().for_each(|message| self.inbox.accept(message)));
         Box::pin(std::future::ready(result.map_err(|reason| TransportError { written: false, reason })))

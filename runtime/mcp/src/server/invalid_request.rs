@@ -12,7 +12,7 @@ const MAX_METHOD_CHARS: usize = 100;
 /// The expected type of a parameter.
 #[derive(Clone, Copy)]
 enum Type {
-    Text,
+    String,
     Object,
 }
 
@@ -24,14 +24,14 @@ const METHODS: [(&str, &[Parameter]); 6] = [
     (
         "initialize",
         &[
-            Parameter("/protocolVersion", Type::Text, true),
+            Parameter("/protocolVersion", Type::String, true),
             Parameter("/capabilities", Type::Object, true),
             Parameter("/clientInfo", Type::Object, true),
-            Parameter("/clientInfo/name", Type::Text, true),
-            Parameter("/clientInfo/version", Type::Text, true),
+            Parameter("/clientInfo/name", Type::String, true),
+            Parameter("/clientInfo/version", Type::String, true),
         ],
     ),
-    ("tools/call", &[Parameter("/name", Type::Text, true), Parameter("/arguments", Type::Object, false)]),
+    ("tools/call", &[Parameter("/name", Type::String, true), Parameter("/arguments", Type::Object, false)]),
     ("tools/list", &[]),
     ("subscriptions/listen", &[Parameter("/notifications", Type::Object, true)]),
     ("ping", &[]),
@@ -81,7 +81,7 @@ pub(super) fn unknown_method(method: &str) -> ErrorData {
 /// Describes the problem of a parameter, if there is one.
 fn problem(location: &str, value: Option<&Value>, expected: Type, required: bool) -> Option<String> {
     let (is_valid, expected) = match expected {
-        Type::Text => (value.is_some_and(Value::is_string), "a string"),
+        Type::String => (value.is_some_and(Value::is_string), "a string"),
         Type::Object => (value.is_some_and(Value::is_object), "an object"),
     };
     let value = match value {

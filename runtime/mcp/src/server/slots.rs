@@ -17,13 +17,13 @@ pub(super) struct Slot(Arc<SlotState>);
 
 struct SlotState {
     handled: watch::Sender<usize>,
-    is_free: AtomicBool,
+    is_released: AtomicBool,
 }
 
 impl Slot {
     fn new(handled: &watch::Sender<usize>) -> Slot {
         handled.send_modify(|handled| *handled += 1);
-        Slot(Arc::new(SlotState { handled: handled.clone(), is_free: AtomicBool::new(false) }))
+        Slot(Arc::new(SlotState { handled: handled.clone(), is_released: AtomicBool::new(false) }))
     }
 
     /// Releases the slot early for a long-running message, which another limit bounds.
@@ -34,7 +34,7 @@ impl Slot {
 
 impl SlotState {
     fn release(&self) {
-        if !self.is_free.swap(true, Ordering::Relaxed) {
+        if !self.is_released.swap(true, Ordering::Relaxed) {
             self.handled.send_modify(|handled| *handled -= 1);
         }
     }
