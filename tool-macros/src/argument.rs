@@ -140,7 +140,7 @@ pub(crate) fn pass_expr(param: &Param, variable: &Ident) -> TokenStream {
     quote!(#(#cfg)* #expr)
 }
 
-/// Returns the statements that collect the named shapes of a parameter and the default that is not a literal.
+/// Returns the statements that collect the named shapes of a parameter, and its default if that is not a literal.
 pub(crate) fn collect(param: &Param, defs: &Ident) -> TokenStream {
     let Source::Model(argument) = &param.source else { return TokenStream::new() };
     let cfg = &param.cfg;

@@ -29,7 +29,7 @@ pub(crate) struct Input {
     pub(crate) attr: ContainerAttr,
     pub(crate) description: Option<Description>,
     pub(crate) data: Shape,
-    /// Whether it has type parameters, so that it has no name in a schema.
+    /// Whether the type has type parameters. Such a type has no name in a schema.
     pub(crate) is_generic: bool,
 }
 
@@ -346,7 +346,7 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
     }
 }
 
-/// Returns a stub for a type with errors, so that tools that use it are not also reported.
+/// Returns a stub for a type with errors, so that the compiler does not also report tools that use the type.
 fn stub(parsed: &DeriveInput, runtime: &TokenStream) -> TokenStream {
     let ident = &parsed.ident;
     let (impl_generics, type_generics, where_clause) = parsed.generics.split_for_impl();

@@ -65,8 +65,8 @@ pub(crate) fn track_variable() -> TokenStream {
     )
 }
 
-/// Returns the constants that check an argument against dialects, with the span of the argument. If it is `exact`, the
-/// dialects must be able to express all its rules.
+/// Returns the constants that check an argument against dialects, with the span of the argument. If `exact`, the
+/// dialects must be able to express all rules of the argument.
 pub(crate) fn checks(
     dialects: &[Ident],
     tool: &str,
@@ -89,7 +89,8 @@ pub(crate) fn checks(
     dialects.iter().map(check).collect()
 }
 
-/// Returns the constants that reject a rule between arguments if a dialect has no such rules. Their span is the rule.
+/// Returns the constants that reject a rule between arguments if a dialect has no such rules. Their span is the span of
+/// the rule.
 pub(crate) fn rule_checks(dialects: &[Ident], tool: &str, span: Span) -> TokenStream {
     let span = at(span);
     let check = |dialect: &Ident| {

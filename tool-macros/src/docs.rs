@@ -19,7 +19,7 @@ pub(crate) struct Docs {
     pub(crate) returns: String,
     /// When to use it.
     pub(crate) use_for: String,
-    /// Calls to imitate.
+    /// Example calls.
     pub(crate) examples: Vec<Example>,
     /// The arguments in the section on arguments: name and text.
     pub(crate) arguments: Vec<(String, String)>,
@@ -45,7 +45,7 @@ impl Description {
     }
 }
 
-/// A call to imitate.
+/// An example call.
 pub(crate) struct Example {
     /// The purpose of the call.
     pub(crate) summary: String,
@@ -118,7 +118,7 @@ fn parse_sections(lines: &[String]) -> Docs {
     let mut section = Section::Description;
     let mut bodies: [Vec<&str>; 3] = Default::default();
     let mut example = ExampleReader::default();
-    // Inside a code block, and whether it is Rust, which is for people.
+    // `Some` inside a code block: whether the block is Rust code, which is for people only.
     let mut fence: Option<bool> = None;
     for line in lines {
         if let Some(info) = line.trim_start().strip_prefix("```") {

@@ -7,7 +7,7 @@ use syn::{Expr, ExprLit, Lit, LitStr};
 use crate::attr::{Key, Value, ungroup};
 use crate::errors::{Errors, at};
 
-/// The declared effects; an undeclared effect is assumed to be the most dangerous one.
+/// The declared effects; an undeclared effect has the most dangerous value.
 #[derive(Default)]
 pub(crate) struct Effects {
     pure: Option<Ident>,

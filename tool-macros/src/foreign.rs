@@ -6,11 +6,11 @@ use syn::{GenericArgument, PathArguments, Type};
 
 /// A type of another crate, of an argument or a field.
 pub(crate) struct Foreign {
-    /// The type that carries its name.
+    /// The generated marker type that carries the name.
     marker: Ident,
     /// The type, without its `Option`.
     ty: TokenStream,
-    /// Whether it is in an `Option`, so that it is optional, like any other `Option`.
+    /// Whether the type is in an `Option`, and therefore optional.
     is_optional: bool,
 }
 

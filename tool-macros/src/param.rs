@@ -39,7 +39,7 @@ pub(crate) struct Argument {
     pub(crate) form: Form,
     /// The type as in the source, without enclosing pointers.
     pub(crate) ty: String,
-    /// The shared type, if its type is a shared pointer.
+    /// The type behind the pointer, if the type is a shared pointer.
     pub(crate) shared: Option<String>,
     /// The description.
     pub(crate) description: Option<Description>,

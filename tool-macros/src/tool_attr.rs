@@ -57,17 +57,17 @@ pub(crate) struct ToolAttr {
     pub(crate) description: Option<Expr>,
     /// The effects.
     pub(crate) effects: Effects,
-    /// Set if it runs on a thread for blocking code.
+    /// Set if the function runs on a thread for blocking code.
     pub(crate) blocking: Option<Ident>,
-    /// The time limit, if it sets one.
+    /// The timeout, if the attribute sets one.
     pub(crate) timeout: Option<LitStr>,
     /// Whether descriptions are optional.
     pub(crate) undocumented: bool,
-    /// Whether dialects must be able to express all its rules.
+    /// Whether dialects must be able to express all rules of the tool.
     pub(crate) exact: bool,
-    /// Whether it ignores unknown arguments, so that its schema allows them.
+    /// Whether the tool ignores unknown arguments. Its schema then allows them.
     pub(crate) ignore_unknown: bool,
-    /// The dialects that it must support.
+    /// The dialects that the tool must support.
     pub(crate) dialects: Vec<Ident>,
     /// The path of the runtime.
     pub(crate) runtime: Option<Path>,
@@ -75,7 +75,7 @@ pub(crate) struct ToolAttr {
     pub(crate) relations: Vec<Relation>,
     /// The requirements that must be met before a call.
     pub(crate) requires: Vec<Requirement>,
-    /// The resources that it reads and writes; `{name}` is the value of an argument.
+    /// The resources that the tool reads and writes; `{name}` is the value of an argument.
     pub(crate) resources: Vec<LitStr>,
     /// Other fields of the specification.
     pub(crate) fields: Vec<TokenStream>,

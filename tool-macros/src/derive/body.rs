@@ -65,7 +65,7 @@ pub(super) fn default_json_fn(input: &Input) -> TokenStream {
     }
 }
 
-/// Whether the type is serialized in the representation that it is deserialized from.
+/// Whether serialization and deserialization use the same representation.
 pub(super) fn is_symmetric(input: &Input) -> bool {
     let is_symmetric_payload = |payload: &Payload| match payload {
         Payload::Unit => true,

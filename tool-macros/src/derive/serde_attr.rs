@@ -17,7 +17,7 @@ pub(crate) struct ContainerAttr {
     pub(crate) rename_all_fields: Option<Case>,
     pub(crate) default: bool,
     pub(crate) tagging: Tagging,
-    /// Whether it is serialized in another representation than it is deserialized from.
+    /// Whether serialization and deserialization use different representations.
     pub(crate) asymmetric: bool,
 }
 

@@ -243,7 +243,7 @@ impl Client {
 
     /// Returns the connection, and connects if there is none.
     async fn session(&self) -> Result<Arc<Session>, ToolError> {
-        let mut outcome = self.attempt()?;
+        let mut outcome = self.current_attempt()?;
         let outcome = match outcome.wait_for(Option::is_some).await {
             Ok(outcome) => outcome.clone(),
             Err(_) => None,
@@ -257,7 +257,7 @@ impl Client {
 
     /// Returns the connection or the running attempt. Starts a new attempt if the last one failed or its connection
     /// ended.
-    fn attempt(&self) -> Result<watch::Receiver<Outcome>, ToolError> {
+    fn current_attempt(&self) -> Result<watch::Receiver<Outcome>, ToolError> {
         let mut state = unpoisoned(self.state.lock());
         let State { attempt, breaker, version, is_closed } = &mut *state;
         if *is_closed {
@@ -275,7 +275,7 @@ impl Client {
                     }
                     None
                 }
-                Some(Ok(session)) => Some(session.ended()),
+                Some(Ok(session)) => Some(session.end_reason()),
                 Some(Err(reason)) => Some(reason.clone()),
                 // The task ended with the Tokio runtime that it ran on.
                 None if attempt.task.is_finished() => Some("the attempt to connect was abandoned".to_owned()),

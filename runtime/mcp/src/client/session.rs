@@ -168,7 +168,7 @@ impl Session {
     }
 
     /// Returns why the connection has ended.
-    pub(super) fn ended(&self) -> String {
+    pub(super) fn end_reason(&self) -> String {
         self.connection.inbox.end_reason().unwrap_or_default()
     }
 

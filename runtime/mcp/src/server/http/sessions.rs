@@ -48,7 +48,7 @@ pub(super) struct SessionGuard(Arc<SessionUse>);
 
 struct SessionUse {
     session: Arc<Shared>,
-    /// The ID of the request, once it is known.
+    /// The ID of the request; empty before the request was parsed.
     id: OnceLock<String>,
 }
 
