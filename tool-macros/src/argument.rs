@@ -22,7 +22,7 @@ fn foreign_type(argument: &Argument) -> Option<Foreign> {
     argument.attr.schemars.then(|| Foreign::new(marker(), &argument.form.decoded_type()))
 }
 
-/// Returns the name of an argument's type from another crate, as a type.
+/// Returns the declaration of the marker type that names an argument's type of another crate.
 pub(crate) fn foreign_declaration(argument: &Argument) -> TokenStream {
     foreign_type(argument).map(|foreign| foreign.declaration()).unwrap_or_default()
 }

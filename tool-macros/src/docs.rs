@@ -67,7 +67,7 @@ pub(crate) fn read(attributes: &[Attribute]) -> Docs {
         span.get_or_insert(attribute.span());
         if let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = ungroup(&meta.value) {
             let text = text.value();
-            // A block comment may start its lines with `*`; one line may start a list with it.
+            // Lines of a block comment may start with `*`. In a single line, `*` starts a list item.
             let is_block = text.contains('\n');
             lines.extend(text.lines().map(|line| strip_markers(line, is_block)));
         } else {
@@ -125,18 +125,18 @@ fn parse_sections(lines: &[String]) -> Docs {
             let is_rust_block = fence.unwrap_or_else(|| is_rust(info));
             fence = if fence.is_some() { None } else { Some(is_rust_block) };
             if section == Section::Examples {
-                example.fence(fence.is_some() && !is_rust_block, &mut docs.examples);
+                example.handle_fence(fence.is_some() && !is_rust_block, &mut docs.examples);
             } else if !is_rust_block {
-                push(&mut bodies, section, line);
+                push_line(&mut bodies, section, line);
             }
             continue;
         }
         match (fence, parse_heading(line)) {
             (Some(true), _) => {}
             (None, Some(new)) => section = new,
-            _ if section == Section::Examples => example.line(line, &mut docs.examples),
+            _ if section == Section::Examples => example.handle_line(line, &mut docs.examples),
             _ if section == Section::Arguments => parse_argument(line, &mut docs.arguments),
-            _ => push(&mut bodies, section, line),
+            _ => push_line(&mut bodies, section, line),
         }
     }
     let [description, returns, use_for] = bodies.map(|body| join_paragraphs(&body));
@@ -145,7 +145,7 @@ fn parse_sections(lines: &[String]) -> Docs {
     docs
 }
 
-fn push<'a>(bodies: &mut [Vec<&'a str>; 3], section: Section, line: &'a str) {
+fn push_line<'a>(bodies: &mut [Vec<&'a str>; 3], section: Section, line: &'a str) {
     match section {
         Section::Description => bodies[0].push(line),
         Section::Returns => bodies[1].push(line),
@@ -166,9 +166,11 @@ fn join_paragraphs(lines: &[&str]) -> String {
     let mut text = String::new();
     let mut in_code = false;
     for line in lines {
-        let fence = line.trim_start().starts_with("```");
-        let keeps_line =
-            in_code || fence || line.trim_start().starts_with(['-', '*', '|', '>', '#']) || is_numbered(line);
+        let is_fence = line.trim_start().starts_with("```");
+        let keeps_line = in_code
+            || is_fence
+            || line.trim_start().starts_with(['-', '*', '|', '>', '#'])
+            || is_numbered(line);
         if line.is_empty() && !in_code {
             if !text.is_empty() && !text.ends_with("\n\n") {
                 text.push_str(if text.ends_with('\n') { "\n" } else { "\n\n" });
@@ -179,8 +181,8 @@ fn join_paragraphs(lines: &[&str]) -> String {
             }
             text.push_str(if keeps_line { line } else { line.trim() });
         }
-        in_code ^= fence;
-        if in_code || fence {
+        in_code ^= is_fence;
+        if in_code || is_fence {
             text.push('\n');
         }
     }
@@ -221,7 +223,7 @@ struct ExampleReader {
 }
 
 impl ExampleReader {
-    fn fence(&mut self, is_opening: bool, examples: &mut Vec<Example>) {
+    fn handle_fence(&mut self, is_opening: bool, examples: &mut Vec<Example>) {
         if is_opening {
             self.block = Some(String::new());
         } else if let Some(block) = self.block.take() {
@@ -229,7 +231,7 @@ impl ExampleReader {
         }
     }
 
-    fn line(&mut self, line: &str, examples: &mut Vec<Example>) {
+    fn handle_line(&mut self, line: &str, examples: &mut Vec<Example>) {
         if let Some(block) = &mut self.block {
             block.push_str(line);
             block.push('\n');

@@ -122,7 +122,7 @@ struct Walker<'a, 'v> {
 
 impl Walker<'_, '_> {
     fn walk_dir(&mut self, dir: &Dir, path: &str, depth: usize, outer: &IgnoreRules) -> ControlFlow<()> {
-        let entries = self.list(dir)?;
+        let entries = self.sorted_entries(dir)?;
         let rules = if self.options.use_ignore_files {
             &outer.enter_dir(dir, path, entries.iter().any(|entry| entry.name == ".git"))
         } else {
@@ -151,9 +151,9 @@ impl Walker<'_, '_> {
     }
 
     /// Returns the entries of a directory, in the order of their paths.
-    fn list(&mut self, dir: &Dir) -> ControlFlow<(), Vec<Entry>> {
-        let mut sorted_entries = Vec::new();
-        let Ok(entries) = dir.entries() else { return ControlFlow::Continue(sorted_entries) };
+    fn sorted_entries(&mut self, dir: &Dir) -> ControlFlow<(), Vec<Entry>> {
+        let mut listed_entries = Vec::new();
+        let Ok(entries) = dir.entries() else { return ControlFlow::Continue(listed_entries) };
         for entry in entries.filter_map(Result::ok) {
             if self.remaining == 0 || self.ctx.is_cancelled() {
                 return ControlFlow::Break(());
@@ -163,11 +163,11 @@ impl Walker<'_, '_> {
             if kind.is_dir() || kind.is_file() {
                 let (name, is_dir) = (entry.file_name(), kind.is_dir());
                 let displayed = display_name(&name) + if is_dir { "/" } else { "" };
-                sorted_entries.push(Entry { display_name: displayed, name, is_dir });
+                listed_entries.push(Entry { display_name: displayed, name, is_dir });
             }
         }
-        sorted_entries.sort();
-        ControlFlow::Continue(sorted_entries)
+        listed_entries.sort();
+        ControlFlow::Continue(listed_entries)
     }
 
     fn is_excluded(&self, name: &str, path: &str, is_dir: bool) -> bool {

@@ -104,10 +104,10 @@ fn repeats_value(result: &ToolResult, value: &Value, original: Option<&str>) -> 
     });
     match (texts.next(), texts.next()) {
         (Some(text), None) => {
-            let is_same = || serde_json::from_str::<Value>(text).is_ok_and(|message| message == *value);
+            let is_same = || serde_json::from_str::<Value>(text).is_ok_and(|parsed| parsed == *value);
             original.map_or_else(is_same, |original| reading::compact(text) == original)
                 || value.as_str() == Some(text)
-                // An object around a single text, as some libraries produce it.
+                // Some libraries wrap a single text in an object.
                 || matches!(value, Value::Object(fields) if single_text(fields) == Some(text))
         }
         _ => false,

@@ -93,7 +93,7 @@ pub(super) struct CallOptions {
     pub(super) timeouts: RequestTimeouts,
     /// Callback for progress.
     pub(super) on_progress: Option<OnProgress>,
-    /// Receiver of the call's elicitations.
+    /// Sender for the call's elicitations.
     pub(super) question_tx: Option<QuestionSender>,
 }
 
@@ -109,16 +109,16 @@ impl Session {
         credentials: &Credentials,
         known_version: &str,
     ) -> Result<Session, String> {
-        let connected = match Session::connect_as(server, options, credentials, known_version).await {
+        let connected = match Session::try_connect(server, options, credentials, known_version).await {
             Err(NegotiationError { ended_at_probe: true, .. }) => {
-                Session::connect_as(server, options, credentials, LEGACY[0]).await
+                Session::try_connect(server, options, credentials, LEGACY[0]).await
             }
             connected => connected,
         };
-        connected.map_err(|NegotiationError { message: reason, .. }| reason)
+        connected.map_err(|error| error.message)
     }
 
-    async fn connect_as(
+    async fn try_connect(
         server: &McpServer,
         options: &Arc<McpOptions>,
         credentials: &Credentials,
@@ -157,7 +157,7 @@ impl Session {
         })
     }
 
-    /// Whether the connection can still answer requests.
+    /// Whether the connection has not ended.
     pub(super) fn is_alive(&self) -> bool {
         self.connection.inbox.end_reason().is_none()
     }

@@ -124,8 +124,8 @@ impl Transport for Stdio {
 
     fn cancel(&self, id: u64) {
         let params = json!({ "requestId": id, "reason": "the request was cancelled" });
-        let notice = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
-        self.input.write_line(notice.to_string(), None, None);
+        let notification = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+        self.input.write_line(notification.to_string(), None, None);
     }
 
     fn closes_on_send_error(&self) -> bool {

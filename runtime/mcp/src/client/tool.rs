@@ -39,7 +39,7 @@ pub(super) struct McpTool {
 }
 
 /// A call in flight.
-struct Running {
+struct RunningCall {
     response: BoxFuture<'static, Result<Value, ToolError>>,
     questions: mpsc::Receiver<Question>,
     /// The reply channel of the last elicitation, if it is not answered yet.
@@ -54,11 +54,11 @@ struct Running {
 
 /// The calls of a tool that wait for input. They are cancelled when this is dropped.
 #[derive(Default)]
-struct WaitingCalls(BTreeMap<String, Running>);
+struct WaitingCalls(BTreeMap<String, RunningCall>);
 
 impl WaitingCalls {
     /// Keeps a call. If there are too many, the call that expires first is cancelled.
-    fn insert(&mut self, key: String, running: Running) {
+    fn insert(&mut self, key: String, running: RunningCall) {
         self.remove_expired();
         if self.0.len() >= MAX_WAITING_CALLS {
             let first = self.0.iter().min_by_key(|(_, running)| running.deadline);
@@ -70,7 +70,7 @@ impl WaitingCalls {
     }
 
     /// Removes a call to resume it.
-    fn take(&mut self, key: &str) -> Option<Running> {
+    fn take(&mut self, key: &str) -> Option<RunningCall> {
         self.remove_expired();
         self.0.remove(key)
     }
@@ -149,14 +149,14 @@ impl McpTool {
     }
 
     /// Starts the call.
-    fn start(&self, arguments: Arc<Map<String, Value>>) -> Running {
+    fn start(&self, arguments: Arc<Map<String, Value>>) -> RunningCall {
         let client = Arc::clone(&self.client.0);
         let progress_ctx: Arc<Mutex<Option<ToolContext>>> = Arc::default();
         let shared_ctx = Arc::clone(&progress_ctx);
-        let on_progress: OnProgress = Arc::new(move |notice| {
+        let on_progress: OnProgress = Arc::new(move |notification| {
             let ctx = unpoisoned(shared_ctx.lock()).clone();
             if let Some(ctx) = ctx {
-                let line = progress_line(notice);
+                let line = progress_line(notification);
                 if !line.is_empty() {
                     ctx.progress(line);
                 }
@@ -175,7 +175,7 @@ impl McpTool {
         let deadline = Instant::now() + client.timeouts.total;
         let plan = self.plan.clone();
         let response = async move { client.call(&plan, &arguments, &policy).await };
-        Running {
+        RunningCall {
             response: Box::pin(response),
             questions,
             reply_to: None,
@@ -187,7 +187,7 @@ impl McpTool {
     }
 
     /// Keeps a call until its elicitation is answered or it expires.
-    fn suspend(&self, key: String, running: Running) {
+    fn suspend(&self, key: String, running: RunningCall) {
         let deadline = running.deadline;
         drop(unpoisoned(running.permit.lock()).take());
         unpoisoned(self.waiting_calls.lock()).insert(key, running);
@@ -200,8 +200,8 @@ impl McpTool {
         });
     }
 
-    /// Returns the key of a call. It is the same if the call is repeated with input, and distinct for every other
-    /// caller.
+    /// Returns the key of a call. The key is the same if the call is repeated with input, and distinct for every
+    /// other caller.
     fn key(&self, arguments: &Map<String, Value>, ctx: &ToolContext) -> String {
         let arguments = fingerprint(&Value::from(arguments.clone()).to_string());
         let (session, principal) = (ctx.session(), ctx.principal());
@@ -234,7 +234,7 @@ impl McpClient {
 }
 
 /// Continues a call until it returns a result or an elicitation.
-async fn step(running: &mut Running) -> Step {
+async fn step(running: &mut RunningCall) -> Step {
     poll_fn(|cx| {
         if let Poll::Ready(response) = running.response.as_mut().poll(cx) {
             return Poll::Ready(Step::Response(response));
@@ -251,14 +251,14 @@ async fn step(running: &mut Running) -> Step {
 }
 
 /// Renders a progress notification as a line: `3/10 copying`.
-pub(super) fn progress_line(notice: &Value) -> String {
-    let number = |name: &str| notice.get(name).filter(|value| value.is_number()).map(Value::to_string);
+pub(super) fn progress_line(notification: &Value) -> String {
+    let number = |name: &str| notification.get(name).filter(|value| value.is_number()).map(Value::to_string);
     let mut line = number("progress").unwrap_or_default();
     if let Some(total) = number("total") {
         line.push('/');
         line.push_str(&total);
     }
-    if let Some(message) = notice.get("message").and_then(Value::as_str) {
+    if let Some(message) = notification.get("message").and_then(Value::as_str) {
         line.push_str(if line.is_empty() { "" } else { " " });
         line.push_str(message);
     }
