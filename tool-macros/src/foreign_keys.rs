@@ -76,12 +76,12 @@ fn equivalent_key(name: &str) -> Option<ForeignKey> {
 /// Bounds in the syntax of other libraries.
 #[derive(Default)]
 struct Bounds {
-    /// The keys that set them.
+    /// The keys that set the bounds.
     keys: Vec<Ident>,
     sides: Vec<(Side, String)>,
 }
 
-/// Like [`keys`](attr::keys), for the attributes of an argument, whose keys have other names in other libraries.
+/// Like [`read_keys`](attr::read_keys), for the attributes of an argument, whose keys have other names in other libraries.
 pub(crate) fn argument_keys(
     tokens: TokenStream,
     attr_name: &str,
@@ -162,9 +162,9 @@ impl Bounds {
                 self.sides.push((side, attr::display_tokens(expr)));
             }
             Value::List(tokens) if is_range => {
-                // Errors inside are not reported separately.
-                let mut inner = Errors::default();
-                for key in attr::read_entries(tokens.clone(), &mut inner) {
+                // Errors in the list are not reported separately.
+                let mut ignored_errors = Errors::default();
+                for key in attr::read_entries(tokens.clone(), &mut ignored_errors) {
                     match (equivalent_key(&key.as_str()), &key.value) {
                         (Some(ForeignKey::Bound(_, side)), Value::Expr(_)) => self.add(side, &key.value),
                         (_, Value::Expr(expr)) if key.name == "equal" => {
@@ -173,7 +173,7 @@ impl Bounds {
                         _ => {}
                     }
                 }
-                drop(inner);
+                drop(ignored_errors);
             }
             Value::List(_) | Value::Empty => {}
         }
@@ -193,8 +193,8 @@ impl Bounds {
         };
         let start = find(Side::Min).cloned().or_else(|| find(Side::ExclusiveMin).map(successor));
         let (dots, end) = match (find(Side::Max), find(Side::ExclusiveMax)) {
-            (Some(most), _) => ("..=", most.clone()),
-            (None, Some(below)) => ("..", below.clone()),
+            (Some(max), _) => ("..=", max.clone()),
+            (None, Some(end)) => ("..", end.clone()),
             (None, None) if start.is_none() => return "1..=100".to_owned(),
             (None, None) => ("..", String::new()),
         };

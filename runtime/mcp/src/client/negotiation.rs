@@ -133,7 +133,7 @@ pub(super) async fn negotiate(
     Err(reason.into())
 }
 
-/// The capabilities of this client, by names such as `elicitation`. `tasks` is an extension of the newest protocol
+/// Returns the capabilities of this client, by names such as `elicitation`. `tasks` is an extension of the newest protocol
 /// versions, and has another meaning in older ones.
 fn client_capabilities(capabilities: &List<Text>, modern: bool) -> Value {
     let names = capabilities.iter().filter(|name| ***name != *TASKS);
@@ -144,7 +144,7 @@ fn client_capabilities(capabilities: &List<Text>, modern: bool) -> Value {
     Value::Object(declared)
 }
 
-/// The name and version of this client.
+/// Returns the name and version of this client.
 fn client_info() -> Value {
     json!({ "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") })
 }

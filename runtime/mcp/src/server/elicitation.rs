@@ -69,7 +69,7 @@ impl ClientQuestion {
         matches!(error.code(), "INPUT_REQUEST_INVALID" | "APPROVAL_INVALID")
     }
 
-    /// The name of the tool that the client called.
+    /// Returns the name of the tool that the client called.
     fn tool(&self) -> &str {
         let call = self.0.call();
         call.via.as_ref().unwrap_or(&call.name)
@@ -112,7 +112,7 @@ impl ClientQuestion {
         })
     }
 
-    /// The key of the input: the title of its schema, so that a client that knows the tool can send the input with
+    /// Returns the key of the input: the title of its schema, so that a client that knows the tool can send the input with
     /// the first call.
     fn key(&self) -> &str {
         let title = match &self.0 {

@@ -114,7 +114,7 @@ where
         }
     }
 
-    /// Writes a message. It is queued in serialized form, so that its size is known.
+    /// Writes a message. The message is queued in serialized form, so that its size is known.
     fn write(&self, message: &OutgoingMessage) -> BoxFuture<'static, io::Result<()>> {
         let line = serde_json::to_vec(message);
         let queued = QueuedMessage::new(&self.backlog, line.as_ref().map_or(0, Vec::len));
@@ -130,8 +130,8 @@ where
         })
     }
 
-    /// Waits until there is capacity for another message and its response. Otherwise a client that does not read, or that
-    /// sends faster than requests are answered, would exhaust the memory.
+    /// Waits until there is capacity for another message and its response. Otherwise a client that does not read, or
+    /// that sends faster than requests are handled, would exhaust the memory.
     fn wait_for_capacity(&self) -> impl Future<Output = ()> + Send + use<R, W> {
         let (mut backlog, mut handled) = (self.backlog.subscribe(), self.slots.handled());
         async move {
