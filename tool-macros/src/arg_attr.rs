@@ -8,33 +8,33 @@ use crate::errors::{Errors, at};
 use crate::foreign_keys;
 use crate::rules::{self, ArgumentRules};
 
-/// The keys of `#[arg(…)]`, except for those of rules.
+/// The keys of `#[arg(…)]`, except for the keys of rules.
 const KEYS: &[&str] = &["default", "rename", "alias", "description", "path", "deprecated", "schemars"];
 
 /// The properties of an argument.
 #[derive(Default)]
 pub(crate) struct ArgAttr {
     /// The default value.
-    pub(crate) default: Option<Fallback>,
+    pub(crate) default: Option<DefaultValue>,
     /// The name that a model sees, if it differs from the argument's.
     pub(crate) rename: Option<LitStr>,
     /// Other accepted names.
     pub(crate) aliases: Vec<LitStr>,
     /// The description, if it is not the doc comment.
     pub(crate) description: Option<Expr>,
-    /// The rules of its values.
+    /// The rules for values.
     pub(crate) rules: ArgumentRules,
-    /// Set if it is a path that must stay inside a directory.
+    /// Set if the argument is a path that must stay inside a directory.
     pub(crate) path: Option<Path>,
-    /// Whether `schemars` and `serde` provide its schema and its decoding.
+    /// Whether `schemars` provides the schema and `serde` the decoding.
     pub(crate) schemars: bool,
 }
 
 /// `default` and `default = value`
-pub(crate) enum Fallback {
+pub(crate) enum DefaultValue {
     /// `Default::default()`
     OfType(Span),
-    /// A given value.
+    /// A value from the attribute.
     Value(Box<Expr>),
 }
 
@@ -61,22 +61,22 @@ pub(crate) fn read(taken: Option<TakenAttr>, errors: &mut Errors) -> ArgAttr {
 fn take(arg: &mut ArgAttr, key: Key, errors: &mut Errors) {
     match key.as_str().as_str() {
         "default" => match key.value {
-            Value::Bare => arg.default = Some(Fallback::OfType(key.name.span())),
-            Value::Is(expr) => arg.default = Some(Fallback::Value(expr)),
+            Value::Empty => arg.default = Some(DefaultValue::OfType(key.name.span())),
+            Value::Expr(expr) => arg.default = Some(DefaultValue::Value(expr)),
             Value::List(_) => {
-                key.refuse::<()>(errors, "stands alone or has a value: `default = 10`");
+                key.report_invalid::<()>(errors, "stands alone or has a value: `default = 10`");
             }
         },
-        "rename" => arg.rename = key.text(errors).filter(|name| is_name(name, errors)),
+        "rename" => arg.rename = key.text(errors).filter(|name| check_name(name, errors)),
         "alias" => {
             let names = key.texts(errors);
-            arg.aliases.extend(names.into_iter().filter(|name| is_name(name, errors)));
+            arg.aliases.extend(names.into_iter().filter(|name| check_name(name, errors)));
         }
         "description" => arg.description = key.expr(errors),
         "path" => arg.path = path(key, errors),
         "deprecated" => {
-            let on = key.flag(errors).unwrap_or(false);
-            arg.rules.set(quote::quote!(deprecated: #on));
+            let is_deprecated = key.flag(errors).unwrap_or(false);
+            arg.rules.set(quote::quote!(deprecated: #is_deprecated));
         }
         "schemars" => arg.schemars = key.flag(errors).unwrap_or(false),
         _ => arg.rules.take(key, errors),
@@ -84,26 +84,26 @@ fn take(arg: &mut ArgAttr, key: Key, errors: &mut Errors) {
 }
 
 /// Checks a name: vendors reject other keys (Anthropic: `^[a-zA-Z0-9_.-]{1,64}$`).
-fn is_name(name: &LitStr, errors: &mut Errors) -> bool {
+fn check_name(name: &LitStr, errors: &mut Errors) -> bool {
     let text = name.value();
-    let fine = (1..=64).contains(&text.len())
+    let is_valid = (1..=64).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
-    if !fine {
+    if !is_valid {
         errors.at(
             name,
             "an argument's name has 1 to 64 ASCII letters, digits, `_`, `-` and `.`; vendors reject others",
         );
     }
-    fine
+    is_valid
 }
 
 fn path(key: Key, errors: &mut Errors) -> Option<Path> {
     let span = key.name.span();
     let form = "stands alone or names a directory: `path(within = \"workdir\")`";
     let within = match key.value {
-        Value::Bare => None,
+        Value::Empty => None,
         Value::List(tokens) => {
-            let mut keys = attr::keys(tokens, "`path`", &["within"], errors);
+            let mut keys = attr::read_keys(tokens, "`path`", &["within"], errors);
             match keys.pop() {
                 Some(key) => Some(key.text(errors)?),
                 None => {
@@ -112,7 +112,7 @@ fn path(key: Key, errors: &mut Errors) -> Option<Path> {
                 }
             }
         }
-        Value::Is(_) => return key.refuse(errors, form),
+        Value::Expr(_) => return key.report_invalid(errors, form),
     };
     Some(Path { within, span })
 }
@@ -122,8 +122,8 @@ impl ArgAttr {
     /// The type is written as `text` and has the shape of the expression `shape`.
     pub(crate) fn checks(&self, shape: &TokenStream, text: &str) -> Vec<TokenStream> {
         let default = match &self.default {
-            Some(Fallback::Value(expr)) => Some(&**expr),
-            Some(Fallback::OfType(_)) | None => None,
+            Some(DefaultValue::Value(expr)) => Some(&**expr),
+            Some(DefaultValue::OfType(_)) | None => None,
         };
         self.rules.checks(shape, text, default)
     }
@@ -132,8 +132,8 @@ impl ArgAttr {
     pub(crate) fn default_expr(&self) -> Option<TokenStream> {
         use quote::quote_spanned;
         Some(match self.default.as_ref()? {
-            Fallback::OfType(span) => quote_spanned!(at(*span)=> __toolgen::Default::default()),
-            Fallback::Value(expr) => rules::converted(expr),
+            DefaultValue::OfType(span) => quote_spanned!(at(*span)=> __toolgen::Default::default()),
+            DefaultValue::Value(expr) => rules::convert_default(expr),
         })
     }
 }

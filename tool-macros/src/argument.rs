@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
-use crate::arg_attr::Fallback;
+use crate::arg_attr::DefaultValue;
 use crate::docs::Description;
 use crate::errors::at;
 use crate::foreign::Foreign;
@@ -13,56 +13,53 @@ use crate::param::{Argument, Param, Source};
 use crate::rules;
 
 /// Returns the type that is decoded.
-pub(crate) fn decoded(argument: &Argument) -> TokenStream {
-    of_foreign(argument).map_or_else(|| argument.form.owned(), |foreign| foreign.decoded())
+pub(crate) fn decoded_type(argument: &Argument) -> TokenStream {
+    foreign_type(argument).map_or_else(|| argument.form.decoded_type(), |foreign| foreign.decoded_type())
 }
 
-fn of_foreign(argument: &Argument) -> Option<Foreign> {
+fn foreign_type(argument: &Argument) -> Option<Foreign> {
     let marker = || quote::format_ident!("__Foreign_{}", argument.ident.unraw());
-    argument.attr.schemars.then(|| Foreign::new(marker(), &argument.form.owned()))
+    argument.attr.schemars.then(|| Foreign::new(marker(), &argument.form.decoded_type()))
 }
 
-/// Returns the name of an argument's type from another crate, as a type.
-pub(crate) fn foreign(argument: &Argument) -> TokenStream {
-    of_foreign(argument).map(|foreign| foreign.declared()).unwrap_or_default()
+/// Returns the declaration of the marker type that names an argument's type of another crate.
+pub(crate) fn foreign_declaration(argument: &Argument) -> TokenStream {
+    foreign_type(argument).map(|foreign| foreign.declaration()).unwrap_or_default()
 }
 
 /// Returns the expression of the default, of the type that is decoded.
 fn default_expr(argument: &Argument) -> Option<TokenStream> {
     let default = argument.attr.default_expr()?;
-    Some(of_foreign(argument).map_or_else(|| default.clone(), |foreign| foreign.wrapped(&default)))
+    Some(foreign_type(argument).map_or_else(|| default.clone(), |foreign| foreign.wrapped(&default)))
 }
 
 /// Returns the field of an argument in the schema.
 pub(crate) fn field(argument: &Argument, span: Span) -> TokenStream {
     let name = &argument.name;
-    let ty = decoded(argument);
-    let mut messages = Vec::new();
+    let ty = decoded_type(argument);
+    let mut fields = Vec::new();
     if let Some(description) = description(argument) {
-        messages.push(quote!(description: #description));
+        fields.push(quote!(description: #description));
     }
-    if let Some(Fallback::Value(expr)) = &argument.attr.default
+    if let Some(DefaultValue::Value(expr)) = &argument.attr.default
         && let Some(literal) = rules::literal(expr)
     {
-        messages.push(quote!(default: __toolgen::Some(#literal)));
+        fields.push(quote!(default: __toolgen::Some(#literal)));
     }
     let rules = argument.attr.rules.to_expr(&shape(argument, span));
-    let rules = if messages.is_empty() {
-        rules
-    } else {
-        quote!(__toolgen::ArgumentRules { #(#messages,)* ..#rules })
-    };
+    let rules =
+        if fields.is_empty() { rules } else { quote!(__toolgen::ArgumentRules { #(#fields,)* ..#rules }) };
     let has_default = argument.attr.default.is_some();
     let aliases = aliases(argument);
-    let of = quote_spanned!(at(span)=> __toolgen::of::<#ty>());
-    quote!(__toolgen::field_of(#of, #name, #aliases, #has_default, #rules))
+    let type_expr = quote_spanned!(at(span)=> __toolgen::of::<#ty>());
+    quote!(__toolgen::field_of(#type_expr, #name, #aliases, #has_default, #rules))
 }
 
 /// Returns the expression of the shape of an argument's type.
 fn shape(argument: &Argument, span: Span) -> TokenStream {
-    let ty = decoded(argument);
-    let of = quote_spanned!(at(span)=> __toolgen::of::<#ty>());
-    quote!(__toolgen::shape_of(#of))
+    let ty = decoded_type(argument);
+    let type_expr = quote_spanned!(at(span)=> __toolgen::of::<#ty>());
+    quote!(__toolgen::shape_of(#type_expr))
 }
 
 /// Returns the constants that check the attribute of an argument, each with its own span.
@@ -111,46 +108,46 @@ pub(crate) fn bind(param: &Param, variable: &Ident, args: &Ident, ctx: &Ident) -
         }
         Source::Model(argument) => {
             let name = &argument.name;
-            let ty = decoded(argument);
+            let ty = decoded_type(argument);
             let location = at(argument.attr.path.as_ref().map_or(span, |path| path.span));
-            let taken = match default_expr(argument) {
+            let value = match default_expr(argument) {
                 Some(default) => quote_spanned!(location=> #args.take_or::<#ty>(#name, || #default)?),
                 None => quote_spanned!(location=> #args.take::<#ty>(#name)?),
             };
-            let foreign = of_foreign(argument);
-            let taken = foreign.map_or_else(|| taken.clone(), |foreign| foreign.unwrapped(&taken));
-            let taken = match &argument.attr.path {
+            let foreign = foreign_type(argument);
+            let value = foreign.map_or_else(|| value.clone(), |foreign| foreign.unwrapped(&value));
+            let value = match &argument.attr.path {
                 Some(path) => {
                     let within = path.within.iter();
                     let within = quote!(#(__toolgen::Some(#within))*);
                     let within = if within.is_empty() { quote!(__toolgen::None) } else { within };
-                    quote_spanned!(location=> __toolgen::inside::<#ty>(#taken, #name, #within, #ctx)?)
+                    quote_spanned!(location=> __toolgen::inside::<#ty>(#value, #name, #within, #ctx)?)
                 }
-                None => taken,
+                None => value,
             };
-            quote!(#(#cfg)* let #variable = #taken;)
+            quote!(#(#cfg)* let #variable = #value;)
         }
     }
 }
 
 /// Returns the expression passed to the function for a parameter.
-pub(crate) fn pass(param: &Param, variable: &Ident) -> TokenStream {
+pub(crate) fn pass_expr(param: &Param, variable: &Ident) -> TokenStream {
     let cfg = &param.cfg;
-    let passed = match &param.source {
+    let expr = match &param.source {
         Source::Context(_) => quote!(#variable),
-        Source::Model(argument) => argument.form.passed(variable),
+        Source::Model(argument) => argument.form.argument_expr(variable),
     };
-    quote!(#(#cfg)* #passed)
+    quote!(#(#cfg)* #expr)
 }
 
-/// Returns the statements that collect the named shapes of a parameter and the default that is not a literal.
+/// Returns the statements that collect the named shapes of a parameter, and its default if that is not a literal.
 pub(crate) fn collect(param: &Param, defs: &Ident) -> TokenStream {
     let Source::Model(argument) = &param.source else { return TokenStream::new() };
     let cfg = &param.cfg;
-    let ty = decoded(argument);
+    let ty = decoded_type(argument);
     let name = &argument.name;
     let default = match &argument.attr.default {
-        Some(Fallback::Value(expr)) if rules::literal(expr).is_some() => None,
+        Some(DefaultValue::Value(expr)) if rules::literal(expr).is_some() => None,
         Some(_) => default_expr(argument).map(|default| {
             let span = default.span();
             quote_spanned!(at(span)=> {

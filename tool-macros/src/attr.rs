@@ -11,22 +11,22 @@ use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, Lit, LitBool, LitStr, Token};
 
 use crate::errors::Errors;
-use crate::names::{list, nearest};
+use crate::names::{nearest, quoted_list};
 
-/// One entry of an attribute.
+/// An entry of an attribute.
 pub(crate) struct Key {
-    /// Its name.
+    /// The name.
     pub(crate) name: Ident,
-    /// Its value.
+    /// The value.
     pub(crate) value: Value,
 }
 
 /// The value of an entry.
 pub(crate) enum Value {
     /// No value: the name stands alone.
-    Bare,
+    Empty,
     /// `= value`
-    Is(Box<Expr>),
+    Expr(Box<Expr>),
     /// `(…)`
     List(TokenStream),
 }
@@ -38,68 +38,68 @@ impl Key {
     }
 
     /// Returns the entry as written in the source.
-    pub(crate) fn written(&self) -> String {
+    pub(crate) fn to_source(&self) -> String {
         let name = self.as_str();
         match &self.value {
-            Value::Bare => name,
-            Value::Is(expr) => format!("{name} = {}", display_tokens(expr.to_token_stream())),
+            Value::Empty => name,
+            Value::Expr(expr) => format!("{name} = {}", display_tokens(expr.to_token_stream())),
             Value::List(tokens) => format!("{name}({})", display_tokens(tokens.clone())),
         }
     }
 
     /// Returns the span of the value, or of the name if there is no value.
-    pub(crate) fn place(&self) -> Span {
+    pub(crate) fn value_span(&self) -> Span {
         match &self.value {
-            Value::Is(expr) => expr.span(),
-            Value::Bare | Value::List(_) => self.name.span(),
+            Value::Expr(expr) => expr.span(),
+            Value::Empty | Value::List(_) => self.name.span(),
         }
     }
 
     /// Returns the value, which must be a string literal.
     pub(crate) fn text(self, errors: &mut Errors) -> Option<LitStr> {
-        self.text_of(TEXT, errors)
+        self.text_or(EXPECTED_STRING, errors)
     }
 
-    /// Like [`text`](Self::text); `form` describes the expected value for errors.
-    pub(crate) fn text_of(self, form: &str, errors: &mut Errors) -> Option<LitStr> {
+    /// Like [`text`](Self::text); `message` is the error for other values.
+    pub(crate) fn text_or(self, message: &str, errors: &mut Errors) -> Option<LitStr> {
         match self.value {
-            Value::Is(expr) => text(&expr, form, errors),
-            _ => self.refuse(errors, "needs a string: `KEY = \"…\"`"),
+            Value::Expr(expr) => text(&expr, message, errors),
+            _ => self.report_invalid(errors, "needs a string: `KEY = \"…\"`"),
         }
     }
 
     /// Returns the value, which must be an expression.
     pub(crate) fn expr(self, errors: &mut Errors) -> Option<Expr> {
         match self.value {
-            Value::Is(expr) => Some(*expr),
-            _ => self.refuse(errors, "needs a value: `KEY = …`"),
+            Value::Expr(expr) => Some(*expr),
+            _ => self.report_invalid(errors, "needs a value: `KEY = …`"),
         }
     }
 
     /// Returns the value of a flag: alone, or `= true` or `= false`.
     pub(crate) fn flag(self, errors: &mut Errors) -> Option<bool> {
         match &self.value {
-            Value::Bare => Some(true),
-            Value::Is(expr) => match &**expr {
+            Value::Empty => Some(true),
+            Value::Expr(expr) => match &**expr {
                 Expr::Lit(ExprLit { lit: Lit::Bool(LitBool { value, .. }), .. }) => Some(*value),
                 other => {
                     errors.at(other, format!("`{}` is a flag: write it alone, or `= false`", self.name));
                     None
                 }
             },
-            Value::List(_) => self.refuse(errors, "is a flag: write it alone, or `= false`"),
+            Value::List(_) => self.report_invalid(errors, "is a flag: write it alone, or `= false`"),
         }
     }
 
     /// Returns one or more strings: `KEY = "a"`, `KEY("a", "b")` or `KEY = ["a", "b"]`.
     pub(crate) fn texts(self, errors: &mut Errors) -> Vec<LitStr> {
-        self.values(errors).iter().filter_map(|expr| text(expr, TEXT, errors)).collect()
+        self.values(errors).iter().filter_map(|expr| text(expr, EXPECTED_STRING, errors)).collect()
     }
 
     /// Returns one or more expressions: `KEY = a`, `KEY(a, b)` or `KEY = [a, b]`.
     pub(crate) fn values(self, errors: &mut Errors) -> Vec<Expr> {
         match self.value {
-            Value::Is(expr) => match *expr {
+            Value::Expr(expr) => match *expr {
                 Expr::Array(array) => array.elems.into_iter().collect(),
                 other => vec![other],
             },
@@ -107,7 +107,7 @@ impl Key {
                 let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
                 errors.ok(parser.parse2(tokens)).into_iter().flatten().collect()
             }
-            Value::Bare => {
+            Value::Empty => {
                 errors.at(&self.name, format!("`{}` needs a value", self.name));
                 Vec::new()
             }
@@ -115,21 +115,21 @@ impl Key {
     }
 
     /// Reports that the value has the wrong form; `KEY` in the message is replaced by the name.
-    pub(crate) fn refuse<T>(&self, errors: &mut Errors, what: &str) -> Option<T> {
+    pub(crate) fn report_invalid<T>(&self, errors: &mut Errors, message: &str) -> Option<T> {
         let name = self.as_str();
-        errors.at(&self.name, format!("`{name}` {}", what.replace("KEY", &name)));
+        errors.at(&self.name, format!("`{name}` {}", message.replace("KEY", &name)));
         None
     }
 }
 
-const TEXT: &str = "expected a string literal";
+const EXPECTED_STRING: &str = "expected a string literal";
 
 /// Returns a string literal.
-fn text(expr: &Expr, form: &str, errors: &mut Errors) -> Option<LitStr> {
+fn text(expr: &Expr, message: &str, errors: &mut Errors) -> Option<LitStr> {
     match ungroup(expr) {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
         other => {
-            errors.at(other, form);
+            errors.at(other, message);
             None
         }
     }
@@ -143,49 +143,59 @@ pub(crate) fn ungroup(mut expr: &Expr) -> &Expr {
     expr
 }
 
-/// Reads the entries of an attribute, each of which must be one of `known`. `what` names the attribute in messages.
-pub(crate) fn keys(tokens: TokenStream, what: &str, known: &[&str], errors: &mut Errors) -> Vec<Key> {
-    let entries = entries(tokens, errors);
-    only(entries, what, known, errors)
+/// Reads the entries of an attribute, each of which must be one of `known`. Messages call the attribute `attr_name`.
+pub(crate) fn read_keys(
+    tokens: TokenStream,
+    attr_name: &str,
+    known: &[&str],
+    errors: &mut Errors,
+) -> Vec<Key> {
+    let entries = read_entries(tokens, errors);
+    check_known(entries, attr_name, known, errors)
 }
 
 /// Reads the entries of an attribute, without a check of their names.
-pub(crate) fn entries(tokens: TokenStream, errors: &mut Errors) -> Vec<Key> {
-    let mut found = Vec::new();
-    for entry in split(tokens) {
+pub(crate) fn read_entries(tokens: TokenStream, errors: &mut Errors) -> Vec<Key> {
+    let mut keys = Vec::new();
+    for entry in split_at_commas(tokens) {
         let span = entry.span();
         match parse_key.parse2(entry) {
-            Ok(key) => found.push(key),
+            Ok(key) => keys.push(key),
             Err(error) => errors.push(syn::Error::new(
                 if error.span().source_text().is_some() { error.span() } else { span },
                 error,
             )),
         }
     }
-    found
+    keys
 }
 
-/// Returns the entries that are known, each once; others are reported.
-pub(crate) fn only(entries: Vec<Key>, what: &str, known: &[&str], errors: &mut Errors) -> Vec<Key> {
-    let mut found: Vec<Key> = Vec::new();
+/// Returns the known entries, each once. Other entries are reported.
+pub(crate) fn check_known(
+    entries: Vec<Key>,
+    attr_name: &str,
+    known: &[&str],
+    errors: &mut Errors,
+) -> Vec<Key> {
+    let mut accepted: Vec<Key> = Vec::new();
     for key in entries {
         let name = key.as_str();
         if !known.contains(&name.as_str()) {
-            errors.at(&key.name, unknown(&name, what, known));
-        } else if found.iter().any(|other| other.as_str() == name) && name != "requires" {
+            errors.at(&key.name, unknown_key(&name, attr_name, known));
+        } else if accepted.iter().any(|other| other.as_str() == name) && name != "requires" {
             errors.at(&key.name, format!("duplicate key `{name}`"));
         } else {
-            found.push(key);
+            accepted.push(key);
         }
     }
-    found
+    accepted
 }
 
 /// Returns the message for an unknown name, with a suggestion, or with all known names.
-pub(crate) fn unknown(name: &str, what: &str, known: &[&str]) -> String {
+pub(crate) fn unknown_key(name: &str, attr_name: &str, known: &[&str]) -> String {
     match nearest(name, known.iter().copied()) {
-        Some(near) => format!("unknown `{name}` in {what}; did you mean `{near}`?"),
-        None => format!("unknown `{name}` in {what}; known: {}", list(known.iter().copied())),
+        Some(suggestion) => format!("unknown `{name}` in {attr_name}; did you mean `{suggestion}`?"),
+        None => format!("unknown `{name}` in {attr_name}; known: {}", quoted_list(known.iter().copied())),
     }
 }
 
@@ -202,13 +212,13 @@ fn parse_key(input: ParseStream<'_>) -> syn::Result<Key> {
         if input.is_empty() {
             return Err(syn::Error::new(name.span(), format!("`{name}` needs a value after `=`")));
         }
-        Value::Is(input.parse()?)
+        Value::Expr(input.parse()?)
     } else if input.peek(syn::token::Paren) {
         let content;
         syn::parenthesized!(content in input);
         Value::List(content.parse()?)
     } else {
-        Value::Bare
+        Value::Empty
     };
     if input.is_empty() {
         Ok(Key { name, value })
@@ -218,7 +228,7 @@ fn parse_key(input: ParseStream<'_>) -> syn::Result<Key> {
 }
 
 /// Splits a list into its parts, so that an error in one does not hide errors in the others.
-pub(crate) fn split(tokens: TokenStream) -> Vec<TokenStream> {
+pub(crate) fn split_at_commas(tokens: TokenStream) -> Vec<TokenStream> {
     let mut parts = vec![TokenStream::new()];
     for token in tokens {
         match (&token, parts.last_mut()) {
@@ -232,7 +242,7 @@ pub(crate) fn split(tokens: TokenStream) -> Vec<TokenStream> {
 }
 
 /// Removes all attributes `#[NAME(…)]` and returns their tokens.
-pub(crate) fn take(
+pub(crate) fn take_attribute(
     attributes: &mut Vec<syn::Attribute>,
     name: &str,
     errors: &mut Errors,
@@ -265,7 +275,7 @@ pub(crate) fn take(
     taken
 }
 
-/// The result of [`take`].
+/// The result of [`take_attribute`].
 pub(crate) struct TakenAttr {
     /// The tokens in the parentheses.
     pub(crate) tokens: TokenStream,
@@ -278,8 +288,8 @@ pub(crate) fn display_tokens(tokens: impl ToTokens) -> String {
     let mut text = String::new();
     let mut after_word = false;
     for token in tokens.to_token_stream() {
-        let word = matches!(token, TokenTree::Ident(_) | TokenTree::Literal(_));
-        if word && after_word {
+        let is_word = matches!(token, TokenTree::Ident(_) | TokenTree::Literal(_));
+        if is_word && after_word {
             text.push(' ');
         }
         match &token {
@@ -295,7 +305,7 @@ pub(crate) fn display_tokens(tokens: impl ToTokens) -> String {
             TokenTree::Punct(punct) => match punct.as_char() {
                 ',' | ';' => text.extend([punct.as_char(), ' ']),
                 '+' => text.push_str(" + "),
-                // Not the `=` of `..=` or `=>`.
+                // The `=` of `..=` and `=>` takes no spaces.
                 '=' if punct.spacing() == Spacing::Alone && !text.ends_with(['.', '=']) => {
                     text.push_str(" = ");
                 }
@@ -303,7 +313,7 @@ pub(crate) fn display_tokens(tokens: impl ToTokens) -> String {
             },
             TokenTree::Ident(_) | TokenTree::Literal(_) => text.push_str(&token.to_string()),
         }
-        after_word = word;
+        after_word = is_word;
     }
     text.trim_end().to_owned()
 }

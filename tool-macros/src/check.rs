@@ -32,7 +32,7 @@ impl Tool {
         }
         for relation in &self.attr.relations {
             for ident in &relation.arguments {
-                self.check_related(relation, ident, errors);
+                self.check_relation_argument(relation, ident, errors);
             }
         }
         for requirement in self.attr.requires.iter().filter(|requirement| requirement.kind == "entity") {
@@ -46,12 +46,12 @@ impl Tool {
 
     /// Checks that every name in braces in a resource is an argument: `file:{path}`.
     fn check_resource(&self, resource: &syn::LitStr, errors: &mut Errors) {
-        let names: Vec<String> = self.arguments().map(|it| it.name.clone()).collect();
+        let names: Vec<String> = self.arguments().map(|argument| argument.name.clone()).collect();
         let text = resource.value();
         for part in text.split('{').skip(1) {
             match part.split_once('}') {
-                Some((wanted, _)) if names.iter().any(|name| name == wanted) => {}
-                Some((wanted, _)) => self.unknown_argument(resource, wanted, &names, errors),
+                Some((argument_name, _)) if names.iter().any(|name| name == argument_name) => {}
+                Some((argument_name, _)) => self.unknown_argument(resource, argument_name, &names, errors),
                 None => errors.at(resource, "an unclosed `{`; write an argument as `{name}`"),
             }
         }
@@ -65,11 +65,12 @@ impl Tool {
             errors.at(name, format!("`entity(\"{entity}\")` needs the argument that identifies it: `entity(\"{entity}\", argument = \"…\")`"));
             return;
         };
-        let wanted = argument.value();
-        let mut aliases = self.arguments().flat_map(|it| it.attr.aliases.iter().map(syn::LitStr::value));
-        let names: Vec<String> = self.arguments().map(|it| it.name.clone()).collect();
-        if !names.contains(&wanted) && !aliases.any(|alias| alias == wanted) {
-            self.unknown_argument(argument, &wanted, &names, errors);
+        let argument_name = argument.value();
+        let mut aliases =
+            self.arguments().flat_map(|argument| argument.attr.aliases.iter().map(syn::LitStr::value));
+        let names: Vec<String> = self.arguments().map(|argument| argument.name.clone()).collect();
+        if !names.contains(&argument_name) && !aliases.any(|alias| alias == argument_name) {
+            self.unknown_argument(argument, &argument_name, &names, errors);
         }
     }
 
@@ -98,7 +99,7 @@ impl Tool {
         }
     }
 
-    fn check_related(&self, relation: &Relation, ident: &Ident, errors: &mut Errors) {
+    fn check_relation_argument(&self, relation: &Relation, ident: &Ident, errors: &mut Errors) {
         let names: Vec<String> =
             self.arguments().map(|argument| argument.ident.unraw().to_string()).collect();
         if !names.contains(&ident.unraw().to_string()) {
@@ -108,13 +109,13 @@ impl Tool {
         }
     }
 
-    fn unknown_argument(&self, at: impl ToTokens, wanted: &str, known: &[String], errors: &mut Errors) {
+    fn unknown_argument(&self, tokens: impl ToTokens, name: &str, known: &[String], errors: &mut Errors) {
         let known = known.iter().map(String::as_str);
-        let hint = match names::nearest(wanted, known.clone()) {
+        let hint = match names::nearest(name, known.clone()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("its arguments are {}", names::list(known)),
+            None => format!("its arguments are {}", names::quoted_list(known)),
         };
-        errors.at(at, format!("the tool `{}` has no argument `{wanted}`; {hint}", self.name));
+        errors.at(tokens, format!("the tool `{}` has no argument `{name}`; {hint}", self.name));
     }
 
     fn check_examples(&self, errors: &mut Errors) {
@@ -131,7 +132,7 @@ impl Tool {
                         let known = self.arguments().map(|argument| argument.name.as_str());
                         errors.push(syn::Error::new(
                             span,
-                            format!("an example gives `{key}`, but the tool has no such argument; its arguments are {}", names::list(known)),
+                            format!("an example gives `{key}`, but the tool has no such argument; its arguments are {}", names::quoted_list(known)),
                         ));
                     }
                 }

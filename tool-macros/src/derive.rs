@@ -29,11 +29,11 @@ pub(crate) struct Input {
     pub(crate) attr: ContainerAttr,
     pub(crate) description: Option<Description>,
     pub(crate) data: Shape,
-    /// Whether it has type parameters, so that it has no name in a schema.
-    pub(crate) generic: bool,
+    /// Whether the type has type parameters. Such a type has no name in a schema.
+    pub(crate) is_generic: bool,
 }
 
-/// Its kind: a struct or an enum.
+/// The kind of a type.
 pub(crate) enum Shape {
     Struct(Payload),
     Enum(Vec<Variant>),
@@ -58,9 +58,9 @@ pub(crate) struct Variant {
 
 /// A field.
 pub(crate) struct Field {
-    /// Its name in the type, or its number.
+    /// The name or the index of the field in the type.
     pub(crate) member: syn::Member,
-    /// Its name in JSON.
+    /// The name in JSON.
     pub(crate) name: String,
     /// Other accepted names.
     pub(crate) aliases: Vec<String>,
@@ -68,7 +68,7 @@ pub(crate) struct Field {
     pub(crate) ty: TokenStream,
     /// The type as written, without enclosing pointers.
     pub(crate) text: String,
-    /// How its value is wrapped in the decoded type, if it is of another crate.
+    /// The wrapper of a type of another crate, if the field has such a type.
     pub(crate) foreign: Option<Foreign>,
     pub(crate) span: proc_macro2::Span,
     pub(crate) serde: FieldAttr,
@@ -77,7 +77,7 @@ pub(crate) struct Field {
 }
 
 impl Input {
-    /// Returns all fields, including those of all variants of an enum.
+    /// Returns all fields, including the fields of all variants of an enum.
     fn fields(&self) -> impl Iterator<Item = &Field> {
         let payloads: Vec<&Payload> = match &self.data {
             Shape::Struct(payload) => vec![payload],
@@ -110,9 +110,9 @@ pub(crate) fn tool_input(input: TokenStream) -> TokenStream {
         Ok(parsed) => parsed,
         Err(error) => return error.into_compile_error(),
     };
-    let read = read(&parsed, &mut errors);
+    let input = read_input(&parsed, &mut errors);
     let runtime = runtime_path::path();
-    match read {
+    match input {
         Some(input) if errors.is_empty() => {
             let expanded = expand(&input, &parsed, &runtime, &mut errors);
             let errors = errors.into_tokens();
@@ -126,7 +126,7 @@ pub(crate) fn tool_input(input: TokenStream) -> TokenStream {
     }
 }
 
-fn read(input: &DeriveInput, errors: &mut Errors) -> Option<Input> {
+fn read_input(input: &DeriveInput, errors: &mut Errors) -> Option<Input> {
     let attr = serde_attr::container(&input.attrs, errors);
     for param in &input.generics.params {
         match param {
@@ -146,12 +146,14 @@ fn read(input: &DeriveInput, errors: &mut Errors) -> Option<Input> {
         }
     }
     let data = match &input.data {
-        Data::Struct(data) => Shape::Struct(payload(&data.fields, "", attr.rename_all, attr.default, errors)),
+        Data::Struct(data) => {
+            Shape::Struct(read_payload(&data.fields, "", attr.rename_all, attr.default, errors))
+        }
         Data::Enum(data) => {
             if data.variants.is_empty() {
                 errors.at(&input.ident, "an enum without variants has no value a model could send");
             }
-            let variants = data.variants.iter().filter_map(|variant| self::variant(variant, &attr, errors));
+            let variants = data.variants.iter().filter_map(|variant| read_variant(variant, &attr, errors));
             Shape::Enum(variants.collect())
         }
         Data::Union(data) => {
@@ -159,17 +161,17 @@ fn read(input: &DeriveInput, errors: &mut Errors) -> Option<Input> {
             return None;
         }
     };
-    let generic = !input.generics.params.is_empty();
+    let is_generic = !input.generics.params.is_empty();
     let description = docs::read(&input.attrs).description;
-    let read = Input { ident: input.ident.clone(), attr, description, data, generic };
-    unique::check(&read, errors);
-    if documented::is_wanted(&input.attrs, errors) {
-        documented::check(&read, errors);
+    let parsed = Input { ident: input.ident.clone(), attr, description, data, is_generic };
+    unique::check(&parsed, errors);
+    if documented::is_required(&input.attrs, errors) {
+        documented::check(&parsed, errors);
     }
-    Some(read)
+    Some(parsed)
 }
 
-fn variant(variant: &syn::Variant, container: &ContainerAttr, errors: &mut Errors) -> Option<Variant> {
+fn read_variant(variant: &syn::Variant, container: &ContainerAttr, errors: &mut Errors) -> Option<Variant> {
     let VariantAttr { rename, aliases, rename_all, skip } = serde_attr::variant(&variant.attrs, errors);
     if skip {
         return None;
@@ -177,49 +179,53 @@ fn variant(variant: &syn::Variant, container: &ContainerAttr, errors: &mut Error
     let ident = variant.ident.unraw().to_string();
     let case = rename_all.or(container.rename_all_fields);
     let name = rename.unwrap_or_else(|| {
-        container.rename_all.map_or_else(|| ident.clone(), |case| case.of_variant(&ident))
+        container.rename_all.map_or_else(|| ident.clone(), |case| case.rename_variant(&ident))
     });
     Some(Variant {
         ident: variant.ident.clone(),
-        aliases: others(aliases, &name),
+        aliases: dedup_aliases(aliases, &name),
         name,
         description: docs::read(&variant.attrs).description,
-        payload: payload(&variant.fields, &ident, case, false, errors),
+        payload: read_payload(&variant.fields, &ident, case, false, errors),
     })
 }
 
 /// Returns the aliases that differ from the first name, each once.
-fn others(mut aliases: Vec<String>, name: &str) -> Vec<String> {
+fn dedup_aliases(mut aliases: Vec<String>, name: &str) -> Vec<String> {
     let mut seen = vec![name.to_owned()];
     aliases.retain(|alias| {
-        let new = !seen.contains(alias);
+        let is_new = !seen.contains(alias);
         seen.push(alias.clone());
-        new
+        is_new
     });
     aliases
 }
 
 /// Reads the fields of a struct, or of the variant of this name.
-fn payload(
+fn read_payload(
     fields: &Fields,
     variant: &str,
     case: Option<Case>,
     default: bool,
     errors: &mut Errors,
 ) -> Payload {
-    let mut read: Vec<Field> = Vec::new();
+    let mut parsed_fields: Vec<Field> = Vec::new();
     for (index, field) in fields.iter().enumerate() {
         let mut attrs = field.attrs.clone();
-        let arg = arg_attr::read(attr::take(&mut attrs, "arg", errors), errors);
+        let arg = arg_attr::read(attr::take_attribute(&mut attrs, "arg", errors), errors);
         let mut serde = serde_attr::field(&attrs, errors);
         serde.container_default |= default;
         let ident = field.ident.as_ref().map(|ident| ident.unraw().to_string()).unwrap_or_default();
-        let plain = case.map_or_else(|| ident.clone(), |case| case.of_field(&ident));
-        let name =
-            arg.rename.as_ref().map(syn::LitStr::value).or_else(|| serde.rename.clone()).unwrap_or(plain);
+        let default_name = case.map_or_else(|| ident.clone(), |case| case.rename_field(&ident));
+        let name = arg
+            .rename
+            .as_ref()
+            .map(syn::LitStr::value)
+            .or_else(|| serde.rename.clone())
+            .unwrap_or(default_name);
         let mut aliases = std::mem::take(&mut serde.aliases);
         aliases.extend(arg.aliases.iter().map(syn::LitStr::value));
-        let aliases = others(aliases, &name);
+        let aliases = dedup_aliases(aliases, &name);
         let member = match &field.ident {
             Some(ident) => syn::Member::Named(ident.clone()),
             None => syn::Member::Unnamed(index.into()),
@@ -240,17 +246,17 @@ fn payload(
         // A skipped field is not decoded.
         let foreign = (arg.schemars && !serde.skip)
             .then(|| Foreign::new(format_ident!("__Foreign_{variant}_{index}"), &ty));
-        let ty = foreign.as_ref().map_or(ty, Foreign::decoded);
-        read.push(Field { member, name, aliases, ty, text, foreign, span, serde, arg, description });
+        let ty = foreign.as_ref().map_or(ty, Foreign::decoded_type);
+        parsed_fields.push(Field { member, name, aliases, ty, text, foreign, span, serde, arg, description });
     }
     match fields {
-        Fields::Named(_) => Payload::Named(read),
+        Fields::Named(_) => Payload::Named(parsed_fields),
         Fields::Unit => Payload::Unit,
         Fields::Unnamed(_) => {
-            read.retain(|field| !field.serde.skip);
-            match <[Field; 1]>::try_from(read) {
+            parsed_fields.retain(|field| !field.serde.skip);
+            match <[Field; 1]>::try_from(parsed_fields) {
                 Ok([only]) => Payload::Newtype(Box::new(only)),
-                Err(several) => Payload::Tuple(several),
+                Err(fields) => Payload::Tuple(fields),
             }
         }
     }
@@ -260,45 +266,48 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
     let ident = &input.ident;
     let name = input.attr.rename.clone().unwrap_or_else(|| ident.unraw().to_string());
     let path = quote!(::core::concat!(::core::module_path!(), "::", #name));
-    let inline = body::is_inline(input);
-    let whole = body::shape_expression(input);
+    let is_inline = body::is_inline(input);
+    let shape_expr = body::shape_expression(input);
     let checks = input.fields().flat_map(body::checks);
     // Type parameters are only usable in constants of the type itself.
-    let (whole, checks) = if input.generic {
-        (quote!({ #(#checks;)* #whole }), TokenStream::new())
+    let (shape_expr, checks) = if input.is_generic {
+        (quote!({ #(#checks;)* #shape_expr }), TokenStream::new())
     } else {
         let this = ident.to_token_stream();
-        (whole, attr::with_self(quote!(#(const _: () = #checks;)*), &this))
+        (shape_expr, attr::with_self(quote!(#(const _: () = #checks;)*), &this))
     };
-    let (shape, rest) = if input.generic || inline {
+    let (shape, items) = if input.is_generic || is_inline {
         let body = body::inherits_body(input).map(|ty| {
             quote!(const BODY: __toolgen::Option<&'static __toolgen::Shape> = <#ty as __toolgen::ToolInput>::BODY;)
         });
-        let parts = body::parts(input);
-        (whole, quote!(#body fn defs(defs: &mut __toolgen::Defs) { #(#parts(defs);)* let _ = defs; }))
+        let collectors = body::type_collectors(input);
+        (
+            shape_expr,
+            quote!(#body fn defs(defs: &mut __toolgen::Defs) { #(#collectors(defs);)* let _ = defs; }),
+        )
     } else {
-        let mut parts = body::parts(input);
-        parts.extend(body::defaults(input, &path));
-        let rest = quote! {
-            const BODY: __toolgen::Option<&'static __toolgen::Shape> = __toolgen::Some(const { &#whole });
+        let mut collectors = body::type_collectors(input);
+        collectors.extend(body::defaults(input, &path));
+        let items = quote! {
+            const BODY: __toolgen::Option<&'static __toolgen::Shape> = __toolgen::Some(const { &#shape_expr });
 
             fn defs(defs: &mut __toolgen::Defs) {
-                defs.define::<Self>(#path, &[#(#parts),*]);
+                defs.define::<Self>(#path, &[#(#collectors),*]);
             }
         };
-        (quote!(__toolgen::reference(#path)), rest)
+        (quote!(__toolgen::reference(#path)), items)
     };
     let symmetric = (!body::is_symmetric(input)).then(|| {
         quote!(
             const SYMMETRIC: __toolgen::bool = false;
         )
     });
-    let (decode, written) = (decode::decode(input), body::written(input));
-    let foreign = input.fields().filter_map(|field| field.foreign.as_ref()).map(Foreign::declared);
-    let tracked = dialects::tracked();
+    let (decode, default_json) = (decode::decode(input), body::default_json_fn(input));
+    let foreign = input.fields().filter_map(|field| field.foreign.as_ref()).map(Foreign::declaration);
+    let variable_tracking = dialects::track_variable();
     let span = at(ident.span());
-    let fits = if input.generic { Vec::new() } else { dialects::constants(&[], errors) };
-    let fits = fits.iter().map(|constant| {
+    let static_checks = if input.is_generic { Vec::new() } else { dialects::constants(&[], errors) };
+    let static_checks = static_checks.iter().map(|constant| {
         quote_spanned!(span=> const _: () = __toolgen::dialect_check::derived::<#ident>(#name, &__toolgen::dialect::#constant);)
     });
     let mut generics = parsed.generics.clone();
@@ -312,16 +321,16 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
         const _: () = {
             use #runtime::__private::input as __toolgen;
 
-            #tracked
+            #variable_tracking
             #checks
-            #(#fits)*
+            #(#static_checks)*
             #(#foreign)*
 
             #[automatically_derived]
             impl #impl_generics __toolgen::ToolInput for #ident #type_generics #where_clause {
                 const SHAPE: __toolgen::Shape = #shape;
                 #symmetric
-                #rest
+                #items
 
                 fn decode(value: __toolgen::Value) -> __toolgen::Result<Self, __toolgen::ArgumentProblem> {
                     <Self as __toolgen::ToolInput>::decode_borrowed(__toolgen::BorrowedValue::of(value))
@@ -331,13 +340,13 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
                     #decode
                 }
 
-                #written
+                #default_json
             }
         };
     }
 }
 
-/// Returns a stub for a type with errors, so that tools that use it are not also reported.
+/// Returns a stub for a type with errors, so that the compiler does not also report tools that use the type.
 fn stub(parsed: &DeriveInput, runtime: &TokenStream) -> TokenStream {
     let ident = &parsed.ident;
     let (impl_generics, type_generics, where_clause) = parsed.generics.split_for_impl();

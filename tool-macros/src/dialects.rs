@@ -1,4 +1,4 @@
-//! The dialects that a tool must support: those of its attribute, or those of the whole crate.
+//! The dialects that a tool must support: the dialects of its attribute, or of the whole crate.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -35,19 +35,19 @@ pub(crate) const DIALECTS: &[&str] = &[
 /// `TOOLGEN_DIALECTS=openai-strict,gemini`.
 const VARIABLE: &str = "TOOLGEN_DIALECTS";
 
-/// Returns the constants of the dialects: those of the attribute, or those of the crate.
-pub(crate) fn constants(named: &[Ident], errors: &mut Errors) -> Vec<Ident> {
-    if !named.is_empty() {
-        return named.iter().map(|ident| constant(&ident.to_string(), ident.span())).collect();
+/// Returns the constants of the dialects that the attribute names, or of the dialects of the crate.
+pub(crate) fn constants(dialects: &[Ident], errors: &mut Errors) -> Vec<Ident> {
+    if !dialects.is_empty() {
+        return dialects.iter().map(|ident| constant(&ident.to_string(), ident.span())).collect();
     }
-    let asked = std::env::var(VARIABLE).unwrap_or_default();
-    let names = asked.split(',').map(|name| name.trim().replace('-', "_")).filter(|name| !name.is_empty());
+    let value = std::env::var(VARIABLE).unwrap_or_default();
+    let names = value.split(',').map(|name| name.trim().replace('-', "_")).filter(|name| !name.is_empty());
     let mut constants = Vec::new();
     for name in names {
         if DIALECTS.contains(&name.as_str()) {
             constants.push(constant(&name, Span::call_site()));
         } else {
-            let message = attr::unknown(&name, &format!("`{VARIABLE}`"), DIALECTS);
+            let message = attr::unknown_key(&name, &format!("`{VARIABLE}`"), DIALECTS);
             errors.push(syn::Error::new(Span::call_site(), message));
         }
     }
@@ -59,14 +59,14 @@ fn constant(name: &str, span: Span) -> Ident {
 }
 
 /// Returns code that makes the compiler rebuild when the variable changes.
-pub(crate) fn tracked() -> TokenStream {
+pub(crate) fn track_variable() -> TokenStream {
     quote!(
         const _: __toolgen::Option<&'static __toolgen::str> = ::core::option_env!(#VARIABLE);
     )
 }
 
-/// Returns the constants that check an argument against dialects, with the span of the argument. If it is `exact`, the
-/// dialects must be able to express all its rules.
+/// Returns the constants that check an argument against dialects, with the span of the argument. If `exact`, the
+/// dialects must be able to express all rules of the argument.
 pub(crate) fn checks(
     dialects: &[Ident],
     tool: &str,
@@ -74,7 +74,8 @@ pub(crate) fn checks(
     span: Span,
     exact: bool,
 ) -> Vec<TokenStream> {
-    let (name, ty, field) = (&argument.name, argument::decoded(argument), argument::field(argument, span));
+    let (name, ty, field) =
+        (&argument.name, argument::decoded_type(argument), argument::field(argument, span));
     let span = at(span);
     let check = |dialect: &Ident| {
         let dialect = Ident::new(&dialect.to_string(), span);
@@ -88,7 +89,8 @@ pub(crate) fn checks(
     dialects.iter().map(check).collect()
 }
 
-/// Returns the constants that reject a rule between arguments if a dialect has no such rules. Their span is the rule.
+/// Returns the constants that reject a rule between arguments if a dialect has no such rules. Their span is the span of
+/// the rule.
 pub(crate) fn rule_checks(dialects: &[Ident], tool: &str, span: Span) -> TokenStream {
     let span = at(span);
     let check = |dialect: &Ident| {

@@ -19,7 +19,7 @@ pub(crate) struct Docs {
     pub(crate) returns: String,
     /// When to use it.
     pub(crate) use_for: String,
-    /// Calls to imitate.
+    /// Example calls.
     pub(crate) examples: Vec<Example>,
     /// The arguments in the section on arguments: name and text.
     pub(crate) arguments: Vec<(String, String)>,
@@ -45,7 +45,7 @@ impl Description {
     }
 }
 
-/// A call to imitate.
+/// An example call.
 pub(crate) struct Example {
     /// The purpose of the call.
     pub(crate) summary: String,
@@ -57,7 +57,7 @@ pub(crate) struct Example {
 pub(crate) fn read(attributes: &[Attribute]) -> Docs {
     let mut lines = Vec::new();
     let mut parts = Vec::new();
-    let mut literal = true;
+    let mut is_literal = true;
     let mut span = None;
     for attribute in attributes {
         let Meta::NameValue(meta) = &attribute.meta else { continue };
@@ -67,28 +67,28 @@ pub(crate) fn read(attributes: &[Attribute]) -> Docs {
         span.get_or_insert(attribute.span());
         if let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = ungroup(&meta.value) {
             let text = text.value();
-            // A block comment may start its lines with `*`; one line may start a list with it.
-            let block = text.contains('\n');
-            lines.extend(text.lines().map(|line| clean(line, block)));
+            // Lines of a block comment may start with `*`. In a single line, `*` starts a list item.
+            let is_block = text.contains('\n');
+            lines.extend(text.lines().map(|line| strip_markers(line, is_block)));
         } else {
-            literal = false;
+            is_literal = false;
         }
         parts.push(&meta.value);
     }
-    let mut docs = if literal { sections(&lines) } else { Docs::default() };
-    if !literal {
-        let joined = parts.iter().map(|part| quote!(#part, "\n",));
-        docs.description = Some(Description::Expr(quote!(::core::concat!(#(#joined)*).trim_ascii())));
+    let mut docs = if is_literal { parse_sections(&lines) } else { Docs::default() };
+    if !is_literal {
+        let concatenated = parts.iter().map(|part| quote!(#part, "\n",));
+        docs.description = Some(Description::Expr(quote!(::core::concat!(#(#concatenated)*).trim_ascii())));
     }
     docs.span = span;
     docs
 }
 
 /// Returns a line without its comment markers.
-fn clean(line: &str, block: bool) -> String {
+fn strip_markers(line: &str, is_block: bool) -> String {
     let trimmed = line.trim_end();
-    let bare = trimmed.trim_start().strip_prefix('*').filter(|_| block).map(|rest| rest.trim_start());
-    bare.or_else(|| trimmed.strip_prefix(' ')).unwrap_or(trimmed).to_owned()
+    let content = trimmed.trim_start().strip_prefix('*').filter(|_| is_block).map(|rest| rest.trim_start());
+    content.or_else(|| trimmed.strip_prefix(' ')).unwrap_or(trimmed).to_owned()
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -98,112 +98,115 @@ enum Section {
     UseFor,
     Examples,
     Arguments,
-    ForPeople,
+    HumanOnly,
 }
 
-fn heading(line: &str) -> Option<Section> {
+fn parse_heading(line: &str) -> Option<Section> {
     let text = line.strip_prefix('#')?.trim_start_matches('#').trim();
     Some(match text.trim_end_matches(':').to_lowercase().as_str() {
         "returns" | "return" => Section::Returns,
         "use for" | "use when" | "when to use" => Section::UseFor,
         "examples" | "example" => Section::Examples,
         "arguments" | "parameters" | "args" => Section::Arguments,
-        "errors" | "panics" | "safety" => Section::ForPeople,
+        "errors" | "panics" | "safety" => Section::HumanOnly,
         _ => return None,
     })
 }
 
-fn sections(lines: &[String]) -> Docs {
+fn parse_sections(lines: &[String]) -> Docs {
     let mut docs = Docs::default();
     let mut section = Section::Description;
     let mut bodies: [Vec<&str>; 3] = Default::default();
     let mut example = ExampleReader::default();
-    // Inside a code block, and whether it is Rust, which is for people.
+    // `Some` inside a code block: whether the block is Rust code, which is for people only.
     let mut fence: Option<bool> = None;
     for line in lines {
         if let Some(info) = line.trim_start().strip_prefix("```") {
-            let rust = fence.unwrap_or_else(|| is_rust(info));
-            fence = if fence.is_some() { None } else { Some(rust) };
+            let is_rust_block = fence.unwrap_or_else(|| is_rust(info));
+            fence = if fence.is_some() { None } else { Some(is_rust_block) };
             if section == Section::Examples {
-                example.fence(fence.is_some() && !rust, &mut docs.examples);
-            } else if !rust {
-                push(&mut bodies, section, line);
+                example.handle_fence(fence.is_some() && !is_rust_block, &mut docs.examples);
+            } else if !is_rust_block {
+                push_line(&mut bodies, section, line);
             }
             continue;
         }
-        match (fence, heading(line)) {
+        match (fence, parse_heading(line)) {
             (Some(true), _) => {}
             (None, Some(new)) => section = new,
-            _ if section == Section::Examples => example.line(line, &mut docs.examples),
-            _ if section == Section::Arguments => argument(line, &mut docs.arguments),
-            _ => push(&mut bodies, section, line),
+            _ if section == Section::Examples => example.handle_line(line, &mut docs.examples),
+            _ if section == Section::Arguments => parse_argument(line, &mut docs.arguments),
+            _ => push_line(&mut bodies, section, line),
         }
     }
-    let [description, returns, use_for] = bodies.map(|body| flow(&body));
+    let [description, returns, use_for] = bodies.map(|body| join_paragraphs(&body));
     docs.description = (!description.is_empty()).then_some(Description::Text(description));
     (docs.returns, docs.use_for) = (returns, use_for);
     docs
 }
 
-fn push<'a>(bodies: &mut [Vec<&'a str>; 3], section: Section, line: &'a str) {
+fn push_line<'a>(bodies: &mut [Vec<&'a str>; 3], section: Section, line: &'a str) {
     match section {
         Section::Description => bodies[0].push(line),
         Section::Returns => bodies[1].push(line),
         Section::UseFor => bodies[2].push(line),
-        Section::Examples | Section::Arguments | Section::ForPeople => {}
+        Section::Examples | Section::Arguments | Section::HumanOnly => {}
     }
 }
 
 /// Whether rustdoc would test the block.
 fn is_rust(info: &str) -> bool {
-    let rust = ["", "rust", "ignore", "no_run", "should_panic", "compile_fail", "edition2021", "edition2024"];
-    info.trim().split(',').all(|word| rust.contains(&word.trim()))
+    let rust_words =
+        ["", "rust", "ignore", "no_run", "should_panic", "compile_fail", "edition2021", "edition2024"];
+    info.trim().split(',').all(|word| rust_words.contains(&word.trim()))
 }
 
-/// Joins the lines of a paragraph; lists, tables and code keep theirs.
-fn flow(lines: &[&str]) -> String {
+/// Joins the lines of each paragraph. Lists, tables and code keep their line breaks.
+fn join_paragraphs(lines: &[&str]) -> String {
     let mut text = String::new();
-    let mut code = false;
+    let mut in_code = false;
     for line in lines {
-        let fence = line.trim_start().starts_with("```");
-        let keeps =
-            code || fence || line.trim_start().starts_with(['-', '*', '|', '>', '#']) || numbered(line);
-        if line.is_empty() && !code {
+        let is_fence = line.trim_start().starts_with("```");
+        let keeps_line = in_code
+            || is_fence
+            || line.trim_start().starts_with(['-', '*', '|', '>', '#'])
+            || is_numbered(line);
+        if line.is_empty() && !in_code {
             if !text.is_empty() && !text.ends_with("\n\n") {
                 text.push_str(if text.ends_with('\n') { "\n" } else { "\n\n" });
             }
         } else {
             if !text.is_empty() && !text.ends_with('\n') {
-                text.push(if keeps { '\n' } else { ' ' });
+                text.push(if keeps_line { '\n' } else { ' ' });
             }
-            text.push_str(if keeps { line } else { line.trim() });
+            text.push_str(if keeps_line { line } else { line.trim() });
         }
-        code ^= fence;
-        if code || fence {
+        in_code ^= is_fence;
+        if in_code || is_fence {
             text.push('\n');
         }
     }
     text.trim().to_owned()
 }
 
-fn numbered(line: &str) -> bool {
+fn is_numbered(line: &str) -> bool {
     line.trim_start()
         .split_once(". ")
         .is_some_and(|(number, _)| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Reads `- name: text` or ``* `name` - text``, and continuation lines.
-fn argument(line: &str, arguments: &mut Vec<(String, String)>) {
+fn parse_argument(line: &str, arguments: &mut Vec<(String, String)>) {
     let item = line.trim_start().strip_prefix(['-', '*']).map(str::trim_start);
-    let named = item.and_then(|item| {
+    let argument = item.and_then(|item| {
         let (name, text) = match item.strip_prefix('`') {
             Some(rest) => rest.split_once('`')?,
             None => item.split_at(item.find([':', ' ', '-'])?),
         };
         Some((name.trim().to_owned(), text.trim_start_matches([' ', ':', '-', '–', '—']).trim().to_owned()))
     });
-    match (named, arguments.last_mut()) {
-        (Some(named), _) => arguments.push(named),
+    match (argument, arguments.last_mut()) {
+        (Some(argument), _) => arguments.push(argument),
         (None, Some((_, text))) if !line.trim().is_empty() => {
             text.push(' ');
             text.push_str(line.trim());
@@ -220,15 +223,15 @@ struct ExampleReader {
 }
 
 impl ExampleReader {
-    fn fence(&mut self, opens: bool, examples: &mut Vec<Example>) {
-        if opens {
+    fn handle_fence(&mut self, is_opening: bool, examples: &mut Vec<Example>) {
+        if is_opening {
             self.block = Some(String::new());
         } else if let Some(block) = self.block.take() {
             examples.push(Example { summary: self.take_summary(), arguments: block.trim().to_owned() });
         }
     }
 
-    fn line(&mut self, line: &str, examples: &mut Vec<Example>) {
+    fn handle_line(&mut self, line: &str, examples: &mut Vec<Example>) {
         if let Some(block) = &mut self.block {
             block.push_str(line);
             block.push('\n');
@@ -257,7 +260,7 @@ mod tests {
     use super::*;
 
     fn docs(text: &str) -> Docs {
-        sections(&text.lines().map(str::to_owned).collect::<Vec<_>>())
+        parse_sections(&text.lines().map(str::to_owned).collect::<Vec<_>>())
     }
 
     #[test]

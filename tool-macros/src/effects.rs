@@ -7,7 +7,7 @@ use syn::{Expr, ExprLit, Lit, LitStr};
 use crate::attr::{Key, Value, ungroup};
 use crate::errors::{Errors, at};
 
-/// The declared effects; an undeclared effect is assumed to be the most dangerous one.
+/// The declared effects; an undeclared effect has the most dangerous value.
 #[derive(Default)]
 pub(crate) struct Effects {
     pure: Option<Ident>,
@@ -22,19 +22,19 @@ pub(crate) struct Effects {
     /// The strings that must be hosts.
     hosts: Vec<LitStr>,
     /// The keys that declare an effect, which a `pure` tool cannot have.
-    stated: Vec<Ident>,
+    declared: Vec<Ident>,
 }
 
-/// Takes one of `read_only`, `destructive`, `idempotent`, `open_world`, `pure`, `files`, `network` and `spawns`.
-pub(crate) fn take(effects: &mut Effects, key: Key, errors: &mut Errors) {
+/// Reads one of the keys `read_only`, `destructive`, `idempotent`, `open_world`, `pure`, `files`, `network` and `spawns`.
+pub(crate) fn read_key(effects: &mut Effects, key: Key, errors: &mut Errors) {
     let ident = key.name.clone();
     let has_effect = match ident.to_string().as_str() {
         "pure" => {
-            effects.pure = key.flag(errors).filter(|on| *on).map(|_| ident);
+            effects.pure = key.flag(errors).filter(|is_set| *is_set).map(|_| ident);
             return;
         }
         "read_only" => {
-            effects.read_only = key.flag(errors).map(|on| (on, ident));
+            effects.read_only = key.flag(errors).map(|is_set| (is_set, ident));
             return;
         }
         "idempotent" => {
@@ -42,7 +42,7 @@ pub(crate) fn take(effects: &mut Effects, key: Key, errors: &mut Errors) {
             return;
         }
         "destructive" => {
-            effects.destructive = key.flag(errors).map(|on| (on, ident.clone()));
+            effects.destructive = key.flag(errors).map(|is_set| (is_set, ident.clone()));
             matches!(effects.destructive, Some((true, _)))
         }
         "open_world" => {
@@ -64,7 +64,7 @@ pub(crate) fn take(effects: &mut Effects, key: Key, errors: &mut Errors) {
         }
     };
     if has_effect {
-        effects.stated.push(ident);
+        effects.declared.push(ident);
     }
 }
 
@@ -80,18 +80,20 @@ fn files(text: &LitStr, errors: &mut Errors) -> Option<TokenStream> {
     }
 }
 
-fn network(key: Key, named: &mut Vec<LitStr>, errors: &mut Errors) -> Option<(TokenStream, bool)> {
-    let flag = |expr: &Expr| matches!(ungroup(expr), Expr::Lit(ExprLit { lit: Lit::Bool(_), .. }));
-    if matches!(&key.value, Value::Bare) || matches!(&key.value, Value::Is(expr) if flag(expr)) {
-        return key
-            .refuse(errors, "names hosts: `network(\"api.example.com\")`, or is `\"none\"` or `\"any\"`");
+fn network(key: Key, host_literals: &mut Vec<LitStr>, errors: &mut Errors) -> Option<(TokenStream, bool)> {
+    let is_flag = |expr: &Expr| matches!(ungroup(expr), Expr::Lit(ExprLit { lit: Lit::Bool(_), .. }));
+    if matches!(&key.value, Value::Empty) || matches!(&key.value, Value::Expr(expr) if is_flag(expr)) {
+        return key.report_invalid(
+            errors,
+            "names hosts: `network(\"api.example.com\")`, or is `\"none\"` or `\"any\"`",
+        );
     }
     let hosts = key.texts(errors);
     Some(match hosts.as_slice() {
         [only] if only.value() == "none" => (quote!(__toolgen::Network::None), true),
         [only] if only.value() == "any" => (quote!(__toolgen::Network::Any), false),
         hosts => {
-            named.extend_from_slice(hosts);
+            host_literals.extend_from_slice(hosts);
             let hosts = quote!(__toolgen::S(const { &[#(__toolgen::S(#hosts)),*] }));
             (quote!(__toolgen::Network::Hosts(#hosts)), false)
         }
@@ -110,7 +112,7 @@ impl Effects {
         if let (Some((true, _)), Some((true, ident))) = (&self.read_only, &self.destructive) {
             errors.at(ident, "a tool that is `read_only` cannot be `destructive`: it changes nothing");
         }
-        for ident in self.stated.iter().filter(|_| self.pure.is_some()) {
+        for ident in self.declared.iter().filter(|_| self.pure.is_some()) {
             errors.at(
                 ident,
                 format!(
@@ -119,9 +121,9 @@ impl Effects {
             );
         }
         let mut fields = Vec::new();
-        if let Some((on, _)) = &self.read_only {
-            fields.push(quote!(read_only: #on));
-            if *on {
+        if let Some((is_set, _)) = &self.read_only {
+            fields.push(quote!(read_only: #is_set));
+            if *is_set {
                 // A read-only tool is neither destructive nor changes anything when repeated.
                 fields.push(quote!(destructive: false));
                 if self.idempotent.is_none() {
@@ -132,21 +134,21 @@ impl Effects {
                 }
             }
         }
-        if let Some((on, _)) =
+        if let Some((is_set, _)) =
             self.destructive.as_ref().filter(|_| !matches!(self.read_only, Some((true, _))))
         {
-            fields.push(quote!(destructive: #on));
+            fields.push(quote!(destructive: #is_set));
         }
-        fields.extend(self.idempotent.map(|on| quote!(idempotent: #on)));
-        if let Some(on) = self.open_world {
-            fields.push(quote!(open_world: #on));
-            if !on && self.network.is_none() {
+        fields.extend(self.idempotent.map(|is_set| quote!(idempotent: #is_set)));
+        if let Some(is_set) = self.open_world {
+            fields.push(quote!(open_world: #is_set));
+            if !is_set && self.network.is_none() {
                 fields.push(quote!(network: __toolgen::Network::None));
             }
         } else if matches!(self.network, Some((_, true))) {
             fields.push(quote!(open_world: false));
         }
-        fields.extend(self.spawns.map(|on| quote!(spawns: #on)));
+        fields.extend(self.spawns.map(|is_set| quote!(spawns: #is_set)));
         fields.extend(self.files.as_ref().map(|files| quote!(files: #files)));
         fields.extend(self.network.as_ref().map(|(network, _)| quote!(network: #network)));
         let base = if self.pure.is_some() { quote!(NONE) } else { quote!(UNDECLARED) };

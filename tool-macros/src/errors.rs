@@ -1,4 +1,4 @@
-//! Collects errors, so that all of them are reported in one run.
+//! Collects errors, so that one run reports all of them.
 
 use std::fmt::Display;
 
@@ -36,7 +36,7 @@ impl Errors {
         self.0.is_empty()
     }
 
-    /// Returns the code that makes the compiler report them.
+    /// Returns the code that makes the compiler report the errors.
     pub(crate) fn into_tokens(self) -> TokenStream {
         self.0.iter().map(syn::Error::to_compile_error).collect()
     }

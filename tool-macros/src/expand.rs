@@ -20,7 +20,7 @@ use crate::tool_attr::{self, ToolAttr};
 
 /// A parsed tool: its function, attribute, parameters and documentation.
 pub(crate) struct Tool {
-    /// Its name.
+    /// The name.
     pub(crate) name: String,
     /// The function.
     pub(crate) ident: Ident,
@@ -39,7 +39,7 @@ pub(crate) fn tool(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     let mut function = match syn::parse2::<Item>(item.clone()) {
         Ok(Item::Fn(function)) => function,
         Ok(other) => {
-            errors.at(attribute_site(&other), misplaced(&other));
+            errors.at(attribute_site(&other), misplaced_message(&other));
             let errors = errors.into_tokens();
             return quote!(#item #errors);
         }
@@ -70,7 +70,7 @@ fn attribute_site(item: &Item) -> TokenStream {
         .into_token_stream()
 }
 
-fn misplaced(item: &Item) -> &'static str {
+fn misplaced_message(item: &Item) -> &'static str {
     match item {
         Item::Impl(_) => {
             "`#[tool]` is for functions; an `impl` block takes `#[tools]`, with `#[tool]` on its methods"
@@ -87,10 +87,10 @@ pub(crate) fn read(
     attributes: &mut [Attribute],
     signature: &mut Signature,
     attr: ToolAttr,
-    method: bool,
+    is_method: bool,
     errors: &mut Errors,
 ) -> Tool {
-    signature::check(signature, method, errors);
+    signature::check(signature, is_method, errors);
     let docs = docs::read(attributes);
     let mut params: Vec<Param> =
         signature.inputs.iter_mut().filter_map(|input| param::read(input, errors)).collect();
@@ -134,7 +134,7 @@ pub(crate) fn read(
 fn deprecated(attributes: &[Attribute]) -> Option<String> {
     let attribute = attributes.iter().find(|attribute| attribute.path().is_ident("deprecated"))?;
     let mut note = String::new();
-    let nothing = attribute.parse_nested_meta(|meta| {
+    let result = attribute.parse_nested_meta(|meta| {
         let text: syn::LitStr = meta.value()?.parse()?;
         if meta.path.is_ident("note") {
             note = text.value();
@@ -142,7 +142,7 @@ fn deprecated(attributes: &[Attribute]) -> Option<String> {
         Ok(())
     });
     // rustc reports errors in its own attribute.
-    drop(nothing);
+    drop(result);
     Some(note)
 }
 
@@ -161,8 +161,8 @@ impl Tool {
 
     /// Returns the field that a rule between arguments refers to.
     fn name_of(&self, ident: &Ident) -> &str {
-        let found = self.arguments().find(|argument| argument.ident.unraw() == ident.unraw());
-        found.map_or("", |argument| argument.name.as_str())
+        let argument = self.arguments().find(|argument| argument.ident.unraw() == ident.unraw());
+        argument.map_or("", |argument| argument.name.as_str())
     }
 
     /// Returns the expression of the `ToolSpec`.
@@ -174,8 +174,8 @@ impl Tool {
             let label = names::title(name);
             fields.push(quote!(label: __toolgen::S(#label)));
         }
-        let written = self.attr.description.as_ref().map(|expr| Description::Expr(quote!(#expr)));
-        if let Some(description) = written.as_ref().or(self.docs.description.as_ref()) {
+        let attr_description = self.attr.description.as_ref().map(|expr| Description::Expr(quote!(#expr)));
+        if let Some(description) = attr_description.as_ref().or(self.docs.description.as_ref()) {
             let description = description.to_expr();
             fields.push(quote!(description: __toolgen::S(#description)));
         }
@@ -198,14 +198,14 @@ impl Tool {
         fields.extend(self.attr.effects.to_expr(errors).map(|effects| quote!(effects: #effects)));
         fields.extend(self.attr.fields.iter().cloned());
         fields.push(self.input());
-        if let Some(output) = self.known_output() {
+        if let Some(output) = self.output_type() {
             fields.push(quote!(output: __toolgen::schema(__toolgen::Returned::<#output>::SHAPE)));
         }
         quote!(__toolgen::ToolSpec { #(#fields,)* ..__toolgen::ToolSpec::EMPTY })
     }
 
     /// Returns the constants that check the attributes of each argument, and each argument against its dialects.
-    pub(crate) fn fits(&self, errors: &mut Errors) -> TokenStream {
+    pub(crate) fn static_checks(&self, errors: &mut Errors) -> TokenStream {
         let constants = dialects::constants(&self.attr.dialects, errors);
         let checks = self.params.iter().filter_map(|param| {
             let Source::Model(argument) = &param.source else { return None };
@@ -218,10 +218,10 @@ impl Tool {
         });
         let rules = self.attr.relations.iter().filter(|_| self.attr.exact).map(|rule| rule.kind.span());
         let rules = rules.map(|span| dialects::rule_checks(&constants, &self.name, span));
-        let tracked = dialects::tracked();
-        let foreign = self.arguments().map(argument::foreign);
+        let variable_tracking = dialects::track_variable();
+        let foreign = self.arguments().map(argument::foreign_declaration);
         let hosts = self.attr.effects.host_checks();
-        quote!(#tracked #hosts #(#foreign)* #(#checks)* #(#rules)*)
+        quote!(#variable_tracking #hosts #(#foreign)* #(#checks)* #(#rules)*)
     }
 
     fn input(&self) -> TokenStream {
@@ -244,9 +244,9 @@ impl Tool {
     }
 
     /// Returns the returned type, if it can be named in a constant.
-    fn known_output(&self) -> Option<TokenStream> {
+    fn output_type(&self) -> Option<TokenStream> {
         let output = self.output.as_ref()?;
-        let tokens = parameter_type::fixed(output);
+        let tokens = parameter_type::with_static_lifetimes(output);
         (!parameter_type::has_word(&tokens, "impl")).then_some(tokens)
     }
 
@@ -267,7 +267,7 @@ impl Tool {
         let defs = Ident::new("defs", Span::mixed_site());
         let parts: Vec<TokenStream> =
             self.params.iter().map(|param| argument::collect(param, &defs)).collect();
-        let output = self.known_output().map(|output| quote!(__toolgen::Returned::<#output>::DEFS(#defs);));
+        let output = self.output_type().map(|output| quote!(__toolgen::Returned::<#output>::DEFS(#defs);));
         if parts.iter().all(TokenStream::is_empty) && output.is_none() {
             return quote!(|_| {});
         }
@@ -281,7 +281,7 @@ impl Tool {
             (0..self.params.len()).map(|index| format_ident!("arg{index}", span = site)).collect();
         let pairs = || self.params.iter().zip(&variables);
         let binds = pairs().map(|(param, variable)| argument::bind(param, variable, &args, &ctx));
-        let passed = pairs().map(|(param, variable)| argument::pass(param, variable));
+        let passed = pairs().map(|(param, variable)| argument::pass_expr(param, variable));
         let receiver_arg = receiver.into_iter();
         let wait = self.is_async.then(|| quote_spanned!(at(self.ident.span())=> .await));
         let convert = self.convert(&out);
@@ -291,8 +291,8 @@ impl Tool {
             #convert
         });
         let this = receiver.map_or_else(|| quote!(_), ToTokens::to_token_stream);
-        let takes = self.arguments().next().is_some();
-        let args_param = if takes { quote!(mut #args) } else { quote!(_) };
+        let has_arguments = self.arguments().next().is_some();
+        let args_param = if has_arguments { quote!(mut #args) } else { quote!(_) };
         let needs_ctx = self.params.iter().any(|param| match &param.source {
             Source::Context(_) => true,
             Source::Model(argument) => argument.attr.path.is_some(),
@@ -335,15 +335,19 @@ impl Tool {
 
 fn expand(tool: &Tool, function: &ItemFn, runtime: &TokenStream, errors: &mut Errors) -> TokenStream {
     let (vis, ident, name) = (&function.vis, &tool.ident, &tool.name);
-    let made = tool.function(&ident.to_token_stream(), None, errors);
-    let fits = tool.fits(errors);
-    let required = tool.attr.requires.iter().filter(|it| it.kind == "tool" && !it.optional);
-    let required: Vec<_> = required.map(|it| &it.name).collect();
+    let function_expr = tool.function(&ident.to_token_stream(), None, errors);
+    let static_checks = tool.static_checks(errors);
+    let required = tool
+        .attr
+        .requires
+        .iter()
+        .filter(|requirement| requirement.kind == "tool" && !requirement.is_optional);
+    let required: Vec<_> = required.map(|requirement| &requirement.name).collect();
     let requires = (!required.is_empty())
         .then(|| quote!(const REQUIRES: &'static [&'static __toolgen::str] = &[#(#required),*];));
     let doc = format!("The function [`{0}`](fn@{0}), as the tool `{name}`.", ident.unraw());
     quote! {
-        // A tool owns its arguments, even if it does not keep them.
+        // A tool owns its arguments, even if it only reads them.
         #[allow(clippy::needless_pass_by_value)]
         #function
 
@@ -357,9 +361,9 @@ fn expand(tool: &Tool, function: &ItemFn, runtime: &TokenStream, errors: &mut Er
             #[allow(unused_imports)]
             use __toolgen::probes::*;
 
-            #fits
+            #static_checks
 
-            static __TOOL: __toolgen::Function = #made;
+            static __TOOL: __toolgen::Function = #function_expr;
 
             #[automatically_derived]
             impl __toolgen::ToolFunction for #ident {

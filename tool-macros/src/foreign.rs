@@ -6,42 +6,42 @@ use syn::{GenericArgument, PathArguments, Type};
 
 /// A type of another crate, of an argument or a field.
 pub(crate) struct Foreign {
-    /// The type that carries its name.
+    /// The generated marker type that carries the name.
     marker: Ident,
     /// The type, without its `Option`.
     ty: TokenStream,
-    /// Whether it is in an `Option`, so that it is optional, like any other `Option`.
-    optional: bool,
+    /// Whether the type is in an `Option`, and therefore optional.
+    is_optional: bool,
 }
 
 impl Foreign {
     /// Reads the type of an argument or a field. `marker` is the name of a type, unique in its scope.
     pub(crate) fn new(marker: Ident, ty: &TokenStream) -> Foreign {
         match inside_option(ty) {
-            Some(ty) => Foreign { marker, ty, optional: true },
-            None => Foreign { marker, ty: ty.clone(), optional: false },
+            Some(ty) => Foreign { marker, ty, is_optional: true },
+            None => Foreign { marker, ty: ty.clone(), is_optional: false },
         }
     }
 
     /// Returns the type that is decoded.
-    pub(crate) fn decoded(&self) -> TokenStream {
-        let Foreign { marker, ty, optional } = self;
+    pub(crate) fn decoded_type(&self) -> TokenStream {
+        let Foreign { marker, ty, is_optional } = self;
         let foreign = quote!(__toolgen::Foreign<#ty, #marker>);
-        if *optional { quote!(__toolgen::Option<#foreign>) } else { foreign }
+        if *is_optional { quote!(__toolgen::Option<#foreign>) } else { foreign }
     }
 
-    /// Returns the value itself, from an expression of the decoded type.
+    /// Returns an expression of the unwrapped value, from an expression of the decoded type.
     pub(crate) fn unwrapped(&self, decoded: &TokenStream) -> TokenStream {
-        if self.optional {
+        if self.is_optional {
             quote!(__toolgen::Foreign::optional(#decoded))
         } else {
             quote!(__toolgen::Foreign::value(#decoded))
         }
     }
 
-    /// Returns an expression of the decoded type, from the value itself.
+    /// Returns an expression of the decoded type, from an expression of the unwrapped value.
     pub(crate) fn wrapped(&self, value: &TokenStream) -> TokenStream {
-        if self.optional {
+        if self.is_optional {
             quote!(__toolgen::Foreign::of_optional(#value))
         } else {
             quote!(__toolgen::Foreign::of(#value))
@@ -49,20 +49,20 @@ impl Foreign {
     }
 
     /// Returns the declaration of the type that carries the name.
-    pub(crate) fn declared(&self) -> TokenStream {
+    pub(crate) fn declaration(&self) -> TokenStream {
         let marker = &self.marker;
-        // Without the spaces between tokens, because it is a name.
+        // A name contains no spaces.
         let text: String = self.ty.to_string().chars().filter(|c| !c.is_whitespace()).collect();
-        let plain = text.split(['<', '[', '(']).count() == 1;
-        let last = if plain { text.rsplit("::").next().unwrap_or_default() } else { &text };
-        let last: String = last.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
-        let last = last.trim_matches('_');
+        let is_plain = text.split(['<', '[', '(']).count() == 1;
+        let name = if is_plain { text.rsplit("::").next().unwrap_or_default() } else { &text };
+        let name: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+        let name = name.trim_matches('_');
         quote! {
             #[allow(non_camel_case_types)]
             struct #marker;
 
             impl __toolgen::ForeignName for #marker {
-                const NAME: &'static __toolgen::str = ::core::concat!(::core::module_path!(), "::", #last);
+                const NAME: &'static __toolgen::str = ::core::concat!(::core::module_path!(), "::", #name);
             }
         }
     }

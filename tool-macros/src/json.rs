@@ -6,32 +6,32 @@
 ///
 /// Returns the reason if the JSON is invalid.
 pub(crate) fn object_keys(text: &str) -> Result<Vec<String>, String> {
-    let mut reader = Reader { rest: text.trim(), keys: Vec::new(), depth: 0 };
-    if !reader.rest.starts_with('{') {
+    let mut parser = Parser { rest: text.trim(), keys: Vec::new(), depth: 0 };
+    if !parser.rest.starts_with('{') {
         return Err("it is not an object".to_owned());
     }
-    reader.value()?;
-    if reader.rest.is_empty() {
-        Ok(reader.keys)
+    parser.parse_value()?;
+    if parser.rest.is_empty() {
+        Ok(parser.keys)
     } else {
-        Err(format!("`{}` follows its end", short(reader.rest)))
+        Err(format!("`{}` follows its end", excerpt(parser.rest)))
     }
 }
 
-struct Reader<'a> {
+struct Parser<'a> {
     rest: &'a str,
     /// The keys of the outermost object.
     keys: Vec<String>,
     depth: usize,
 }
 
-impl Reader<'_> {
-    fn space(&mut self) {
+impl Parser<'_> {
+    fn skip_whitespace(&mut self) {
         self.rest = self.rest.trim_start();
     }
 
     fn eat(&mut self, token: char) -> bool {
-        self.space();
+        self.skip_whitespace();
         match self.rest.strip_prefix(token) {
             Some(rest) => {
                 self.rest = rest;
@@ -41,52 +41,52 @@ impl Reader<'_> {
         }
     }
 
-    fn value(&mut self) -> Result<(), String> {
-        self.space();
+    fn parse_value(&mut self) -> Result<(), String> {
+        self.skip_whitespace();
         match self.rest.chars().next() {
-            Some('{') => self.members('}', true),
-            Some('[') => self.members(']', false),
-            Some('"') => self.string().map(drop),
-            Some(_) => self.scalar(),
+            Some('{') => self.parse_members('}', true),
+            Some('[') => self.parse_members(']', false),
+            Some('"') => self.parse_string().map(drop),
+            Some(_) => self.parse_scalar(),
             None => Err("it ends too early".to_owned()),
         }
     }
 
-    fn members(&mut self, end: char, is_named: bool) -> Result<(), String> {
+    fn parse_members(&mut self, end: char, is_named: bool) -> Result<(), String> {
         self.rest = &self.rest[1..];
         self.depth += 1;
         if self.depth > 100 {
             return Err("it is nested too deeply".to_owned());
         }
-        let mut first = true;
+        let mut is_first = true;
         loop {
-            let more = !first && self.eat(',');
-            if !more && self.eat(end) {
+            let has_comma = !is_first && self.eat(',');
+            if !has_comma && self.eat(end) {
                 self.depth -= 1;
-                self.space();
+                self.skip_whitespace();
                 return Ok(());
             }
-            if !first && !more {
-                return Err(format!("`,` or `{end}` is missing before `{}`", short(self.rest)));
+            if !is_first && !has_comma {
+                return Err(format!("`,` or `{end}` is missing before `{}`", excerpt(self.rest)));
             }
-            self.space();
+            self.skip_whitespace();
             if is_named {
-                let key = self.string()?;
+                let key = self.parse_string()?;
                 if self.depth == 1 {
                     self.keys.push(key);
                 }
                 if !self.eat(':') {
-                    return Err(format!("`:` is missing before `{}`", short(self.rest)));
+                    return Err(format!("`:` is missing before `{}`", excerpt(self.rest)));
                 }
             }
-            self.value()?;
-            first = false;
+            self.parse_value()?;
+            is_first = false;
         }
     }
 
-    fn string(&mut self) -> Result<String, String> {
+    fn parse_string(&mut self) -> Result<String, String> {
         let Some(rest) = self.rest.strip_prefix('"') else {
-            return Err(format!("a string is missing before `{}`", short(self.rest)));
+            return Err(format!("a string is missing before `{}`", excerpt(self.rest)));
         };
         let mut escaped = false;
         for (index, c) in rest.char_indices() {
@@ -102,21 +102,21 @@ impl Reader<'_> {
         Err("a string is not closed".to_owned())
     }
 
-    fn scalar(&mut self) -> Result<(), String> {
+    fn parse_scalar(&mut self) -> Result<(), String> {
         let end = self.rest.find([',', '}', ']', ' ', '\n', '\r', '\t']).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
-        let number =
+        let is_number =
             || word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) && word.parse::<f64>().is_ok();
-        if matches!(word, "true" | "false" | "null") || number() {
+        if matches!(word, "true" | "false" | "null") || is_number() {
             self.rest = rest;
             Ok(())
         } else {
-            Err(format!("`{}` is not a value", short(word)))
+            Err(format!("`{}` is not a value", excerpt(word)))
         }
     }
 }
 
-fn short(text: &str) -> String {
+fn excerpt(text: &str) -> String {
     text.chars().take(20).collect()
 }
 
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn invalid_json_is_rejected() {
-        for bad in [
+        for text in [
             "",
             "[]",
             "{",
@@ -146,7 +146,7 @@ mod tests {
             "{} x",
             r#"{"a": 1,}"#,
         ] {
-            assert!(object_keys(bad).is_err(), "{bad}");
+            assert!(object_keys(text).is_err(), "{text}");
         }
     }
 }

@@ -5,7 +5,7 @@
 //! argument, and constants that the compiler evaluates decide whether a rule fits a type. The spelling of a type only
 //! decides which parameters are injected, and `#[arg]` and `#[inject]` override that.
 //!
-//! Every error is reported at its token, and the function is kept as written, so that one error does not cause others.
+//! Every error is reported at its token, and the function is emitted unchanged, so that an error does not cause others.
 //! The compiler works in phases and starts the next phase only if the previous ones found no errors, so a run reports
 //! all errors of one phase:
 //!

@@ -38,13 +38,13 @@ pub(crate) fn tools(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     for item in &mut block.items {
         match item {
             ImplItem::Fn(function) => {
-                let Some(taken) = attr::take(&mut function.attrs, "tool", &mut errors) else { continue };
+                let Some(taken) = attr::take_attribute(&mut function.attrs, "tool", &mut errors) else { continue };
                 if !matches!(function.vis, Visibility::Inherited) {
                     vis = function.vis.clone();
                 }
                 let tool_attr = tool_attr::read(taken.tokens, &mut errors);
                 let tool = expand::read(&mut function.attrs, &mut function.sig, tool_attr, true, &mut errors);
-                // A tool owns its arguments, even if it does not keep them.
+                // A tool owns its arguments, even if it only reads them.
                 function.attrs.push(syn::parse_quote!(#[allow(clippy::needless_pass_by_value)]));
                 let has_self = matches!(function.sig.inputs.first(), Some(FnArg::Receiver(_)));
                 tools.push((tool, has_self));
@@ -61,9 +61,9 @@ pub(crate) fn tools(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     }
     let list = settings.list.unwrap_or_else(|| Ident::new("tools", Span::call_site()));
     let runtime = settings.runtime.unwrap_or_else(crate::runtime_path::path);
-    let listed = listed(&tools, &this, &mut errors);
+    let expressions = tool_expressions(&tools, &this, &mut errors);
     let body = if errors.is_empty() {
-        quote!(__toolgen::list([#(#listed),*]))
+        quote!(__toolgen::list([#(#expressions),*]))
     } else {
         quote!(__toolgen::Vec::new())
     };
@@ -100,7 +100,7 @@ struct Settings {
 
 fn settings(attribute: TokenStream, errors: &mut Errors) -> Settings {
     let mut settings = Settings { list: None, runtime: None };
-    for key in attr::keys(attribute, "`#[tools]`", KEYS, errors) {
+    for key in attr::read_keys(attribute, "`#[tools]`", KEYS, errors) {
         let name = key.as_str();
         let Some(expr) = key.expr(errors) else { continue };
         if name == "list" {
@@ -128,25 +128,25 @@ fn check_block(block: &ItemImpl, errors: &mut Errors) {
 }
 
 /// Returns the expressions of the tools.
-fn listed(tools: &[(Tool, bool)], this: &TokenStream, errors: &mut Errors) -> Vec<TokenStream> {
-    let mut made = Vec::new();
+fn tool_expressions(tools: &[(Tool, bool)], this: &TokenStream, errors: &mut Errors) -> Vec<TokenStream> {
+    let mut expressions = Vec::new();
     for (index, (tool, has_self)) in tools.iter().enumerate() {
-        let earlier = tools.iter().take(index).any(|(other, _)| other.name == tool.name);
-        if earlier {
+        let is_duplicate = tools.iter().take(index).any(|(other, _)| other.name == tool.name);
+        if is_duplicate {
             errors.at(&tool.ident, format!("two tools of this block are called `{}`", tool.name));
         }
         let ident = &tool.ident;
         let receiver = has_self.then(|| Ident::new("this", Span::mixed_site()));
         let function = tool.function(&quote!(<#this>::#ident), receiver.as_ref(), errors);
         let function = attr::with_self(function, this);
-        let fits = attr::with_self(tool.fits(errors), this);
+        let static_checks = attr::with_self(tool.static_checks(errors), this);
         let name = format_ident!("__TOOL_{}", ident.unraw());
-        made.push(quote!({
-            #fits
+        expressions.push(quote!({
+            #static_checks
             #[allow(non_upper_case_globals)]
             static #name: __toolgen::Function<#this> = #function;
             __toolgen::FunctionTool::shared(&#name, this)
         }));
     }
-    made
+    expressions
 }

@@ -7,8 +7,10 @@ pub(crate) fn tool_name_problem(name: &str) -> Option<String> {
         "it is empty".to_owned()
     } else if !name.starts_with(|first: char| first.is_ascii_alphabetic()) {
         "it does not start with a letter".to_owned()
-    } else if let Some(bad) = name.chars().find(|c| !(c.is_ascii_alphanumeric() || *c == '_' || *c == '-')) {
-        format!("it contains {bad:?}")
+    } else if let Some(invalid) =
+        name.chars().find(|c| !(c.is_ascii_alphanumeric() || *c == '_' || *c == '-'))
+    {
+        format!("it contains {invalid:?}")
     } else if name.len() > 64 {
         format!("it has {} characters", name.len())
     } else {
@@ -20,14 +22,14 @@ pub(crate) fn tool_name_problem(name: &str) -> Option<String> {
 /// Returns a title for people: `get_weather` becomes `Get Weather`.
 pub(crate) fn title(name: &str) -> String {
     let words = name.split(['_', '-']).filter(|word| !word.is_empty());
-    let capital = words.map(|word| {
+    let title_words = words.map(|word| {
         let mut chars = word.chars();
         chars
             .next()
             .map(|first| first.to_uppercase().collect::<String>() + chars.as_str())
             .unwrap_or_default()
     });
-    capital.collect::<Vec<_>>().join(" ")
+    title_words.collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the known name that is closest to a misspelled one.
@@ -42,7 +44,7 @@ pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
 }
 
 /// Lists the names in backticks, separated by commas.
-pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn quoted_list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 

@@ -35,24 +35,24 @@ pub(crate) struct Argument {
     pub(crate) name: String,
     /// The name in the function.
     pub(crate) ident: Ident,
-    /// Its type.
+    /// The type.
     pub(crate) form: Form,
-    /// Its type as written, without enclosing pointers.
+    /// The type as in the source, without enclosing pointers.
     pub(crate) ty: String,
-    /// The shared type, if its type is a shared pointer.
+    /// The type behind the pointer, if the type is a shared pointer.
     pub(crate) shared: Option<String>,
-    /// Its description.
+    /// The description.
     pub(crate) description: Option<Description>,
-    /// Its attribute.
+    /// The attribute.
     pub(crate) attr: ArgAttr,
 }
 
 /// Reads a parameter and removes the macro's own attributes from it.
 pub(crate) fn read(input: &mut FnArg, errors: &mut Errors) -> Option<Param> {
     let FnArg::Typed(input) = input else { return None };
-    let arg = attr::take(&mut input.attrs, "arg", errors);
-    let inject = attr::take(&mut input.attrs, "inject", errors);
-    let documented = docs::read(&input.attrs);
+    let arg = attr::take_attribute(&mut input.attrs, "arg", errors);
+    let inject = attr::take_attribute(&mut input.attrs, "inject", errors);
+    let docs = docs::read(&input.attrs);
     // rustc rejects documentation on parameters.
     input.attrs.retain(|attribute| !attribute.path().is_ident("doc"));
     check_attributes(&mut input.attrs, errors);
@@ -61,17 +61,17 @@ pub(crate) fn read(input: &mut FnArg, errors: &mut Errors) -> Option<Param> {
     if let (Some(arg), Some(_)) = (&arg, &inject) {
         errors.push(syn::Error::new(arg.span, "a parameter is either an argument or injected, not both"));
     }
-    let injected = inject.is_some() || (arg.is_none() && parameter_type::is_injected(&input.ty));
-    let source = if injected {
+    let is_injected = inject.is_some() || (arg.is_none() && parameter_type::is_injected(&input.ty));
+    let source = if is_injected {
         let elided = Ident::new("_", Span::call_site());
         Source::Context(attr::with_lifetimes(quote::ToTokens::to_token_stream(&input.ty), &elided))
     } else {
-        Source::Model(Box::new(argument(input, arg_attr::read(arg, errors), documented, errors)?))
+        Source::Model(Box::new(argument(input, arg_attr::read(arg, errors), docs, errors)?))
     };
     Some(Param { cfg, span, source })
 }
 
-fn argument(input: &PatType, attr: ArgAttr, documented: docs::Docs, errors: &mut Errors) -> Option<Argument> {
+fn argument(input: &PatType, attr: ArgAttr, docs: docs::Docs, errors: &mut Errors) -> Option<Argument> {
     let ident = match &*input.pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
         Pat::Wild(wild) => {
@@ -90,7 +90,7 @@ fn argument(input: &PatType, attr: ArgAttr, documented: docs::Docs, errors: &mut
     };
     let description = match &attr.description {
         Some(expr) => Some(Description::Expr(quote::quote!(#expr))),
-        None => documented.description,
+        None => docs.description,
     };
     let shared = parameter_type::shared(&input.ty).map(attr::display_tokens);
     let ty = attr::display_tokens(parameter_type::pointee(&input.ty));
@@ -100,10 +100,10 @@ fn argument(input: &PatType, attr: ArgAttr, documented: docs::Docs, errors: &mut
 /// Reports attributes of a parameter that neither the macro nor rustc accepts there, and removes them, so that rustc
 /// does not report them again.
 fn check_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) {
-    let known = ["cfg", "cfg_attr", "allow", "expect", "warn", "deny", "forbid"];
+    let allowed = ["cfg", "cfg_attr", "allow", "expect", "warn", "deny", "forbid"];
     attributes.retain(|attribute| {
         let path = attribute.path();
-        if known.iter().any(|name| path.is_ident(name)) {
+        if allowed.iter().any(|name| path.is_ident(name)) {
             return true;
         }
         let help = if path.is_ident("serde") || path.is_ident("schemars") {
@@ -119,8 +119,8 @@ fn check_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) {
 }
 
 /// Sets missing descriptions of parameters from the section `# Arguments`; reports names without a parameter.
-pub(crate) fn describe(params: &mut [Param], documented: &docs::Docs, errors: &mut Errors) {
-    for (name, text) in &documented.arguments {
+pub(crate) fn describe(params: &mut [Param], docs: &docs::Docs, errors: &mut Errors) {
+    for (name, text) in &docs.arguments {
         let mut arguments = params.iter_mut().filter_map(|param| match &mut param.source {
             Source::Model(argument) => Some(argument),
             Source::Context(_) => None,
@@ -130,7 +130,7 @@ pub(crate) fn describe(params: &mut [Param], documented: &docs::Docs, errors: &m
                 argument.description.get_or_insert_with(|| Description::Text(text.clone()));
             }
             None => errors.push(syn::Error::new(
-                documented.span.unwrap_or_else(Span::call_site),
+                docs.span.unwrap_or_else(Span::call_site),
                 format!("the section on arguments describes `{name}`, but the tool has no such argument"),
             )),
         }

@@ -2,127 +2,127 @@
 
 /// Returns why a string is not a valid pattern, or why vendors would reject it.
 pub(crate) fn problem(pattern: &str) -> Option<String> {
-    Reader { rest: pattern.chars().collect(), at: 0 }.alternatives(0).err()
+    Parser { chars: pattern.chars().collect(), position: 0 }.parse_alternatives(0).err()
 }
 
-struct Reader {
-    rest: Vec<char>,
-    at: usize,
+struct Parser {
+    chars: Vec<char>,
+    position: usize,
 }
 
-impl Reader {
+impl Parser {
     fn peek(&self) -> Option<char> {
-        self.rest.get(self.at).copied()
+        self.chars.get(self.position).copied()
     }
 
     fn next(&mut self) -> Option<char> {
         let next = self.peek();
-        self.at += usize::from(next.is_some());
+        self.position += usize::from(next.is_some());
         next
     }
 
-    fn follows(&self, text: &str) -> bool {
-        text.chars().enumerate().all(|(index, c)| self.rest.get(self.at + index) == Some(&c))
+    fn starts_with(&self, text: &str) -> bool {
+        text.chars().enumerate().all(|(index, c)| self.chars.get(self.position + index) == Some(&c))
     }
 
-    /// Terms up to the end, or to the `)` of the group.
-    fn alternatives(&mut self, depth: usize) -> Result<(), String> {
-        let mut repeatable = false;
+    /// Parses terms up to the end, or to the `)` of the group.
+    fn parse_alternatives(&mut self, depth: usize) -> Result<(), String> {
+        let mut is_repeatable = false;
         while let Some(c) = self.next() {
             match c {
                 ')' if depth > 0 => return Ok(()),
                 ')' => return Err("`)` closes nothing".to_owned()),
                 '(' => {
-                    self.group(depth)?;
-                    repeatable = true;
+                    self.parse_group(depth)?;
+                    is_repeatable = true;
                 }
                 '[' => {
-                    self.class()?;
-                    repeatable = true;
+                    self.parse_class()?;
+                    is_repeatable = true;
                 }
-                '\\' => repeatable = self.escape()?,
-                '*' | '+' | '?' if !repeatable => return Err(format!("`{c}` repeats nothing")),
-                '*' | '+' | '?' => repeatable = self.lazy(),
-                '{' if self.counts() => {
-                    if !repeatable {
+                '\\' => is_repeatable = self.parse_escape()?,
+                '*' | '+' | '?' if !is_repeatable => return Err(format!("`{c}` repeats nothing")),
+                '*' | '+' | '?' => is_repeatable = self.skip_lazy_mark(),
+                '{' if self.is_at_count() => {
+                    if !is_repeatable {
                         return Err("`{` repeats nothing".to_owned());
                     }
-                    self.count()?;
-                    repeatable = self.lazy();
+                    self.parse_count()?;
+                    is_repeatable = self.skip_lazy_mark();
                 }
                 '{' | '}' | ']' => {
                     return Err(format!("`{c}` stands alone; write `\\{c}` for the character"));
                 }
-                '|' | '^' | '$' => repeatable = false,
-                _ => repeatable = true,
+                '|' | '^' | '$' => is_repeatable = false,
+                _ => is_repeatable = true,
             }
         }
         if depth == 0 { Ok(()) } else { Err("a group is not closed: `)` is missing".to_owned()) }
     }
 
-    /// After a repetition: reads `?`; no other repetition may follow.
-    fn lazy(&mut self) -> bool {
-        self.at += usize::from(self.peek() == Some('?'));
+    /// Skips the `?` after a repetition. Returns false: no other repetition may follow.
+    fn skip_lazy_mark(&mut self) -> bool {
+        self.position += usize::from(self.peek() == Some('?'));
         false
     }
 
-    fn group(&mut self, depth: usize) -> Result<(), String> {
+    fn parse_group(&mut self, depth: usize) -> Result<(), String> {
         if depth > 200 {
             return Err("it is nested too deeply".to_owned());
         }
-        for look in ["?=", "?!", "?<=", "?<!"] {
-            if self.follows(look) {
+        for prefix in ["?=", "?!", "?<=", "?<!"] {
+            if self.starts_with(prefix) {
                 return Err(format!(
-                    "look-around (`({look}`) is rejected by OpenAI and others; rewrite the pattern without it"
+                    "look-around (`({prefix}`) is rejected by OpenAI and others; rewrite the pattern without it"
                 ));
             }
         }
-        if self.follows("?:") {
-            self.at += 2;
-        } else if self.follows("?<") {
-            match (self.at..self.rest.len()).find(|&index| self.rest[index] == '>') {
-                Some(end) => self.at = end + 1,
+        if self.starts_with("?:") {
+            self.position += 2;
+        } else if self.starts_with("?<") {
+            match (self.position..self.chars.len()).find(|&index| self.chars[index] == '>') {
+                Some(end) => self.position = end + 1,
                 None => return Err("the name of a group has no end: `>` is missing".to_owned()),
             }
         } else if self.peek() == Some('?') {
             return Err("`(?` starts a group that is not in ECMA-262".to_owned());
         }
-        self.alternatives(depth + 1)
+        self.parse_alternatives(depth + 1)
     }
 
-    fn class(&mut self) -> Result<(), String> {
-        self.at += usize::from(self.peek() == Some('^'));
+    fn parse_class(&mut self) -> Result<(), String> {
+        self.position += usize::from(self.peek() == Some('^'));
         while let Some(c) = self.next() {
             let single = match c {
                 ']' => return Ok(()),
                 '\\' => {
-                    self.escape()?;
+                    self.parse_escape()?;
                     None
                 }
                 other => Some(other),
             };
             let Some(low) = single.filter(|_| self.peek() == Some('-')) else { continue };
-            self.at += 1;
+            self.position += 1;
             if let Some(high) = self.peek().filter(|high| !matches!(high, ']' | '\\')) {
                 if low > high {
                     return Err(format!("`{low}-{high}` is not a range: it runs backwards"));
                 }
-                self.at += 1;
+                self.position += 1;
             }
         }
         Err("a class is not closed: `]` is missing".to_owned())
     }
 
-    /// Whether the escape is that of a character.
-    fn escape(&mut self) -> Result<bool, String> {
+    /// Parses an escape. Returns whether it stands for a character.
+    fn parse_escape(&mut self) -> Result<bool, String> {
         match self.next() {
             None => Err("it ends in `\\`".to_owned()),
             Some('b' | 'B') => Ok(false),
             Some('p' | 'P') if self.peek() != Some('{') => {
                 Err("`\\p` needs a property in braces, such as `\\p{L}`".to_owned())
             }
-            Some('u') if self.peek() == Some('{') => self.braces(),
-            Some('p' | 'P') => self.braces(),
+            Some('u') if self.peek() == Some('{') => self.skip_braces(),
+            Some('p' | 'P') => self.skip_braces(),
             Some(c @ ('A' | 'z' | 'Z' | 'a' | 'h' | 'K' | 'Q' | 'E' | 'R')) => {
                 Err(format!("`\\{c}` is not known to ECMA-262; `^` and `$` mark the ends"))
             }
@@ -130,10 +130,10 @@ impl Reader {
         }
     }
 
-    fn braces(&mut self) -> Result<bool, String> {
-        match (self.at..self.rest.len()).find(|&index| self.rest[index] == '}') {
+    fn skip_braces(&mut self) -> Result<bool, String> {
+        match (self.position..self.chars.len()).find(|&index| self.chars[index] == '}') {
             Some(end) => {
-                self.at = end + 1;
+                self.position = end + 1;
                 Ok(true)
             }
             None => Err("`}` is missing".to_owned()),
@@ -141,11 +141,11 @@ impl Reader {
     }
 
     /// Whether a count follows `{`.
-    fn counts(&self) -> bool {
+    fn is_at_count(&self) -> bool {
         self.peek().is_some_and(|c| c.is_ascii_digit())
     }
 
-    fn count(&mut self) -> Result<(), String> {
+    fn parse_count(&mut self) -> Result<(), String> {
         let mut text = String::new();
         while let Some(c) = self.next() {
             if c == '}' {
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn common_patterns_are_accepted() {
-        for good in [
+        for pattern in [
             "^[a-z0-9_-]+$",
             r"^\d{4}-\d{2}$",
             "(a|b)*?",
@@ -182,7 +182,7 @@ mod tests {
             "a{2,}",
             "",
         ] {
-            assert_eq!(problem(good), None, "{good}");
+            assert_eq!(problem(pattern), None, "{pattern}");
         }
     }
 
@@ -202,8 +202,12 @@ mod tests {
             ("a\\", "ends in"),
             ("{a", "stands alone"),
         ];
-        for (bad, reason) in cases {
-            assert!(problem(bad).is_some_and(|text| text.contains(reason)), "{bad}: {:?}", problem(bad));
+        for (pattern, reason) in cases {
+            assert!(
+                problem(pattern).is_some_and(|text| text.contains(reason)),
+                "{pattern}: {:?}",
+                problem(pattern)
+            );
         }
     }
 }

@@ -13,14 +13,14 @@ const KINDS: &[&str] = &["context", "session", "entity", "tool", "service", "cus
 
 /// A requirement.
 pub(crate) struct Requirement {
-    /// Its kind, as written.
+    /// The kind, as in the source.
     pub(crate) kind: String,
-    /// Its name.
+    /// The name.
     pub(crate) name: LitStr,
     /// The argument that identifies it.
     pub(crate) argument: Option<LitStr>,
     /// Whether it does not block the call.
-    pub(crate) optional: bool,
+    pub(crate) is_optional: bool,
     /// The value of the runtime's type.
     pub(crate) value: TokenStream,
 }
@@ -35,26 +35,26 @@ pub(crate) fn read(tokens: TokenStream, errors: &mut Errors) -> Option<Requireme
         let content;
         syn::parenthesized!(content in input);
         let name: LitStr = content.parse()?;
-        let rest: TokenStream = if content.is_empty() {
+        let options: TokenStream = if content.is_empty() {
             TokenStream::new()
         } else {
             content.parse::<Token![,]>()?;
             content.parse()?
         };
-        Ok((kind, name, rest))
+        Ok((kind, name, options))
     };
-    let (kind, name, rest) = errors.ok(parser.parse2(tokens))?;
+    let (kind, name, options) = errors.ok(parser.parse2(tokens))?;
     let text = kind.unraw().to_string();
     if !KINDS.contains(&text.as_str()) {
-        errors.at(&kind, attr::unknown(&text, "`requires`", KINDS));
+        errors.at(&kind, attr::unknown_key(&text, "`requires`", KINDS));
         return None;
     }
-    let (mut fields, mut argument, mut optional) = (Vec::new(), None, false);
-    for key in attr::keys(rest, "a requirement", &["argument", "message", "optional"], errors) {
+    let (mut fields, mut argument, mut is_optional) = (Vec::new(), None, false);
+    for key in attr::read_keys(options, "a requirement", &["argument", "message", "optional"], errors) {
         let field = key.name.clone();
         if key.as_str() == "optional" {
-            optional = key.flag(errors)?;
-            fields.push(quote!(optional: #optional));
+            is_optional = key.flag(errors)?;
+            fields.push(quote!(optional: #is_optional));
         } else {
             let text = key.text(errors)?;
             fields.push(quote!(#field: __toolgen::S(#text)));
@@ -63,14 +63,14 @@ pub(crate) fn read(tokens: TokenStream, errors: &mut Errors) -> Option<Requireme
             }
         }
     }
-    let mut capital = text.clone();
-    capital[..1].make_ascii_uppercase();
-    let kind = Ident::new(&capital, kind.span());
+    let mut variant = text.clone();
+    variant[..1].make_ascii_uppercase();
+    let kind = Ident::new(&variant, kind.span());
     let value = quote!(__toolgen::Requirement {
         kind: __toolgen::RequirementKind::#kind,
         name: __toolgen::S(#name),
         #(#fields,)*
         ..__toolgen::REQUIREMENT
     });
-    Some(Requirement { kind: text, name, argument, optional, value })
+    Some(Requirement { kind: text, name, argument, is_optional, value })
 }

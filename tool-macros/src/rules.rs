@@ -28,12 +28,12 @@ const RULES: &[(&str, RuleParser)] = &[
         }
     }),
     ("pattern", |rules, key, errors| {
-        if let Some(text) = expression(key, errors) {
+        if let Some(text) = read_pattern(key, errors) {
             rules.set(quote!(pattern: #text));
         }
     }),
     ("deny_pattern", |rules, key, errors| {
-        let Some(text) = expression(key, errors) else { return };
+        let Some(text) = read_pattern(key, errors) else { return };
         if text.value().is_empty() {
             errors.at(&text, "it would reject every string");
         }
@@ -66,15 +66,15 @@ pub(crate) struct ArgumentRules {
     /// The rules of the items of an array, and their span.
     items: Option<(Box<ArgumentRules>, Span)>,
     /// The rules as written.
-    keys: Vec<Written>,
+    keys: Vec<SourceRule>,
     examples: Vec<Literal>,
 }
 
 /// A rule as written, with its fields of the `Rules` literal.
-struct Written {
+struct SourceRule {
     name: Ident,
     text: String,
-    place: Span,
+    span: Span,
     fields: Vec<TokenStream>,
 }
 
@@ -88,13 +88,13 @@ impl ArgumentRules {
     /// Reads a rule by one of the [`keys`].
     pub(crate) fn take(&mut self, key: Key, errors: &mut Errors) {
         let name = key.as_str();
-        let (ident, text, location, known) =
-            (key.name.clone(), key.written(), key.place(), self.fields.len());
-        if let Some((_, read)) = RULES.iter().find(|(known, _)| *known == name) {
-            read(self, key, errors);
+        let (ident, text, span, field_count) =
+            (key.name.clone(), key.to_source(), key.value_span(), self.fields.len());
+        if let Some((_, read_rule)) = RULES.iter().find(|(rule_name, _)| *rule_name == name) {
+            read_rule(self, key, errors);
         }
-        let fields = self.fields.get(known..).unwrap_or_default().to_vec();
-        self.keys.push(Written { name: ident, text, place: location, fields });
+        let fields = self.fields.get(field_count..).unwrap_or_default().to_vec();
+        self.keys.push(SourceRule { name: ident, text, span, fields });
     }
 
     /// Checks that the rules are consistent.
@@ -103,12 +103,12 @@ impl ArgumentRules {
         if let (Some(message), None) = (find("deny_message"), find("deny_pattern")) {
             errors.at(message, "`deny_message` needs a `deny_pattern`, which is missing");
         }
-        let sets = |name: &str, field: &str| {
+        let sets_field = |name: &str, field: &str| {
             let fields = self.keys.iter().filter(|key| key.name == name).flat_map(|key| &key.fields);
             fields.into_iter().any(|tokens| tokens.to_string().starts_with(field))
         };
         if let (Some(non_empty), true) =
-            (find("non_empty"), sets("non_empty", "min_len") && sets("len", "min_len"))
+            (find("non_empty"), sets_field("non_empty", "min_len") && sets_field("len", "min_len"))
         {
             errors.at(non_empty, "`non_empty` repeats the minimum of `len`: remove one of the two");
         }
@@ -125,10 +125,10 @@ impl ArgumentRules {
     fn range(&mut self, key: &Key, errors: &mut Errors) {
         let form = "needs a range: `range = 1..=100`, `range = 0..` or `range = ..=9.5`";
         let Some(range) = range(key, form, errors) else { return };
-        let float = [&range.start, &range.end].into_iter().flatten().any(|bound| is_float(bound));
+        let is_float_range = [&range.start, &range.end].into_iter().flatten().any(|bound| is_float(bound));
         let number = |bound: &Expr| {
             let bound_span = bound.span();
-            if float {
+            if is_float_range {
                 quote_spanned!(at(bound_span)=> __toolgen::Number::Float(#bound as __toolgen::f64))
             } else {
                 quote_spanned!(at(bound_span)=> __toolgen::Number::Int(#bound as __toolgen::i128))
@@ -140,15 +140,15 @@ impl ArgumentRules {
         }
         if let Some(end) = &range.end {
             let end = number(end);
-            let side =
+            let field =
                 if matches!(range.limits, RangeLimits::Closed(_)) { quote!(maximum) } else { quote!(below) };
-            self.set(quote!(#side: __toolgen::Some(#end)));
+            self.set(quote!(#field: __toolgen::Some(#end)));
         }
     }
 
     fn len(&mut self, key: &Key, errors: &mut Errors) {
         let form = "needs a number or a range: `len = 3`, `len = 1..=80` or `len = ..=80`";
-        if let Value::Is(expr) = &key.value
+        if let Value::Expr(expr) = &key.value
             && let exact @ Expr::Lit(ExprLit { lit: Lit::Int(_), .. }) = ungroup(expr)
         {
             self.set(quote!(min_len: __toolgen::Some(#exact as __toolgen::u64)));
@@ -174,9 +174,9 @@ impl ArgumentRules {
     }
 
     fn items(&mut self, key: Key, errors: &mut Errors) {
-        let location = key.place();
+        let span = key.value_span();
         let Value::List(tokens) = key.value else {
-            key.refuse::<()>(errors, "needs rules: `items(non_empty, len = ..=20)`");
+            key.report_invalid::<()>(errors, "needs rules: `items(non_empty, len = ..=20)`");
             return;
         };
         let mut rules = ArgumentRules::default();
@@ -185,7 +185,7 @@ impl ArgumentRules {
             rules.take(key, errors);
         }
         rules.check(errors);
-        self.items = Some((Box::new(rules), location));
+        self.items = Some((Box::new(rules), span));
     }
 
     /// Whether there are no rules.
@@ -204,9 +204,9 @@ impl ArgumentRules {
             quote!(examples: const { &[#(#lits.literal()),*] },)
         });
         let items = self.items.iter().map(|(items, _)| {
-            let of = quote!(__toolgen::items_of(#shape));
-            let rules = items.to_expr(&of);
-            quote!(items: __toolgen::Some(const { &__toolgen::refine(#of, #rules) }),)
+            let item_shape = quote!(__toolgen::items_of(#shape));
+            let rules = items.to_expr(&item_shape);
+            quote!(items: __toolgen::Some(const { &__toolgen::refine(#item_shape, #rules) }),)
         });
         quote!(__toolgen::ArgumentRules { #(#fields,)* #examples #(#items)* ..__toolgen::ArgumentRules::NONE })
     }
@@ -215,13 +215,11 @@ impl ArgumentRules {
     /// the default and the examples for both. `ty` is the type as written, or empty.
     pub(crate) fn checks(&self, shape: &TokenStream, ty: &str, default: Option<&Expr>) -> Vec<TokenStream> {
         let mut checks = Vec::new();
-        for Written { text, place: location, fields, .. } in &self.keys {
+        for SourceRule { text, span, fields, .. } in &self.keys {
             if !fields.is_empty() {
                 let rules =
                     quote!(__toolgen::ArgumentRules { #(#fields,)* ..__toolgen::ArgumentRules::NONE });
-                checks.push(
-                    quote_spanned!(at(*location)=> __toolgen::checks::rule(#shape, &#rules, #text, #ty)),
-                );
+                checks.push(quote_spanned!(at(*span)=> __toolgen::checks::rule(#shape, &#rules, #text, #ty)));
             }
         }
         let default = default.and_then(|expr| Some(("default", expr, literal(expr)?)));
@@ -229,8 +227,8 @@ impl ArgumentRules {
         for (what, expr, lit) in default.into_iter().chain(examples) {
             checks.push(self.value_check(shape, ty, what, expr, &lit));
         }
-        if let Some((items, location)) = &self.items {
-            checks.push(quote_spanned!(at(*location)=> __toolgen::checks::items(#shape)));
+        if let Some((items, span)) = &self.items {
+            checks.push(quote_spanned!(at(*span)=> __toolgen::checks::items(#shape)));
             checks.extend(items.checks(&quote!(__toolgen::items_of(#shape)), "", None));
         }
         checks
@@ -245,13 +243,14 @@ impl ArgumentRules {
         expr: &Expr,
         lit: &TokenStream,
     ) -> TokenStream {
-        let named = |names: &[&str]| {
+        let rule_text = |names: &[&str]| {
             let keys = self.keys.iter().filter(|key| names.iter().any(|name| key.name == name));
             keys.map(|key| key.text.as_str()).collect::<Vec<_>>().join("`, `")
         };
-        let (range, len, one_of) = (named(&["range"]), named(&["non_empty", "len"]), named(&["one_of"]));
-        let of_value = ["range", "non_empty", "len", "one_of"];
-        let keys = self.keys.iter().filter(|key| of_value.iter().any(|name| key.name == name));
+        let (range, len, one_of) =
+            (rule_text(&["range"]), rule_text(&["non_empty", "len"]), rule_text(&["one_of"]));
+        let value_rules = ["range", "non_empty", "len", "one_of"];
+        let keys = self.keys.iter().filter(|key| value_rules.iter().any(|name| key.name == name));
         let fields = keys.flat_map(|key| &key.fields);
         let value = attr::display_tokens(expr);
         quote_spanned!(at(expr.span())=> __toolgen::checks::value(
@@ -271,7 +270,7 @@ impl ArgumentRules {
 }
 
 /// Returns the regular expression of a key.
-fn expression(key: Key, errors: &mut Errors) -> Option<LitStr> {
+fn read_pattern(key: Key, errors: &mut Errors) -> Option<LitStr> {
     let text = key.text(errors)?;
     if let Some(reason) = pattern::problem(&text.value()) {
         errors.at(&text, format!("this is not a regular expression (ECMA-262): {reason}"));
@@ -281,14 +280,14 @@ fn expression(key: Key, errors: &mut Errors) -> Option<LitStr> {
 
 fn range(key: &Key, form: &str, errors: &mut Errors) -> Option<syn::ExprRange> {
     match &key.value {
-        Value::Is(expr) => match ungroup(expr) {
+        Value::Expr(expr) => match ungroup(expr) {
             Expr::Range(range) if range.start.is_some() || range.end.is_some() => Some(range.clone()),
             other => {
                 errors.at(other, format!("`{}` {form}", key.name));
                 None
             }
         },
-        _ => key.refuse(errors, form),
+        _ => key.report_invalid(errors, form),
     }
 }
 
@@ -307,11 +306,11 @@ fn literals(key: Key, errors: &mut Errors) -> Vec<Literal> {
         errors.at(&name, format!("`{name}` needs at least one value"));
     }
     let literals = values.into_iter().filter_map(|expr| {
-        let found = literal(&expr);
-        if found.is_none() {
+        let lit = literal(&expr);
+        if lit.is_none() {
             errors.at(&expr, format!("`{name}` takes literals: strings, numbers, `true` and `false`"));
         }
-        found.map(|lit| Literal { expr, lit })
+        lit.map(|lit| Literal { expr, lit })
     });
     literals.collect()
 }
@@ -339,7 +338,7 @@ pub(crate) fn literal(expr: &Expr) -> Option<TokenStream> {
             }
             _ => return None,
         },
-        Expr::MethodCall(call) if call.args.is_empty() && is_text(&call.receiver) => {
+        Expr::MethodCall(call) if call.args.is_empty() && is_string_literal(&call.receiver) => {
             let copies = ["to_owned", "to_string", "into"];
             if !copies.iter().any(|name| call.method == name) {
                 return None;
@@ -353,7 +352,7 @@ pub(crate) fn literal(expr: &Expr) -> Option<TokenStream> {
 
 /// Returns the expression of a default. Literals are converted, so that a string literal is valid for every string
 /// type; other types are reported with the type of the argument.
-pub(crate) fn converted(expr: &Expr) -> TokenStream {
+pub(crate) fn convert_default(expr: &Expr) -> TokenStream {
     let location = at(expr.span());
     match ungroup(expr) {
         Expr::Lit(ExprLit { lit, .. }) => match lit {
@@ -373,7 +372,7 @@ pub(crate) fn converted(expr: &Expr) -> TokenStream {
             _ => expr.to_token_stream(),
         },
         Expr::Array(array) => {
-            let items = array.elems.iter().map(converted);
+            let items = array.elems.iter().map(convert_default);
             quote_spanned!(location=> __toolgen::of_list([#(#items),*]))
         }
         _ => expr.to_token_stream(),
@@ -381,6 +380,6 @@ pub(crate) fn converted(expr: &Expr) -> TokenStream {
 }
 
 /// Whether an expression is a string literal.
-fn is_text(expr: &Expr) -> bool {
+fn is_string_literal(expr: &Expr) -> bool {
     matches!(ungroup(expr), Expr::Lit(ExprLit { lit: Lit::Str(_), .. }))
 }

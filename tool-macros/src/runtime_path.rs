@@ -11,44 +11,45 @@ const PACKAGE: &str = "toolgen-runtime";
 
 /// Returns the path of the runtime in the user's crate, without a trailing `::`.
 pub(crate) fn path() -> TokenStream {
-    let name = Ident::new(&name(), Span::call_site());
+    let name = Ident::new(&runtime_name(), Span::call_site());
     quote!(::#name)
 }
 
-fn name() -> String {
-    static KNOWN: Mutex<Option<(String, String)>> = Mutex::new(None);
+fn runtime_name() -> String {
+    static CACHE: Mutex<Option<(String, String)>> = Mutex::new(None);
     // Only the location of the user's manifest depends on the environment.
     let dir = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
-    let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    match &*known {
-        Some((of, name)) if *of == dir => name.clone(),
+    let mut cache = CACHE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    match &*cache {
+        Some((cached_dir, name)) if *cached_dir == dir => name.clone(),
         _ => {
-            let name = find(Path::new(&dir)).unwrap_or_else(|| PACKAGE.replace('-', "_"));
-            *known = Some((dir, name.clone()));
+            let name = find_name(Path::new(&dir)).unwrap_or_else(|| PACKAGE.replace('-', "_"));
+            *cache = Some((dir, name.clone()));
             name
         }
     }
 }
 
-fn find(dir: &Path) -> Option<String> {
+fn find_name(dir: &Path) -> Option<String> {
     let manifest = std::fs::read_to_string(dir.join("Cargo.toml")).ok()?;
     let mut inherited = Vec::new();
-    if let Some(name) = renamed(&manifest, &mut inherited) {
+    if let Some(name) = find_renamed(&manifest, &mut inherited) {
         return Some(name);
     }
     if inherited.is_empty() {
         return None;
     }
     // `name = { workspace = true }`: the manifest of the workspace defines the name.
-    let above =
+    let ancestors =
         dir.ancestors().skip(1).filter_map(|dir| std::fs::read_to_string(dir.join("Cargo.toml")).ok());
-    let workspace = above.into_iter().find(|manifest| manifest.contains("[workspace"))?;
-    let name = renamed(&workspace, &mut Vec::new())?;
+    let workspace = ancestors.into_iter().find(|manifest| manifest.contains("[workspace"))?;
+    let name = find_renamed(&workspace, &mut Vec::new())?;
     inherited.contains(&name).then_some(name)
 }
 
-/// Returns the name of the dependency whose `package` is the runtime. Names inherited from the workspace are noted.
-fn renamed(manifest: &str, inherited: &mut Vec<String>) -> Option<String> {
+/// Returns the name of the dependency whose `package` is the runtime. Adds the names that
+/// the workspace defines to `inherited`.
+fn find_renamed(manifest: &str, inherited: &mut Vec<String>) -> Option<String> {
     let mut table = Table::Other;
     for line in manifest.lines().map(str::trim) {
         if let Some(header) = line.strip_prefix('[') {
@@ -61,18 +62,18 @@ fn renamed(manifest: &str, inherited: &mut Vec<String>) -> Option<String> {
             Table::Dependencies => {
                 let name = key.strip_suffix(".workspace").or(key.strip_suffix(".package")).unwrap_or(key);
                 let package = if key.ends_with(".package") {
-                    text(value)
+                    string_value(value)
                 } else {
-                    inline(value, "package").and_then(text)
+                    inline_value(value, "package").and_then(string_value)
                 };
                 if package == Some(PACKAGE) {
                     return Some(name.replace('-', "_"));
                 }
-                if key.ends_with(".workspace") || inline(value, "workspace").is_some() {
+                if key.ends_with(".workspace") || inline_value(value, "workspace").is_some() {
                     inherited.push(name.replace('-', "_"));
                 }
             }
-            Table::Dependency(name) if key == "package" && text(value) == Some(PACKAGE) => {
+            Table::Dependency(name) if key == "package" && string_value(value) == Some(PACKAGE) => {
                 return Some(name.replace('-', "_"));
             }
             Table::Dependency(name) if key == "workspace" => inherited.push(name.replace('-', "_")),
@@ -105,7 +106,7 @@ impl Table {
 }
 
 /// Returns the value of a key in an inline table.
-fn inline<'a>(table: &'a str, key: &str) -> Option<&'a str> {
+fn inline_value<'a>(table: &'a str, key: &str) -> Option<&'a str> {
     let entries = table.strip_prefix('{')?.split([',', '}']);
     entries
         .filter_map(|entry| entry.split_once('='))
@@ -113,7 +114,7 @@ fn inline<'a>(table: &'a str, key: &str) -> Option<&'a str> {
         .map(|(_, value)| value.trim())
 }
 
-fn text(value: &str) -> Option<&str> {
+fn string_value(value: &str) -> Option<&str> {
     value.strip_prefix('"')?.split('"').next()
 }
 
@@ -136,11 +137,11 @@ mod tests {
             ("[package]\nrt = { package = \"toolgen-runtime\" }", None),
         ];
         for (manifest, name) in cases {
-            assert_eq!(renamed(manifest, &mut Vec::new()).as_deref(), name, "{manifest}");
+            assert_eq!(find_renamed(manifest, &mut Vec::new()).as_deref(), name, "{manifest}");
         }
         let mut inherited = Vec::new();
         assert_eq!(
-            renamed("[dependencies]\na = { workspace = true }\nb.workspace = true", &mut inherited),
+            find_renamed("[dependencies]\na = { workspace = true }\nb.workspace = true", &mut inherited),
             None
         );
         assert_eq!(inherited, ["a", "b"]);

@@ -1,10 +1,10 @@
-//! Generates a stub for a tool with errors, so that its uses are not also reported.
+//! Generates a stub for a tool with errors, so that the compiler does not also report its uses.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::ItemFn;
 
-/// Returns the type of the tool, without a tool.
+/// Returns the type of the tool with a placeholder implementation.
 pub(crate) fn tool(function: &ItemFn, runtime: &TokenStream) -> TokenStream {
     let (vis, ident) = (&function.vis, &function.sig.ident);
     quote! {

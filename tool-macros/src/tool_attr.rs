@@ -55,19 +55,19 @@ pub(crate) struct ToolAttr {
     pub(crate) name: Option<LitStr>,
     /// The description, if it is not the doc comment.
     pub(crate) description: Option<Expr>,
-    /// Its effects.
+    /// The effects.
     pub(crate) effects: Effects,
-    /// Set if it runs on a thread for blocking code.
+    /// Set if the function runs on a thread for blocking code.
     pub(crate) blocking: Option<Ident>,
-    /// The time limit, if it sets one.
+    /// The timeout, if the attribute sets one.
     pub(crate) timeout: Option<LitStr>,
     /// Whether descriptions are optional.
     pub(crate) undocumented: bool,
-    /// Whether dialects must be able to express all its rules.
+    /// Whether dialects must be able to express all rules of the tool.
     pub(crate) exact: bool,
-    /// Whether it ignores unknown arguments, so that its schema allows them.
+    /// Whether the tool ignores unknown arguments. Its schema then allows them.
     pub(crate) ignore_unknown: bool,
-    /// The dialects that it must support.
+    /// The dialects that the tool must support.
     pub(crate) dialects: Vec<Ident>,
     /// The path of the runtime.
     pub(crate) runtime: Option<Path>,
@@ -75,7 +75,7 @@ pub(crate) struct ToolAttr {
     pub(crate) relations: Vec<Relation>,
     /// The requirements that must be met before a call.
     pub(crate) requires: Vec<Requirement>,
-    /// The resources that it reads and writes; `{name}` is the value of an argument.
+    /// The resources that the tool reads and writes; `{name}` is the value of an argument.
     pub(crate) resources: Vec<LitStr>,
     /// Other fields of the specification.
     pub(crate) fields: Vec<TokenStream>,
@@ -92,8 +92,8 @@ pub(crate) struct Relation {
 /// Reads the attribute.
 pub(crate) fn read(tokens: TokenStream, errors: &mut Errors) -> ToolAttr {
     let mut tool = ToolAttr::default();
-    for key in attr::keys(tokens, "`#[tool]`", KEYS, errors) {
-        take(&mut tool, key, errors);
+    for key in attr::read_keys(tokens, "`#[tool]`", KEYS, errors) {
+        read_key(&mut tool, key, errors);
     }
     if !tool.requires.is_empty() {
         let requires = tool.requires.iter().map(|requirement| &requirement.value);
@@ -102,7 +102,7 @@ pub(crate) fn read(tokens: TokenStream, errors: &mut Errors) -> ToolAttr {
     tool
 }
 
-fn take(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
+fn read_key(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
     let name = key.as_str();
     match name.as_str() {
         "name" => {
@@ -141,7 +141,7 @@ fn take(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
             }
         }
         "timeout" => {
-            if let Some(text) = key.text_of(TIMEOUT, errors)
+            if let Some(text) = key.text_or(TIMEOUT_HELP, errors)
                 && let Some(timeout) = timeout(&text, errors)
             {
                 tool.fields.push(quote!(timeout: #timeout));
@@ -167,7 +167,7 @@ fn take(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
         "undocumented" => tool.undocumented = key.flag(errors).unwrap_or(true),
         "deprecated" => {
             let text = match key.value {
-                Value::Bare => quote!(""),
+                Value::Empty => quote!(""),
                 _ => key.text(errors).into_token_stream(),
             };
             tool.fields.push(quote!(deprecated: __toolgen::Some(__toolgen::S(#text))));
@@ -178,70 +178,72 @@ fn take(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
                 tool.runtime = errors.ok(syn::parse2(expr.to_token_stream()));
             }
         }
-        _ => effects::take(&mut tool.effects, key, errors),
+        _ => effects::read_key(&mut tool.effects, key, errors),
     }
 }
 
 fn dialects(key: Key, errors: &mut Errors) -> Vec<Ident> {
     let Value::List(tokens) = key.value else {
-        key.refuse::<()>(errors, "names dialects: `dialects(openai_strict, gemini)`");
+        key.report_invalid::<()>(errors, "names dialects: `dialects(openai_strict, gemini)`");
         return Vec::new();
     };
     let idents = errors.ok(Punctuated::<Ident, Token![,]>::parse_terminated.parse2(tokens));
     let idents = idents.into_iter().flatten().filter(|ident| {
         let name = ident.to_string();
-        let known = DIALECTS.contains(&name.as_str());
-        if !known {
-            errors.at(ident, attr::unknown(&name, "`dialects`", DIALECTS));
+        let is_known = DIALECTS.contains(&name.as_str());
+        if !is_known {
+            errors.at(ident, attr::unknown_key(&name, "`dialects`", DIALECTS));
         }
-        known
+        is_known
     });
     idents.collect()
 }
 
-const TIMEOUT: &str =
+const TIMEOUT_HELP: &str =
     "a timeout is a number with a unit, such as `\"500ms\"`, `\"30s\"`, `\"5m\"` or `\"1h\"`, or `\"none\"`";
-const SIZE: &str = "a size is a number with a unit, such as `\"500B\"`, `\"64KiB\"` or `\"1MiB\"`";
+const SIZE_HELP: &str = "a size is a number with a unit, such as `\"500B\"`, `\"64KiB\"` or `\"1MiB\"`";
 
 fn timeout(text: &LitStr, errors: &mut Errors) -> Option<TokenStream> {
     if text.value() == "none" {
         return Some(quote!(__toolgen::Timeout::Never));
     }
     let units = [("ms", 1), ("s", 1_000), ("m", 60_000), ("min", 60_000), ("h", 3_600_000)];
-    let millis = measured(text, &units, TIMEOUT, errors)?;
+    let millis = parse_quantity(text, &units, TIMEOUT_HELP, errors)?;
     Some(quote!(__toolgen::Timeout::Millis(#millis)))
 }
 
 /// Reads `result_limit = "64KiB"`.
 fn result_limit(key: Key, errors: &mut Errors) -> Option<TokenStream> {
-    let text = key.text_of(SIZE, errors)?;
+    let text = key.text_or(SIZE_HELP, errors)?;
     let units = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20)];
-    let bytes = measured(&text, &units, SIZE, errors)?;
+    let bytes = parse_quantity(&text, &units, SIZE_HELP, errors)?;
     Some(quote!(result_limit: __toolgen::Some(#bytes)))
 }
 
-/// Reads a number above zero with one of these units, and returns it in the smallest of them.
-fn measured(text: &LitStr, units: &[(&str, u64)], form: &str, errors: &mut Errors) -> Option<u64> {
-    let written = text.value();
-    let digits = written.find(|c: char| !c.is_ascii_digit()).unwrap_or(written.len());
-    let (number, unit) = written.split_at(digits);
+/// Parses a number above zero with one of these units. Returns the number in the smallest unit.
+fn parse_quantity(text: &LitStr, units: &[(&str, u64)], help: &str, errors: &mut Errors) -> Option<u64> {
+    let value = text.value();
+    let digits_end = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
+    let (number, unit) = value.split_at(digits_end);
     let factor = units.iter().find(|(name, _)| *name == unit.trim());
     let product = factor.and_then(|(_, factor)| number.parse::<u64>().ok()?.checked_mul(*factor));
     let amount = product.filter(|amount| *amount > 0);
     if amount.is_none() {
-        errors.at(text, form);
+        errors.at(text, help);
     }
     amount
 }
 
 fn complete(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
     let next_state = match key.value {
-        Value::Bare => Some(quote!("")),
+        Value::Empty => Some(quote!("")),
         Value::List(tokens) => {
-            let keys = attr::keys(tokens, "`complete`", &["next_state"], errors);
+            let keys = attr::read_keys(tokens, "`complete`", &["next_state"], errors);
             keys.into_iter().filter_map(|key| key.text(errors)).next().map(ToTokens::into_token_stream)
         }
-        Value::Is(_) => key.refuse(errors, "stands alone or sets a state: `complete(next_state = \"…\")`"),
+        Value::Expr(_) => {
+            key.report_invalid(errors, "stands alone or sets a state: `complete(next_state = \"…\")`")
+        }
     };
     if let Some(next_state) = next_state {
         tool.fields.push(quote!(
@@ -253,13 +255,13 @@ fn complete(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
 /// Reads `requires(a => b)`, a rule between arguments, or `requires(context("…"))`, a requirement of the environment.
 fn requires(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
     let Value::List(tokens) = key.value else {
-        key.refuse::<()>(
+        key.report_invalid::<()>(
             errors,
             "needs what is required: `requires(session(\"cart\"))`, or `requires(a => b)` between arguments",
         );
         return;
     };
-    for entry in attr::split(tokens) {
+    for entry in attr::split_at_commas(tokens) {
         if is_arrow(&entry) {
             let parser = |input: syn::parse::ParseStream<'_>| {
                 let first: Ident = input.parse()?;
@@ -289,7 +291,7 @@ fn relation(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
     let kind = if key.as_str() == "exactly_one" { "ExactlyOne" } else { "AtMostOne" };
     let kind = Ident::new(kind, key.name.span());
     let Value::List(tokens) = key.value else {
-        key.refuse::<()>(errors, "names arguments: `KEY(a, b)`");
+        key.report_invalid::<()>(errors, "names arguments: `KEY(a, b)`");
         return;
     };
     let Some(arguments) = errors.ok(Punctuated::<Ident, Token![,]>::parse_terminated.parse2(tokens)) else {

@@ -18,7 +18,7 @@ pub(crate) fn toolset(input: TokenStream) -> TokenStream {
     let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
     let entries = errors.ok(parser.parse2(input)).unwrap_or_default();
     let mut seen: Vec<String> = Vec::new();
-    let (mut functions, mut adds) = (Vec::new(), Vec::new());
+    let (mut functions, mut statements) = (Vec::new(), Vec::new());
     for entry in &entries {
         let span = at(entry.span());
         match ungroup(entry) {
@@ -35,14 +35,14 @@ pub(crate) fn toolset(input: TokenStream) -> TokenStream {
                 let index = seen.len();
                 functions.push(function(path, &text, &runtime));
                 seen.push(text);
-                adds.push(quote_spanned!(span=> #runtime::__private::toolset::IntoTools::add_to((FUNCTIONS[#index].tool)(), &mut tools);));
+                statements.push(quote_spanned!(span=> #runtime::__private::toolset::IntoTools::add_to((FUNCTIONS[#index].tool)(), &mut tools);));
             }
             Expr::Paren(paren) => {
                 let inner = &paren.expr;
-                adds.push(quote_spanned!(span=> #runtime::__private::toolset::IntoTools::add_to(#inner, &mut tools);));
+                statements.push(quote_spanned!(span=> #runtime::__private::toolset::IntoTools::add_to(#inner, &mut tools);));
             }
             other => {
-                adds.push(quote_spanned!(span=> #runtime::__private::toolset::IntoTools::add_to(#other, &mut tools);));
+                statements.push(quote_spanned!(span=> #runtime::__private::toolset::IntoTools::add_to(#other, &mut tools);));
             }
         }
     }
@@ -56,7 +56,7 @@ pub(crate) fn toolset(input: TokenStream) -> TokenStream {
             &[#((FUNCTIONS[#indices].name, FUNCTIONS[#indices].requires)),*]
         );
         let mut tools = ::std::vec::Vec::<::std::sync::Arc<dyn #runtime::AgentTool>>::new();
-        #(#adds)*
+        #(#statements)*
         tools
     })
 }
@@ -65,9 +65,9 @@ pub(crate) fn toolset(input: TokenStream) -> TokenStream {
 /// a function without `#[tool]` has none, and is then reported as a plain function.
 fn function(path: &ExprPath, text: &str, runtime: &TokenStream) -> TokenStream {
     let span = at(path.span());
-    let first = path.path.segments.first().is_some_and(|segment| segment.ident == "Self");
-    let generic = path.path.segments.iter().any(|segment| !segment.arguments.is_none());
-    if path.qself.is_some() || first || generic {
+    let starts_with_self = path.path.segments.first().is_some_and(|segment| segment.ident == "Self");
+    let is_generic = path.path.segments.iter().any(|segment| !segment.arguments.is_none());
+    if path.qself.is_some() || starts_with_self || is_generic {
         // These cannot be imported.
         return quote_spanned!(span=> #runtime::__private::toolset::entry::<#path>(#text));
     }

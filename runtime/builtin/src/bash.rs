@@ -14,8 +14,8 @@ use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::tool::AgentTool;
 use toolgen_macros::tools;
 
-use super::shell_line::Line;
-use super::started;
+use super::executor_tool;
+use super::shell_line::Script;
 
 /// Confirms a command before it runs.
 type Confirm = Arc<dyn Fn(&str) -> bool + Send + Sync>;
@@ -91,15 +91,15 @@ impl Bash {
     }
 
     async fn check(&self, command: &str) -> Result<(), ToolError> {
-        if let Some(pattern) = Line::read(command).matches(&self.deny) {
+        if let Some(pattern) = Script::parse(command).find_pattern(&self.deny) {
             return Err(ToolError::failed(format!(
                 "Command blocked by safety policy: contains '{pattern}'. This pattern is denied for safety."
             )));
         }
         let Some(confirm) = self.confirm.clone() else { return Ok(()) };
-        let asked = command.to_owned();
+        let owned_command = command.to_owned();
         // A function that panics has not confirmed the command.
-        match tokio::task::spawn_blocking(move || confirm(&asked)).await {
+        match tokio::task::spawn_blocking(move || confirm(&owned_command)).await {
             Ok(true) => Ok(()),
             _ => Err(ToolError::failed("Command was not confirmed by the user.")),
         }
@@ -136,14 +136,14 @@ impl Bash {
             }
             error => error.into(),
         })?;
-        let marked =
+        let with_note =
             |text: String, dropped| if dropped > 0 { text + "\n... (output truncated)" } else { text };
         let (code, success) = (output.exit_code, output.success());
-        let stdout = marked(output.stdout, output.stdout_dropped);
+        let stdout = with_note(output.stdout, output.stdout_dropped);
         let text = if output.stderr.is_empty() {
             format!("Exit code: {code}\n{stdout}")
         } else {
-            let stderr = marked(output.stderr, output.stderr_dropped);
+            let stderr = with_note(output.stderr, output.stderr_dropped);
             format!("Exit code: {code}\nSTDOUT:\n{stdout}\nSTDERR:\n{stderr}")
         };
         // A nonzero exit code is not an error of the tool: the model learns from it.
@@ -153,7 +153,7 @@ impl Bash {
 
 impl IntoTools for Bash {
     fn add_to(self, tools: &mut Vec<Arc<dyn AgentTool>>) {
-        Bash::functions(&Arc::new(self)).into_iter().map(started).for_each(|tool| tool.add_to(tools));
+        Bash::functions(&Arc::new(self)).into_iter().map(executor_tool).for_each(|tool| tool.add_to(tools));
     }
 }
 

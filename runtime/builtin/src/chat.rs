@@ -68,7 +68,7 @@ async fn chat_post(
     chat: Service<dyn ChatService>,
     ctx: &ToolContext,
 ) -> Result<Value, ToolError> {
-    chat.post(agent(ctx)?, &message).await.map_err(|error| failed("post chat message", &error))?;
+    chat.post(agent_id(ctx)?, &message).await.map_err(|error| failed("post chat message", &error))?;
     Ok(json!({ "success": true, "message": message }))
 }
 
@@ -79,7 +79,7 @@ async fn chat_post(
 /// success, message, count, and messages with timestamp, author and text.
 #[tool(destructive = false, open_world = false, spawns = false, files = "none")]
 async fn chat_read(chat: Service<dyn ChatService>, ctx: &ToolContext) -> Result<Value, ToolError> {
-    let messages = chat.read(agent(ctx)?).await.map_err(|error| failed("get new messages", &error))?;
+    let messages = chat.read(agent_id(ctx)?).await.map_err(|error| failed("get new messages", &error))?;
     let count = messages.len();
     if count == 0 {
         return Ok(json!({ "success": true, "message": "No new messages", "count": 0 }));
@@ -88,23 +88,23 @@ async fn chat_read(chat: Service<dyn ChatService>, ctx: &ToolContext) -> Result<
     Ok(json!({ "success": true, "message": message, "count": count, "messages": messages }))
 }
 
-fn agent(ctx: &ToolContext) -> Result<&str, ToolError> {
+fn agent_id(ctx: &ToolContext) -> Result<&str, ToolError> {
     ctx.agent_id().ok_or_else(|| {
         ToolError::failed("agent_id not found in context")
             .with_operator_detail("give the context an agent: `ToolboxContext::with_agent_id`")
     })
 }
 
-fn failed(what: &str, reason: impl fmt::Display) -> ToolError {
-    ToolError::failed(format!("failed to {what}: {reason}"))
+fn failed(action: &str, reason: impl fmt::Display) -> ToolError {
+    ToolError::failed(format!("failed to {action}: {reason}"))
 }
 
 /// The tools. Building them fails without a chat service.
 pub(super) fn tools() -> Vec<ToolFactory> {
-    [chat_post::tool(), chat_read::tool()].map(talking).into()
+    [chat_post::tool(), chat_read::tool()].map(chat_tool).into()
 }
 
-fn talking(tool: FunctionTool) -> ToolFactory {
+fn chat_tool(tool: FunctionTool) -> ToolFactory {
     use toolgen_kernel::call::tool::AgentTool as _;
     ToolFactory::new(tool.spec().clone(), move |ctx| {
         let chat = ctx.service::<dyn ChatService>();

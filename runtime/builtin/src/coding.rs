@@ -18,18 +18,18 @@ use toolgen_kernel::call::tool::AgentTool;
 use toolgen_kernel::spec::{Effects, Files};
 use toolgen_macros::toolset;
 
-use super::grep::invalid;
-use super::started;
-use super::work_dir::refused;
+use super::executor_tool;
+use super::grep::invalid_argument;
+use super::work_dir::file_error;
 
 /// Returns the tools `LS`, `GlobTool`, `GrepTool`, `View`, `Edit`, `Replace` and `Bash`, whose names many models
 /// know. Their paths are absolute.
 ///
-/// `Bash` rejects the programs of [`BANNED_PROGRAMS`](toolgen_exec::BANNED_PROGRAMS), anywhere in a command. This prevents accidents,
-/// but not deliberate use.
+/// `Bash` rejects the programs of [`BANNED_PROGRAMS`](toolgen_exec::BANNED_PROGRAMS), anywhere in a command. This
+/// prevents accidents, but not deliberate use.
 #[must_use]
 pub fn coding() -> Vec<Arc<dyn AgentTool>> {
-    toolset![reading(), write::edit, write::replace, started(bash::bash::tool())]
+    toolset![read_tools(), write::edit, write::replace, executor_tool(bash::bash::tool())]
 }
 
 /// Returns a builder of the tool `dispatch_agent`, which runs a search agent with `LS`, `GlobTool`, `GrepTool` and
@@ -46,11 +46,11 @@ pub fn dispatch_agent(runner: impl AgentRunner + 'static) -> SubAgentBuilder {
             "You search the files of a project for another agent. Answer its task in a few sentences, with the \
              absolute paths of the files that matter.",
         )
-        .tools(reading())
+        .tools(read_tools())
         .effects(Effects { files: Files::Read, idempotent: false, ..Effects::NONE })
 }
 
-fn reading() -> Vec<Arc<dyn AgentTool>> {
+fn read_tools() -> Vec<Arc<dyn AgentTool>> {
     toolset![find::ls, find::glob_tool, find::grep_tool, view::view]
 }
 
@@ -59,28 +59,31 @@ fn check_absolute(path: &str, argument: &str) -> Result<(), ToolError> {
     if Path::new(path).has_root() {
         return Ok(());
     }
-    Err(invalid(&format!("/{argument}"), format!("{argument} must be an absolute path, not a relative path")))
+    Err(invalid_argument(
+        &format!("/{argument}"),
+        format!("{argument} must be an absolute path, not a relative path"),
+    ))
 }
 
 /// Returns the error for a file that could not be used.
-fn unusable(error: &io::Error, path: &str, what: &str) -> ToolError {
+fn read_error(error: &io::Error, path: &str, prefix: &str) -> ToolError {
     match error.kind() {
         ErrorKind::NotFound => ToolError::failed(format!("File does not exist: {path}")),
         ErrorKind::IsADirectory => ToolError::failed(format!("{path} is a directory, not a file")),
-        _ => refused(error, "file_path", what, ""),
+        _ => file_error(error, "file_path", prefix, ""),
     }
 }
 
 /// Returns the error for a search that could not start.
-fn no_start(error: &io::Error, path: &str, what: &str) -> ToolError {
+fn search_error(error: &io::Error, path: &str, prefix: &str) -> ToolError {
     match error.kind() {
         ErrorKind::NotFound => ToolError::failed(format!("Path does not exist: {path}")),
-        _ => refused(error, "path", what, ""),
+        _ => file_error(error, "path", prefix, ""),
     }
 }
 
 /// Formats a number of bytes: `1.5 KB`.
-fn size(bytes: u64) -> String {
+fn format_size(bytes: u64) -> String {
     let units = ["KB", "MB", "GB", "TB", "PB", "EB"];
     let power = (bytes.checked_ilog2().unwrap_or(0) / 10) as usize;
     match power.checked_sub(1).and_then(|unit| units.get(unit)) {
@@ -105,7 +108,7 @@ mod tests {
             (u64::MAX, "16.0 EB"),
         ];
         for (bytes, expected) in cases {
-            assert_eq!(size(bytes), expected);
+            assert_eq!(format_size(bytes), expected);
         }
     }
 }

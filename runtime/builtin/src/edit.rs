@@ -10,10 +10,10 @@ pub(super) enum Mismatch {
 }
 
 /// Maximum number of reported line numbers.
-const MAX_LINES_NAMED: usize = 5;
+const MAX_REPORTED_LINES: usize = 5;
 
 /// Replaces the only occurrence of `old`. Line breaks of the model are `\n`; in a file with `\r\n` they match `\r\n`.
-pub(super) fn replaced(content: &str, old: &str, new: &str) -> Result<String, Mismatch> {
+pub(super) fn replace_once(content: &str, old: &str, new: &str) -> Result<String, Mismatch> {
     let converted;
     let (old, new) = if content.contains(old) || !content.contains("\r\n") || old.contains('\r') {
         (old, new)
@@ -21,20 +21,20 @@ pub(super) fn replaced(content: &str, old: &str, new: &str) -> Result<String, Mi
         converted = (old.replace('\n', "\r\n"), new.replace("\r\n", "\n").replace('\n', "\r\n"));
         (converted.0.as_str(), converted.1.as_str())
     };
-    let Some(first) = content.find(old) else { return Err(Mismatch::Missing(similar(content, old))) };
+    let Some(first) = content.find(old) else { return Err(Mismatch::Missing(similar_lines(content, old))) };
     // Occurrences may overlap: `aa` occurs twice in `aaa`.
-    let width = content[first..].chars().next().map_or(1, char::len_utf8);
-    if content[first + width..].contains(old) {
-        let places: Vec<usize> = content.match_indices(old).map(|(at, _)| at).collect();
-        let line = |at: &usize| content[..*at].matches('\n').count() + 1;
-        let lines = places.iter().take(MAX_LINES_NAMED).map(line).collect();
-        return Err(Mismatch::Ambiguous(places.len().max(2), lines));
+    let first_char_len = content[first..].chars().next().map_or(1, char::len_utf8);
+    if content[first + first_char_len..].contains(old) {
+        let offsets: Vec<usize> = content.match_indices(old).map(|(offset, _)| offset).collect();
+        let line = |offset: &usize| content[..*offset].matches('\n').count() + 1;
+        let lines = offsets.iter().take(MAX_REPORTED_LINES).map(line).collect();
+        return Err(Mismatch::Ambiguous(offsets.len().max(2), lines));
     }
     Ok([&content[..first], new, &content[first + old.len()..]].concat())
 }
 
 /// Returns lines that start with a line that contains the first line of `old`.
-fn similar(content: &str, old: &str) -> Option<String> {
+fn similar_lines(content: &str, old: &str) -> Option<String> {
     let old = old.trim();
     let first = old.lines().next()?.trim();
     let lines: Vec<&str> = content.lines().collect();
@@ -64,7 +64,7 @@ mod tests {
             ("", "\n", "", Err(Mismatch::Missing(None))),
         ];
         for (content, old, new, expected) in cases {
-            assert_eq!(replaced(content, old, new), expected.map(str::to_owned), "{content:?} {old:?}");
+            assert_eq!(replace_once(content, old, new), expected.map(str::to_owned), "{content:?} {old:?}");
         }
     }
 }

@@ -11,24 +11,24 @@ use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::{Content, ToolResult};
 use toolgen_macros::tool;
 
-use super::edit::{Mismatch, replaced};
-use super::grep::{Line, PartialFiles, invalid, matcher, search as search_file};
-use super::text::{Range, excerpt, head, image_type, is_binary};
-use super::walk::{Walk, walk};
-use super::work_dir::{File, Missing, WorkDir, refused};
+use super::edit::{Mismatch, replace_once};
+use super::grep::{Line, PartialFiles, compile_pattern, invalid_argument, search as search_file};
+use super::text::{Range, image_type, is_binary, read_excerpt, read_head};
+use super::walk::{WalkOptions, walk};
+use super::work_dir::{File, MissingDirs, WorkDir, file_error};
 
 /// Maximum size of a text that is returned completely, and of a part of a larger text, in bytes: 1 MiB.
-const MAX_SHOWN: u64 = 1 << 20;
+const MAX_TEXT_BYTES: u64 = 1 << 20;
 /// Maximum size of an image, in bytes: 20 MiB.
-const MAX_IMAGE: u64 = 20 << 20;
+const MAX_IMAGE_BYTES: u64 = 20 << 20;
 /// Maximum number of listed files.
 const MAX_LISTED: usize = 200;
 /// Maximum number of matching lines of a search.
 const MAX_MATCHES: usize = 50;
 /// Note of a search that stopped at the limit on files.
-const PARTIAL: &str = "too many files, not all were searched";
+const INCOMPLETE_NOTE: &str = "too many files, not all were searched";
 /// Directories of build output and version control.
-const NOISE: &[&str] = &["target", ".git", "node_modules"];
+const SKIPPED_DIRS: &[&str] = &["target", ".git", "node_modules"];
 
 /// Read a file. Text has line numbers; use offset and limit for a part of a large file. Images (PNG, JPEG, GIF, WebP,
 /// BMP) are returned as images.
@@ -45,42 +45,50 @@ pub(super) fn read_file(
     limit: Option<u64>,
     ctx: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
-    let place = WorkDir::of(ctx)?;
-    let (mut file, metadata) =
-        place.file(&path).map_err(|error| refused(&error, "path", &format!("Cannot access {path}"), ""))?;
+    let work_dir = WorkDir::of(ctx)?;
+    let (mut file, metadata) = work_dir
+        .open_file(&path)
+        .map_err(|error| file_error(&error, "path", &format!("Cannot access {path}"), ""))?;
     let size = metadata.len();
-    let unreadable = |error| refused(&error, "path", &format!("Cannot read {path}"), "");
-    let start = head(&mut file).map_err(unreadable)?;
-    if let Some(mime_type) = image_type(&start, size) {
-        if size > MAX_IMAGE {
+    let read_error = |error| file_error(&error, "path", &format!("Cannot read {path}"), "");
+    let head = read_head(&mut file).map_err(read_error)?;
+    if let Some(mime_type) = image_type(&head, size) {
+        if size > MAX_IMAGE_BYTES {
             return Err(ToolError::failed(format!("Image too large ({}MB, max 20MB)", size >> 20)));
         }
-        let image = image(file, mime_type).map_err(unreadable)?;
+        let image = image(file, mime_type).map_err(read_error)?;
         let details = json!({ "path": path, "bytes": size });
         return Ok(ToolResult::empty().with_content(image).with_details(details));
     }
-    if is_binary(&start) {
+    if is_binary(&head) {
         return Err(ToolError::failed(format!("Cannot read {path}: it is a binary file of {size} bytes")));
     }
-    if size > MAX_SHOWN && offset.is_none() && limit.is_none() {
-        let text =
-            format!("File too large ({size} bytes, max {MAX_SHOWN}). Use offset/limit for partial reads.");
+    if size > MAX_TEXT_BYTES && offset.is_none() && limit.is_none() {
+        let text = format!(
+            "File too large ({size} bytes, max {MAX_TEXT_BYTES}). Use offset/limit for partial reads."
+        );
         return Err(ToolError::failed(text));
     }
-    let max_bytes = usize::try_from(MAX_SHOWN).unwrap_or(usize::MAX);
+    let max_bytes = usize::try_from(MAX_TEXT_BYTES).unwrap_or(usize::MAX);
     let first = offset.unwrap_or(1);
-    let range = Range { first, count: limit.unwrap_or(u64::MAX), bytes: max_bytes, line: max_bytes };
-    let found = excerpt(file, range, ctx).map_err(unreadable)?;
-    let (total, last) = (found.total, first - 1 + found.lines.len() as u64);
-    if found.lines.is_empty() && first > 1 {
+    let range = Range { first, count: limit.unwrap_or(u64::MAX), max_bytes, max_line_bytes: max_bytes };
+    let excerpt = read_excerpt(file, range, ctx).map_err(read_error)?;
+    let (total, last) = (excerpt.total, first - 1 + excerpt.lines.len() as u64);
+    if excerpt.lines.is_empty() && first > 1 {
         return Err(ToolError::failed(format!("{path} has {total} lines; line {first} does not exist")));
     }
-    let all = first == 1 && last == total;
-    let mut text =
-        if all { format!("[{total} lines]\n") } else { format!("[Lines {first}-{last} of {total}]\n") };
-    text.push_str(&numbered(&found.lines, first, 4));
-    if found.full {
-        text.push_str(&format!("\n... (more than {MAX_SHOWN} bytes: continue with offset {})", last + 1));
+    let is_complete = first == 1 && last == total;
+    let mut text = if is_complete {
+        format!("[{total} lines]\n")
+    } else {
+        format!("[Lines {first}-{last} of {total}]\n")
+    };
+    text.push_str(&number_lines(&excerpt.lines, first, 4));
+    if excerpt.is_truncated {
+        text.push_str(&format!(
+            "\n... (more than {MAX_TEXT_BYTES} bytes: continue with offset {})",
+            last + 1
+        ));
     }
     Ok(ToolResult::text(text).with_details(json!({ "path": path })))
 }
@@ -88,13 +96,13 @@ pub(super) fn read_file(
 /// Reads an image, up to the size that it had when it was opened.
 pub(super) fn image(file: File, mime_type: &str) -> io::Result<Content> {
     let mut bytes = Vec::new();
-    file.take(MAX_IMAGE).read_to_end(&mut bytes)?;
+    file.take(MAX_IMAGE_BYTES).read_to_end(&mut bytes)?;
     let data = base64::engine::general_purpose::STANDARD.encode(&bytes);
     Ok(Content::Image { data, mime_type: mime_type.to_owned() })
 }
 
 /// Prefixes lines with right-aligned numbers.
-pub(super) fn numbered(lines: &[String], first: u64, width: usize) -> String {
+pub(super) fn number_lines(lines: &[String], first: u64, width: usize) -> String {
     let numbers = first..;
     let lines: Vec<String> =
         numbers.zip(lines).map(|(number, line)| format!("{number:>width$} | {line}")).collect();
@@ -120,8 +128,8 @@ pub(super) fn write_file(
     content: String,
     ctx: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
-    let written = WorkDir::of(ctx)?.write(&path, content.as_bytes(), Missing::Create, ctx);
-    written.map_err(|error| refused(&error, "path", &format!("Cannot write {path}"), ""))?;
+    let result = WorkDir::of(ctx)?.write(&path, content.as_bytes(), MissingDirs::Create, ctx);
+    result.map_err(|error| file_error(&error, "path", &format!("Cannot write {path}"), ""))?;
     let bytes = content.len();
     let text = format!("Wrote {bytes} bytes to {path}");
     Ok(ToolResult::text(text).with_details(json!({ "path": path, "bytes": bytes })))
@@ -149,27 +157,29 @@ pub(super) fn edit_file(
     new_text: String,
     ctx: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
-    let place = WorkDir::of(ctx)?;
+    let work_dir = WorkDir::of(ctx)?;
     let hint = ". Use write_file to create new files.";
-    let bytes =
-        place.read(&path).map_err(|error| refused(&error, "path", &format!("Cannot read {path}"), hint))?;
+    let bytes = work_dir
+        .read(&path)
+        .map_err(|error| file_error(&error, "path", &format!("Cannot read {path}"), hint))?;
     let Ok(content) = String::from_utf8(bytes) else {
         return Err(ToolError::failed(format!("Cannot edit {path}: it is not UTF-8 text")));
     };
     let (old_lines, new_lines) = (old_text.lines().count(), new_text.lines().count());
     let details = json!({ "path": path, "old_lines": old_lines, "new_lines": new_lines });
-    let edited = replaced(&content, &old_text, &new_text).map_err(|error| mismatch(error, &path))?;
+    let edited =
+        replace_once(&content, &old_text, &new_text).map_err(|error| mismatch_error(error, &path))?;
     if edited == content {
         return Ok(ToolResult::text("No changes (old_text == new_text)").with_details(details));
     }
-    let written = place.write(&path, edited.as_bytes(), Missing::Refuse, ctx);
-    written.map_err(|error| refused(&error, "path", &format!("Cannot write {path}"), ""))?;
+    let result = work_dir.write(&path, edited.as_bytes(), MissingDirs::Reject, ctx);
+    result.map_err(|error| file_error(&error, "path", &format!("Cannot write {path}"), ""))?;
     let lines = |count| if count == 1 { "1 line".to_owned() } else { format!("{count} lines") };
     let text = format!("Replaced {} with {} in {path}", lines(old_lines), lines(new_lines));
     Ok(ToolResult::text(text).with_details(details))
 }
 
-fn mismatch(reason: Mismatch, path: &str) -> ToolError {
+fn mismatch_error(reason: Mismatch, path: &str) -> ToolError {
     ToolError::failed(match reason {
         Mismatch::Missing(Some(similar)) => format!(
             "old_text not found in {path}.\n\nDid you mean:\n```\n{similar}\n```\nMake sure old_text matches exactly, \
@@ -208,26 +218,32 @@ pub(super) fn list_files(
     max_depth: usize,
     ctx: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
-    let place = WorkDir::of(ctx)?;
-    let wanted = globs(pattern.as_deref(), "/pattern")?;
-    let globs = Some(&wanted);
-    let how = Walk { depth: max_depth, without: NOISE, hidden: true, globs, ..Walk::default() };
+    let work_dir = WorkDir::of(ctx)?;
+    let filter = compile_glob(pattern.as_deref(), "/pattern")?;
+    let globs = Some(&filter);
+    let options = WalkOptions {
+        max_depth,
+        skipped_dirs: SKIPPED_DIRS,
+        include_hidden: true,
+        globs,
+        ..WalkOptions::default()
+    };
     let (mut total, mut files) = (0, Vec::new());
-    let visited = walk(&place, &path, how, ctx, &mut |found| {
+    let walk_result = walk(&work_dir, &path, options, ctx, &mut |file| {
         total += 1;
         if files.len() < MAX_LISTED {
-            files.push(found.path.to_owned());
+            files.push(file.path.to_owned());
         }
         ControlFlow::Continue(())
     });
-    let whole = visited.map_err(|error| match error.kind() {
+    let is_complete = walk_result.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
             ToolError::failed(format!("Directory not found: {path}. Check the path and try again."))
         }
-        _ => refused(&error, "path", &format!("Cannot list {path}"), ""),
+        _ => file_error(&error, "path", &format!("Cannot list {path}"), ""),
     })?;
-    let truncated = total > MAX_LISTED || !whole;
-    let count = if whole { format!("{total} files") } else { format!("more than {total} files") };
+    let truncated = total > MAX_LISTED || !is_complete;
+    let count = if is_complete { format!("{total} files") } else { format!("more than {total} files") };
     let text = match (files.is_empty(), truncated) {
         (true, _) => format!("No files found in {path}"),
         (_, true) => format!("{}\n\n... ({count}, showing first {})", files.join("\n"), files.len()),
@@ -237,13 +253,13 @@ pub(super) fn list_files(
 }
 
 /// Compiles a glob by the rules of ignore files: without a `/` it matches names, and a leading `!` excludes.
-pub(super) fn globs(pattern: Option<&str>, pointer: &str) -> Result<Override, ToolError> {
+pub(super) fn compile_glob(pattern: Option<&str>, pointer: &str) -> Result<Override, ToolError> {
     let mut builder = OverrideBuilder::new(".");
-    let wrong = |error: ignore::Error| invalid(pointer, format!("invalid glob: {error}"));
+    let to_error = |error: ignore::Error| invalid_argument(pointer, format!("invalid glob: {error}"));
     if let Some(pattern) = pattern {
-        builder.add(pattern).map_err(wrong)?;
+        builder.add(pattern).map_err(to_error)?;
     }
-    builder.build().map_err(wrong)
+    builder.build().map_err(to_error)
 }
 
 /// Search for a pattern in files. Returns the matching lines with paths and line numbers. Omits hidden files, binary
@@ -272,30 +288,37 @@ pub(super) fn search(
     case_sensitive: bool,
     ctx: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
-    let matcher = matcher(&pattern, case_sensitive, "Search error")?;
-    let wanted = globs(include.as_deref(), "/include")?;
-    let (mut found, mut unread): (Vec<String>, _) = (Vec::new(), PartialFiles::default());
-    let globs = Some(&wanted);
-    let how = Walk { depth: usize::MAX, without: NOISE, rules: true, globs, ..Walk::default() };
-    let place = WorkDir::of(ctx)?;
-    let visited = walk(&place, &path, how, ctx, &mut |file| {
-        // One additional match shows that there are more.
-        let max = MAX_MATCHES + 1 - found.len();
-        let lines = search_file(file, &matcher, (0, max), &mut unread, ctx);
-        let path = file.path;
-        found.extend(lines.iter().map(|Line { number, text, .. }| format!("{path}:{number}:{text}")));
-        if found.len() > MAX_MATCHES { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    let whole = visited.map_err(|reason| refused(&reason, "path", &format!("Cannot search {path}"), ""))?;
-    let more = found.len() > MAX_MATCHES;
-    found.truncate(MAX_MATCHES);
-    let matches = found.len();
-    let text = match (matches, more, whole) {
-        (0, _, true) => format!("No matches found for '{pattern}'"),
-        (0, ..) => format!("No matches found for '{pattern}' ({PARTIAL})"),
-        (_, true, _) => format!("{}\n... (showing first {MAX_MATCHES} matches)", found.join("\n")),
-        (.., true) => format!("{}\n({matches} matches)", found.join("\n")),
-        (.., false) => format!("{}\n({matches} matches; {PARTIAL})", found.join("\n")),
+    let matcher = compile_pattern(&pattern, case_sensitive, "Search error")?;
+    let filter = compile_glob(include.as_deref(), "/include")?;
+    let (mut found_lines, mut partial_files): (Vec<String>, _) = (Vec::new(), PartialFiles::default());
+    let globs = Some(&filter);
+    let options = WalkOptions {
+        max_depth: usize::MAX,
+        skipped_dirs: SKIPPED_DIRS,
+        use_ignore_files: true,
+        globs,
+        ..WalkOptions::default()
     };
-    Ok(ToolResult::text(text + &unread.note()).with_details(json!({ "matches": matches })))
+    let work_dir = WorkDir::of(ctx)?;
+    let walk_result = walk(&work_dir, &path, options, ctx, &mut |file| {
+        // One additional match shows that there are more.
+        let max = MAX_MATCHES + 1 - found_lines.len();
+        let lines = search_file(file, &matcher, (0, max), &mut partial_files, ctx);
+        let path = file.path;
+        found_lines.extend(lines.iter().map(|Line { number, text, .. }| format!("{path}:{number}:{text}")));
+        if found_lines.len() > MAX_MATCHES { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let is_complete =
+        walk_result.map_err(|reason| file_error(&reason, "path", &format!("Cannot search {path}"), ""))?;
+    let has_more = found_lines.len() > MAX_MATCHES;
+    found_lines.truncate(MAX_MATCHES);
+    let count = found_lines.len();
+    let text = match (count, has_more, is_complete) {
+        (0, _, true) => format!("No matches found for '{pattern}'"),
+        (0, ..) => format!("No matches found for '{pattern}' ({INCOMPLETE_NOTE})"),
+        (_, true, _) => format!("{}\n... (showing first {MAX_MATCHES} matches)", found_lines.join("\n")),
+        (.., true) => format!("{}\n({count} matches)", found_lines.join("\n")),
+        (.., false) => format!("{}\n({count} matches; {INCOMPLETE_NOTE})", found_lines.join("\n")),
+    };
+    Ok(ToolResult::text(text + &partial_files.note()).with_details(json!({ "matches": count })))
 }

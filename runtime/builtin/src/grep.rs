@@ -17,7 +17,7 @@ const MAX_PATTERN_MEMORY: usize = 1 << 20;
 /// Maximum length of a searched line, in bytes. The search of a file stops at a longer line.
 const MAX_LINE_BYTES: usize = 8 << 20;
 /// Maximum length of a returned line, in characters.
-const MAX_LINE_SHOWN: usize = 500;
+const MAX_SHOWN_LINE_CHARS: usize = 500;
 
 /// A line of a search result.
 #[derive(Debug)]
@@ -34,17 +34,21 @@ pub(super) struct Line {
 ///
 /// # Errors
 ///
-/// Returns [`ToolError::InvalidArgs`] if the pattern is not a regular expression, or is too large: `{start}:
+/// Returns [`ToolError::InvalidArgs`] if the pattern is not a regular expression, or is too large: `{prefix}:
 /// {reason}`.
-pub(super) fn matcher(pattern: &str, case_sensitive: bool, start: &str) -> Result<RegexMatcher, ToolError> {
+pub(super) fn compile_pattern(
+    pattern: &str,
+    case_sensitive: bool,
+    prefix: &str,
+) -> Result<RegexMatcher, ToolError> {
     let mut builder = RegexMatcherBuilder::new();
     builder.case_insensitive(!case_sensitive).line_terminator(Some(b'\n'));
     builder.size_limit(MAX_PATTERN_MEMORY).dfa_size_limit(MAX_PATTERN_MEMORY).nest_limit(100);
-    builder.build(pattern).map_err(|error| invalid("/pattern", format!("{start}: {error}")))
+    builder.build(pattern).map_err(|error| invalid_argument("/pattern", format!("{prefix}: {error}")))
 }
 
 /// Returns the error for an invalid argument.
-pub(super) fn invalid(pointer: &str, message: String) -> ToolError {
+pub(super) fn invalid_argument(pointer: &str, message: String) -> ToolError {
     let problem = ArgumentProblem { pointer: pointer.to_owned(), kind: ArgumentProblemKind::Value, message };
     ToolError::from_problems(vec![problem])
 }
@@ -53,7 +57,7 @@ pub(super) fn invalid(pointer: &str, message: String) -> ToolError {
 #[derive(Debug, Default)]
 pub(super) struct PartialFiles {
     count: usize,
-    /// The first of them, and the reason.
+    /// The first of these files, and the reason.
     first: String,
 }
 
@@ -81,24 +85,24 @@ impl PartialFiles {
 /// Returns the matching lines of a file, with context lines, up to a number of matches. Files that are not text are
 /// skipped. A file that cannot be read to the end is searched partially and recorded.
 pub(super) fn search(
-    found: &WalkedFile<'_>,
+    walked_file: &WalkedFile<'_>,
     matcher: &RegexMatcher,
-    (around, max): (usize, usize),
-    unread: &mut PartialFiles,
+    (context_lines, max_matches): (usize, usize),
+    partial_files: &mut PartialFiles,
     ctx: &ToolContext,
 ) -> Vec<Line> {
-    let Ok(file) = found.open() else { return Vec::new() };
+    let Ok(file) = walked_file.open() else { return Vec::new() };
     let mut builder = SearcherBuilder::new();
     builder.line_number(true).binary_detection(BinaryDetection::quit(0)).heap_limit(Some(MAX_LINE_BYTES));
-    builder.before_context(around).after_context(around);
-    let mut lines = Lines { lines: Vec::new(), remaining: max };
-    // Matches before an error count.
-    let searched = builder.build().search_reader(matcher, Cancellable { file, ctx }, &mut lines);
-    if let Err(reason) = searched {
+    builder.before_context(context_lines).after_context(context_lines);
+    let mut lines = Lines { lines: Vec::new(), remaining: max_matches };
+    // Matches before an error are kept.
+    let result = builder.build().search_reader(matcher, Cancellable { file, ctx }, &mut lines);
+    if let Err(reason) = result {
         match reason.kind() {
             // The searcher reports no details of a line that exceeds its memory limit.
-            io::ErrorKind::Other => unread.add(found.path, "a line is longer than 8 MiB"),
-            kind => unread.add(found.path, &kind.to_string()),
+            io::ErrorKind::Other => partial_files.add(walked_file.path, "a line is longer than 8 MiB"),
+            kind => partial_files.add(walked_file.path, &kind.to_string()),
         }
     }
     lines.lines
@@ -112,7 +116,7 @@ struct Lines {
 impl Lines {
     fn add(&mut self, number: Option<u64>, bytes: &[u8], matches: bool) {
         let text = String::from_utf8_lossy(bytes);
-        let text = cut(text.trim_end_matches(['\n', '\r']), MAX_LINE_SHOWN);
+        let text = cut(text.trim_end_matches(['\n', '\r']), MAX_SHOWN_LINE_CHARS);
         self.lines.push(Line { number: number.unwrap_or_default(), text, matches });
     }
 }
@@ -120,17 +124,17 @@ impl Lines {
 impl Sink for Lines {
     type Error = io::Error;
 
-    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+    fn matched(&mut self, _: &Searcher, line: &SinkMatch<'_>) -> io::Result<bool> {
         if self.remaining == 0 {
             return Ok(false);
         }
         self.remaining -= 1;
-        self.add(found.line_number(), found.bytes(), true);
+        self.add(line.line_number(), line.bytes(), true);
         Ok(true)
     }
 
-    fn context(&mut self, _: &Searcher, around: &SinkContext<'_>) -> io::Result<bool> {
-        self.add(around.line_number(), around.bytes(), false);
+    fn context(&mut self, _: &Searcher, line: &SinkContext<'_>) -> io::Result<bool> {
+        self.add(line.line_number(), line.bytes(), false);
         Ok(true)
     }
 }

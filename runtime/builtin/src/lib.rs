@@ -1,11 +1,11 @@
 //! Ready-made tools: files and searches, shell commands, workspaces of other agents, chats.
 //!
-//! They are functions with `#[tool]` like those of any program. Schemas, documentation and effects are derived from
-//! the code, and calls pass the layers of a toolbox like those of any other tool.
+//! The tools are ordinary functions with `#[tool]`. Schemas, documentation and effects are derived from the code, and
+//! calls pass the layers of a toolbox like the calls of any other tool.
 //!
 //! | list | tools |
 //! |---|---|
-//! | [`pack`] | `bash`, and those of [`files`] |
+//! | [`pack`] | `bash`, and the tools of [`files`] |
 //! | [`files`] | `read_file`, `write_file`, `edit_file`, `list_files`, `search` |
 //! | [`coding`] | `LS`, `GlobTool`, `GrepTool`, `View`, `Edit`, `Replace`, `Bash`; also [`dispatch_agent`] |
 //! | [`shell`] | `shell` |
@@ -98,7 +98,7 @@ pub fn files() -> Vec<Arc<dyn AgentTool>> {
 /// run.
 #[must_use]
 pub fn shell() -> Vec<Arc<dyn AgentTool>> {
-    toolset![started(shell::shell::tool())]
+    toolset![executor_tool(shell::shell::tool())]
 }
 
 /// Returns the tools `chat_post` and `chat_read`, which use the [`ChatService`] of their context.
@@ -108,7 +108,7 @@ pub fn chat() -> Vec<Arc<dyn AgentTool>> {
 }
 
 /// A tool that runs in the executor of its context. Building it fails without an executor.
-fn started<T: AgentTool + Clone + 'static>(tool: T) -> ToolFactory {
+fn executor_tool<T: AgentTool + Clone + 'static>(tool: T) -> ToolFactory {
     ToolFactory::new(tool.spec().clone(), move |ctx| ctx.executor(tool.name()).map(|_| tool.clone()))
         .confined()
 }

@@ -10,8 +10,8 @@ use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::roots::{named_below, root_of, traversal};
 use toolgen_macros::tool;
 
-use super::grep::invalid;
-use super::shell_line::Line;
+use super::grep::invalid_argument;
+use super::shell_line::Script;
 
 /// Execute a shell command and return the output
 ///
@@ -29,8 +29,8 @@ pub(super) async fn shell(
     executor: Service<dyn Executor>,
     ctx: &ToolContext,
 ) -> Result<Value, ToolError> {
-    if Line::read(&cmd).matches(&["rm -rf /", "rm -rf /*"]).is_some() {
-        return Err(invalid("/cmd", "dangerous command rejected".to_owned()));
+    if Script::parse(&cmd).find_pattern(&["rm -rf /", "rm -rf /*"]).is_some() {
+        return Err(invalid_argument("/cmd", "dangerous command rejected".to_owned()));
     }
     let mut options = ExecOptions::default();
     if let Some(cwd) = &cwd {

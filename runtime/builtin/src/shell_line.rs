@@ -17,40 +17,41 @@ const MAX_NESTING: usize = 8;
 /// could multiply the text at every level. Top-level commands are always inspected.
 const MAX_INNER_BYTES: usize = 1 << 20;
 /// Reserved words before the name of a program.
-const RESERVED: &[&str] =
+const RESERVED_WORDS: &[&str] =
     &["!", "{", "}", "builtin", "command", "do", "elif", "else", "if", "then", "time", "until", "while"];
 
 /// The parsed commands of a shell script.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct Script {
     /// The commands: programs and their arguments, without quotes.
     pub(super) commands: Vec<Vec<String>>,
     /// All unquoted text, without white space.
-    bare: String,
-    /// The rest of [`MAX_INNER_BYTES`].
-    remaining_depth: usize,
+    unquoted: String,
+    /// The remaining part of [`MAX_INNER_BYTES`].
+    remaining_bytes: usize,
 }
 
-impl Line {
+impl Script {
     /// Parses a script.
-    pub(super) fn read(text: &str) -> Line {
-        let mut line = Line { commands: Vec::new(), bare: String::new(), remaining_depth: MAX_INNER_BYTES };
+    pub(super) fn parse(text: &str) -> Script {
+        let mut script =
+            Script { commands: Vec::new(), unquoted: String::new(), remaining_bytes: MAX_INNER_BYTES };
         let mut variables = BTreeMap::new();
-        line.add(text, &mut variables, 0);
-        line
+        script.add_script(text, &mut variables, 0);
+        script
     }
 
     /// Returns the first program of this list that the script starts.
-    pub(super) fn starts<'p>(&self, programs: &[&'p str]) -> Option<&'p str> {
-        let names: Vec<String> = self.commands.iter().map(|command| name(&command[0])).collect();
+    pub(super) fn find_program<'p>(&self, programs: &[&'p str]) -> Option<&'p str> {
+        let names: Vec<String> = self.commands.iter().map(|command| program_name(&command[0])).collect();
         programs.iter().copied().find(|program| names.iter().any(|name| name == program))
     }
 
     /// Returns the first of these patterns that matches a command, see [`Bash::deny`](super::Bash::deny).
-    pub(super) fn matches<'p>(&self, patterns: &'p [impl AsRef<str>]) -> Option<&'p str> {
+    pub(super) fn find_pattern<'p>(&self, patterns: &'p [impl AsRef<str>]) -> Option<&'p str> {
         let matches = |pattern: &&str| {
             if pattern.contains("(){") {
-                return self.bare.contains(pattern);
+                return self.unquoted.contains(pattern);
             }
             let words: Vec<&str> = pattern.split_whitespace().collect();
             self.commands.iter().any(|command| command_matches(command, &words))
@@ -58,46 +59,46 @@ impl Line {
         patterns.iter().map(AsRef::as_ref).find(matches)
     }
 
-    fn add(&mut self, text: &str, variables: &mut BTreeMap<String, String>, depth: usize) {
+    fn add_script(&mut self, text: &str, variables: &mut BTreeMap<String, String>, depth: usize) {
         if depth > MAX_NESTING {
             return;
         }
         let mut lexer = Lexer::new(text, variables);
         lexer.run();
-        let Lexer { commands, inner, bare, .. } = lexer;
+        let Lexer { commands, substitutions, unquoted, .. } = lexer;
         if depth == 0 {
-            self.bare = bare;
+            self.unquoted = unquoted;
         }
         for command in commands {
-            self.command(&command, variables, depth);
+            self.add_command(&command, variables, depth);
         }
-        for text in inner {
-            self.add(&text, variables, depth + 1);
+        for text in substitutions {
+            self.add_script(&text, variables, depth + 1);
         }
     }
 
     /// Adds a command, and the commands that it starts.
-    fn command(&mut self, words: &[String], variables: &mut BTreeMap<String, String>, depth: usize) {
+    fn add_command(&mut self, words: &[String], variables: &mut BTreeMap<String, String>, depth: usize) {
         if depth > MAX_NESTING {
             return;
         }
-        let is_before = |word: &&String| RESERVED.contains(&word.as_str()) || is_assignment(word);
-        let words = &words[words.iter().take_while(is_before).count()..];
+        let is_prefix = |word: &&String| RESERVED_WORDS.contains(&word.as_str()) || is_assignment(word);
+        let words = &words[words.iter().take_while(is_prefix).count()..];
         let Some((program, arguments)) = words.split_first() else { return };
         if depth > 0 {
             let length = words.iter().map(|word| word.len() + 1).sum();
-            let Some(remaining) = self.remaining_depth.checked_sub(length) else { return };
-            self.remaining_depth = remaining;
+            let Some(remaining) = self.remaining_bytes.checked_sub(length) else { return };
+            self.remaining_bytes = remaining;
         }
         self.commands.push(words.to_vec());
-        let program = name(program);
+        let program = program_name(program);
         if program == "eval" {
-            return self.add(&arguments.join(" "), variables, depth + 1);
+            return self.add_script(&arguments.join(" "), variables, depth + 1);
         }
-        if let Some(at) =
+        if let Some(index) =
             arguments.iter().position(|word| matches!(word.as_str(), "-exec" | "-execdir" | "-ok"))
         {
-            self.command(&arguments[at + 1..], variables, depth + 1);
+            self.add_command(&arguments[index + 1..], variables, depth + 1);
         }
         if !LAUNCHER_PROGRAMS.contains(&program.as_str()) {
             return;
@@ -105,45 +106,45 @@ impl Line {
         let is_script =
             |word: &String| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
         if program.ends_with("sh")
-            && let Some(at) = arguments.iter().position(is_script)
+            && let Some(index) = arguments.iter().position(is_script)
         {
-            let script = arguments.get(at + 1).cloned().unwrap_or_default();
-            return self.add(&script, variables, depth + 1);
+            let script = arguments.get(index + 1).cloned().unwrap_or_default();
+            return self.add_script(&script, variables, depth + 1);
         }
         let is_option = |word: &String| word.starts_with('-') || is_assignment(word) || is_number(word);
         let Some(first) = arguments.iter().position(|word| !is_option(word)) else { return };
-        self.command(&arguments[first..], variables, depth + 1);
-        // An option before it may take it as its value.
+        self.add_command(&arguments[first..], variables, depth + 1);
+        // The word may be the value of a preceding option: the next word is then the program.
         if first > 0 {
-            self.command(&arguments[first + 1..], variables, depth + 1);
+            self.add_command(&arguments[first + 1..], variables, depth + 1);
         }
     }
 }
 
 /// Whether a command matches a pattern.
 fn command_matches(command: &[String], pattern: &[&str]) -> bool {
-    let Some((program, wanted)) = pattern.split_first() else { return false };
-    let name = name(&command[0]);
+    let Some((program, arguments)) = pattern.split_first() else { return false };
+    let name = program_name(&command[0]);
     let is_named = name == *program || name.strip_prefix(program).is_some_and(|rest| rest.starts_with('.'));
-    let flags = |word: &str| word.len() > 1 && word.starts_with('-') && !word.starts_with("--");
+    let is_flag_word = |word: &str| word.len() > 1 && word.starts_with('-') && !word.starts_with("--");
     is_named
-        && wanted.iter().all(|wanted| {
-            if flags(wanted) {
-                let given = command
+        && arguments.iter().all(|argument| {
+            if is_flag_word(argument) {
+                let flags = command
                     .iter()
-                    .filter(|word| flags(word))
+                    .filter(|word| is_flag_word(word))
                     .flat_map(|word| word.chars())
                     .collect::<String>();
-                return wanted.chars().all(|flag| given.contains(flag));
+                return argument.chars().all(|flag| flags.contains(flag));
             }
             command[1..]
                 .iter()
-                .any(|word| word == wanted || (wanted.ends_with('=') && word.starts_with(wanted)))
+                .any(|word| word == argument || (argument.ends_with('=') && word.starts_with(argument)))
         })
 }
 
 /// Returns the name of a program without its directory.
-fn name(program: &str) -> String {
+fn program_name(program: &str) -> String {
     program.rsplit('/').next().unwrap_or(program).to_ascii_lowercase()
 }
 
@@ -177,10 +178,10 @@ mod tests {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/shell_line/tests/lines.txt");
         script::replay(&file, || {
             |word, rest| {
-                let line = Line::read(&serde_json::from_str::<String>(rest).unwrap());
+                let script = Script::parse(&serde_json::from_str::<String>(rest).unwrap());
                 let found = match word {
-                    "starts" => line.starts(BANNED_PROGRAMS),
-                    "matches" => line.matches(&patterns),
+                    "starts" => script.find_program(BANNED_PROGRAMS),
+                    "matches" => script.find_pattern(&patterns),
                     other => panic!("there is no word `{other}`"),
                 };
                 vec![found.unwrap_or("nothing").to_owned()]
@@ -194,11 +195,11 @@ mod tests {
             text in r"[a-z0-9 =./-]{0,20}",
             any in r#"[a $(){}`'"\\<>|&;#=\n\t!-]{0,60}"#,
         ) {
-            let _ = Line::read(&any);
-            let line = format!("echo {text}\ncurl x");
-            prop_assert_eq!(Line::read(&line).starts(&["curl"]), Some("curl"));
+            let _ = Script::parse(&any);
+            let script = format!("echo {text}\ncurl x");
+            prop_assert_eq!(Script::parse(&script).find_program(&["curl"]), Some("curl"));
             let quoted = format!("echo '{text}; curl x'");
-            prop_assert_eq!(Line::read(&quoted).starts(&["curl"]), None);
+            prop_assert_eq!(Script::parse(&quoted).find_program(&["curl"]), None);
         }
     }
 
@@ -207,9 +208,9 @@ mod tests {
         let deep = "$(".repeat(50_000);
         let nested = "bash -c ".repeat(20_000);
         let starters = "sudo -u ".repeat(20_000);
-        for line in [deep, nested, starters, "'".repeat(100_001), "a=$a$a; ".repeat(60)] {
-            let (_, spent) = cpu_time(|| Line::read(&line));
-            assert!(spent.as_secs() < 5, "{line:.20}: {spent:?}");
+        for script in [deep, nested, starters, "'".repeat(100_001), "a=$a$a; ".repeat(60)] {
+            let (_, elapsed) = cpu_time(|| Script::parse(&script));
+            assert!(elapsed.as_secs() < 5, "{script:.20}: {elapsed:?}");
         }
     }
 
@@ -217,10 +218,13 @@ mod tests {
     fn nested_launchers_do_not_multiply() {
         for bomb in ["env -exec env ", "env -u env env ", "env -exec eval env -u eval "] {
             let text = format!("{}; curl x", bomb.repeat(1_000));
-            let (line, spent) = cpu_time(|| Line::read(&text));
-            let kept: usize = line.commands.iter().flatten().map(|word| word.len() + 1).sum();
-            assert!(kept <= MAX_INNER_BYTES + text.len() && spent.as_secs() < 5, "{bomb}: {kept}, {spent:?}");
-            assert_eq!(line.starts(&["curl"]), Some("curl"), "{bomb}");
+            let (script, elapsed) = cpu_time(|| Script::parse(&text));
+            let size: usize = script.commands.iter().flatten().map(|word| word.len() + 1).sum();
+            assert!(
+                size <= MAX_INNER_BYTES + text.len() && elapsed.as_secs() < 5,
+                "{bomb}: {size}, {elapsed:?}"
+            );
+            assert_eq!(script.find_program(&["curl"]), Some("curl"), "{bomb}");
         }
     }
 }

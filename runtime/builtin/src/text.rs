@@ -19,7 +19,7 @@ pub(super) struct Excerpt {
     /// Total number of lines of the text.
     pub(super) total: u64,
     /// Whether requested lines are missing because of the size limit.
-    pub(super) full: bool,
+    pub(super) is_truncated: bool,
 }
 
 /// The lines to read, and size limits.
@@ -30,9 +30,9 @@ pub(super) struct Range {
     /// Maximum number of lines.
     pub(super) count: u64,
     /// Maximum total size, in bytes.
-    pub(super) bytes: usize,
-    /// Maximum length of a line, in bytes; the rest is replaced by `... [line truncated]`.
-    pub(super) line: usize,
+    pub(super) max_bytes: usize,
+    /// Maximum length of a line, in bytes; longer lines end with `... [line truncated]`.
+    pub(super) max_line_bytes: usize,
 }
 
 /// Reads lines of a text of any length.
@@ -40,8 +40,9 @@ pub(super) struct Range {
 /// # Errors
 ///
 /// Returns an error if the text cannot be read, or if the call is cancelled.
-pub(super) fn excerpt(mut text: impl Read, range: Range, ctx: &ToolContext) -> io::Result<Excerpt> {
-    let mut reading = Reading { range, found: Excerpt::default(), line: Vec::new(), length: 0, used: 0 };
+pub(super) fn read_excerpt(mut text: impl Read, range: Range, ctx: &ToolContext) -> io::Result<Excerpt> {
+    let mut reader =
+        LineReader { range, excerpt: Excerpt::default(), line: Vec::new(), length: 0, total_bytes: 0 };
     let mut buffer = vec![0; 64 << 10];
     loop {
         if ctx.is_cancelled() {
@@ -55,74 +56,74 @@ pub(super) fn excerpt(mut text: impl Read, range: Range, ctx: &ToolContext) -> i
         };
         let mut rest = &buffer[..count];
         while let Some(end) = memchr::memchr(b'\n', rest) {
-            reading.more(&rest[..end]);
-            reading.end();
+            reader.push(&rest[..end]);
+            reader.end_line();
             rest = &rest[end + 1..];
         }
-        reading.more(rest);
+        reader.push(rest);
     }
-    if reading.length > 0 {
-        reading.end();
+    if reader.length > 0 {
+        reader.end_line();
     }
-    Ok(reading.found)
+    Ok(reader.excerpt)
 }
 
 /// State of reading a text.
-struct Reading {
+struct LineReader {
     range: Range,
-    found: Excerpt,
-    /// The kept start of the current line.
+    excerpt: Excerpt,
+    /// The stored start of the current line.
     line: Vec<u8>,
     /// The length of the current line so far.
     length: usize,
-    /// Total size of the kept lines, in bytes.
-    used: usize,
+    /// Total size of the stored lines, in bytes.
+    total_bytes: usize,
 }
 
-impl Reading {
-    fn wants(&self) -> bool {
-        let number = self.found.total + 1;
+impl LineReader {
+    fn is_requested(&self) -> bool {
+        let number = self.excerpt.total + 1;
         let end = self.range.first.saturating_add(self.range.count);
-        !self.found.full && number >= self.range.first && number < end
+        !self.excerpt.is_truncated && number >= self.range.first && number < end
     }
 
-    fn more(&mut self, part: &[u8]) {
+    fn push(&mut self, part: &[u8]) {
         self.length += part.len();
-        if self.wants() {
+        if self.is_requested() {
             // One additional byte: a carriage return at the end does not count.
-            let room = (self.range.line + 1).saturating_sub(self.line.len()).min(part.len());
-            self.line.extend_from_slice(&part[..room]);
+            let length = (self.range.max_line_bytes + 1).saturating_sub(self.line.len()).min(part.len());
+            self.line.extend_from_slice(&part[..length]);
         }
     }
 
-    fn end(&mut self) {
-        if self.wants() {
-            let whole_line = self.line.len() == self.length;
-            if whole_line && self.line.last() == Some(&b'\r') {
+    fn end_line(&mut self) {
+        if self.is_requested() {
+            let is_whole_line = self.line.len() == self.length;
+            if is_whole_line && self.line.last() == Some(&b'\r') {
                 self.line.pop();
             }
-            let cut = self.line.len() > self.range.line || !whole_line;
-            let kept = if cut {
-                trim_partial_char(&self.line[..self.line.len().min(self.range.line)])
+            let is_cut = self.line.len() > self.range.max_line_bytes || !is_whole_line;
+            let visible = if is_cut {
+                trim_partial_char(&self.line[..self.line.len().min(self.range.max_line_bytes)])
             } else {
                 &self.line
             };
-            self.used += kept.len() + 1;
-            if self.used > self.range.bytes && !self.found.lines.is_empty() {
-                self.found.full = true;
+            self.total_bytes += visible.len() + 1;
+            if self.total_bytes > self.range.max_bytes && !self.excerpt.lines.is_empty() {
+                self.excerpt.is_truncated = true;
             } else {
-                let end = if cut { "... [line truncated]" } else { "" };
-                self.found.lines.push(format!("{}{end}", String::from_utf8_lossy(kept)));
+                let end = if is_cut { "... [line truncated]" } else { "" };
+                self.excerpt.lines.push(format!("{}{end}", String::from_utf8_lossy(visible)));
             }
         }
         self.line.clear();
         self.length = 0;
-        self.found.total += 1;
+        self.excerpt.total += 1;
     }
 }
 
 /// Reads the start of a file, and seeks back to the start.
-pub(super) fn head(file: &mut File) -> io::Result<Vec<u8>> {
+pub(super) fn read_head(file: &mut File) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     file.by_ref().take(SNIFF_BYTES).read_to_end(&mut head)?;
     file.rewind()?;
@@ -136,8 +137,8 @@ pub(super) fn is_binary(head: &[u8]) -> bool {
 
 /// Returns the media type of an image with this start and length, regardless of its name.
 pub(super) fn image_type(head: &[u8], length: u64) -> Option<&'static str> {
-    if let Some(found) = of_content(head).filter(|found| found.starts_with("image/")) {
-        return Some(found);
+    if let Some(media_type) = of_content(head).filter(|media_type| media_type.starts_with("image/")) {
+        return Some(media_type);
     }
     // Text can also start with these two letters, but is not followed by the length of the file.
     let [b'B', b'M', size @ ..] = head else { return None };
@@ -150,25 +151,29 @@ mod tests {
     use super::*;
     use toolgen_kernel::call::Turn;
 
-    fn read(text: &[u8], first: u64, count: u64, bytes: usize, line: usize) -> Excerpt {
-        let range = Range { first, count, bytes, line };
-        excerpt(text, range, &Turn::default().call_context("1", "test")).unwrap()
+    fn read(text: &[u8], first: u64, count: u64, max_bytes: usize, max_line_bytes: usize) -> Excerpt {
+        let range = Range { first, count, max_bytes, max_line_bytes };
+        read_excerpt(text, range, &Turn::default().call_context("1", "test")).unwrap()
     }
 
     #[test]
     fn read_returns_the_lines_of_the_text() {
         let texts = ["", "a", "a\n", "a\nb", "a\r\nb\r\n", "\n\n", "\r", "a\rb", "ä€😀\n\nz"];
         for text in texts {
-            let found = read(text.as_bytes(), 1, u64::MAX, usize::MAX, 1 << 20);
+            let excerpt = read(text.as_bytes(), 1, u64::MAX, usize::MAX, 1 << 20);
             let expected: Vec<&str> =
                 text.split_inclusive('\n').map(|line| line.trim_end_matches('\n')).collect();
             let expected: Vec<&str> =
                 expected.into_iter().map(|line| line.strip_suffix('\r').unwrap_or(line)).collect();
-            assert_eq!((found.lines, found.total as usize), (owned(&expected), expected.len()), "{text:?}");
+            assert_eq!(
+                (excerpt.lines, excerpt.total as usize),
+                (to_strings(&expected), expected.len()),
+                "{text:?}"
+            );
         }
     }
 
-    fn owned(lines: &[&str]) -> Vec<String> {
+    fn to_strings(lines: &[&str]) -> Vec<String> {
         lines.iter().map(|line| (*line).to_owned()).collect()
     }
 
@@ -176,15 +181,20 @@ mod tests {
     fn limits_cut_lines_between_characters() {
         let text = "aä€😀z\nb\n";
         for line in 0..=11 {
-            let found = read(text.as_bytes(), 1, 9, 1000, line);
-            let first = &found.lines[0];
+            let excerpt = read(text.as_bytes(), 1, 9, 1000, line);
+            let first = &excerpt.lines[0];
             match first.strip_suffix("... [line truncated]") {
-                Some(kept) => assert!("aä€😀z".starts_with(kept) && kept.len() <= line, "{line}: {first}"),
+                Some(visible) => {
+                    assert!("aä€😀z".starts_with(visible) && visible.len() <= line, "{line}: {first}")
+                }
                 None => assert_eq!((first.as_str(), line), ("aä€😀z", 11)),
             }
         }
-        let found = read(b"aaaa\nbbbb\ncccc\n", 1, 9, 10, 100);
-        assert_eq!((found.lines, found.total, found.full), (owned(&["aaaa", "bbbb"]), 3, true));
+        let excerpt = read(b"aaaa\nbbbb\ncccc\n", 1, 9, 10, 100);
+        assert_eq!(
+            (excerpt.lines, excerpt.total, excerpt.is_truncated),
+            (to_strings(&["aaaa", "bbbb"]), 3, true)
+        );
         // One line is always returned.
         assert_eq!(read(b"aaaa\nbbbb\n", 2, 9, 1, 100).lines, ["bbbb"]);
         assert_eq!(read(b"a\nb\nc\n", 2, 1, 100, 100).lines, ["b"]);

@@ -21,22 +21,22 @@ const MAX_IGNORE_FILE_BYTES: u64 = 256 << 10;
 
 /// Options of a walk.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Walk<'a> {
-    /// Maximum depth of a file: 1 for those of the start directory.
-    pub(super) depth: usize,
+pub(super) struct WalkOptions<'a> {
+    /// Maximum depth of a file: 1 for files of the start directory.
+    pub(super) max_depth: usize,
     /// The names of skipped directories.
-    pub(super) without: &'a [&'a str],
+    pub(super) skipped_dirs: &'a [&'a str],
     /// Whether hidden files and directories are visited.
-    pub(super) hidden: bool,
-    /// The names of hidden directories that are visited anyway.
+    pub(super) include_hidden: bool,
+    /// The names of hidden directories that are visited even if hidden directories are skipped.
     pub(super) visible_hidden_dirs: &'a [&'a str],
-    /// Whether `.gitignore` and `.ignore` files exclude files: those in the working directory.
-    pub(super) rules: bool,
+    /// Whether `.gitignore` and `.ignore` files of the working directory exclude files.
+    pub(super) use_ignore_files: bool,
     /// The globs of the visited files. A glob that excludes a directory excludes everything in it.
     pub(super) globs: Option<&'a Override>,
 }
 
-impl Walk<'_> {
+impl WalkOptions<'_> {
     fn excludes(&self, path: &str, is_dir: bool) -> bool {
         self.globs.is_some_and(|globs| globs.matched(path, is_dir).is_ignore())
     }
@@ -58,7 +58,7 @@ impl WalkedFile<'_> {
     }
 
     /// Reads the metadata of the file.
-    pub(super) fn stat(&self) -> io::Result<Metadata> {
+    pub(super) fn metadata(&self) -> io::Result<Metadata> {
         self.dir.symlink_metadata(self.name)
     }
 }
@@ -68,22 +68,26 @@ type Visit<'v> = dyn FnMut(&WalkedFile<'_>) -> ControlFlow<()> + 'v;
 /// Visits a file, or the files in a directory and its subdirectories, sorted by path. Unreadable directories are
 /// skipped. Returns whether the walk is complete: it is not if a limit is exceeded, or if the call is cancelled.
 pub(super) fn walk(
-    place: &WorkDir,
+    work_dir: &WorkDir,
     path: &str,
-    how: Walk<'_>,
+    options: WalkOptions<'_>,
     ctx: &ToolContext,
     visit: &mut Visit<'_>,
 ) -> io::Result<bool> {
-    let start = place.within(path)?;
+    let start = work_dir.relative_path(path)?;
     let path = start.to_string_lossy().replace(MAIN_SEPARATOR, "/");
-    match place.dir.open_dir(&start) {
+    match work_dir.dir.open_dir(&start) {
         Ok(dir) => {
-            let rules = if how.rules { IgnoreRules::above(place, &start) } else { IgnoreRules::default() };
-            let mut walking = Walking { how, ctx, visit, remaining: MAX_ENTRIES };
-            Ok(walking.enter(&dir, if path == "." { "" } else { &path }, 1, &rules).is_continue())
+            let rules = if options.use_ignore_files {
+                IgnoreRules::of_ancestors(work_dir, &start)
+            } else {
+                IgnoreRules::default()
+            };
+            let mut walker = Walker { options, ctx, visit, remaining: MAX_ENTRIES };
+            Ok(walker.walk_dir(&dir, if path == "." { "" } else { &path }, 1, &rules).is_continue())
         }
-        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(how.excludes(&path, false)
-            || visit(&WalkedFile { path: &path, dir: &place.dir, name: &start }).is_continue()),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(options.excludes(&path, false)
+            || visit(&WalkedFile { path: &path, dir: &work_dir.dir, name: &start }).is_continue()),
         Err(error) => Err(error),
     }
 }
@@ -98,8 +102,8 @@ struct Entry {
 }
 
 /// Returns the displayed names in a directory, each with whether it is a directory.
-pub(super) fn names(place: &WorkDir, path: &str) -> io::Result<impl Iterator<Item = (String, bool)>> {
-    let entries = place.dir.read_dir(place.within(path)?)?.filter_map(Result::ok);
+pub(super) fn list_names(work_dir: &WorkDir, path: &str) -> io::Result<impl Iterator<Item = (String, bool)>> {
+    let entries = work_dir.dir.read_dir(work_dir.relative_path(path)?)?.filter_map(Result::ok);
     Ok(entries
         .map(|entry| (display_name(&entry.file_name()), entry.file_type().is_ok_and(|kind| kind.is_dir()))))
 }
@@ -109,46 +113,47 @@ fn display_name(name: &OsStr) -> String {
     name.to_string_lossy().replace(char::is_control, "\u{fffd}")
 }
 
-struct Walking<'a, 'v> {
-    how: Walk<'a>,
+struct Walker<'a, 'v> {
+    options: WalkOptions<'a>,
     ctx: &'a ToolContext,
     visit: &'a mut Visit<'v>,
     remaining: usize,
 }
 
-impl Walking<'_, '_> {
-    fn enter(&mut self, dir: &Dir, path: &str, depth: usize, outer: &IgnoreRules) -> ControlFlow<()> {
-        let entries = self.list(dir)?;
-        let rules = if self.how.rules {
-            &outer.below(dir, path, entries.iter().any(|entry| entry.name == ".git"))
+impl Walker<'_, '_> {
+    fn walk_dir(&mut self, dir: &Dir, path: &str, depth: usize, outer: &IgnoreRules) -> ControlFlow<()> {
+        let entries = self.sorted_entries(dir)?;
+        let rules = if self.options.use_ignore_files {
+            &outer.enter_dir(dir, path, entries.iter().any(|entry| entry.name == ".git"))
         } else {
             outer
         };
         for Entry { display_name: displayed, name, is_dir } in entries {
             let displayed = displayed.trim_end_matches('/');
-            let below = if path.is_empty() { displayed.to_owned() } else { format!("{path}/{displayed}") };
-            if self.leaves_out(displayed, &below, is_dir) || rules.leave_out(&below, is_dir) {
+            let child_path =
+                if path.is_empty() { displayed.to_owned() } else { format!("{path}/{displayed}") };
+            if self.is_excluded(displayed, &child_path, is_dir) || rules.is_ignored(&child_path, is_dir) {
                 continue;
             }
             let name = Path::new(&name);
             if !is_dir {
-                (self.visit)(&WalkedFile { path: &below, dir, name })?;
-            } else if depth < self.how.depth
+                (self.visit)(&WalkedFile { path: &child_path, dir, name })?;
+            } else if depth < self.options.max_depth
                 && let Ok(inner) = dir.open_dir(name)
             {
                 if depth == MAX_DEPTH {
                     return ControlFlow::Break(());
                 }
-                self.enter(&inner, &below, depth + 1, rules)?;
+                self.walk_dir(&inner, &child_path, depth + 1, rules)?;
             }
         }
         ControlFlow::Continue(())
     }
 
     /// Returns the entries of a directory, in the order of their paths.
-    fn list(&mut self, dir: &Dir) -> ControlFlow<(), Vec<Entry>> {
-        let mut listed = Vec::new();
-        let Ok(entries) = dir.entries() else { return ControlFlow::Continue(listed) };
+    fn sorted_entries(&mut self, dir: &Dir) -> ControlFlow<(), Vec<Entry>> {
+        let mut listed_entries = Vec::new();
+        let Ok(entries) = dir.entries() else { return ControlFlow::Continue(listed_entries) };
         for entry in entries.filter_map(Result::ok) {
             if self.remaining == 0 || self.ctx.is_cancelled() {
                 return ControlFlow::Break(());
@@ -158,18 +163,20 @@ impl Walking<'_, '_> {
             if kind.is_dir() || kind.is_file() {
                 let (name, is_dir) = (entry.file_name(), kind.is_dir());
                 let displayed = display_name(&name) + if is_dir { "/" } else { "" };
-                listed.push(Entry { display_name: displayed, name, is_dir });
+                listed_entries.push(Entry { display_name: displayed, name, is_dir });
             }
         }
-        listed.sort();
-        ControlFlow::Continue(listed)
+        listed_entries.sort();
+        ControlFlow::Continue(listed_entries)
     }
 
-    fn leaves_out(&self, name: &str, path: &str, is_dir: bool) -> bool {
-        let hidden = name.starts_with('.')
-            && !self.how.hidden
-            && !(is_dir && self.how.visible_hidden_dirs.contains(&name));
-        hidden || (is_dir && self.how.without.contains(&name)) || self.how.excludes(path, is_dir)
+    fn is_excluded(&self, name: &str, path: &str, is_dir: bool) -> bool {
+        let is_hidden = name.starts_with('.')
+            && !self.options.include_hidden
+            && !(is_dir && self.options.visible_hidden_dirs.contains(&name));
+        is_hidden
+            || (is_dir && self.options.skipped_dirs.contains(&name))
+            || self.options.excludes(path, is_dir)
     }
 }
 
@@ -177,41 +184,41 @@ impl Walking<'_, '_> {
 #[derive(Clone, Default)]
 struct IgnoreRules {
     git: Vec<Rc<Gitignore>>,
-    plain: Vec<Rc<Gitignore>>,
+    ignore: Vec<Rc<Gitignore>>,
 }
 
 impl IgnoreRules {
     /// Returns the rules of the directories from the working directory to a start.
-    fn above(place: &WorkDir, start: &Path) -> IgnoreRules {
+    fn of_ancestors(work_dir: &WorkDir, start: &Path) -> IgnoreRules {
         let is_plain = start.components().all(|part| matches!(part, Component::Normal(_)));
-        let above: Vec<&Path> = start.ancestors().skip(1).filter(|_| is_plain).collect();
-        above.into_iter().rev().fold(IgnoreRules::default(), |outer, path| {
+        let ancestors: Vec<&Path> = start.ancestors().skip(1).filter(|_| is_plain).collect();
+        ancestors.into_iter().rev().fold(IgnoreRules::default(), |outer, path| {
             let name = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-            let Ok(dir) = place.dir.open_dir(name) else { return outer };
+            let Ok(dir) = work_dir.dir.open_dir(name) else { return outer };
             let path = path.to_string_lossy().replace(MAIN_SEPARATOR, "/");
-            outer.below(&dir, &path, dir.symlink_metadata(".git").is_ok())
+            outer.enter_dir(&dir, &path, dir.symlink_metadata(".git").is_ok())
         })
     }
 
     /// Returns the rules of a subdirectory. Rules of `.gitignore` do not apply in another repository.
-    fn below(&self, dir: &Dir, path: &str, is_repository: bool) -> IgnoreRules {
+    fn enter_dir(&self, dir: &Dir, path: &str, is_repository: bool) -> IgnoreRules {
         let mut inner = self.clone();
         if is_repository {
             inner.git.clear();
         }
-        inner.git.extend(rules(dir, path, ".gitignore").map(Rc::new));
-        inner.plain.extend(rules(dir, path, ".ignore").map(Rc::new));
+        inner.git.extend(read_rules(dir, path, ".gitignore").map(Rc::new));
+        inner.ignore.extend(read_rules(dir, path, ".ignore").map(Rc::new));
         inner
     }
 
-    fn leave_out(&self, path: &str, is_dir: bool) -> bool {
-        let verdicts = self.git.iter().chain(&self.plain).rev().map(|rules| rules.matched(path, is_dir));
+    fn is_ignored(&self, path: &str, is_dir: bool) -> bool {
+        let verdicts = self.git.iter().chain(&self.ignore).rev().map(|rules| rules.matched(path, is_dir));
         verdicts.into_iter().find(|verdict| !verdict.is_none()).is_some_and(|verdict| verdict.is_ignore())
     }
 }
 
 /// Reads the ignore rules of a directory.
-fn rules(dir: &Dir, path: &str, name: &str) -> Option<Gitignore> {
+fn read_rules(dir: &Dir, path: &str, name: &str) -> Option<Gitignore> {
     let (file, _) = open_file(dir, Path::new(name)).ok()?;
     let mut bytes = Vec::new();
     file.take(MAX_IGNORE_FILE_BYTES).read_to_end(&mut bytes).ok()?;
@@ -232,16 +239,16 @@ mod tests {
 
     #[test]
     fn walk_ends_with_its_call() {
-        let place = WorkDir::open(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let work_dir = WorkDir::open(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
         let cancel = CancellationToken::new();
         let ctx = Turn::default().call_context("1", "test").with_cancel(cancel.clone());
-        let how = Walk { depth: 9, ..Walk::default() };
-        let mut seen = 0;
-        let whole = walk(&place, "src", how, &ctx, &mut |_| {
-            seen += 1;
+        let options = WalkOptions { max_depth: 9, ..WalkOptions::default() };
+        let mut visited = 0;
+        let is_complete = walk(&work_dir, "src", options, &ctx, &mut |_| {
+            visited += 1;
             cancel.cancel();
             ControlFlow::Continue(())
         });
-        assert!(!whole.unwrap() && seen > 0 && seen < 100, "{seen}");
+        assert!(!is_complete.unwrap() && visited > 0 && visited < 100, "{visited}");
     }
 }

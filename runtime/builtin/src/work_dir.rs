@@ -13,7 +13,7 @@ use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::roots::{root_of, traversal};
 
 /// Maximum size of a file that is read completely, in bytes: 10 MiB.
-pub(super) const MAX_WHOLE: u64 = 10 << 20;
+pub(super) const MAX_FILE_BYTES: u64 = 10 << 20;
 
 /// The working directory of a tool.
 pub(super) struct WorkDir {
@@ -37,26 +37,26 @@ impl WorkDir {
     }
 
     /// Returns a path relative to the directory. An absolute path must be inside the directory.
-    pub(super) fn within(&self, path: &str) -> io::Result<PathBuf> {
+    pub(super) fn relative_path(&self, path: &str) -> io::Result<PathBuf> {
         beneath::within(&self.root, path)
     }
 
     /// Opens a file for reading. Rejects anything but a regular file, because reading it could block forever.
-    pub(super) fn file(&self, path: &str) -> io::Result<(File, Metadata)> {
-        open_file(&self.dir, &self.within(path)?)
+    pub(super) fn open_file(&self, path: &str) -> io::Result<(File, Metadata)> {
+        open_file(&self.dir, &self.relative_path(path)?)
     }
 
-    /// Reads a complete file of at most [`MAX_WHOLE`] bytes.
+    /// Reads a complete file of at most [`MAX_FILE_BYTES`] bytes.
     pub(super) fn read(&self, path: &str) -> io::Result<Vec<u8>> {
-        let (file, metadata) = self.file(path)?;
-        if metadata.len() > MAX_WHOLE {
+        let (file, metadata) = self.open_file(path)?;
+        if metadata.len() > MAX_FILE_BYTES {
             return Err(too_large(metadata.len()));
         }
         let mut bytes = Vec::new();
         // The file may grow during the read.
-        file.take(MAX_WHOLE + 1).read_to_end(&mut bytes)?;
+        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
         let length = bytes.len() as u64;
-        if length > MAX_WHOLE { Err(too_large(length)) } else { Ok(bytes) }
+        if length > MAX_FILE_BYTES { Err(too_large(length)) } else { Ok(bytes) }
     }
 
     /// Returns the absolute path for a relative one.
@@ -67,7 +67,7 @@ impl WorkDir {
     /// Creates a file that does not exist.
     pub(super) fn create(&self, path: &str, bytes: &[u8], ctx: &ToolContext) -> io::Result<()> {
         check_cancelled(ctx)?;
-        let path = self.within(path)?;
+        let path = self.relative_path(path)?;
         self.dir.open_with(&path, OpenOptions::new().write(true).create_new(true))?.write_all(bytes)
     }
 
@@ -77,11 +77,11 @@ impl WorkDir {
         &self,
         path: &str,
         bytes: &[u8],
-        missing: Missing,
+        missing_dirs: MissingDirs,
         ctx: &ToolContext,
     ) -> io::Result<bool> {
-        let path = self.within(path)?;
-        // A link to a file is kept, and its target is replaced.
+        let path = self.relative_path(path)?;
+        // A link to a file is preserved, and its target is replaced.
         let path = match self.dir.canonicalize(&path) {
             Ok(real) => real,
             Err(error) if error.kind() == ErrorKind::NotFound => path,
@@ -91,7 +91,7 @@ impl WorkDir {
             path.file_name().ok_or_else(|| io::Error::new(ErrorKind::IsADirectory, "Is a directory"))?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("."));
-        if missing == Missing::Create {
+        if missing_dirs == MissingDirs::Create {
             self.dir.create_dir_all(parent)?;
         }
         replace(&self.dir.open_dir(parent)?, name, bytes, ctx)
@@ -100,36 +100,36 @@ impl WorkDir {
 
 /// How to handle missing directories of a path.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Missing {
+pub(super) enum MissingDirs {
     /// Create the directories.
     Create,
     /// Return an error.
-    Refuse,
+    Reject,
 }
 
 /// Replaces a file in a directory by renaming a temporary file.
 fn replace(dir: &Dir, name: &OsStr, bytes: &[u8], ctx: &ToolContext) -> io::Result<bool> {
     let old = match dir.symlink_metadata(name) {
-        Ok(old) => Some(replaceable(old)?),
+        Ok(old) => Some(check_replaceable(old)?),
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
     let (temporary, mut file) = beside(dir, old.is_some())?;
-    let written = (|| {
+    let result = (|| {
         file.write_all(bytes)?;
         if let Some(old) = &old {
-            same_owner(&file, old)?;
-            file.set_permissions(plain(old))?;
+            copy_owner(&file, old)?;
+            file.set_permissions(safe_permissions(old))?;
         }
         drop(file);
         check_cancelled(ctx)?;
         dir.rename(&temporary, dir, name)
     })();
-    if written.is_err() {
+    if result.is_err() {
         // The reason for the failed write is more important.
         let _ = dir.remove_file(&temporary);
     }
-    written.map(|()| old.is_some())
+    result.map(|()| old.is_some())
 }
 
 /// Returns an error if the call was cancelled: it must not change anything then.
@@ -138,26 +138,26 @@ fn check_cancelled(ctx: &ToolContext) -> io::Result<()> {
 }
 
 /// Rejects files that a write must not replace.
-fn replaceable(old: Metadata) -> io::Result<Metadata> {
-    let refuse = |reason| Err(io::Error::new(ErrorKind::InvalidInput, reason));
+fn check_replaceable(old: Metadata) -> io::Result<Metadata> {
+    let reject = |reason| Err(io::Error::new(ErrorKind::InvalidInput, reason));
     if old.is_symlink() {
-        return refuse("it is a dangling link");
+        return reject("it is a dangling link");
     }
     if old.is_dir() {
         return Err(io::Error::new(ErrorKind::IsADirectory, "Is a directory"));
     }
     if !old.is_file() {
-        return refuse("it is a pipe or a device, not a file");
+        return reject("it is a pipe or a device, not a file");
     }
     #[cfg(unix)]
     if cap_std::fs::MetadataExt::nlink(&old) > 1 {
-        return refuse("the file has other names (hard links), perhaps outside the working directory");
+        return reject("the file has other names (hard links), perhaps outside the working directory");
     }
     Ok(old)
 }
 
 /// Copies the owner of a file to another, if this process may change owners.
-fn same_owner(file: &File, old: &Metadata) -> io::Result<()> {
+fn copy_owner(file: &File, old: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
         use cap_std::fs::MetadataExt as _;
@@ -174,7 +174,7 @@ fn same_owner(file: &File, old: &Metadata) -> io::Result<()> {
 }
 
 /// Returns the permissions of a file without setuid and setgid.
-fn plain(old: &Metadata) -> cap_std::fs::Permissions {
+fn safe_permissions(old: &Metadata) -> cap_std::fs::Permissions {
     #[cfg(unix)]
     {
         use cap_std::fs::PermissionsExt as _;
@@ -185,30 +185,30 @@ fn plain(old: &Metadata) -> cap_std::fs::Permissions {
 }
 
 /// Formats permissions like `ls`.
-pub(super) fn permissions(metadata: &Metadata) -> String {
+pub(super) fn format_permissions(metadata: &Metadata) -> String {
     #[cfg(unix)]
     {
         use cap_std::fs::PermissionsExt as _;
         let mode = metadata.permissions().mode();
-        let visible =
+        let symbol =
             |bit: u32| if mode & (1 << (8 - bit)) == 0 { '-' } else { ['r', 'w', 'x'][(bit % 3) as usize] };
-        std::iter::once('-').chain((0..9).map(visible)).collect()
+        std::iter::once('-').chain((0..9).map(symbol)).collect()
     }
     #[cfg(not(unix))]
     if metadata.permissions().readonly() { "read-only".to_owned() } else { "read-write".to_owned() }
 }
 
 fn too_large(bytes: u64) -> io::Error {
-    let text = format!("the file is too large ({bytes} bytes, max {MAX_WHOLE})");
+    let text = format!("the file is too large ({bytes} bytes, max {MAX_FILE_BYTES})");
     io::Error::new(ErrorKind::FileTooLarge, text)
 }
 
-/// Returns the error of a tool for an argument whose file caused an error: `{start}: {reason}{end}`.
-pub(super) fn refused(error: &io::Error, argument: &str, start: &str, end: &str) -> ToolError {
+/// Returns the error of a tool for an argument whose file caused an error: `{prefix}: {reason}{suffix}`.
+pub(super) fn file_error(error: &io::Error, argument: &str, prefix: &str, suffix: &str) -> ToolError {
     if is_escape(error) {
         return traversal(argument, &way_out(error));
     }
-    ToolError::failed(format!("{start}: {}{end}", io_message(error)))
+    ToolError::failed(format!("{prefix}: {}{suffix}", io_message(error)))
 }
 
 #[cfg(test)]
@@ -221,18 +221,18 @@ mod tests {
 
     #[test]
     fn ended_call_changes_no_file() {
-        let root = std::env::temp_dir().join(format!("toolgen-place-{}", std::process::id()));
+        let root = std::env::temp_dir().join(format!("toolgen-work-dir-{}", std::process::id()));
         std::fs::create_dir_all(&root).unwrap();
-        let place = WorkDir::open(&root).unwrap();
+        let work_dir = WorkDir::open(&root).unwrap();
         let cancel = CancellationToken::new();
         let ctx = Turn::default().call_context("1", "test").with_cancel(cancel.clone());
-        assert!(!place.write("a", b"old", Missing::Refuse, &ctx).unwrap());
+        assert!(!work_dir.write("a", b"old", MissingDirs::Reject, &ctx).unwrap());
         cancel.cancel();
-        assert!(place.write("a", b"new", Missing::Refuse, &ctx).is_err());
-        assert!(place.create("b", b"new", &ctx).is_err());
-        let left: Vec<_> =
+        assert!(work_dir.write("a", b"new", MissingDirs::Reject, &ctx).is_err());
+        assert!(work_dir.create("b", b"new", &ctx).is_err());
+        let names: Vec<_> =
             std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        assert_eq!((left, place.read("a").unwrap()), (vec![OsString::from("a")], b"old".to_vec()));
+        assert_eq!((names, work_dir.read("a").unwrap()), (vec![OsString::from("a")], b"old".to_vec()));
         std::fs::remove_dir_all(&root).unwrap();
     }
 }

@@ -20,21 +20,21 @@ use toolgen_kernel::call::roots::traversal;
 use toolgen_kernel::call::tool::AgentTool;
 use toolgen_macros::tools;
 
-use super::files::globs;
-use super::grep::invalid;
-use super::started;
+use super::executor_tool;
+use super::files::compile_glob;
+use super::grep::invalid_argument;
 use super::text::is_binary;
-use super::walk::{Walk, walk};
-use super::work_dir::{WorkDir, io_message, refused};
+use super::walk::{WalkOptions, walk};
+use super::work_dir::{WorkDir, file_error, io_message};
 
 /// Maximum number of bytes read of a file: 1 MiB.
-const MAX_CONTENT: u64 = 1 << 20;
+const MAX_CONTENT_BYTES: u64 = 1 << 20;
 /// Maximum number of listed files.
 const MAX_LISTED: usize = 1_000;
 /// Maximum number of lines of a diff.
-const MAX_DIFF: usize = 10_000;
+const MAX_DIFF_LINES: usize = 10_000;
 /// Overrides of repository settings that would start programs when the repository is read.
-const HARMLESS: [&str; 4] = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+const SAFE_CONFIG: [&str; 4] = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
 
 /// The tools `read_file`, `list_files` and `get_diff`, which read the workspaces of other agents.
 ///
@@ -86,7 +86,7 @@ impl Workspaces {
 
     fn root(&self, coder_id: &str) -> Result<&Path, ToolError> {
         let root = self.roots.get(coder_id).map(PathBuf::as_path);
-        root.ok_or_else(|| invalid("/coder_id", "invalid coder_id".to_owned()))
+        root.ok_or_else(|| invalid_argument("/coder_id", "invalid coder_id".to_owned()))
     }
 }
 
@@ -107,15 +107,15 @@ impl Workspaces {
         #[arg(non_empty, len = ..=4096)]
         path: String,
     ) -> Result<Value, ToolError> {
-        let place = WorkDir::open(self.root(&coder_id)?)?;
-        let unreadable = |error| refused(&error, "path", &format!("Cannot read {path}"), "");
-        let (file, metadata) = place.file(&path).map_err(unreadable)?;
+        let work_dir = WorkDir::open(self.root(&coder_id)?)?;
+        let read_error = |error| file_error(&error, "path", &format!("Cannot read {path}"), "");
+        let (file, metadata) = work_dir.open_file(&path).map_err(read_error)?;
         let mut bytes = Vec::new();
-        file.take(MAX_CONTENT).read_to_end(&mut bytes).map_err(unreadable)?;
+        file.take(MAX_CONTENT_BYTES).read_to_end(&mut bytes).map_err(read_error)?;
         if is_binary(&bytes) {
             return Err(ToolError::failed(format!("Cannot read {path}: it is a binary file")));
         }
-        let truncated = metadata.len() > MAX_CONTENT;
+        let truncated = metadata.len() > MAX_CONTENT_BYTES;
         let content = String::from_utf8_lossy(if truncated { trim_partial_char(&bytes) } else { &bytes });
         let mut result =
             json!({ "coder_id": coder_id, "path": path, "content": content, "size": content.len() });
@@ -141,23 +141,28 @@ impl Workspaces {
         pattern: String,
         ctx: &ToolContext,
     ) -> Result<Value, ToolError> {
-        let place = WorkDir::open(self.root(&coder_id)?)?;
-        let wanted = globs(Some(&pattern), "/pattern")?;
-        let how = Walk { depth: usize::MAX, without: &[".git"], hidden: true, ..Walk::default() };
+        let work_dir = WorkDir::open(self.root(&coder_id)?)?;
+        let filter = compile_glob(Some(&pattern), "/pattern")?;
+        let options = WalkOptions {
+            max_depth: usize::MAX,
+            skipped_dirs: &[".git"],
+            include_hidden: true,
+            ..WalkOptions::default()
+        };
         let mut files = Vec::new();
-        let whole = walk(&place, ".", how, ctx, &mut |found| {
+        let walk_result = walk(&work_dir, ".", options, ctx, &mut |file| {
             if files.len() == MAX_LISTED {
                 return ControlFlow::Break(());
             }
-            files.extend((!wanted.matched(found.path, false).is_ignore()).then(|| found.path.to_owned()));
+            files.extend((!filter.matched(file.path, false).is_ignore()).then(|| file.path.to_owned()));
             ControlFlow::Continue(())
         });
-        let whole = whole.map_err(|error: io::Error| {
+        let is_complete = walk_result.map_err(|error: io::Error| {
             ToolError::failed(format!("failed to list files: {}", io_message(&error)))
         })?;
         let count = files.len();
         Ok(
-            json!({ "success": true, "files": files, "count": count, "pattern": pattern, "truncated": !whole }),
+            json!({ "success": true, "files": files, "count": count, "pattern": pattern, "truncated": !is_complete }),
         )
     }
 
@@ -183,7 +188,7 @@ impl Workspaces {
             return Err(traversal("path", reason));
         }
         let mut argv: Vec<String> = vec!["git".into()];
-        argv.extend(HARMLESS.map(String::from));
+        argv.extend(SAFE_CONFIG.map(String::from));
         argv.extend(["--literal-pathspecs", "--no-pager", "diff"].map(String::from));
         argv.extend(["--no-color", "--no-ext-diff", "--no-textconv", "--end-of-options"].map(String::from));
         argv.extend([self.base.clone(), "--".to_owned()]);
@@ -194,8 +199,8 @@ impl Workspaces {
         let output = executor.run(&argv, &options, ctx.cancel()).await?;
         if !output.success() {
             // Outside a repository, `git diff` compares its arguments as two files and reports errors for them.
-            let outside = ["ot a git repository", "error: Could not access"];
-            let reason = if outside.iter().any(|text| output.stderr.contains(text)) {
+            let no_repository_errors = ["ot a git repository", "error: Could not access"];
+            let reason = if no_repository_errors.iter().any(|text| output.stderr.contains(text)) {
                 format!("workspace {coder_id} is not a git repository")
             } else {
                 format!("git diff failed: {}", output.stderr.trim())
@@ -203,9 +208,9 @@ impl Workspaces {
             return Ok(json!({ "success": false, "error": reason }));
         }
         let lines = output.stdout.lines().count();
-        let diff: String = output.stdout.split_inclusive('\n').take(MAX_DIFF).collect();
-        let truncated = lines > MAX_DIFF || output.is_truncated();
-        let lines = lines.min(MAX_DIFF);
+        let diff: String = output.stdout.split_inclusive('\n').take(MAX_DIFF_LINES).collect();
+        let truncated = lines > MAX_DIFF_LINES || output.is_truncated();
+        let lines = lines.min(MAX_DIFF_LINES);
         Ok(json!({
             "success": true, "diff": diff, "coder_id": coder_id, "path": path, "truncated": truncated, "lines": lines,
         }))
@@ -215,7 +220,7 @@ impl Workspaces {
 impl IntoTools for Workspaces {
     fn add_to(self, tools: &mut Vec<Arc<dyn AgentTool>>) {
         for tool in Workspaces::functions(&Arc::new(self)) {
-            if tool.spec().effects.spawns { started(tool).add_to(tools) } else { tool.add_to(tools) }
+            if tool.spec().effects.spawns { executor_tool(tool).add_to(tools) } else { tool.add_to(tools) }
         }
     }
 }

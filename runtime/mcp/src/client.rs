@@ -110,12 +110,12 @@ impl Engine for McpEngine {
 
     fn make(&self, tool: Frozen<Tool>, _: &[Arc<dyn AgentTool>]) -> Result<Arc<dyn AgentTool>, FactoryError> {
         let name = tool.spec.name.to_text();
-        let made = match &tool.call {
+        let mcp_tool = match &tool.call {
             ExecutionPlan::Mcp(plan) => McpTool::new(&tool, self.client(&plan.server)),
             _ => None,
         };
-        let made = made.ok_or_else(|| FactoryError::requires(name.as_str(), "another engine"))?;
-        Ok(Arc::new(made))
+        let mcp_tool = mcp_tool.ok_or_else(|| FactoryError::requires(name.as_str(), "another engine"))?;
+        Ok(Arc::new(mcp_tool))
     }
 }
 

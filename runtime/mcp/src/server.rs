@@ -36,7 +36,7 @@
 
 mod call;
 mod client_values;
-mod described;
+mod descriptor_cache;
 mod elicitation;
 mod handler;
 mod http;
@@ -58,11 +58,11 @@ use std::time::Duration;
 use ::rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
 use ::rmcp::service::ServerInitializeError;
 use client_values::ClientValues;
-use described::Described;
+use descriptor_cache::DescriptorCache;
 use handler::Handler;
 use http::AccessRules;
-use shares::Calls;
-use stream_handler::Connected;
+use shares::CallLimits;
+use stream_handler::StreamHandler;
 use streams::Streams;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
@@ -78,48 +78,48 @@ const DEFAULT_ELICITATION_TIMEOUT: Duration = Duration::from_secs(300);
 #[derive(Debug)]
 #[must_use = "a server does nothing before `stdio`, `http` or `router`"]
 pub struct Server {
-    served: Served,
-    gate: AccessRules,
+    state: SharedState,
+    access_rules: AccessRules,
 }
 
 /// State that all connections of a server share.
 #[derive(Clone)]
-struct Served {
+struct SharedState {
     info: ServerConfig,
     tools: Tools,
-    page: usize,
-    calls: Calls,
-    answer_time: Duration,
+    page_size: usize,
+    calls: CallLimits,
+    elicitation_timeout: Duration,
     client_approves: bool,
     client_values: ClientValues,
 }
 
 /// The tools that a server offers. Clones belong to the same server.
 #[derive(Clone)]
-pub struct Tools(Arc<Offer>);
+pub struct Tools(Arc<SharedTools>);
 
-struct Offer {
+struct SharedTools {
     toolbox: watch::Sender<Toolbox>,
     /// Number of listed tools when clients were last notified.
-    listed: AtomicUsize,
-    described: Described,
+    listed_count: AtomicUsize,
+    descriptors: DescriptorCache,
 }
 
 impl Tools {
     fn new(toolbox: Toolbox) -> Tools {
-        let listed = AtomicUsize::new(toolbox.specs().count());
-        Tools(Arc::new(Offer {
+        let listed_count = AtomicUsize::new(toolbox.specs().count());
+        Tools(Arc::new(SharedTools {
             toolbox: watch::Sender::new(toolbox),
-            listed,
-            described: Described::default(),
+            listed_count,
+            descriptors: DescriptorCache::default(),
         }))
     }
 
     /// Replaces the toolbox and notifies clients that the list has changed. Running calls are not affected.
     pub fn replace(&self, toolbox: Toolbox) {
-        self.0.listed.store(toolbox.specs().count(), Ordering::Relaxed);
+        self.0.listed_count.store(toolbox.specs().count(), Ordering::Relaxed);
         self.0.toolbox.send_replace(toolbox);
-        self.0.described.clear();
+        self.0.descriptors.clear();
     }
 
     fn toolbox(&self) -> Toolbox {
@@ -133,9 +133,9 @@ impl Tools {
 
     /// Notifies clients if a call has changed the list: the tool that reads the rest of large results is added with
     /// the first result that is too large.
-    fn look_again(&self) {
-        let listed = self.toolbox().specs().count();
-        if self.0.listed.swap(listed, Ordering::Relaxed) != listed {
+    fn notify_if_changed(&self) {
+        let listed_count = self.toolbox().specs().count();
+        if self.0.listed_count.swap(listed_count, Ordering::Relaxed) != listed_count {
             self.0.toolbox.send_modify(|_| {});
         }
     }
@@ -147,45 +147,45 @@ impl Server {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
         let info = ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("toolgen", env!("CARGO_PKG_VERSION")));
-        let served = Served {
+        let state = SharedState {
             info,
             tools: Tools::new(toolbox),
-            page: DEFAULT_PAGE_SIZE,
-            calls: Calls::default(),
-            answer_time: DEFAULT_ELICITATION_TIMEOUT,
+            page_size: DEFAULT_PAGE_SIZE,
+            calls: CallLimits::default(),
+            elicitation_timeout: DEFAULT_ELICITATION_TIMEOUT,
             client_approves: false,
             client_values: ClientValues::default(),
         };
-        Server { served, gate: AccessRules::default() }
+        Server { state, access_rules: AccessRules::default() }
     }
 
     /// Sets the server name that is reported to clients. Default: `toolgen`.
     pub fn name(mut self, name: impl Into<String>) -> Server {
-        self.served.info.server_info.name = name.into();
+        self.state.info.server_info.name = name.into();
         self
     }
 
     /// Sets the title that clients display. Default: none.
     pub fn title(mut self, title: impl Into<String>) -> Server {
-        self.served.info.server_info.title = Some(title.into());
+        self.state.info.server_info.title = Some(title.into());
         self
     }
 
-    /// Sets the version that is reported to clients. Default: that of this crate.
+    /// Sets the version that is reported to clients. Default: the version of this crate.
     pub fn version(mut self, version: impl Into<String>) -> Server {
-        self.served.info.server_info.version = version.into();
+        self.state.info.server_info.version = version.into();
         self
     }
 
     /// Sets the instructions for models on how to use the tools together.
     pub fn instructions(mut self, text: impl Into<String>) -> Server {
-        self.served.info.instructions = Some(text.into());
+        self.state.info.instructions = Some(text.into());
         self
     }
 
     /// Sets the number of tools per page of the list, at least 1. Default: 250.
     pub fn page_size(mut self, tools: usize) -> Server {
-        self.served.page = tools.max(1);
+        self.state.page_size = tools.max(1);
         self
     }
 
@@ -193,27 +193,27 @@ impl Server {
     /// rejected with an error. Limits on connections or sessions do not bound calls: a session keeps running the
     /// calls of a client whose connection was closed.
     pub fn max_calls(mut self, calls: usize) -> Server {
-        self.served.calls.set_most(calls);
+        self.state.calls.set_max_total(calls);
         self
     }
 
     /// Sets the maximum number of concurrent calls per [principal](Self::principal), at least 1. Default: a quarter
     /// of [`max_calls`](Self::max_calls), but at least 8. Additional calls are rejected with an error.
     pub fn max_calls_each(mut self, calls: usize) -> Server {
-        self.served.calls.set_each(calls);
+        self.state.calls.set_max_per_caller(calls);
         self
     }
 
     /// Sets how long a client has to answer an elicitation. Default: five minutes.
     pub fn elicitation_timeout(mut self, limit: Duration) -> Server {
-        self.served.answer_time = limit;
+        self.state.elicitation_timeout = limit;
         self
     }
 
     /// Lets the person at the client approve calls that need an approval. Otherwise such calls are rejected, because
     /// a client may answer without asking a person. The client receives the final arguments of the call.
     pub fn approve_by_elicitation(mut self) -> Server {
-        self.served.client_approves = true;
+        self.state.client_approves = true;
         self
     }
 
@@ -226,14 +226,14 @@ impl Server {
     /// Such a value has the provenance [`Client`](toolgen_kernel::call::context_values::Provenance::Client), also in audit
     /// records. It never replaces a value that the program has set, and does not identify the caller.
     pub fn client_values<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Server {
-        self.served.client_values = ClientValues::new(names);
+        self.state.client_values = ClientValues::new(names);
         self
     }
 
     /// Returns a handle that replaces the toolbox while the server runs.
     #[must_use]
     pub fn tools(&self) -> Tools {
-        self.served.tools.clone()
+        self.state.tools.clone()
     }
 
     /// Serves one client on standard input and output until the client closes them.
@@ -265,15 +265,15 @@ impl Server {
         input: impl AsyncRead + Send + Unpin + 'static,
         output: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Result<(), ServeError> {
-        let handler = Handler::new(self.served);
-        let streams = Streams::new(input, output, handler.over().clone());
-        let running = match ::rmcp::serve_server(Connected::new(handler), streams).await {
-            Ok(running) => running,
-            // The client only checked that there is a server.
+        let handler = Handler::new(self.state);
+        let streams = Streams::new(input, output, handler.closed().clone());
+        let service = match ::rmcp::serve_server(StreamHandler::new(handler), streams).await {
+            Ok(service) => service,
+            // The client only checked that the server starts.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => return Err(ServeError::new(format!("the client could not be served: {error}"))),
         };
-        match running.waiting().await {
+        match service.waiting().await {
             Ok(_) => Ok(()),
             Err(error) => Err(ServeError::new(format!("the server stopped: {error}"))),
         }
@@ -306,12 +306,12 @@ impl fmt::Debug for Tools {
     }
 }
 
-impl fmt::Debug for Served {
+impl fmt::Debug for SharedState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Served")
             .field("name", &self.info.server_info.name)
             .field("tools", &self.tools)
-            .field("page", &self.page)
+            .field("page", &self.page_size)
             .field("client_approves", &self.client_approves)
             .finish_non_exhaustive()
     }

@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 
 use super::serde_attr::Tagging;
 use super::{Field, Input, Payload, Shape, Variant};
-use crate::arg_attr::Fallback;
+use crate::arg_attr::DefaultValue;
 use crate::docs::Description;
 use crate::errors::at;
 use crate::rules;
@@ -16,7 +16,7 @@ pub(super) fn is_inline(input: &Input) -> bool {
     match &input.data {
         Shape::Struct(Payload::Unit) => true,
         // A type that wraps itself needs a name.
-        Shape::Struct(Payload::Newtype(field)) => !mentions(&field.ty, &input.ident.to_string()),
+        Shape::Struct(Payload::Newtype(field)) => !mentions_type(&field.ty, &input.ident.to_string()),
         Shape::Struct(_) => false,
         Shape::Enum(variants) => is_plain(input, variants),
     }
@@ -30,10 +30,10 @@ pub(super) fn inherits_body(input: &Input) -> Option<&TokenStream> {
     }
 }
 
-fn mentions(tokens: &TokenStream, name: &str) -> bool {
+fn mentions_type(tokens: &TokenStream, name: &str) -> bool {
     tokens.clone().into_iter().any(|token| match token {
         proc_macro2::TokenTree::Ident(ident) => ident == name || ident == "Self",
-        proc_macro2::TokenTree::Group(group) => mentions(&group.stream(), name),
+        proc_macro2::TokenTree::Group(group) => mentions_type(&group.stream(), name),
         _ => false,
     })
 }
@@ -45,7 +45,7 @@ fn is_plain(input: &Input, variants: &[Variant]) -> bool {
 }
 
 /// Returns the function that writes the unit variants of an externally tagged enum.
-pub(super) fn written(input: &Input) -> TokenStream {
+pub(super) fn default_json_fn(input: &Input) -> TokenStream {
     let Shape::Enum(variants) = &input.data else { return TokenStream::new() };
     let is_name = |variant: &&Variant| matches!(variant.payload, Payload::Unit);
     if !matches!(input.attr.tagging, Tagging::External) || !variants.iter().any(|variant| is_name(&variant)) {
@@ -65,9 +65,9 @@ pub(super) fn written(input: &Input) -> TokenStream {
     }
 }
 
-/// Whether the type is serialized in the representation that it is deserialized from.
+/// Whether serialization and deserialization use the same representation.
 pub(super) fn is_symmetric(input: &Input) -> bool {
-    let fine = |payload: &Payload| match payload {
+    let is_symmetric_payload = |payload: &Payload| match payload {
         Payload::Unit => true,
         Payload::Newtype(field) => !field.serde.asymmetric,
         Payload::Tuple(fields) | Payload::Named(fields) => fields
@@ -76,52 +76,52 @@ pub(super) fn is_symmetric(input: &Input) -> bool {
     };
     !input.attr.asymmetric
         && match &input.data {
-            Shape::Struct(payload) => fine(payload),
-            Shape::Enum(variants) => variants.iter().all(|variant| fine(&variant.payload)),
+            Shape::Struct(payload) => is_symmetric_payload(payload),
+            Shape::Enum(variants) => variants.iter().all(|variant| is_symmetric_payload(&variant.payload)),
         }
 }
 
 /// Returns the functions that collect the types of the fields.
-pub(super) fn parts(input: &Input) -> Vec<TokenStream> {
-    let of = |payload: &Payload| -> Vec<TokenStream> {
-        let part = |field: &Field| {
+pub(super) fn type_collectors(input: &Input) -> Vec<TokenStream> {
+    let collect = |payload: &Payload| -> Vec<TokenStream> {
+        let collector = |field: &Field| {
             let ty = &field.ty;
             quote_spanned!(at(field.span)=> __toolgen::defs_of(__toolgen::of::<#ty>()))
         };
         match payload {
             Payload::Unit => Vec::new(),
-            Payload::Newtype(field) => vec![part(field)],
+            Payload::Newtype(field) => vec![collector(field)],
             Payload::Tuple(fields) | Payload::Named(fields) => {
-                fields.iter().filter(|field| !field.serde.skip).map(part).collect()
+                fields.iter().filter(|field| !field.serde.skip).map(collector).collect()
             }
         }
     };
-    let mut parts: Vec<TokenStream> = match &input.data {
-        Shape::Struct(payload) => of(payload),
-        Shape::Enum(variants) => variants.iter().flat_map(|variant| of(&variant.payload)).collect(),
+    let mut collectors: Vec<TokenStream> = match &input.data {
+        Shape::Struct(payload) => collect(payload),
+        Shape::Enum(variants) => variants.iter().flat_map(|variant| collect(&variant.payload)).collect(),
     };
     let mut seen: Vec<String> = Vec::new();
-    parts.retain(|part| {
-        let text = part.to_string();
-        let new = !seen.contains(&text);
+    collectors.retain(|collector| {
+        let text = collector.to_string();
+        let is_new = !seen.contains(&text);
         seen.push(text);
-        new
+        is_new
     });
-    parts
+    collectors
 }
 
 /// Returns the functions for non-constant defaults of a struct's fields, and for its flattened types.
 pub(super) fn defaults(input: &Input, path: &TokenStream) -> Vec<TokenStream> {
     let Shape::Struct(Payload::Named(fields)) = &input.data else { return Vec::new() };
     let function = |body: TokenStream, span| quote_spanned!(at(span)=> |defs: &mut __toolgen::Defs| #body);
-    let of = |field: &Field| {
+    let function_of = |field: &Field| {
         let Field { name, ty, member, span, .. } = field;
         if field.serde.flatten {
             return Some(function(quote!({ defs.flatten::<#ty>(#path); }), *span));
         }
-        let constant =
-            matches!(&field.arg.default, Some(Fallback::Value(expr)) if rules::literal(expr).is_some());
-        if constant || field.serde.skip {
+        let is_literal =
+            matches!(&field.arg.default, Some(DefaultValue::Value(expr)) if rules::literal(expr).is_some());
+        if is_literal || field.serde.skip {
             return None;
         }
         let of_container = quote!(<Self as __toolgen::Default>::default().#member);
@@ -134,26 +134,26 @@ pub(super) fn defaults(input: &Input, path: &TokenStream) -> Vec<TokenStream> {
         });
         Some(function(tokens, *span))
     };
-    fields.iter().filter_map(of).collect()
+    fields.iter().filter_map(function_of).collect()
 }
 
 /// Returns the expression of the whole shape.
 pub(super) fn shape_expression(input: &Input) -> TokenStream {
     let shape = match &input.data {
         Shape::Struct(payload) => of_payload(payload, None),
-        Shape::Enum(variants) if is_plain(input, variants) => plain(variants.iter()),
+        Shape::Enum(variants) if is_plain(input, variants) => names_shape(variants.iter()),
         Shape::Enum(variants) => union(variants, &input.attr.tagging),
     };
     match &input.data {
         Shape::Enum(variants) if is_plain(input, variants) => {
             let description = plain_description(input.description.as_ref(), variants.iter());
-            described(shape, description.map(|text| quote!(#text)))
+            with_description(shape, description.map(|text| quote!(#text)))
         }
-        _ => described(shape, input.description.as_ref().map(Description::to_expr)),
+        _ => with_description(shape, input.description.as_ref().map(Description::to_expr)),
     }
 }
 
-fn described(shape: TokenStream, description: Option<TokenStream>) -> TokenStream {
+fn with_description(shape: TokenStream, description: Option<TokenStream>) -> TokenStream {
     match description {
         Some(description) => quote!(__toolgen::refine(
             const { &#shape },
@@ -163,22 +163,22 @@ fn described(shape: TokenStream, description: Option<TokenStream>) -> TokenStrea
     }
 }
 
-fn plain<'v>(variants: impl Iterator<Item = &'v Variant>) -> TokenStream {
+fn names_shape<'v>(variants: impl Iterator<Item = &'v Variant>) -> TokenStream {
     let names = variants.flat_map(|variant| [&variant.name].into_iter().chain(&variant.aliases));
     quote!(__toolgen::names(const { &[#(__toolgen::ConstLiteral::Str(#names).literal()),*] }))
 }
 
 /// Describes the values in one text: separate schemas would replace the `enum` keyword, which models know best.
 fn plain_description<'v>(
-    own: Option<&Description>,
+    description: Option<&Description>,
     variants: impl Iterator<Item = &'v Variant>,
 ) -> Option<String> {
-    let mut text = match own {
+    let mut text = match description {
         Some(Description::Text(text)) => text.clone(),
         _ => String::new(),
     };
     let documented = variants.filter_map(|variant| match &variant.description {
-        Some(Description::Text(meaning)) => Some(format!("- `{}`: {meaning}", variant.name)),
+        Some(Description::Text(variant_text)) => Some(format!("- `{}`: {variant_text}", variant.name)),
         _ => None,
     });
     let list: Vec<String> = documented.collect();
@@ -201,7 +201,7 @@ fn of_payload(payload: &Payload, tag: Option<TokenStream>) -> TokenStream {
                 let ty = &field.ty;
                 let span = at(field.span);
                 let inner = quote_spanned!(span=> __toolgen::fields_of::<#ty>());
-                joined(span, &[quote!(const { &[#tag] }), inner], &quote!(__toolgen::Extra::Closed))
+                join_fields(span, &[quote!(const { &[#tag] }), inner], &quote!(__toolgen::Extra::Closed))
             }
             None => value(field),
         },
@@ -214,25 +214,25 @@ fn of_payload(payload: &Payload, tag: Option<TokenStream>) -> TokenStream {
 }
 
 fn rules_of(field: &Field) -> TokenStream {
-    let mut messages = Vec::new();
+    let mut fields = Vec::new();
     if let Some(description) = &field.description {
         let description = description.to_expr();
-        messages.push(quote!(description: #description));
+        fields.push(quote!(description: #description));
     }
-    if let Some(Fallback::Value(expr)) = &field.arg.default
+    if let Some(DefaultValue::Value(expr)) = &field.arg.default
         && let Some(literal) = rules::literal(expr)
     {
-        messages.push(quote!(default: __toolgen::Some(#literal)));
+        fields.push(quote!(default: __toolgen::Some(#literal)));
     }
     let rules = field.arg.rules.to_expr(&shape_of(field));
-    if messages.is_empty() { rules } else { quote!(__toolgen::ArgumentRules { #(#messages,)* ..#rules }) }
+    if fields.is_empty() { rules } else { quote!(__toolgen::ArgumentRules { #(#fields,)* ..#rules }) }
 }
 
 /// Returns the expression of the shape of a field's type.
 fn shape_of(field: &Field) -> TokenStream {
     let ty = &field.ty;
-    let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
-    quote!(__toolgen::shape_of(#of))
+    let type_expr = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
+    quote!(__toolgen::shape_of(#type_expr))
 }
 
 /// Returns constant expressions that check the attribute of a field.
@@ -242,8 +242,8 @@ pub(super) fn checks(field: &Field) -> Vec<TokenStream> {
 
 fn value(field: &Field) -> TokenStream {
     let (ty, rules) = (&field.ty, rules_of(field));
-    let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
-    quote!(__toolgen::value(#of, #rules))
+    let type_expr = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
+    quote!(__toolgen::value(#type_expr, #rules))
 }
 
 /// Whether a field is optional, regardless of its type.
@@ -252,21 +252,21 @@ pub(super) fn has_default(field: &Field) -> bool {
 }
 
 fn object(fields: &[Field], tag: Option<TokenStream>) -> TokenStream {
-    let own = fields.iter().filter(|field| !field.serde.flatten && !field.serde.skip).map(|field| {
+    let direct = fields.iter().filter(|field| !field.serde.flatten && !field.serde.skip).map(|field| {
         let (name, ty, rules, default) = (&field.name, &field.ty, rules_of(field), has_default(field));
         let aliases = &field.aliases;
         let aliases =
             if aliases.is_empty() { quote!(&[]) } else { quote!(const { &[#(__toolgen::S(#aliases)),*] }) };
-        let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
-        quote!(__toolgen::field_of(#of, #name, #aliases, #default, #rules))
+        let type_expr = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
+        quote!(__toolgen::field_of(#type_expr, #name, #aliases, #default, #rules))
     });
-    let own: Vec<TokenStream> = tag.into_iter().chain(own).collect();
+    let direct: Vec<TokenStream> = tag.into_iter().chain(direct).collect();
     let flat: Vec<&TokenStream> =
         fields.iter().filter(|field| field.serde.flatten).map(|field| &field.ty).collect();
     if flat.is_empty() {
-        return quote!(__toolgen::object(const { &[#(#own),*] }, &[], __toolgen::Extra::Closed));
+        return quote!(__toolgen::object(const { &[#(#direct),*] }, &[], __toolgen::Extra::Closed));
     }
-    let mut lists = vec![quote!(const { &[#(#own),*] })];
+    let mut lists = vec![quote!(const { &[#(#direct),*] })];
     let flattened = fields.iter().filter(|field| field.serde.flatten);
     lists.extend(flattened.map(|field| {
         let ty = &field.ty;
@@ -274,17 +274,17 @@ fn object(fields: &[Field], tag: Option<TokenStream>) -> TokenStream {
     }));
     let span =
         fields.iter().find(|field| field.serde.flatten).map_or_else(Span::call_site, |field| at(field.span));
-    joined(span, &lists, &quote!(__toolgen::extra_of(const { &[#(__toolgen::extra::<#flat>()),*] })))
+    join_fields(span, &lists, &quote!(__toolgen::extra_of(const { &[#(__toolgen::extra::<#flat>()),*] })))
 }
 
 /// Returns an object with the fields of several lists. Duplicate names are reported at `span`.
-fn joined(span: Span, lists: &[TokenStream], extra: &TokenStream) -> TokenStream {
-    let all = quote_spanned!(span=> __toolgen::join::<COUNT>(LISTS));
+fn join_fields(span: Span, lists: &[TokenStream], extra: &TokenStream) -> TokenStream {
+    let joined = quote_spanned!(span=> __toolgen::join::<COUNT>(LISTS));
     quote!(__toolgen::object(
         const {
             const LISTS: &[&[__toolgen::Field]] = &[#(#lists),*];
             const COUNT: __toolgen::usize = __toolgen::count(LISTS);
-            &#all
+            &#joined
         },
         &[],
         #extra
@@ -298,7 +298,7 @@ fn union(variants: &[Variant], tagging: &Tagging) -> TokenStream {
         let units = || variants.iter().filter(|variant| matches!(variant.payload, Payload::Unit));
         if units().next().is_some() {
             let description = plain_description(None, units());
-            shapes.push(described(plain(units()), description.map(|text| quote!(#text))));
+            shapes.push(with_description(names_shape(units()), description.map(|text| quote!(#text))));
         }
     }
     for variant in variants {
@@ -325,7 +325,7 @@ fn union(variants: &[Variant], tagging: &Tagging) -> TokenStream {
             }
             Tagging::Untagged => of_payload(&variant.payload, None),
         };
-        shapes.push(described(shape, variant.description.as_ref().map(Description::to_expr)));
+        shapes.push(with_description(shape, variant.description.as_ref().map(Description::to_expr)));
     }
     quote!(__toolgen::union(const { &[#(#shapes),*] }))
 }

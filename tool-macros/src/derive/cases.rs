@@ -27,7 +27,7 @@ pub(crate) const CASES: [(&str, Case); 8] = [
 
 impl Case {
     /// Renames a `PascalCase` name as serde does.
-    pub(crate) fn of_variant(self, name: &str) -> String {
+    pub(crate) fn rename_variant(self, name: &str) -> String {
         let mut snake = String::new();
         for (index, c) in name.char_indices() {
             if index > 0 && c.is_uppercase() {
@@ -39,7 +39,7 @@ impl Case {
             Case::Lower => name.to_ascii_lowercase(),
             Case::Upper => name.to_ascii_uppercase(),
             Case::Pascal => name.to_owned(),
-            Case::Camel => first(name, char::to_ascii_lowercase),
+            Case::Camel => map_first(name, char::to_ascii_lowercase),
             Case::Snake => snake,
             Case::ScreamingSnake => snake.to_ascii_uppercase(),
             Case::Kebab => snake.replace('_', "-"),
@@ -48,20 +48,21 @@ impl Case {
     }
 
     /// Renames a `snake_case` name as serde does.
-    pub(crate) fn of_field(self, name: &str) -> String {
-        let pascal = || name.split('_').map(|word| first(word, char::to_ascii_uppercase)).collect::<String>();
+    pub(crate) fn rename_field(self, name: &str) -> String {
+        let pascal =
+            || name.split('_').map(|word| map_first(word, char::to_ascii_uppercase)).collect::<String>();
         match self {
             Case::Lower | Case::Snake => name.to_owned(),
             Case::Upper | Case::ScreamingSnake => name.to_ascii_uppercase(),
             Case::Pascal => pascal(),
-            Case::Camel => first(&pascal(), char::to_ascii_lowercase),
+            Case::Camel => map_first(&pascal(), char::to_ascii_lowercase),
             Case::Kebab => name.replace('_', "-"),
             Case::ScreamingKebab => name.to_ascii_uppercase().replace('_', "-"),
         }
     }
 }
 
-fn first(word: &str, change: impl Fn(&char) -> char) -> String {
+fn map_first(word: &str, change: impl Fn(&char) -> char) -> String {
     let mut chars = word.chars();
     chars.next().map(|c| change(&c).to_string() + chars.as_str()).unwrap_or_default()
 }
@@ -72,7 +73,7 @@ mod tests {
 
     #[test]
     fn rename_rules_match_serde() {
-        let variants: Vec<String> = CASES.iter().map(|(_, case)| case.of_variant("VeryTasty")).collect();
+        let variants: Vec<String> = CASES.iter().map(|(_, case)| case.rename_variant("VeryTasty")).collect();
         assert_eq!(
             variants,
             [
@@ -86,7 +87,7 @@ mod tests {
                 "VERY-TASTY"
             ]
         );
-        let fields: Vec<String> = CASES.iter().map(|(_, case)| case.of_field("very_tasty")).collect();
+        let fields: Vec<String> = CASES.iter().map(|(_, case)| case.rename_field("very_tasty")).collect();
         assert_eq!(
             fields,
             [

@@ -11,8 +11,8 @@ use crate::errors::at;
 pub(super) fn decode(input: &Input) -> TokenStream {
     match &input.data {
         Shape::Struct(payload) => {
-            let made = payload_of(&quote!(Self), payload, input.attr.default);
-            quote!(__toolgen::Ok(#made))
+            let value_expr = payload_of(&quote!(Self), payload, input.attr.default);
+            quote!(__toolgen::Ok(#value_expr))
         }
         Shape::Enum(variants) => variants_of(variants, &input.attr.tagging),
     }
@@ -24,17 +24,17 @@ fn payload_of(path: &TokenStream, payload: &Payload, defaults: bool) -> TokenStr
         Payload::Unit => quote!({ <() as __toolgen::ToolInput>::decode_borrowed(value)?; #path }),
         Payload::Newtype(field) => {
             let (ty, member) = (&field.ty, &field.member);
-            let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
-            let made = field.unwrapped(&quote!((#of.make)(value)?));
-            quote!(#path { #member: #made })
+            let type_expr = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
+            let value_expr = field.unwrapped(&quote!((#type_expr.make)(value)?));
+            quote!(#path { #member: #value_expr })
         }
         Payload::Tuple(fields) => {
             let count = fields.len();
             let takes = fields.iter().map(|field| {
                 let (ty, member) = (&field.ty, &field.member);
-                let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
-                let taken = field.unwrapped(&quote!(items.next(#of)?));
-                quote!(#member: #taken)
+                let type_expr = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
+                let value_expr = field.unwrapped(&quote!(items.next(#type_expr)?));
+                quote!(#member: #value_expr)
             });
             quote!({ let mut items = __toolgen::Items::new(value, #count)?; #path { #(#takes),* } })
         }
@@ -42,15 +42,15 @@ fn payload_of(path: &TokenStream, payload: &Payload, defaults: bool) -> TokenStr
     }
 }
 
-fn decode_struct(path: &TokenStream, fields: &[Field], defaults: bool) -> TokenStream {
-    let base = defaults.then(|| quote!(let base: Self = __toolgen::Default::default();));
+fn decode_struct(path: &TokenStream, fields: &[Field], has_base: bool) -> TokenStream {
+    let base = has_base.then(|| quote!(let base: Self = __toolgen::Default::default();));
     // First named fields, then flattened types, then the field with the remaining keys.
-    let order = |field: &Field| field.serde.flatten;
+    let is_flattened = |field: &Field| field.serde.flatten;
     let mut sorted: Vec<(usize, &Field)> = fields.iter().enumerate().collect();
-    sorted.sort_by_key(|(_, field)| order(field));
+    sorted.sort_by_key(|(_, field)| is_flattened(field));
     let binds = sorted.iter().map(|(index, field)| {
-        let (variable, taken) = (variable(*index), decode_field(field));
-        quote!(let #variable = #taken;)
+        let (variable, value_expr) = (variable(*index), decode_field(field));
+        quote!(let #variable = #value_expr;)
     });
     let members = fields.iter().enumerate().map(|(index, field)| {
         let (member, variable) = (&field.member, variable(index));
@@ -92,12 +92,12 @@ fn decode_field(field: &Field) -> TokenStream {
     if field.serde.flatten {
         return field.unwrapped(&quote!(fields.flat::<#ty>()?));
     }
-    let of = quote_spanned!(span=> __toolgen::of::<#ty>());
-    let taken = match default {
-        Some(default) => quote!(fields.take_or(#of, #name, || #default)?),
-        None => quote!(fields.take(#of, #name)?),
+    let type_expr = quote_spanned!(span=> __toolgen::of::<#ty>());
+    let value_expr = match default {
+        Some(default) => quote!(fields.take_or(#type_expr, #name, || #default)?),
+        None => quote!(fields.take(#type_expr, #name)?),
     };
-    field.unwrapped(&taken)
+    field.unwrapped(&value_expr)
 }
 
 fn variants_of(variants: &[Variant], tagging: &Tagging) -> TokenStream {
@@ -107,12 +107,12 @@ fn variants_of(variants: &[Variant], tagging: &Tagging) -> TokenStream {
         Tagging::Adjacent(tag, content) => quote!(__toolgen::adjacent(value, #tag, #content)?),
         Tagging::Untagged => return untagged(variants),
     };
-    let inside = matches!(tagging, Tagging::Internal(_));
+    let is_internal = matches!(tagging, Tagging::Internal(_));
     let arms = variants.iter().map(|variant| {
         let names = [&variant.name].into_iter().chain(&variant.aliases);
         let ident = &variant.ident;
         let path = quote!(Self::#ident);
-        let made = match (&variant.payload, inside) {
+        let made = match (&variant.payload, is_internal) {
             (Payload::Unit, true) => quote!({ __toolgen::Fields::new(value)?.end()?; #path }),
             (payload, _) => payload_of(&path, payload, false),
         };

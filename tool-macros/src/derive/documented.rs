@@ -9,11 +9,11 @@ use crate::errors::Errors;
 /// The keys of the attribute.
 const KEYS: &[&str] = &["documented"];
 
-/// Reads whether every field must have a description.
-pub(super) fn is_wanted(attributes: &[Attribute], errors: &mut Errors) -> bool {
+/// Whether every field must have a description.
+pub(super) fn is_required(attributes: &[Attribute], errors: &mut Errors) -> bool {
     let mut attributes = attributes.to_vec();
-    let Some(taken) = attr::take(&mut attributes, "tool_input", errors) else { return false };
-    let keys = attr::keys(taken.tokens, "`#[tool_input(…)]`", KEYS, errors);
+    let Some(taken) = attr::take_attribute(&mut attributes, "tool_input", errors) else { return false };
+    let keys = attr::read_keys(taken.tokens, "`#[tool_input(…)]`", KEYS, errors);
     keys.into_iter().filter_map(|key| key.flag(errors)).any(|is_set| is_set)
 }
 
@@ -22,8 +22,8 @@ pub(super) fn check(input: &Input, errors: &mut Errors) {
     let payloads: Vec<(String, &Payload)> = match &input.data {
         Shape::Struct(payload) => vec![(input.ident.to_string(), payload)],
         Shape::Enum(variants) => {
-            let of = |variant: &super::Variant| format!("{}::{}", input.ident, variant.ident);
-            variants.iter().map(|variant| (of(variant), &variant.payload)).collect()
+            let owner_of = |variant: &super::Variant| format!("{}::{}", input.ident, variant.ident);
+            variants.iter().map(|variant| (owner_of(variant), &variant.payload)).collect()
         }
     };
     for (owner, payload) in payloads {

@@ -17,7 +17,7 @@ pub(crate) struct ContainerAttr {
     pub(crate) rename_all_fields: Option<Case>,
     pub(crate) default: bool,
     pub(crate) tagging: Tagging,
-    /// Whether it is serialized in another representation than it is deserialized from.
+    /// Whether serialization and deserialization use different representations.
     pub(crate) asymmetric: bool,
 }
 
@@ -59,16 +59,16 @@ pub(crate) enum Default {
     Path(TokenStream),
 }
 
-/// Calls `each` for every entry; `each` reports unknown ones.
-fn entries(
+/// Calls `read_entry` for every entry. The callback reports unknown entries.
+fn read_entries(
     attributes: &[Attribute],
     errors: &mut Errors,
-    mut each: impl FnMut(&str, &ParseNestedMeta<'_>) -> syn::Result<()>,
+    mut read_entry: impl FnMut(&str, &ParseNestedMeta<'_>) -> syn::Result<()>,
 ) {
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
         let parsed = attribute.parse_nested_meta(|meta| {
             let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
-            each(&name, &meta)
+            read_entry(&name, &meta)
         });
         if let Err(error) = parsed {
             errors.push(error);
@@ -81,7 +81,7 @@ fn text(meta: &ParseNestedMeta<'_>) -> syn::Result<String> {
 }
 
 /// Skips `= value`, if there is one.
-fn ignore(meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
+fn skip_value(meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
     if meta.input.peek(Token![=]) {
         meta.value()?.parse::<syn::Expr>()?;
     } else if meta.input.peek(syn::token::Paren) {
@@ -92,41 +92,44 @@ fn ignore(meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
     Ok(())
 }
 
-/// Reads `rename = "x"` or `rename(serialize = "…", deserialize = "…")`. Returns the name it is read by, and whether
-/// it is also written by it.
+/// Reads `rename = "x"` or `rename(serialize = "…", deserialize = "…")`. Returns the name for
+/// deserialization, and whether serialization uses the same name.
 fn rename(meta: &ParseNestedMeta<'_>) -> syn::Result<(Option<String>, bool)> {
     if meta.input.peek(Token![=]) {
         return Ok((Some(text(meta)?), true));
     }
-    let (mut read, mut written) = (None, None);
+    let (mut deserialized, mut serialized) = (None, None);
     meta.parse_nested_meta(|meta| {
-        let side = if meta.path.is_ident("deserialize") { &mut read } else { &mut written };
+        let side = if meta.path.is_ident("deserialize") { &mut deserialized } else { &mut serialized };
         *side = Some(text(&meta)?);
         Ok(())
     })?;
-    let same = read == written;
-    Ok((read, same))
+    let is_symmetric = deserialized == serialized;
+    Ok((deserialized, is_symmetric))
 }
 
 fn case(meta: &ParseNestedMeta<'_>) -> syn::Result<(Option<Case>, bool)> {
     let span = meta.path.clone();
-    let (name, same) = rename(meta)?;
-    let Some(name) = name else { return Ok((None, same)) };
+    let (name, is_symmetric) = rename(meta)?;
+    let Some(name) = name else { return Ok((None, is_symmetric)) };
     match CASES.iter().find(|(known, _)| *known == name) {
-        Some((_, case)) => Ok((Some(*case), same)),
+        Some((_, case)) => Ok((Some(*case), is_symmetric)),
         None => Err(syn::Error::new_spanned(
             span,
-            format!("unknown case `{name}`; serde has {}", names::list(CASES.iter().map(|(name, _)| *name))),
+            format!(
+                "unknown case `{name}`; serde has {}",
+                names::quoted_list(CASES.iter().map(|(name, _)| *name))
+            ),
         )),
     }
 }
 
-fn refuse(meta: &ParseNestedMeta<'_>, what: &str) -> syn::Error {
+fn unsupported(meta: &ParseNestedMeta<'_>, reason: &str) -> syn::Error {
     let name = meta.path.to_token_stream();
     syn::Error::new_spanned(
         &meta.path,
         format!(
-            "`#[serde({name})]` {what}, so no schema follows from the type; implement `ToolInput` by hand"
+            "`#[serde({name})]` {reason}, so no schema follows from the type; implement `ToolInput` by hand"
         ),
     )
 }
@@ -135,34 +138,38 @@ fn refuse(meta: &ParseNestedMeta<'_>, what: &str) -> syn::Error {
 pub(crate) fn container(attributes: &[Attribute], errors: &mut Errors) -> ContainerAttr {
     let mut attr = ContainerAttr::default();
     let (mut tag, mut content) = (None, None);
-    entries(attributes, errors, |name, meta| {
+    read_entries(attributes, errors, |name, meta| {
         match name {
             "rename" => {
-                let (rename, same) = rename(meta)?;
+                let (rename, is_symmetric) = rename(meta)?;
                 attr.rename = rename;
-                attr.asymmetric |= !same;
+                attr.asymmetric |= !is_symmetric;
             }
             "rename_all" | "rename_all_fields" => {
-                let (case, same) = case(meta)?;
-                attr.asymmetric |= !same;
+                let (case, is_symmetric) = case(meta)?;
+                attr.asymmetric |= !is_symmetric;
                 *(if name == "rename_all" { &mut attr.rename_all } else { &mut attr.rename_all_fields }) =
                     case;
             }
             "default" if meta.input.peek(Token![=]) => {
-                return Err(refuse(meta, "with a path on a whole type takes fields from a function"));
+                return Err(unsupported(meta, "with a path on a whole type takes fields from a function"));
             }
             "default" => attr.default = true,
             "tag" => tag = Some(text(meta)?),
             "content" => content = Some(text(meta)?),
             "untagged" => attr.tagging = Tagging::Untagged,
-            "from" | "try_from" | "remote" => return Err(refuse(meta, "reads the type from another one")),
+            "from" | "try_from" | "remote" => {
+                return Err(unsupported(meta, "reads the type from another one"));
+            }
             "into" => {
                 attr.asymmetric = true;
-                ignore(meta)?;
+                skip_value(meta)?;
             }
-            "variant_identifier" | "field_identifier" => return Err(refuse(meta, "is for deserialisers")),
+            "variant_identifier" | "field_identifier" => {
+                return Err(unsupported(meta, "is for deserialisers"));
+            }
             // These do not affect the representation.
-            _ => ignore(meta)?,
+            _ => skip_value(meta)?,
         }
         Ok(())
     });
@@ -177,16 +184,18 @@ pub(crate) fn container(attributes: &[Attribute], errors: &mut Errors) -> Contai
 /// Reads the attributes of a variant.
 pub(crate) fn variant(attributes: &[Attribute], errors: &mut Errors) -> VariantAttr {
     let mut attr = VariantAttr::default();
-    entries(attributes, errors, |name, meta| {
+    read_entries(attributes, errors, |name, meta| {
         match name {
             "rename" => attr.rename = rename(meta)?.0,
             "alias" => attr.aliases.push(text(meta)?),
             "rename_all" => attr.rename_all = case(meta)?.0,
             "skip" | "skip_deserializing" => attr.skip = true,
-            "other" => return Err(refuse(meta, "takes every name")),
-            "untagged" => return Err(refuse(meta, "on one variant mixes two ways to identify variants")),
-            "with" | "deserialize_with" => return Err(refuse(meta, "reads the variant by a function")),
-            _ => ignore(meta)?,
+            "other" => return Err(unsupported(meta, "takes every name")),
+            "untagged" => {
+                return Err(unsupported(meta, "on one variant mixes two ways to identify variants"));
+            }
+            "with" | "deserialize_with" => return Err(unsupported(meta, "reads the variant by a function")),
+            _ => skip_value(meta)?,
         }
         Ok(())
     });
@@ -196,12 +205,12 @@ pub(crate) fn variant(attributes: &[Attribute], errors: &mut Errors) -> VariantA
 /// Reads the attributes of a field.
 pub(crate) fn field(attributes: &[Attribute], errors: &mut Errors) -> FieldAttr {
     let mut attr = FieldAttr::default();
-    entries(attributes, errors, |name, meta| {
+    read_entries(attributes, errors, |name, meta| {
         match name {
             "rename" => {
-                let (rename, same) = rename(meta)?;
+                let (rename, is_symmetric) = rename(meta)?;
                 attr.rename = rename;
-                attr.asymmetric |= !same;
+                attr.asymmetric |= !is_symmetric;
             }
             "alias" => attr.aliases.push(text(meta)?),
             "default" if meta.input.peek(Token![=]) => {
@@ -211,12 +220,12 @@ pub(crate) fn field(attributes: &[Attribute], errors: &mut Errors) -> FieldAttr 
             "default" => attr.default = Some(Default::OfType),
             "flatten" => attr.flatten = true,
             "skip" | "skip_deserializing" => attr.skip = true,
-            "with" | "deserialize_with" => return Err(refuse(meta, "reads the field by a function")),
+            "with" | "deserialize_with" => return Err(unsupported(meta, "reads the field by a function")),
             "serialize_with" | "skip_serializing" => {
                 attr.asymmetric = true;
-                ignore(meta)?;
+                skip_value(meta)?;
             }
-            _ => ignore(meta)?,
+            _ => skip_value(meta)?,
         }
         Ok(())
     });

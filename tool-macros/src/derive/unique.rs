@@ -31,9 +31,9 @@ pub(super) fn check(input: &Input, errors: &mut Errors) {
     }
 }
 
-/// The names of a field or a variant: its own, and the aliases.
-fn names<'a>(own: &'a str, aliases: &'a [String]) -> impl Iterator<Item = &'a str> {
-    [own].into_iter().chain(aliases.iter().map(String::as_str))
+/// Returns the name and the aliases of a field or a variant.
+fn all_names<'a>(name: &'a str, aliases: &'a [String]) -> impl Iterator<Item = &'a str> {
+    [name].into_iter().chain(aliases.iter().map(String::as_str))
 }
 
 fn check_variants(variants: &[Variant], tagging: &Tagging, errors: &mut Errors) {
@@ -41,8 +41,8 @@ fn check_variants(variants: &[Variant], tagging: &Tagging, errors: &mut Errors) 
     for variant in variants {
         // Untagged enums do not use the names.
         if !matches!(tagging, Tagging::Untagged) {
-            for name in names(&variant.name, &variant.aliases) {
-                twice(
+            for name in all_names(&variant.name, &variant.aliases) {
+                report_duplicate(
                     &mut seen,
                     name,
                     &variant.ident,
@@ -61,9 +61,9 @@ fn check_variants(variants: &[Variant], tagging: &Tagging, errors: &mut Errors) 
 fn check_fields(owner: &str, payload: &Payload, tag: Option<&str>, errors: &mut Errors) {
     let Payload::Named(fields) = payload else { return };
     let mut seen: Vec<&str> = Vec::new();
-    let is_own = |field: &&Field| !field.serde.skip && !field.serde.flatten;
-    for field in fields.iter().filter(is_own) {
-        for name in names(&field.name, &field.aliases) {
+    let has_own_name = |field: &&Field| !field.serde.skip && !field.serde.flatten;
+    for field in fields.iter().filter(has_own_name) {
+        for name in all_names(&field.name, &field.aliases) {
             let message = || format!("two fields of `{owner}` are called `{name}` in JSON");
             if tag == Some(name) {
                 errors.at(
@@ -71,21 +71,21 @@ fn check_fields(owner: &str, payload: &Payload, tag: Option<&str>, errors: &mut 
                     format!("a field and the tag of `{owner}` are both called `{name}` in JSON"),
                 );
             }
-            twice(&mut seen, name, &field.member, message, errors);
+            report_duplicate(&mut seen, name, &field.member, message, errors);
         }
     }
 }
 
-fn twice<'a>(
+fn report_duplicate<'a>(
     seen: &mut Vec<&'a str>,
     name: &'a str,
-    at: impl ToTokens,
+    tokens: impl ToTokens,
     message: impl FnOnce() -> String,
     errors: &mut Errors,
 ) {
     if seen.contains(&name) {
-        let at: TokenStream = at.to_token_stream();
-        errors.at(at, message());
+        let tokens: TokenStream = tokens.to_token_stream();
+        errors.at(tokens, message());
     }
     seen.push(name);
 }

@@ -6,17 +6,17 @@ use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::ToolResult;
 use toolgen_macros::tool;
 
-use super::{check_absolute, size, unusable};
-use crate::files::{image, numbered};
-use crate::text::{Excerpt, Range, excerpt, head, image_type, is_binary};
-use crate::work_dir::{Metadata, WorkDir, permissions};
+use super::{check_absolute, format_size, read_error};
+use crate::files::{image, number_lines};
+use crate::text::{Excerpt, Range, image_type, is_binary, read_excerpt, read_head};
+use crate::work_dir::{Metadata, WorkDir, format_permissions};
 
 /// Maximum size of an image, in bytes: 20 MiB.
-const MAX_IMAGE: u64 = 20 << 20;
+const MAX_IMAGE_BYTES: u64 = 20 << 20;
 /// Maximum length of a line, in bytes; the rest is omitted.
 const MAX_LINE_BYTES: usize = 2_000;
 /// Maximum size of the returned text, in bytes: 1 MiB.
-const MAX_SHOWN: usize = 1 << 20;
+const MAX_TEXT_BYTES: usize = 1 << 20;
 /// Number of bytes of a binary file that are dumped.
 const HEX_DUMP_BYTES: usize = 1024;
 /// Number of lines shown before and after a line that matches find_section.
@@ -51,33 +51,40 @@ pub(super) fn view(
     ctx: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
     check_absolute(&file_path, "file_path")?;
-    let place = WorkDir::of(ctx)?;
-    let failed = |error| unusable(&error, &file_path, "Error reading file");
-    let (mut file, metadata) = place.file(&file_path).map_err(failed)?;
+    let work_dir = WorkDir::of(ctx)?;
+    let to_error = |error| read_error(&error, &file_path, "Error reading file");
+    let (mut file, metadata) = work_dir.open_file(&file_path).map_err(to_error)?;
     let length = metadata.len();
-    let start = head(&mut file).map_err(failed)?;
-    let about = if include_metadata { about(&file_path, &metadata) } else { String::new() };
-    if let Some(mime_type) = image_type(&start, length).filter(|_| length <= MAX_IMAGE) {
-        let image = image(file, mime_type).map_err(failed)?;
-        let text = format!("{about}MIME type: {mime_type}\nImage file: {file_path}");
+    let head = read_head(&mut file).map_err(to_error)?;
+    let metadata_text =
+        if include_metadata { describe_metadata(&file_path, &metadata) } else { String::new() };
+    if let Some(mime_type) = image_type(&head, length).filter(|_| length <= MAX_IMAGE_BYTES) {
+        let image = image(file, mime_type).map_err(to_error)?;
+        let text = format!("{metadata_text}MIME type: {mime_type}\nImage file: {file_path}");
         return Ok(ToolResult::text(text).with_content(image));
     }
-    if is_binary(&start) {
-        return Ok(ToolResult::text(binary(&about, &file_path, length, &start, include_hex_dump)));
+    if is_binary(&head) {
+        return Ok(ToolResult::text(describe_binary(
+            &metadata_text,
+            &file_path,
+            length,
+            &head,
+            include_hex_dump,
+        )));
     }
     let (mut first, mut count) = (offset.saturating_add(1), limit);
     let mut section = String::new();
-    if let Some(wanted) = find_section {
-        let whole = Range { first: 1, count: u64::MAX, bytes: 10 << 20, line: MAX_LINE_BYTES };
-        let lines = excerpt(&file, whole, ctx).map_err(failed)?.lines;
-        std::io::Seek::rewind(&mut file).map_err(failed)?;
-        if let Some(found) = find(&lines, &wanted) {
-            (first, count) = found;
-            section = format!("Found section matching '{wanted}':\n");
+    if let Some(heading_text) = find_section {
+        let range = Range { first: 1, count: u64::MAX, max_bytes: 10 << 20, max_line_bytes: MAX_LINE_BYTES };
+        let lines = read_excerpt(&file, range, ctx).map_err(to_error)?.lines;
+        std::io::Seek::rewind(&mut file).map_err(to_error)?;
+        if let Some(location) = locate_section(&lines, &heading_text) {
+            (first, count) = location;
+            section = format!("Found section matching '{heading_text}':\n");
         }
     }
-    let range = Range { first, count, bytes: MAX_SHOWN, line: MAX_LINE_BYTES };
-    let Excerpt { lines, total, .. } = excerpt(file, range, ctx).map_err(failed)?;
+    let range = Range { first, count, max_bytes: MAX_TEXT_BYTES, max_line_bytes: MAX_LINE_BYTES };
+    let Excerpt { lines, total, .. } = read_excerpt(file, range, ctx).map_err(to_error)?;
     if lines.is_empty() && first > 1 {
         return Err(ToolError::failed(format!("Offset {offset} exceeds file length")));
     }
@@ -85,51 +92,52 @@ pub(super) fn view(
     if section.is_empty() && (first > 1 || last < total) {
         section = format!("Showing lines {first} to {last} of {total}\n");
     }
-    let text = if show_line_numbers { numbered(&lines, first, 5) } else { lines.join("\n") };
-    Ok(ToolResult::text(format!("{about}File: {file_path}\n{section}\n{text}")))
+    let text = if show_line_numbers { number_lines(&lines, first, 5) } else { lines.join("\n") };
+    Ok(ToolResult::text(format!("{metadata_text}File: {file_path}\n{section}\n{text}")))
 }
 
 /// Describes the metadata of a file.
-fn about(path: &str, metadata: &Metadata) -> String {
+fn describe_metadata(path: &str, metadata: &Metadata) -> String {
     let modified = metadata.modified().map(|time| rfc3339(time.into_std())).unwrap_or_default();
-    let (size, rights) = (size(metadata.len()), permissions(metadata));
-    format!("File: {path}\nSize: {size}\nPermissions: {rights}\nModified: {modified}\n\n")
+    let (size, permissions) = (format_size(metadata.len()), format_permissions(metadata));
+    format!("File: {path}\nSize: {size}\nPermissions: {permissions}\nModified: {modified}\n\n")
 }
 
-fn binary(about: &str, path: &str, length: u64, start: &[u8], dump: bool) -> String {
-    let named = format!("File: {path}\nSize: {length} bytes\n");
-    let about = if about.is_empty() { &named } else { about };
-    let rest = if dump {
-        format!("Hex Dump Preview (first 1KB):\n{}\n", hex(&start[..start.len().min(HEX_DUMP_BYTES)]))
+fn describe_binary(metadata_text: &str, path: &str, length: u64, head: &[u8], include_dump: bool) -> String {
+    let default_header = format!("File: {path}\nSize: {length} bytes\n");
+    let header = if metadata_text.is_empty() { &default_header } else { metadata_text };
+    let details = if include_dump {
+        format!("Hex Dump Preview (first 1KB):\n{}\n", hex_dump(&head[..head.len().min(HEX_DUMP_BYTES)]))
     } else {
         "This is a binary file. Use include_hex_dump=true to see a hexadecimal preview.\n".to_owned()
     };
-    format!("{about}Type: Binary file\nMIME type: application/octet-stream\n\n{rest}")
+    format!("{header}Type: Binary file\nMIME type: application/octet-stream\n\n{details}")
 }
 
 /// Formats bytes in hexadecimal and as text, 16 per line.
-fn hex(bytes: &[u8]) -> String {
+fn hex_dump(bytes: &[u8]) -> String {
     let lines = bytes.chunks(16).enumerate().map(|(row, bytes)| {
         let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let (left, right) = digits.split_at(digits.len().min(8));
-        let visible =
+        let printable =
             |byte: &u8| if byte.is_ascii_graphic() || *byte == b' ' { char::from(*byte) } else { '.' };
-        let text: String = bytes.iter().map(visible).collect();
+        let text: String = bytes.iter().map(printable).collect();
         format!("{:08x}  {:23}  {:23}  |{text}|", row * 16, left.join(" "), right.join(" "))
     });
     lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Locates a section: its first line, counted from 1, and its number of lines.
-fn find(lines: &[String], wanted: &str) -> Option<(u64, u64)> {
-    let wanted = wanted.to_lowercase();
+fn locate_section(lines: &[String], heading_text: &str) -> Option<(u64, u64)> {
+    let heading_text = heading_text.to_lowercase();
     let level = |line: &str| line.trim_start().bytes().take_while(|byte| *byte == b'#').count();
-    let mut holding = lines.iter().enumerate().filter(|(_, line)| line.to_lowercase().contains(&wanted));
-    let (first, _) = holding.clone().next()?;
-    if let Some((start, heading)) = holding.find(|(_, line)| level(line) > 0) {
+    let mut matching =
+        lines.iter().enumerate().filter(|(_, line)| line.to_lowercase().contains(&heading_text));
+    let (first, _) = matching.clone().next()?;
+    if let Some((start, heading)) = matching.find(|(_, line)| level(line) > 0) {
         let is_next = |line: &&String| (1..=level(heading)).contains(&level(line));
-        let inner = lines[start + 1..].iter().take_while(|line| !is_next(line)).count();
-        return Some((start as u64 + 1, inner as u64 + 1));
+        let body_lines = lines[start + 1..].iter().take_while(|line| !is_next(line)).count();
+        return Some((start as u64 + 1, body_lines as u64 + 1));
     }
     let start = (first as u64 + 1).saturating_sub(CONTEXT_LINES.0).max(1);
     Some((start, first as u64 + 1 + CONTEXT_LINES.1 - start + 1))
@@ -151,9 +159,9 @@ mod tests {
             ("intro", Some((1, 16))),
             ("none", None),
         ];
-        for (wanted, expected) in cases {
-            assert_eq!(find(&lines, wanted), expected, "{wanted}");
+        for (heading_text, expected) in cases {
+            assert_eq!(locate_section(&lines, heading_text), expected, "{heading_text}");
         }
-        assert_eq!(find(&[], "x"), None);
+        assert_eq!(locate_section(&[], "x"), None);
     }
 }

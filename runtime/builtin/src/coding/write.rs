@@ -7,10 +7,10 @@ use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_macros::tool;
 
-use super::{check_absolute, unusable};
-use crate::edit::{Mismatch, replaced};
+use super::{check_absolute, read_error};
+use crate::edit::{Mismatch, replace_once};
 use crate::text::is_binary;
-use crate::work_dir::{MAX_WHOLE, Missing, WorkDir, refused};
+use crate::work_dir::{MAX_FILE_BYTES, MissingDirs, WorkDir, file_error};
 
 /// Edits a file: replaces ONE occurrence of old_string. It must occur only once and match exactly, including white
 /// space. Include three to five lines around the change. For several changes, call it several times; to replace a
@@ -36,32 +36,33 @@ pub(super) fn edit(
     ctx: &ToolContext,
 ) -> Result<String, ToolError> {
     check_absolute(&file_path, "file_path")?;
-    if new_string.len() as u64 > MAX_WHOLE {
+    if new_string.len() as u64 > MAX_FILE_BYTES {
         return Err(ToolError::failed("new_string is too large (over 10MB)"));
     }
-    let place = WorkDir::of(ctx)?;
+    let work_dir = WorkDir::of(ctx)?;
     if old_string.is_empty() {
-        place.create(&file_path, new_string.as_bytes(), ctx).map_err(|error| match error.kind() {
+        work_dir.create(&file_path, new_string.as_bytes(), ctx).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => ToolError::failed(format!(
                 "File already exists: {file_path}. Use a non-empty old_string to modify it."
             )),
-            ErrorKind::NotFound => no_directory(&file_path),
-            _ => refused(&error, "file_path", "Error creating file", ""),
+            ErrorKind::NotFound => missing_directory(&file_path),
+            _ => file_error(&error, "file_path", "Error creating file", ""),
         })?;
         return Ok(format!("Created new file: {file_path}"));
     }
-    let bytes = place.read(&file_path).map_err(|error| unusable(&error, &file_path, "Error reading file"))?;
+    let bytes =
+        work_dir.read(&file_path).map_err(|error| read_error(&error, &file_path, "Error reading file"))?;
     let content = if is_binary(&bytes) { None } else { String::from_utf8(bytes).ok() };
     let content = content.ok_or_else(|| {
         ToolError::failed("Cannot edit binary files. Use a different tool for binary file manipulation.")
     })?;
-    let edited = replaced(&content, &old_string, &new_string).map_err(mismatch)?;
-    let written = place.write(&file_path, edited.as_bytes(), Missing::Refuse, ctx);
-    written.map_err(|error| refused(&error, "file_path", "Error writing to file", ""))?;
+    let edited = replace_once(&content, &old_string, &new_string).map_err(mismatch_error)?;
+    let result = work_dir.write(&file_path, edited.as_bytes(), MissingDirs::Reject, ctx);
+    result.map_err(|error| file_error(&error, "file_path", "Error writing to file", ""))?;
     Ok(format!("Successfully edited file: {file_path}\nReplaced 1 occurrence of the specified text."))
 }
 
-fn mismatch(reason: Mismatch) -> ToolError {
+fn mismatch_error(reason: Mismatch) -> ToolError {
     ToolError::failed(match reason {
         Mismatch::Missing(_) => {
             "The specified old_string was not found in the file. Please check the string and try again."
@@ -98,16 +99,16 @@ pub(super) fn replace(
     ctx: &ToolContext,
 ) -> Result<String, ToolError> {
     check_absolute(&file_path, "file_path")?;
-    let written = WorkDir::of(ctx)?.write(&file_path, content.as_bytes(), Missing::Refuse, ctx);
-    let existed = written.map_err(|error| match error.kind() {
-        ErrorKind::NotFound => no_directory(&file_path),
-        _ => refused(&error, "file_path", "Error writing file", ""),
+    let result = WorkDir::of(ctx)?.write(&file_path, content.as_bytes(), MissingDirs::Reject, ctx);
+    let existed = result.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => missing_directory(&file_path),
+        _ => file_error(&error, "file_path", "Error writing file", ""),
     })?;
-    let what = if existed { "replaced existing" } else { "created new" };
-    Ok(format!("Successfully {what} file: {file_path}"))
+    let action = if existed { "replaced existing" } else { "created new" };
+    Ok(format!("Successfully {action} file: {file_path}"))
 }
 
-fn no_directory(path: &str) -> ToolError {
+fn missing_directory(path: &str) -> ToolError {
     let directory = Path::new(path).parent().unwrap_or(Path::new("/"));
     ToolError::failed(format!("Directory does not exist: {}", directory.display()))
 }

@@ -22,7 +22,7 @@ const MAX_BACKOFF: Duration = Duration::from_secs(5);
 pub(super) struct Breaker {
     failures: VecDeque<Instant>,
     /// End of the time in which all calls are rejected; then one connection is tried.
-    open: Option<Instant>,
+    open_until: Option<Instant>,
 }
 
 impl Breaker {
@@ -32,10 +32,10 @@ impl Breaker {
     ///
     /// Returns the remaining time if the circuit is open.
     pub(super) fn attempt(&mut self, now: Instant) -> Result<Duration, Duration> {
-        if let Some(open) = self.open.filter(|open| *open > now) {
-            return Err(open - now);
+        if let Some(open_until) = self.open_until.filter(|open_until| *open_until > now) {
+            return Err(open_until - now);
         }
-        self.forget(now);
+        self.remove_expired(now);
         let Some(doublings) = self.failures.len().checked_sub(1) else { return Ok(Duration::ZERO) };
         let doublings = u32::try_from(doublings.min(16)).unwrap_or(16);
         let delay = INITIAL_BACKOFF.saturating_mul(1 << doublings).min(MAX_BACKOFF);
@@ -46,21 +46,21 @@ impl Breaker {
 
     /// Records that a connection could not be established, or was lost.
     pub(super) fn failed(&mut self, now: Instant) {
-        self.forget(now);
+        self.remove_expired(now);
         self.failures.push_back(now);
-        if self.failures.len() >= FAILURE_THRESHOLD || self.open.is_some() {
-            self.open = Some(now + RESET);
+        if self.failures.len() >= FAILURE_THRESHOLD || self.open_until.is_some() {
+            self.open_until = Some(now + RESET);
         }
     }
 
     /// Records a successful connection. This closes the circuit, but earlier failures still count.
     pub(super) fn connected(&mut self) {
-        if self.open.take().is_some() {
+        if self.open_until.take().is_some() {
             self.failures.clear();
         }
     }
 
-    fn forget(&mut self, now: Instant) {
+    fn remove_expired(&mut self, now: Instant) {
         while self.failures.front().is_some_and(|failure| now.duration_since(*failure) > WINDOW) {
             self.failures.pop_front();
         }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep_until};
 use toolgen_kernel::base::future::BoxFuture;
 
-use super::inbox::{Inbox, OnNotice, Reply, Ticket};
+use super::inbox::{Inbox, OnProgress, Reply, Ticket};
 
 /// How long to wait after a disconnect for the transport to report whether a message was written.
 const WRITE_STATUS_TIMEOUT: Duration = Duration::from_secs(3);
@@ -23,27 +23,27 @@ const NO_TIMEOUT: Duration = Duration::from_secs(365 * 86_400);
 /// Carries messages to a server, and puts its messages into the [`Inbox`]. Dropping a transport stops everything that
 /// it has started.
 pub(super) trait Transport: Send + Sync {
-    /// Sends a message. Several may be in flight concurrently; their order is preserved.
+    /// Sends a message. Several messages may be in flight concurrently; their order is preserved.
     ///
     /// A response is put into the inbox, possibly before this future completes. The future may be dropped: the
     /// message is then sent completely or not at all.
-    fn send(&self, message: Message) -> BoxFuture<'_, Result<(), Broken>>;
+    fn send(&self, message: Message) -> BoxFuture<'_, Result<(), TransportError>>;
 
     /// Notifies the server, without waiting, that a request was cancelled.
     fn cancel(&self, id: u64);
 
     /// Whether the connection ends when a message cannot be sent; the inbox then receives the reason.
-    fn breaks(&self) -> bool {
+    fn closes_on_send_error(&self) -> bool {
         false
     }
 
     /// Records the negotiated protocol version, such as `2025-11-25`.
-    fn agreed(&self, revision: &str) {
-        let _ = revision;
+    fn set_version(&self, version: &str) {
+        let _ = version;
     }
 
     /// Whether arguments are also sent as headers.
-    fn repeats(&self) -> bool {
+    fn sends_argument_headers(&self) -> bool {
         false
     }
 
@@ -52,18 +52,18 @@ pub(super) trait Transport: Send + Sync {
     /// # Errors
     ///
     /// Returns the reason if the schema's header annotations are invalid. Such a tool is not offered.
-    fn repeated(&self, schema: &Value, arguments: &Value) -> Result<Vec<(String, String)>, String> {
+    fn argument_headers(&self, schema: &Value, arguments: &Value) -> Result<Vec<(String, String)>, String> {
         let _ = (schema, arguments);
         Ok(Vec::new())
     }
 
     /// Whether server-initiated messages can be received.
-    fn hears(&self) -> bool {
+    fn receives_server_messages(&self) -> bool {
         true
     }
 
     /// Describes invalid output of the server, as the end of a sentence; empty if there was none.
-    fn wrote(&self) -> String {
+    fn describe_output(&self) -> String {
         String::new()
     }
 
@@ -89,11 +89,11 @@ pub(super) struct Message {
 
 /// Failure to send a message.
 #[derive(Clone, Debug)]
-pub(super) struct Broken {
+pub(super) struct TransportError {
     /// Whether the server may have received the message, or part of it.
     pub(super) written: bool,
-    /// What went wrong.
-    pub(super) why: String,
+    /// The reason of the failure.
+    pub(super) reason: String,
 }
 
 /// A connection to a server. Requests run concurrently, and no lock is held during a request.
@@ -114,7 +114,7 @@ pub(super) struct Request {
     /// Timeouts of the request.
     pub(super) timeouts: RequestTimeouts,
     /// Callback for progress.
-    pub(super) on_progress: Option<OnNotice>,
+    pub(super) on_progress: Option<OnProgress>,
 }
 
 /// Timeouts of a request.
@@ -127,8 +127,8 @@ pub(super) struct RequestTimeouts {
 }
 
 impl RequestTimeouts {
-    /// No limits.
-    pub(super) const ENDLESS: RequestTimeouts = RequestTimeouts { idle: NO_TIMEOUT, total: NO_TIMEOUT };
+    /// No timeouts.
+    pub(super) const UNLIMITED: RequestTimeouts = RequestTimeouts { idle: NO_TIMEOUT, total: NO_TIMEOUT };
 
     /// Uses `total` as both the total and the idle timeout.
     pub(super) fn of(total: Duration) -> RequestTimeouts {
@@ -153,24 +153,17 @@ pub(super) enum Failure {
     /// The request was sent, completely or in part, and there will be no response, for this reason.
     ConnectionLost(String),
     /// The response cannot be parsed, for this reason.
-    Unread(String),
-    /// The idle timeout elapsed. Holds the timeout and what arrived instead of a response, if anything.
-    Silent(Duration, String),
-    /// The total timeout elapsed. Holds the timeout and what arrived instead of a response, if anything.
-    Late(Duration, String),
+    Unparsable(String),
+    /// The idle timeout elapsed. Holds the timeout and a description of stray responses, which may be empty.
+    IdleTimeout(Duration, String),
+    /// The total timeout elapsed. Holds the timeout and a description of stray responses, which may be empty.
+    TotalTimeout(Duration, String),
 }
 
 impl Request {
     /// Creates a request without parameters.
-    pub(super) fn new(method: &'static str, patience: RequestTimeouts) -> Request {
-        Request {
-            method,
-            params: Map::new(),
-            name: None,
-            headers: Vec::new(),
-            timeouts: patience,
-            on_progress: None,
-        }
+    pub(super) fn new(method: &'static str, timeouts: RequestTimeouts) -> Request {
+        Request { method, params: Map::new(), name: None, headers: Vec::new(), timeouts, on_progress: None }
     }
 
     /// Serializes the request with its ID.
@@ -204,13 +197,13 @@ impl Connection {
     ///
     /// Returns the reason if there is no result.
     pub(super) async fn request(&self, request: Request) -> Result<Value, Failure> {
-        let patience = request.timeouts;
-        let ticket = self.inbox.expect(request.on_progress.clone()).map_err(Failure::NotSent)?;
+        let timeouts = request.timeouts;
+        let ticket = self.inbox.register(request.on_progress.clone()).map_err(Failure::NotSent)?;
         // These requests cannot be cancelled.
-        let cancels = !matches!(request.method, "initialize" | "server/discover");
+        let is_cancellable = !matches!(request.method, "initialize" | "server/discover");
         let sending = self.transport.send(request.message(ticket.id));
-        let waiting = PendingRequest { ticket, transport: &self.transport, cancels };
-        await_response(waiting, sending, patience).await
+        let pending = PendingRequest { ticket, transport: &self.transport, is_cancellable };
+        await_response(pending, sending, timeouts).await
     }
 
     /// Sends a notification, or a response to a server request.
@@ -218,23 +211,27 @@ impl Connection {
     /// # Errors
     ///
     /// Returns the reason if the message was not sent.
-    pub(super) async fn notify(&self, method: &'static str, mut message: Value) -> Result<(), Broken> {
+    pub(super) async fn notify(
+        &self,
+        method: &'static str,
+        mut message: Value,
+    ) -> Result<(), TransportError> {
         message["jsonrpc"] = Value::from("2.0");
         let text = message.to_string();
         self.transport.send(Message { text, id: None, method, name: None, headers: Vec::new() }).await
     }
 }
 
-/// A pending request, which is cancelled if this is dropped without a response.
+/// A pending request. Dropping it without a response cancels the request.
 struct PendingRequest<'t> {
     ticket: Ticket,
     transport: &'t Arc<dyn Transport>,
-    cancels: bool,
+    is_cancellable: bool,
 }
 
 impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
-        if self.cancels && self.ticket.is_open() {
+        if self.is_cancellable && self.ticket.is_open() {
             self.transport.cancel(self.ticket.id);
         }
     }
@@ -242,20 +239,20 @@ impl Drop for PendingRequest<'_> {
 
 /// Awaits the response while the request is sent, until a timeout elapses.
 async fn await_response(
-    mut waiting: PendingRequest<'_>,
-    sending: impl Future<Output = Result<(), Broken>>,
-    patience: RequestTimeouts,
+    mut pending: PendingRequest<'_>,
+    sending: impl Future<Output = Result<(), TransportError>>,
+    timeouts: RequestTimeouts,
 ) -> Result<Value, Failure> {
     let mut sending = pin!(sending);
     let started = Instant::now();
-    let mut sleep = pin!(sleep_until(started + patience.idle.min(patience.total)));
-    // Whether the message was written, why there is no response, and whether both are final.
-    let (mut written, mut cause, mut known) = (None, None, false);
-    let failed = |written, cause| {
+    let mut sleep = pin!(sleep_until(started + timeouts.idle.min(timeouts.total)));
+    // Whether the message was written, the cause of a missing response, and whether both are final.
+    let (mut written, mut cause, mut is_final) = (None, None, false);
+    let failure = |written, cause| {
         Poll::Ready(Err(if written { Failure::ConnectionLost(cause) } else { Failure::NotSent(cause) }))
     };
     poll_fn(|cx| {
-        if !known && let Poll::Ready(reply) = Pin::new(&mut waiting.ticket.reply).poll(cx) {
+        if !is_final && let Poll::Ready(reply) = Pin::new(&mut pending.ticket.reply).poll(cx) {
             match reply {
                 Ok(Reply::Result(result @ Value::Object(_))) => return Poll::Ready(Ok(result)),
                 Ok(Reply::Result(_)) => {
@@ -265,38 +262,38 @@ async fn await_response(
                 Ok(Reply::Error { code, message, data }) => {
                     return Poll::Ready(Err(Failure::Refused { code, message, data }));
                 }
-                Ok(Reply::Unread(cause)) => return Poll::Ready(Err(Failure::Unread(cause))),
+                Ok(Reply::Unparsable(cause)) => return Poll::Ready(Err(Failure::Unparsable(cause))),
                 Ok(Reply::Lost(reason)) => cause = Some(reason),
                 Err(_) => cause = Some("the connection was dropped".to_owned()),
             }
-            known = true;
+            is_final = true;
             sleep.as_mut().reset(Instant::now() + WRITE_STATUS_TIMEOUT);
         }
         if written.is_none()
             && let Poll::Ready(outcome) = sending.as_mut().poll(cx)
         {
-            written = Some(outcome.as_ref().map_or_else(|broken| broken.written, |()| true));
-            if let Err(Broken { why: reason, .. }) = outcome {
+            written = Some(outcome.as_ref().map_or_else(|error| error.written, |()| true));
+            if let Err(TransportError { reason, .. }) = outcome {
                 cause.get_or_insert(reason);
-                known |= !waiting.transport.breaks();
+                is_final |= !pending.transport.closes_on_send_error();
                 sleep.as_mut().reset(Instant::now() + WRITE_STATUS_TIMEOUT);
             }
         }
-        if let (Some(written), true) = (written, known) {
-            return failed(written, cause.take().unwrap_or_default());
+        if let (Some(written), true) = (written, is_final) {
+            return failure(written, cause.take().unwrap_or_default());
         }
         while sleep.as_mut().poll(cx).is_ready() {
             if let Some(cause) = cause.take() {
-                return failed(written.unwrap_or(true), cause);
+                return failure(written.unwrap_or(true), cause);
             }
-            let (now, heard) = (Instant::now(), waiting.ticket.last_activity());
-            if now >= started + patience.total {
-                return Poll::Ready(Err(Failure::Late(patience.total, waiting.ticket.strays())));
+            let (now, last_activity) = (Instant::now(), pending.ticket.last_activity());
+            if now >= started + timeouts.total {
+                return Poll::Ready(Err(Failure::TotalTimeout(timeouts.total, pending.ticket.strays())));
             }
-            if now >= heard + patience.idle {
-                return Poll::Ready(Err(Failure::Silent(patience.idle, waiting.ticket.strays())));
+            if now >= last_activity + timeouts.idle {
+                return Poll::Ready(Err(Failure::IdleTimeout(timeouts.idle, pending.ticket.strays())));
             }
-            sleep.as_mut().reset((heard + patience.idle).min(started + patience.total));
+            sleep.as_mut().reset((last_activity + timeouts.idle).min(started + timeouts.total));
         }
         Poll::Pending
     })

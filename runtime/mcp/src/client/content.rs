@@ -11,10 +11,10 @@ use toolgen_kernel::call::structured::{INVALID_OUTPUT, Structured};
 use toolgen_kernel::schema::shape::decode::result_problems;
 use toolgen_kernel::spec::ToolSpec;
 
-use super::reading::{self, Written};
+use super::reading::{self, OriginalText};
 
 /// Maximum number of reported schema violations of a result.
-const MAX_PROBLEMS_SHOWN: usize = 5;
+const MAX_SHOWN_PROBLEMS: usize = 5;
 
 /// Converts a response into the result of a tool.
 ///
@@ -22,60 +22,61 @@ const MAX_PROBLEMS_SHOWN: usize = 5;
 ///
 /// Returns an error with the violations if the result does not match the tool's output schema.
 pub(super) fn result(spec: &ToolSpec, mut response: Value) -> Result<ToolResult, ToolError> {
-    let written = Written::take(&mut response);
-    let visible = written.part("content");
+    let original = OriginalText::take(&mut response);
+    let content_text = original.part("content");
     let content: Vec<Content> = match response.get_mut("content").map(Value::take) {
         Some(Value::Array(blocks)) => {
-            let piece = |(at, block): (usize, &Value)| piece(block, visible.part(&at.to_string()));
-            blocks.iter().enumerate().map(piece).collect()
+            let convert =
+                |(index, block): (usize, &Value)| convert_block(block, content_text.part(&index.to_string()));
+            blocks.iter().enumerate().map(convert).collect()
         }
         None | Some(Value::Null) => Vec::new(),
-        Some(other) => vec![piece(&other, visible)],
+        Some(other) => vec![convert_block(&other, content_text)],
     };
     let mut result = ToolResult::empty();
     result.content = content;
-    let given = response.get_mut("structuredContent").map(Value::take).filter(|value| !value.is_null());
-    let given = given.map(|value| (value, written.part("structuredContent").text()));
+    let structured = response.get_mut("structuredContent").map(Value::take).filter(|value| !value.is_null());
+    let structured = structured.map(|value| (value, original.part("structuredContent").text()));
     if is_error(&response["isError"]) {
         if result.content.is_empty() {
-            let message = given.map(|(value, text)| text.unwrap_or_else(|| value.to_string()));
+            let message = structured.map(|(value, text)| text.unwrap_or_else(|| value.to_string()));
             let message = message.unwrap_or_else(|| "the tool failed without a reason".to_owned());
             result.content.push(Content::Text(message));
         }
         result.structured = Structured::Missing("the tool failed".into());
         return Ok(result.with_details(json!({ "success": false })));
     }
-    let Some(declared) = &spec.output else {
-        let Some((value, text)) = given else {
+    let Some(schema) = &spec.output else {
+        let Some((value, text)) = structured else {
             result.structured = Structured::Missing("the tool declares none".into());
             return Ok(result);
         };
         // The structured value is not repeated if the text already contains it.
-        if !says(&result, &value, text.as_deref()) {
+        if !repeats_value(&result, &value, text.as_deref()) {
             result.content.push(Content::Text(text.clone().unwrap_or_else(|| value.to_string())));
         }
         return Ok(with_value(result, value, text));
     };
-    let Some((value, written)) = given.or_else(|| reading::value(&result.to_text())) else {
+    let Some((value, original)) = structured.or_else(|| reading::parse_value(&result.to_text())) else {
         let text = "the tool ran, but its result lacks the structured content of its output schema";
         return Err(invalid(text.to_owned(), &result));
     };
-    let problems = result_problems(&value, declared, &spec.defs);
+    let problems = result_problems(&value, schema, &spec.defs);
     if !problems.is_empty() {
         let mut text = "the tool ran, but its result does not match its output schema:".to_owned();
-        for problem in problems.iter().take(MAX_PROBLEMS_SHOWN) {
+        for problem in problems.iter().take(MAX_SHOWN_PROBLEMS) {
             text.push_str(&format!("\n{}", problem.of_result()));
         }
         return Err(invalid(text, &result));
     }
     // The protocol requires that text content repeats the structured value.
     result.content.retain(|content| !matches!(content, Content::Text(_)));
-    result.content.insert(0, Content::Text(written.clone().unwrap_or_else(|| value.to_string())));
-    Ok(with_value(result, value, written))
+    result.content.insert(0, Content::Text(original.clone().unwrap_or_else(|| value.to_string())));
+    Ok(with_value(result, value, original))
 }
 
 /// Adds the structured value to a result. The value may report a failure although the tool did not fail. `text` is
-/// the value as written, if parsing has changed its numbers.
+/// the original text of the value, if parsing has changed its numbers.
 fn with_value(mut result: ToolResult, value: Value, text: Option<String>) -> ToolResult {
     result.details = value;
     let text = if result.is_error() {
@@ -96,50 +97,49 @@ fn invalid(text: String, result: &ToolResult) -> ToolError {
 }
 
 /// Whether the only text of a result is this value, with the same digits.
-fn says(result: &ToolResult, value: &Value, written: Option<&str>) -> bool {
+fn repeats_value(result: &ToolResult, value: &Value, original: Option<&str>) -> bool {
     let mut texts = result.content.iter().filter_map(|content| match content {
         Content::Text(text) => Some(text),
         _ => None,
     });
     match (texts.next(), texts.next()) {
         (Some(text), None) => {
-            let is_same = || serde_json::from_str::<Value>(text).is_ok_and(|message| message == *value);
-            written.map_or_else(is_same, |written| reading::compact(text) == written)
+            let is_same = || serde_json::from_str::<Value>(text).is_ok_and(|parsed| parsed == *value);
+            original.map_or_else(is_same, |original| reading::compact(text) == original)
                 || value.as_str() == Some(text)
-                // An object around a single text, as some libraries produce it.
-                || matches!(value, Value::Object(fields) if only_text(fields) == Some(text))
+                // Some libraries wrap a single text in an object.
+                || matches!(value, Value::Object(fields) if single_text(fields) == Some(text))
         }
         _ => false,
     }
 }
 
-fn only_text(fields: &Map<String, Value>) -> Option<&str> {
+fn single_text(fields: &Map<String, Value>) -> Option<&str> {
     if fields.len() == 1 { fields.values().next().and_then(Value::as_str) } else { None }
 }
 
 /// Whether a result reports a failure. Any value of `isError` other than false counts as a failure.
-fn is_error(text: &Value) -> bool {
-    match text {
-        Value::String(text) => {
-            !matches!(text.trim().to_ascii_lowercase().as_str(), "" | "false" | "0" | "no")
+fn is_error(value: &Value) -> bool {
+    match value {
+        Value::String(value) => {
+            !matches!(value.trim().to_ascii_lowercase().as_str(), "" | "false" | "0" | "no")
         }
         Value::Number(number) => number.as_f64() != Some(0.0),
-        text => !matches!(text, Value::Null | Value::Bool(false)),
+        value => !matches!(value, Value::Null | Value::Bool(false)),
     }
 }
 
-/// Converts a content block. `written` is the block as it was written. Blocks of unknown types, malformed blocks and
-/// resource links are kept as JSON. Data that vendors would reject, and the whole conversation with it, is replaced
-/// by its length.
-fn piece(block: &Value, written: Written) -> Content {
-    let mut read = block.clone();
-    let without_type = read["mimeType"].as_str().is_none_or(|named| named.trim().is_empty());
-    let kind = read["type"].as_str().unwrap_or_default();
-    let found = read["data"].as_str().filter(|_| without_type).and_then(base64);
-    if let Some(found) = found.and_then(|data| media_type(kind, &data)) {
-        read["mimeType"] = found.into();
+/// Converts a content block. `original` is its original text. Blocks of unknown types, malformed blocks and resource
+/// links are kept as JSON. Data for which vendors would reject the whole conversation is replaced by its length.
+fn convert_block(block: &Value, original: OriginalText) -> Content {
+    let mut repaired = block.clone();
+    let has_no_type = repaired["mimeType"].as_str().is_none_or(|mime_type| mime_type.trim().is_empty());
+    let kind = repaired["type"].as_str().unwrap_or_default();
+    let data = repaired["data"].as_str().filter(|_| has_no_type).and_then(base64);
+    if let Some(data) = data.and_then(|data| media_type(kind, &data)) {
+        repaired["mimeType"] = data.into();
     }
-    let piece = match Content::deserialize(&read) {
+    let content = match Content::deserialize(&repaired) {
         Ok(Content::Image { data, mime_type }) => {
             base64(&data).map(|data| Content::Image { data, mime_type })
         }
@@ -152,23 +152,24 @@ fn piece(block: &Value, written: Written) -> Content {
         Ok(Content::Link { .. }) | Err(_) => None,
         Ok(content) => Some(content),
     };
-    piece.unwrap_or_else(|| {
-        let mut short = block.clone();
-        let shortened = shorten(&mut short) | short.get_mut("resource").is_some_and(shorten);
-        Content::Text(if shortened { short.to_string() } else { written.text_of(block) })
+    content.unwrap_or_else(|| {
+        let mut shortened_block = block.clone();
+        let shortened =
+            shorten(&mut shortened_block) | shortened_block.get_mut("resource").is_some_and(shorten);
+        Content::Text(if shortened { shortened_block.to_string() } else { original.or_json(block) })
     })
 }
 
-/// Replaces the data of a content block by its length. Returns whether there is any.
+/// Replaces the data of a content block by its length. Returns whether the block has data.
 fn shorten(block: &mut Value) -> bool {
-    let mut any = false;
+    let mut has_data = false;
     for key in ["data", "blob"] {
         if let Some(Value::String(data)) = block.get_mut(key) {
             *data = format!("[{} characters]", data.chars().count());
-            any = true;
+            has_data = true;
         }
     }
-    any
+    has_data
 }
 
 /// Normalizes Base64 to the form that vendors accept: servers may send it with line breaks, in the URL-safe alphabet,
@@ -178,21 +179,21 @@ fn base64(data: &str) -> Option<String> {
         Some(url) => url.split_once(";base64,")?.1,
         None => data,
     };
-    let mut plain: String = digits.chars().filter(|char| !char.is_ascii_whitespace()).collect();
-    plain.truncate(plain.trim_end_matches('=').len());
-    plain = plain.replace('-', "+").replace('_', "/");
+    let mut normalized: String = digits.chars().filter(|char| !char.is_ascii_whitespace()).collect();
+    normalized.truncate(normalized.trim_end_matches('=').len());
+    normalized = normalized.replace('-', "+").replace('_', "/");
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-    if plain.is_empty() || plain.len() % 4 == 1 || !plain.bytes().all(is_digit) {
+    if normalized.is_empty() || normalized.len() % 4 == 1 || !normalized.bytes().all(is_digit) {
         return None;
     }
-    plain.push_str(["", "", "==", "="][plain.len() % 4]);
-    Some(plain)
+    normalized.push_str(["", "", "==", "="][normalized.len() % 4]);
+    Some(normalized)
 }
 
 /// Detects the media type of an image or audio from the first bytes of its Base64.
 fn media_type(kind: &str, base64: &str) -> Option<&'static str> {
     let head = STANDARD.decode(base64.get(..16).unwrap_or(base64)).ok()?;
-    of_content(&head).filter(|found| found.split('/').next() == Some(kind))
+    of_content(&head).filter(|media_type| media_type.split('/').next() == Some(kind))
 }
 
 #[cfg(test)]
@@ -225,8 +226,8 @@ mod tests {
         ]);
         let got = result(&declaring(None), json!({"content": blocks})).unwrap();
         let kinds: Vec<Value> = got.content.iter().map(|content| content.to_json()["type"].clone()).collect();
-        let wanted = ["text", "image", "audio", "resource", "resource", "text", "text", "text", "text"];
-        assert_eq!(kinds, wanted);
+        let expected = ["text", "image", "audio", "resource", "resource", "text", "text", "text", "text"];
+        assert_eq!(kinds, expected);
         let message = got.to_text();
         for part in
             [r#""uri":"x:/l""#, r#"{"type":"hologram","waves":[1]}"#, r#"{"type":"image"}"#, "\"loose\""]
@@ -261,8 +262,8 @@ mod tests {
         let spec = declaring(Some(&output));
         let picture = json!({"type": "image", "data": "AQ==", "mimeType": "image/png"});
         let text = json!({"type": "text", "text": "n is one"});
-        let given = json!({"content": [text, picture], "structuredContent": {"n": 1}});
-        let got = result(&spec, given).unwrap();
+        let response = json!({"content": [text, picture], "structuredContent": {"n": 1}});
+        let got = result(&spec, response).unwrap();
         assert_eq!((got.to_text().as_str(), got.content.len()), ("{\"n\":1}", 2));
         // Older servers send structured content only as text.
         let got = result(&spec, json!({"content": [{"type": "text", "text": "{\"n\": 2}"}]})).unwrap();

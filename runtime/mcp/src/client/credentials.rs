@@ -32,7 +32,7 @@ impl Credentials {
 
     /// Records a token that was sent to the server.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "child processes receive no tokens"))]
-    pub(super) fn sends(&self, token: &str) {
+    pub(super) fn record_token(&self, token: &str) {
         let SecretValues { variables, tokens, all } = &mut *unpoisoned(self.0.lock());
         if tokens.iter().any(|known| known == token) {
             return;
@@ -46,7 +46,7 @@ impl Credentials {
     }
 
     /// Returns all secrets that are known so far.
-    pub(super) fn now(&self) -> Secrets {
+    pub(super) fn current(&self) -> Secrets {
         unpoisoned(self.0.lock()).all.clone()
     }
 }
@@ -63,12 +63,12 @@ fn hide(secrets: &Secrets, value: &mut Value) {
         Value::String(text) => secrets.hide_in_text(text),
         Value::Array(items) => items.iter_mut().for_each(|item| hide(secrets, item)),
         Value::Object(members) => {
-            let names = |key: &str, value: &Value| match key {
+            let is_name = |key: &str, value: &Value| match key {
                 "$ref" | "type" => !value.is_object(),
                 "required" => value.is_array(),
                 _ => false,
             };
-            let texts = members.iter_mut().filter(|(key, value)| !names(key, value));
+            let texts = members.iter_mut().filter(|(key, value)| !is_name(key, value));
             texts.for_each(|(_, value)| hide(secrets, value));
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -81,7 +81,7 @@ mod tests {
 
     use super::*;
 
-    fn of(texts: &[&str]) -> Secrets {
+    fn secrets_of(texts: &[&str]) -> Secrets {
         let mut secrets = Secrets::default();
         texts.iter().for_each(|text| secrets.collect(&json!(text), 1));
         secrets
@@ -99,7 +99,7 @@ mod tests {
                 },
             },
         });
-        hide_in_descriptor(&of(&["s3cr3t", "test"]), &mut descriptor);
+        hide_in_descriptor(&secrets_of(&["s3cr3t", "test"]), &mut descriptor);
         assert!(!descriptor.to_string().contains("s3cr3t"), "{descriptor}");
         assert_eq!(descriptor["description"], "Connects by pg://admin:[REDACTED]@db.");
         assert_eq!(descriptor["name"], "test_connection");
@@ -110,13 +110,13 @@ mod tests {
 
     #[test]
     fn recent_tokens_are_remembered() {
-        let credentials = Credentials::new(of(&["variable"]));
+        let credentials = Credentials::new(secrets_of(&["variable"]));
         for number in 0..200 {
-            credentials.sends(&format!("token-{number}"));
-            credentials.sends(&format!("token-{number}"));
+            credentials.record_token(&format!("token-{number}"));
+            credentials.record_token(&format!("token-{number}"));
         }
         let mut text = "variable token-199 token-198 token-3 here".to_owned();
-        credentials.now().hide_in_text(&mut text);
+        credentials.current().hide_in_text(&mut text);
         assert_eq!(text, "[REDACTED] [REDACTED] [REDACTED] token-3 here");
     }
 }

@@ -16,12 +16,12 @@ const LOST: &str = "MCP_LOST";
 const REFUSED: &str = "MCP_REFUSED";
 /// The code of a tool that differs from its lock.
 pub(super) const CHANGED: &str = "TOOL_CHANGED";
-/// Start of a message about an HTTP status; `about_credential` matches it.
-pub(super) const ANSWERED: &str = "the server answered with status ";
-/// Part of a message about a variable that is not set; `about_credential` matches it.
-pub(super) const UNSET: &str = " is not set; it holds ";
+/// Start of a message about an HTTP status; `credential_code` matches it.
+pub(super) const STATUS_PREFIX: &str = "the server answered with status ";
+/// Part of a message about a variable that is not set; `credential_code` matches it.
+pub(super) const UNSET_VARIABLE: &str = " is not set; it holds ";
 /// The method that lists tools.
-const LISTING: &str = "tools/list";
+const LIST_METHOD: &str = "tools/list";
 /// The code of a call that timed out.
 const TIMEOUT: &str = "TIMEOUT";
 /// The JSON-RPC code of invalid arguments.
@@ -32,30 +32,33 @@ pub(super) fn unreachable(server: &McpServer, reason: &str) -> ToolError {
     let message =
         format!("the MCP server `{}` cannot be used: {}", server.alias, reason.trim_end_matches('.'));
     let text = format!("{message}. The call was not sent. Do not retry");
-    ToolError::failed_with(about_credential(reason).unwrap_or(UNREACHABLE), text)
-        .with_operator_detail(message)
+    ToolError::failed_with(credential_code(reason).unwrap_or(UNREACHABLE), text).with_operator_detail(message)
 }
 
 /// Returns the code of a failure that concerns a credential, detected by this crate's own messages.
-fn about_credential(reason: &str) -> Option<&'static str> {
-    let refused = ["401", "403"].iter().any(|status| reason.contains(&format!("{ANSWERED}{status}")));
-    if refused { Some("CREDENTIAL_REFUSED") } else { reason.contains(UNSET).then_some("MISSING_CREDENTIAL") }
+fn credential_code(reason: &str) -> Option<&'static str> {
+    let is_refused = ["401", "403"].iter().any(|status| reason.contains(&format!("{STATUS_PREFIX}{status}")));
+    if is_refused {
+        Some("CREDENTIAL_REFUSED")
+    } else {
+        reason.contains(UNSET_VARIABLE).then_some("MISSING_CREDENTIAL")
+    }
 }
 
 /// Returns the error for a server whose circuit is open.
-pub(super) fn open(server: &McpServer, reason: &str, remaining: Duration) -> ToolError {
+pub(super) fn circuit_open(server: &McpServer, reason: &str, remaining: Duration) -> ToolError {
     let text = format!(
         "the MCP server `{}` failed repeatedly; the last failure: {reason}. The call was not sent. Retry after {} \
          seconds",
         server.alias,
         remaining.as_secs() + 1
     );
-    ToolError::failed_with(about_credential(reason).unwrap_or(UNREACHABLE), text)
+    ToolError::failed_with(credential_code(reason).unwrap_or(UNREACHABLE), text)
 }
 
 /// Returns the error for a tool that cannot be compared with its lock.
 pub(super) fn unverified(plan: &McpPlan, reason: Failure) -> ToolError {
-    let error = failure(&plan.server, LISTING, reason);
+    let error = failure(&plan.server, LIST_METHOD, reason);
     let text = format!(
         "the tool `{}` could not be verified against its lock: {error}. The call was not sent",
         plan.tool
@@ -64,49 +67,52 @@ pub(super) fn unverified(plan: &McpPlan, reason: Failure) -> ToolError {
 }
 
 /// Returns the error for a request without a result.
-pub(super) fn failure(server: &McpServer, what: &str, reason: Failure) -> ToolError {
+pub(super) fn failure(server: &McpServer, subject: &str, failure: Failure) -> ToolError {
     let alias = &server.alias;
-    match reason {
+    match failure {
         Failure::Refused { code: INVALID_PARAMS, message, .. } => ToolError::invalid_args(message),
         Failure::Refused { code: 0, message, .. } => ToolError::failed_with(
-            about_credential(&message).unwrap_or(REFUSED),
-            format!("the MCP server `{alias}` returned no result for `{what}`: {message}"),
+            credential_code(&message).unwrap_or(REFUSED),
+            format!("the MCP server `{alias}` returned no result for `{subject}`: {message}"),
         ),
         Failure::Refused { code, message, data } => {
-            let text = format!("the MCP server `{alias}` rejects `{what}`: {message} ({code})");
+            let text = format!("the MCP server `{alias}` rejects `{subject}`: {message} ({code})");
             let detail = if data.is_null() { String::new() } else { format!("{text}\n{data}") };
             ToolError::failed_with(REFUSED, text).with_operator_detail(detail)
         }
         Failure::NotSent(reason) => unreachable(server, &reason),
         Failure::ConnectionLost(reason) => {
             let text =
-                format!("the connection to the MCP server `{alias}` was lost during `{what}`: {reason}");
+                format!("the connection to the MCP server `{alias}` was lost during `{subject}`: {reason}");
             // Listing tools has no effect.
-            let doubt = "\nThe call may have taken effect. Check its effect before you retry";
-            ToolError::failed_with(LOST, if what == LISTING { text } else { format!("{text}{doubt}") })
+            let warning = "\nThe call may have taken effect. Check its effect before you retry";
+            ToolError::failed_with(
+                LOST,
+                if subject == LIST_METHOD { text } else { format!("{text}{warning}") },
+            )
         }
-        Failure::Unread(reason) => {
+        Failure::Unparsable(reason) => {
             let text =
-                format!("the response of the MCP server `{alias}` to `{what}` cannot be parsed: {reason}");
-            let made = "\nThe call was sent and may have taken effect. Check its effect before you retry";
-            match what {
-                LISTING => ToolError::failed_with(REFUSED, text),
-                _ => ToolError::failed_with(INVALID_OUTPUT, format!("{text}{made}")),
+                format!("the response of the MCP server `{alias}` to `{subject}` cannot be parsed: {reason}");
+            let warning = "\nThe call was sent and may have taken effect. Check its effect before you retry";
+            match subject {
+                LIST_METHOD => ToolError::failed_with(REFUSED, text),
+                _ => ToolError::failed_with(INVALID_OUTPUT, format!("{text}{warning}")),
             }
         }
-        Failure::Silent(idle, meanwhile) => ToolError::failed_with(
+        Failure::IdleTimeout(idle, strays) => ToolError::failed_with(
             TIMEOUT,
             format!(
-                "the MCP server `{alias}` sent neither a result nor progress for {:?} during `{what}`{meanwhile}. The \
+                "the MCP server `{alias}` sent neither a result nor progress for {:?} during `{subject}`{strays}. The \
                  call was cancelled",
                 rounded(idle)
             ),
         ),
-        Failure::Late(duration, meanwhile) if meanwhile.is_empty() => ToolError::Timeout { duration },
-        Failure::Late(duration, meanwhile) => ToolError::failed_with(
+        Failure::TotalTimeout(duration, strays) if strays.is_empty() => ToolError::Timeout { duration },
+        Failure::TotalTimeout(duration, strays) => ToolError::failed_with(
             TIMEOUT,
             format!(
-                "the MCP server `{alias}` returned no result for `{what}` within {:?}{meanwhile}",
+                "the MCP server `{alias}` returned no result for `{subject}` within {:?}{strays}",
                 rounded(duration)
             ),
         ),

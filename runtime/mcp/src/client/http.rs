@@ -24,7 +24,7 @@ use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
-use super::connection::{Broken, Message, Transport};
+use super::connection::{Message, Transport, TransportError};
 use super::credentials::Credentials;
 use super::inbox::Inbox;
 pub(super) use auth::credentials;
@@ -52,17 +52,17 @@ pub(super) struct HttpOptions {
 
 impl Default for HttpOptions {
     fn default() -> HttpOptions {
-        HttpOptions { engine: HttpEngine::builder().private_host_help(by_the_options), tokens: Vec::new() }
+        HttpOptions { engine: HttpEngine::builder().private_host_help(private_host_help), tokens: Vec::new() }
     }
 }
 
 /// Help for a blocked private host.
-fn by_the_options(host: &str) -> String {
+fn private_host_help(host: &str) -> String {
     format!("The program can allow it with `McpOptions::private_host({host:?})`.")
 }
 
 /// Returns the host and the port of a URL.
-pub(super) fn place(url: &str) -> (Option<String>, Option<u16>) {
+pub(super) fn host_and_port(url: &str) -> (Option<String>, Option<u16>) {
     let Ok(url) = reqwest::Url::parse(url) else { return (None, None) };
     (url.host_str().map(str::to_owned), url.port_or_known_default())
 }
@@ -73,19 +73,19 @@ struct Http {
     tasks: Mutex<Tasks>,
 }
 
-/// The running tasks; all of them end when this is dropped.
+/// The running tasks. Dropping this aborts all tasks.
 #[derive(Default)]
 struct Tasks {
-    all: JoinSet<()>,
+    set: JoinSet<()>,
     /// The pending requests.
     requests: BTreeMap<u64, AbortHandle>,
 }
 
 impl Tasks {
     fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
-        while self.all.try_join_next().is_some() {}
+        while self.set.try_join_next().is_some() {}
         self.requests.retain(|_, request| !request.is_finished());
-        self.all.spawn(task)
+        self.set.spawn(task)
     }
 }
 
@@ -108,49 +108,50 @@ pub(super) fn start(
 
 impl Http {
     /// Sends a message in its own task, so that it is sent completely even if the caller is dropped.
-    fn deliver(&self, message: Message) -> oneshot::Receiver<Result<(), Broken>> {
-        let (sent, outcome) = oneshot::channel();
+    fn start_sending(&self, message: Message) -> oneshot::Receiver<Result<(), TransportError>> {
+        let (result_tx, result_rx) = oneshot::channel();
         let channel = Arc::clone(&self.channel);
         let mut tasks = unpoisoned(self.tasks.lock());
         match message.id {
             Some(id) => {
                 let task = tasks.spawn(async move {
-                    if let Some(response) = channel.begin(&message, id, sent).await {
+                    if let Some(response) = channel.send_request(&message, id, result_tx).await {
                         response_stream::read(&channel, response, id).await;
                     }
                 });
                 tasks.requests.insert(id, task);
             }
             None => {
-                let listens = message.method == "notifications/initialized";
+                let opens_stream = message.method == "notifications/initialized";
                 tasks.spawn(async move {
                     let delivered = timeout(NOTIFICATION_TIMEOUT, channel.notify(&message)).await;
-                    let late = || Broken {
+                    let timed_out = || TransportError {
                         written: true,
-                        why: format!(
+                        reason: format!(
                             "the server did not accept the notification within {NOTIFICATION_TIMEOUT:?}"
                         ),
                     };
-                    let described = delivered.unwrap_or_else(|_| Err(late()));
-                    let accepted = described.is_ok();
+                    let result = delivered.unwrap_or_else(|_| Err(timed_out()));
+                    let is_accepted = result.is_ok();
                     // A caller that was dropped needs no result.
-                    drop(sent.send(described));
-                    if listens && accepted {
-                        response_stream::listen(&channel).await;
+                    drop(result_tx.send(result));
+                    if opens_stream && is_accepted {
+                        response_stream::receive_server_messages(&channel).await;
                     }
                 });
             }
         }
-        outcome
+        result_rx
     }
 }
 
 impl Transport for Http {
-    fn send(&self, message: Message) -> BoxFuture<'_, Result<(), Broken>> {
-        let outcome = self.deliver(message);
+    fn send(&self, message: Message) -> BoxFuture<'_, Result<(), TransportError>> {
+        let result_rx = self.start_sending(message);
         Box::pin(async move {
-            let given_up = |_| Err(Broken { written: true, why: "the request was cancelled".to_owned() });
-            outcome.await.unwrap_or_else(given_up)
+            let cancelled =
+                |_| Err(TransportError { written: true, reason: "the request was cancelled".to_owned() });
+            result_rx.await.unwrap_or_else(cancelled)
         })
     }
 
@@ -175,31 +176,31 @@ impl Transport for Http {
         });
     }
 
-    fn agreed(&self, revision: &str) {
-        // A probe for the other protocol versions is no longer awaited.
+    fn set_version(&self, version: &str) {
+        // Nothing awaits the probe for other protocol versions anymore.
         let requests = std::mem::take(&mut unpoisoned(self.tasks.lock()).requests);
         requests.values().for_each(AbortHandle::abort);
-        self.channel.agreed(revision);
+        self.channel.set_version(version);
     }
 
-    fn repeats(&self) -> bool {
+    fn sends_argument_headers(&self) -> bool {
         self.channel.is_modern()
     }
 
-    fn repeated(&self, schema: &Value, arguments: &Value) -> Result<Vec<(String, String)>, String> {
+    fn argument_headers(&self, schema: &Value, arguments: &Value) -> Result<Vec<(String, String)>, String> {
         if !self.channel.is_modern() {
             return Ok(Vec::new());
         }
-        Ok(headers::of_arguments(&headers::marked(schema)?, arguments))
+        Ok(headers::of_arguments(&headers::annotated_parameters(schema)?, arguments))
     }
 
-    fn hears(&self) -> bool {
-        self.channel.is_modern() || self.channel.hears.load(Ordering::Acquire)
+    fn receives_server_messages(&self) -> bool {
+        self.channel.is_modern() || self.channel.is_listening.load(Ordering::Acquire)
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            unpoisoned(self.tasks.lock()).all.abort_all();
+            unpoisoned(self.tasks.lock()).set.abort_all();
             // If the request fails, the server ends the session after its own timeout.
             drop(timeout(NOTIFICATION_TIMEOUT / 4, self.channel.end_session()).await);
         })

@@ -37,7 +37,7 @@ pub(super) enum Reply {
     /// There will be no response, for this reason.
     Lost(String),
     /// The response cannot be parsed, for this reason.
-    Unread(String),
+    Unparsable(String),
 }
 
 /// An unsolicited message of the server: a request or a cancellation.
@@ -57,14 +57,14 @@ pub(super) enum ServerMessage {
 }
 
 /// Callback for the parameters of each progress notification.
-pub(super) type OnNotice = Arc<dyn Fn(&Value) + Send + Sync>;
+pub(super) type OnProgress = Arc<dyn Fn(&Value) + Send + Sync>;
 
 /// A pending request.
 struct Pending {
     reply: oneshot::Sender<Reply>,
     /// Time of the server's last activity on this request.
     last_activity: Arc<Mutex<Instant>>,
-    on_progress: Option<OnNotice>,
+    on_progress: Option<OnProgress>,
     strays: Arc<Mutex<Strays>>,
 }
 
@@ -72,41 +72,41 @@ struct Pending {
 #[derive(Default)]
 struct Strays {
     count: u64,
-    /// Summary of the first one.
+    /// Summary of the first response.
     first: String,
 }
 
 /// Maximum length of a shown response, in characters.
-const SHOWN: usize = 200;
+const MAX_SHOWN_STRAY: usize = 200;
 /// Maximum length of an error message, in characters.
-const LONGEST_ERROR: usize = 10_000;
+const MAX_ERROR_LENGTH: usize = 10_000;
 
-/// Receives the messages of a transport. Clones share it.
+/// Receives the messages of a transport. Clones share one inbox.
 #[derive(Clone)]
 pub(super) struct Inbox(Arc<Shared>);
 
 struct Shared {
     pending: Mutex<PendingRequests>,
-    next: AtomicU64,
+    next_id: AtomicU64,
     server_messages: mpsc::Sender<ServerMessage>,
     changes: watch::Sender<u64>,
     ignored: AtomicU64,
     /// Number of server requests that are being handled.
     active_server_requests: AtomicU64,
-    /// Time when the last of them was answered.
-    answered: Mutex<Option<Instant>>,
+    /// Time of the last response to a server request.
+    last_answered: Mutex<Option<Instant>>,
     /// The listener for raw messages.
     listener: OnceLock<OnMessage>,
 }
 
 type OnMessage = Box<dyn Fn(&Value) + Send + Sync>;
 
-/// A request of the server that is being handled. Meanwhile the idle timeout does not run.
+/// A request of the server that is being handled. The idle timeout does not run while this exists.
 pub(super) struct ServerRequestGuard(Inbox);
 
 impl Drop for ServerRequestGuard {
     fn drop(&mut self) {
-        *unpoisoned(self.0.0.answered.lock()) = Some(Instant::now());
+        *unpoisoned(self.0.0.last_answered.lock()) = Some(Instant::now());
         self.0.0.active_server_requests.fetch_sub(1, Ordering::AcqRel);
     }
 }
@@ -118,7 +118,7 @@ struct PendingRequests {
     closed: Option<String>,
 }
 
-/// A pending request; it is forgotten when this is dropped.
+/// A pending request. Dropping it removes the request from the inbox.
 pub(super) struct Ticket {
     /// The ID of the request, also used as its progress token.
     pub(super) id: u64,
@@ -131,18 +131,18 @@ pub(super) struct Ticket {
 impl Inbox {
     /// Creates an inbox and the receiver of server-initiated messages.
     pub(super) fn new() -> (Inbox, mpsc::Receiver<ServerMessage>) {
-        let (text, received) = mpsc::channel(MAX_QUEUED_MESSAGES);
+        let (sender, receiver) = mpsc::channel(MAX_QUEUED_MESSAGES);
         let shared = Shared {
             pending: Mutex::default(),
-            next: AtomicU64::new(1),
-            server_messages: text,
+            next_id: AtomicU64::new(1),
+            server_messages: sender,
             changes: watch::Sender::new(0),
             ignored: AtomicU64::new(0),
             active_server_requests: AtomicU64::new(0),
-            answered: Mutex::default(),
+            last_answered: Mutex::default(),
             listener: OnceLock::new(),
         };
-        (Inbox(Arc::new(shared)), received)
+        (Inbox(Arc::new(shared)), receiver)
     }
 
     /// Accepts a raw message: a JSON object, or an array of objects.
@@ -150,10 +150,10 @@ impl Inbox {
     /// # Errors
     ///
     /// Returns the reason if the bytes are not a message.
-    pub(super) fn text(&self, text: &[u8]) -> Result<(), String> {
-        match reading::read(text)? {
+    pub(super) fn accept_text(&self, text: &[u8]) -> Result<(), String> {
+        match reading::parse(text)? {
             message @ (Value::Object(_) | Value::Array(_)) => {
-                self.message(message);
+                self.accept(message);
                 Ok(())
             }
             _ => Err("it is neither an object nor an array".to_owned()),
@@ -161,12 +161,12 @@ impl Inbox {
     }
 
     /// Sets the listener for raw messages. Only the first call has an effect.
-    pub(super) fn listen(&self, listener: impl Fn(&Value) + Send + Sync + 'static) {
+    pub(super) fn set_listener(&self, listener: impl Fn(&Value) + Send + Sync + 'static) {
         let _ = self.0.listener.set(Box::new(listener));
     }
 
     /// Accepts a message, or an array of messages.
-    pub(super) fn message(&self, message: Value) {
+    pub(super) fn accept(&self, message: Value) {
         match message {
             Value::Array(messages) => messages.into_iter().for_each(|message| self.handle_message(message)),
             message => self.handle_message(message),
@@ -175,21 +175,21 @@ impl Inbox {
 
     /// Records that the response to this request will not arrive, although the connection is alive: its stream ended.
     #[cfg(feature = "http")]
-    pub(super) fn lost(&self, id: u64, reason: impl Into<String>) {
+    pub(super) fn report_lost(&self, id: u64, reason: impl Into<String>) {
         self.complete(id, Reply::Lost(reason.into()));
     }
 
     /// Records that the response to this request arrived, but cannot be parsed.
-    pub(super) fn unread(&self, id: u64, reason: impl Into<String>) {
-        self.complete(id, Reply::Unread(reason.into()));
+    pub(super) fn report_unparsable(&self, id: u64, reason: impl Into<String>) {
+        self.complete(id, Reply::Unparsable(reason.into()));
     }
 
     /// Records that the connection has ended and pending requests fail. Only the first reason is kept.
-    pub(super) fn closed(&self, reason: &str) {
+    pub(super) fn close(&self, reason: &str) {
         let lost = {
-            let mut book = unpoisoned(self.0.pending.lock());
-            book.closed.get_or_insert_with(|| reason.to_owned());
-            std::mem::take(&mut book.pending)
+            let mut requests = unpoisoned(self.0.pending.lock());
+            requests.closed.get_or_insert_with(|| reason.to_owned());
+            std::mem::take(&mut requests.pending)
         };
         let mut lost: Vec<_> = lost.into_iter().collect();
         lost.sort_unstable_by_key(|(id, _)| *id);
@@ -201,12 +201,12 @@ impl Inbox {
     }
 
     /// Returns why the connection ended, if it did.
-    pub(super) fn ended(&self) -> Option<String> {
+    pub(super) fn end_reason(&self) -> Option<String> {
         unpoisoned(self.0.pending.lock()).closed.clone()
     }
 
     /// Whether this request is pending.
-    pub(super) fn awaits(&self, id: u64) -> bool {
+    pub(super) fn is_pending(&self, id: u64) -> bool {
         unpoisoned(self.0.pending.lock()).pending.contains_key(&id)
     }
 
@@ -224,7 +224,7 @@ impl Inbox {
     /// Waits until the list of tools has changed, or the connection has ended.
     pub(super) async fn changed(&self) {
         let mut changes = self.0.changes.subscribe();
-        if self.ended().is_none() {
+        if self.end_reason().is_none() {
             // This inbox owns the sender.
             let _ = changes.changed().await;
         }
@@ -240,23 +240,23 @@ impl Inbox {
     /// # Errors
     ///
     /// Returns the reason if the connection has ended.
-    pub(super) fn expect(&self, on_progress: Option<OnNotice>) -> Result<Ticket, String> {
-        let id = self.0.next.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn register(&self, on_progress: Option<OnProgress>) -> Result<Ticket, String> {
+        let id = self.0.next_id.fetch_add(1, Ordering::Relaxed);
         let (sender, reply) = oneshot::channel();
-        let heard = Arc::new(Mutex::new(Instant::now()));
+        let last_activity = Arc::new(Mutex::new(Instant::now()));
         let strays = Arc::default();
         let pending = Pending {
             reply: sender,
-            last_activity: Arc::clone(&heard),
+            last_activity: Arc::clone(&last_activity),
             on_progress,
             strays: Arc::clone(&strays),
         };
-        let mut book = unpoisoned(self.0.pending.lock());
-        match &book.closed {
+        let mut requests = unpoisoned(self.0.pending.lock());
+        match &requests.closed {
             Some(error) => Err(error.clone()),
             None => {
-                book.pending.insert(id, pending);
-                Ok(Ticket { id, reply, last_activity: heard, strays, inbox: self.clone() })
+                requests.pending.insert(id, pending);
+                Ok(Ticket { id, reply, last_activity, strays, inbox: self.clone() })
             }
         }
     }
@@ -272,30 +272,30 @@ impl Inbox {
             (Some(Value::String(method)), Some(id)) if !id.is_null() => {
                 self.enqueue(ServerMessage::Request { id, method, params });
             }
-            (Some(Value::String(method)), _) => self.notice(&method, params),
+            (Some(Value::String(method)), _) => self.handle_notification(&method, params),
             (None, Some(id)) => {
-                let issued = |id: &u64| *id < self.0.next.load(Ordering::Relaxed);
-                match own_id(&id).filter(issued) {
-                    Some(id) => self.complete(id, reply(message)),
-                    None => self.stray(&id, message),
+                let is_issued = |id: &u64| *id < self.0.next_id.load(Ordering::Relaxed);
+                match request_id(&id).filter(is_issued) {
+                    Some(id) => self.complete(id, parse_reply(message)),
+                    None => self.record_stray(&id, message),
                 }
             }
-            _ => self.ignore(),
+            _ => self.count_dropped(),
         }
     }
 
-    fn notice(&self, method: &str, mut params: Value) {
+    fn handle_notification(&self, method: &str, mut params: Value) {
         match method {
             "notifications/progress" => {
-                let id = params.get("progressToken").and_then(own_id);
-                let book = unpoisoned(self.0.pending.lock());
-                let Some(pending) = id.and_then(|id| book.pending.get(&id)) else {
-                    drop(book);
-                    return self.ignore();
+                let id = params.get("progressToken").and_then(request_id);
+                let requests = unpoisoned(self.0.pending.lock());
+                let Some(pending) = id.and_then(|id| requests.pending.get(&id)) else {
+                    drop(requests);
+                    return self.count_dropped();
                 };
                 *unpoisoned(pending.last_activity.lock()) = Instant::now();
                 let listener = pending.on_progress.clone();
-                drop(book);
+                drop(requests);
                 if let Some(listener) = listener {
                     listener(&params);
                 }
@@ -314,9 +314,9 @@ impl Inbox {
     }
 
     /// Queues a server-initiated message, or drops it if the queue is full.
-    fn enqueue(&self, text: ServerMessage) {
-        if self.0.server_messages.try_send(text).is_err() {
-            self.ignore();
+    fn enqueue(&self, message: ServerMessage) {
+        if self.0.server_messages.try_send(message).is_err() {
+            self.count_dropped();
         }
     }
 
@@ -324,39 +324,39 @@ impl Inbox {
         let pending = unpoisoned(self.0.pending.lock()).pending.remove(&id);
         match pending {
             Some(pending) => drop(pending.reply.send(reply)),
-            None => self.ignore(),
+            None => self.count_dropped(),
         }
     }
 
-    /// Records a response with an unknown ID for the pending requests: it may belong to one of them.
-    fn stray(&self, id: &Value, message: Value) {
-        self.ignore();
-        let book = unpoisoned(self.0.pending.lock());
-        if book.pending.is_empty() {
+    /// Records a response with an unknown ID for all pending requests: it may belong to any of them.
+    fn record_stray(&self, id: &Value, message: Value) {
+        self.count_dropped();
+        let requests = unpoisoned(self.0.pending.lock());
+        if requests.pending.is_empty() {
             return;
         }
-        let mut first = format!("`{id}`");
-        if let Reply::Error { message, .. } = reply(message) {
-            first.push_str(&format!(" (error: {message})"));
+        let mut summary = format!("`{id}`");
+        if let Reply::Error { message, .. } = parse_reply(message) {
+            summary.push_str(&format!(" (error: {message})"));
         }
-        let first = cut(&visible(&first).replace('\n', " "), SHOWN);
-        book.pending.values().for_each(|pending| {
+        let summary = cut(&visible(&summary).replace('\n', " "), MAX_SHOWN_STRAY);
+        requests.pending.values().for_each(|pending| {
             let mut strays = unpoisoned(pending.strays.lock());
             strays.count += 1;
             if strays.count == 1 {
-                strays.first.clone_from(&first);
+                strays.first.clone_from(&summary);
             }
         });
     }
 
     /// Counts a dropped message.
-    pub(super) fn ignore(&self) {
+    pub(super) fn count_dropped(&self) {
         self.0.ignored.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 /// Returns the client's own ID in a response. Some servers send it back as `"1"` or `1.0`.
-fn own_id(id: &Value) -> Option<u64> {
+fn request_id(id: &Value) -> Option<u64> {
     match id {
         Value::String(id) => id.trim().parse().ok(),
         id => id.as_u64().or_else(|| {
@@ -367,7 +367,7 @@ fn own_id(id: &Value) -> Option<u64> {
 }
 
 /// Parses the response in a message.
-fn reply(mut message: Value) -> Reply {
+fn parse_reply(mut message: Value) -> Reply {
     if let Some(mut error) = message.get_mut("error").map(Value::take).filter(|error| !error.is_null()) {
         let text = match &error {
             Value::String(text) => text.clone(),
@@ -380,7 +380,7 @@ fn reply(mut message: Value) -> Reply {
         };
         return Reply::Error {
             code: error["code"].as_i64().unwrap_or_default(),
-            message: cut(&text, LONGEST_ERROR),
+            message: cut(&text, MAX_ERROR_LENGTH),
             data: error.get_mut("data").map(Value::take).unwrap_or_default(),
         };
     }
@@ -401,8 +401,8 @@ impl Ticket {
         if shared.active_server_requests.load(Ordering::Acquire) > 0 {
             return Instant::now();
         }
-        let heard = *unpoisoned(self.last_activity.lock());
-        unpoisoned(shared.answered.lock()).map_or(heard, |answered| heard.max(answered))
+        let last_activity = *unpoisoned(self.last_activity.lock());
+        unpoisoned(shared.last_answered.lock()).map_or(last_activity, |answered| last_activity.max(answered))
     }
 
     /// Describes the responses with unknown IDs that arrived in the meantime; empty if there were none.
@@ -418,7 +418,7 @@ impl Ticket {
 
     /// Whether the response is still pending.
     pub(super) fn is_open(&self) -> bool {
-        self.inbox.awaits(self.id)
+        self.inbox.is_pending(self.id)
     }
 }
 

@@ -51,8 +51,8 @@ struct State {
     attempt: Option<Attempt>,
     breaker: Breaker,
     /// The protocol version of the last connection.
-    revision: String,
-    closed: bool,
+    version: String,
+    is_closed: bool,
 }
 
 type Outcome = Option<Result<Arc<Session>, String>>;
@@ -62,7 +62,7 @@ struct Attempt {
     outcome: watch::Receiver<Outcome>,
     task: AbortHandle,
     /// Whether its failure or end has been counted.
-    counted: bool,
+    is_counted: bool,
 }
 
 impl Drop for Attempt {
@@ -73,10 +73,10 @@ impl Drop for Attempt {
 
 /// How calls of a tool are sent.
 pub(super) struct CallPolicy {
-    pub(super) how: CallOptions,
+    pub(super) options: CallOptions,
     /// Whether a call whose response was lost may be retried.
     pub(super) idempotent: bool,
-    pub(super) place: PermitSlot,
+    pub(super) permit: PermitSlot,
 }
 
 /// The concurrency permit of a call. A call that waits for input releases it.
@@ -93,20 +93,20 @@ impl McpClient {
     #[must_use]
     pub fn new(server: impl Into<Frozen<McpServer>>, options: McpOptions) -> McpClient {
         let server = server.into();
-        let cap = match server.concurrency {
+        let limit = match server.concurrency {
             0 => options.concurrency,
-            own => usize::try_from(own).unwrap_or(usize::MAX),
+            limit => usize::try_from(limit).unwrap_or(usize::MAX),
         };
-        let patience = RequestTimeouts {
+        let timeouts = RequestTimeouts {
             idle: server.idle_timeout.unwrap_or(options.idle_timeout),
             total: server.call_timeout.unwrap_or(options.call_timeout),
         };
         McpClient(Arc::new(Client {
             credentials: Credentials::new(super::transport::credentials(&server.transport)),
-            permits: Arc::new(Semaphore::new(cap.clamp(1, Semaphore::MAX_PERMITS))),
+            permits: Arc::new(Semaphore::new(limit.clamp(1, Semaphore::MAX_PERMITS))),
             server,
             options: Arc::new(options),
-            timeouts: patience,
+            timeouts,
             state: Mutex::default(),
         }))
     }
@@ -132,7 +132,7 @@ impl McpClient {
     ///
     /// Returns an error if the list cannot be fetched.
     pub async fn list_tools(&self) -> Result<Vec<Value>, ToolError> {
-        Ok(self.0.listed().await.map_err(|error| self.0.redacted(error))?.tools.clone())
+        Ok(self.0.tool_list().await.map_err(|error| self.0.redacted(error))?.tools.clone())
     }
 
     /// Returns the tools that [`tools`](McpClient::tools) omits, each with the reason.
@@ -141,9 +141,10 @@ impl McpClient {
     ///
     /// Returns an error if the list cannot be fetched.
     pub async fn left_out(&self) -> Result<Vec<mcp::RejectedDescriptor>, ToolError> {
-        let listed = self.0.listed().await.map_err(|error| self.0.redacted(error))?;
-        let refused = mcp::tools(&self.0.server, &listed.tools, false).into_iter().filter_map(Result::err);
-        Ok(listed.left_out.iter().cloned().chain(refused).collect())
+        let tool_list = self.0.tool_list().await.map_err(|error| self.0.redacted(error))?;
+        let rejected =
+            mcp::tools(&self.0.server, &tool_list.tools, false).into_iter().filter_map(Result::err);
+        Ok(tool_list.rejected.iter().cloned().chain(rejected).collect())
     }
 
     /// Returns remarks about irregularities of the tool list itself.
@@ -152,7 +153,7 @@ impl McpClient {
     ///
     /// Returns an error if the list cannot be fetched.
     pub async fn remarks(&self) -> Result<Vec<String>, ToolError> {
-        Ok(self.0.listed().await.map_err(|error| self.0.redacted(error))?.remarks.clone())
+        Ok(self.0.tool_list().await.map_err(|error| self.0.redacted(error))?.remarks.clone())
     }
 
     /// Calls a tool by its name at the server, and returns the raw result. Arguments are not validated, and
@@ -168,9 +169,9 @@ impl McpClient {
             tool: tool.to_owned().into(),
             descriptor: toolgen_kernel::base::frozen::Text::EMPTY,
         };
-        let how = CallOptions { timeouts: self.0.timeouts, on_progress: None, asker: None };
-        let manner = CallPolicy { how, idempotent: false, place: PermitSlot::default() };
-        self.0.call(&plan, &arguments, &manner).await.map_err(|error| self.0.redacted(error))
+        let options = CallOptions { timeouts: self.0.timeouts, on_progress: None, question_tx: None };
+        let policy = CallPolicy { options, idempotent: false, permit: PermitSlot::default() };
+        self.0.call(&plan, &arguments, &policy).await.map_err(|error| self.0.redacted(error))
     }
 
     /// Waits until the server reports a change of its tool list, or the connection has ended: then fetch the list
@@ -187,41 +188,41 @@ impl McpClient {
     /// Returns the negotiated protocol version, such as `2025-11-25`; `None` without a connection.
     #[must_use]
     pub fn revision(&self) -> Option<String> {
-        self.0.current().map(|session| session.agreement.revision.clone())
+        self.0.current_session().map(|session| session.negotiated.version.clone())
     }
 
     /// Returns the name and version of the server, as reported by the server and thus untrusted. `None` without a
     /// connection.
     #[must_use]
     pub fn server_info(&self) -> Option<Value> {
-        Some(self.redact(&self.0.current()?.agreement.info))
+        Some(self.redact(&self.0.current_session()?.negotiated.server_info))
     }
 
     /// Returns the capabilities that the server reports; `None` without a connection.
     #[must_use]
     pub fn capabilities(&self) -> Option<Value> {
-        Some(self.redact(&self.0.current()?.agreement.capabilities))
+        Some(self.redact(&self.0.current_session()?.negotiated.capabilities))
     }
 
     /// Redacts the server's credentials in a value from the server.
-    fn redact(&self, text: &Value) -> Value {
-        let mut text = text.clone();
-        self.0.credentials.now().hide_in_value(&mut text);
-        text
+    fn redact(&self, value: &Value) -> Value {
+        let mut value = value.clone();
+        self.0.credentials.current().hide_in_value(&mut value);
+        value
     }
 
     /// Returns the number of dropped messages of the connection: late, duplicate or unsolicited responses.
     #[must_use]
     pub fn ignored(&self) -> u64 {
-        self.0.current().map_or(0, |session| session.ignored())
+        self.0.current_session().map_or(0, |session| session.ignored())
     }
 
     /// Closes the connection gracefully and permanently: later calls fail.
     pub async fn close(&self) {
-        let session = self.0.current();
+        let session = self.0.current_session();
         let attempt = {
             let mut state = unpoisoned(self.0.state.lock());
-            state.closed = true;
+            state.is_closed = true;
             state.attempt.take()
         };
         drop(attempt);
@@ -234,7 +235,7 @@ impl McpClient {
 
 impl Client {
     /// Returns the connection, if there is one.
-    fn current(&self) -> Option<Arc<Session>> {
+    fn current_session(&self) -> Option<Arc<Session>> {
         let state = unpoisoned(self.state.lock());
         let outcome = state.attempt.as_ref()?.outcome.borrow().clone();
         outcome?.ok().filter(|session| session.is_alive())
@@ -242,12 +243,12 @@ impl Client {
 
     /// Returns the connection, and connects if there is none.
     async fn session(&self) -> Result<Arc<Session>, ToolError> {
-        let mut outcome = self.attempt()?;
-        let made = match outcome.wait_for(Option::is_some).await {
-            Ok(made) => made.clone(),
+        let mut outcome = self.current_attempt()?;
+        let outcome = match outcome.wait_for(Option::is_some).await {
+            Ok(outcome) => outcome.clone(),
             Err(_) => None,
         };
-        match made {
+        match outcome {
             Some(Ok(session)) => Ok(session),
             Some(Err(reason)) => Err(error::unreachable(&self.server, &reason)),
             None => Err(error::unreachable(&self.server, "the attempt to connect was abandoned")),
@@ -256,65 +257,69 @@ impl Client {
 
     /// Returns the connection or the running attempt. Starts a new attempt if the last one failed or its connection
     /// ended.
-    fn attempt(&self) -> Result<watch::Receiver<Outcome>, ToolError> {
+    fn current_attempt(&self) -> Result<watch::Receiver<Outcome>, ToolError> {
         let mut state = unpoisoned(self.state.lock());
-        let State { attempt, breaker, revision, closed } = &mut *state;
-        if *closed {
+        let State { attempt, breaker, version, is_closed } = &mut *state;
+        if *is_closed {
             return Err(error::unreachable(&self.server, "the client was closed"));
         }
         let now = Instant::now();
-        let mut last = None;
+        let mut last_error = None;
         if let Some(attempt) = attempt {
-            let failed = match &*attempt.outcome.borrow() {
+            let end_reason = match &*attempt.outcome.borrow() {
                 Some(Ok(session)) if session.is_alive() => {
-                    if !attempt.counted {
-                        attempt.counted = true;
+                    if !attempt.is_counted {
+                        attempt.is_counted = true;
                         breaker.connected();
-                        revision.clone_from(&session.agreement.revision);
+                        version.clone_from(&session.negotiated.version);
                     }
                     None
                 }
-                Some(Ok(session)) => Some(session.ended()),
+                Some(Ok(session)) => Some(session.end_reason()),
                 Some(Err(reason)) => Some(reason.clone()),
                 // The task ended with the Tokio runtime that it ran on.
                 None if attempt.task.is_finished() => Some("the attempt to connect was abandoned".to_owned()),
                 None => None,
             };
-            match failed {
+            match end_reason {
                 None => return Ok(attempt.outcome.clone()),
-                failed => last = failed,
+                end_reason => last_error = end_reason,
             }
             breaker.failed(now);
         }
         let delay = breaker.attempt(now).map_err(|remaining| {
             *attempt = None;
-            error::open(&self.server, last.as_deref().unwrap_or("it failed repeatedly"), remaining)
+            error::circuit_open(
+                &self.server,
+                last_error.as_deref().unwrap_or("it failed repeatedly"),
+                remaining,
+            )
         })?;
         let runtime =
             Handle::try_current().map_err(|reason| error::unreachable(&self.server, &reason.to_string()))?;
-        let (tell, outcome) = watch::channel(None);
+        let (outcome_tx, outcome) = watch::channel(None);
         let (server, options) = (self.server.clone(), Arc::clone(&self.options));
         let credentials = self.credentials.clone();
-        let known = if revision.is_empty() { server.revision.to_string() } else { revision.clone() };
+        let known_version = if version.is_empty() { server.revision.to_string() } else { version.clone() };
         let task = runtime.spawn(async move {
             sleep(delay).await;
-            let session = Session::connect(&server, &options, &credentials, &known).await;
-            // If no call is waiting anymore, the session is dropped, and the server with it.
-            drop(tell.send(Some(session.map(Arc::new))));
+            let session = Session::connect(&server, &options, &credentials, &known_version).await;
+            // If no call waits for the outcome, the session is dropped, which stops the server.
+            drop(outcome_tx.send(Some(session.map(Arc::new))));
         });
-        *attempt = Some(Attempt { outcome: outcome.clone(), task: task.abort_handle(), counted: false });
+        *attempt = Some(Attempt { outcome: outcome.clone(), task: task.abort_handle(), is_counted: false });
         Ok(outcome)
     }
 
     /// Returns the tools of the server.
-    pub(super) async fn listed(&self) -> Result<Arc<super::session::Listed>, ToolError> {
+    pub(super) async fn tool_list(&self) -> Result<Arc<super::session::ToolList>, ToolError> {
         let session = self.session().await?;
         session.tools().await.map_err(|reason| error::failure(&self.server, "tools/list", reason))
     }
 
     /// Redacts the server's credentials in an error, which may include the end of its standard error.
-    pub(super) fn hide_in_error(&self, error: &mut ToolError) {
-        let credentials = self.credentials.now();
+    pub(super) fn redact_error(&self, error: &mut ToolError) {
+        let credentials = self.credentials.current();
         match error {
             ToolError::Failed { message, detail, .. } | ToolError::Denied { message, detail } => {
                 credentials.hide_in_text(message);
@@ -326,7 +331,7 @@ impl Client {
     }
 
     pub(super) fn redacted(&self, mut error: ToolError) -> ToolError {
-        self.hide_in_error(&mut error);
+        self.redact_error(&mut error);
         error
     }
 
@@ -335,47 +340,47 @@ impl Client {
         &self,
         plan: &McpPlan,
         arguments: &Map<String, Value>,
-        manner: &CallPolicy,
+        policy: &CallPolicy,
     ) -> Result<Value, ToolError> {
         let total = self.timeouts.total;
-        let whole = async {
+        let attempts = async {
             // Each permit is released within its holder's timeout.
-            *unpoisoned(manner.place.lock()) = Arc::clone(&self.permits).acquire_owned().await.ok();
-            let outcome = self.call_now(plan, arguments, manner).await;
-            drop(unpoisoned(manner.place.lock()).take());
+            *unpoisoned(policy.permit.lock()) = Arc::clone(&self.permits).acquire_owned().await.ok();
+            let outcome = self.call_with_retries(plan, arguments, policy).await;
+            drop(unpoisoned(policy.permit.lock()).take());
             outcome
         };
         // Bounds the total time: each of the few attempts has its own timeout, and may wait for a permit.
         let limit = total.saturating_mul(2);
-        timeout(limit, whole).await.unwrap_or(Err(ToolError::Timeout { duration: limit }))
+        timeout(limit, attempts).await.unwrap_or(Err(ToolError::Timeout { duration: limit }))
     }
 
-    async fn call_now(
+    async fn call_with_retries(
         &self,
         plan: &McpPlan,
         arguments: &Map<String, Value>,
-        manner: &CallPolicy,
+        policy: &CallPolicy,
     ) -> Result<Value, ToolError> {
-        let mut tries = 0;
+        let mut attempts = 0;
         loop {
-            tries += 1;
+            attempts += 1;
             let session = self.session().await?;
             if !plan.descriptor.is_empty() {
                 match session.tools().await {
-                    Ok(listed) => super::lock_check::check_unchanged(plan, &listed)?,
+                    Ok(tool_list) => super::lock_check::check_unchanged(plan, &tool_list)?,
                     Err(Failure::NotSent(_) | Failure::ConnectionLost(_))
-                        if tries < MAX_ATTEMPTS && !session.is_alive() =>
+                        if attempts < MAX_ATTEMPTS && !session.is_alive() =>
                     {
                         continue;
                     }
                     Err(reason) => return Err(error::unverified(plan, reason)),
                 }
             }
-            match session.call(&plan.tool, arguments, &manner.how).await {
+            match session.call(&plan.tool, arguments, &policy.options).await {
                 Ok(response) => return Ok(response),
-                Err(Failure::NotSent(_)) if tries < MAX_ATTEMPTS && !session.is_alive() => {}
+                Err(Failure::NotSent(_)) if attempts < MAX_ATTEMPTS && !session.is_alive() => {}
                 Err(Failure::ConnectionLost(_))
-                    if tries < MAX_ATTEMPTS && manner.idempotent && !session.is_alive() => {}
+                    if attempts < MAX_ATTEMPTS && policy.idempotent && !session.is_alive() => {}
                 Err(reason) => return Err(error::failure(&self.server, &plan.tool, reason)),
             }
         }

@@ -20,10 +20,10 @@ const MODERN: [&str; 1] = ["2026-07-28"];
 pub(super) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 /// Maximum length of a reported unknown version, in characters.
-const SHOWN: usize = 60;
+const MAX_VERSION_SHOWN: usize = 60;
 
 /// The error code for an unsupported version; the error lists the supported versions.
-const UNSUPPORTED: i64 = -32022;
+const UNSUPPORTED_VERSION: i64 = -32022;
 
 /// The capability of clients that accept tasks as responses.
 const TASKS: &str = "tasks";
@@ -32,9 +32,9 @@ const TASKS: &str = "tasks";
 #[derive(Clone, Debug)]
 pub(super) struct Negotiated {
     /// The protocol version, such as `2025-11-25`.
-    pub(super) revision: String,
+    pub(super) version: String,
     /// The name and version of the server, as reported by the server. Untrusted.
-    pub(super) info: Value,
+    pub(super) server_info: Value,
     /// The capabilities of the server.
     pub(super) capabilities: Value,
     /// The metadata about the client in every request, in versions without a handshake.
@@ -58,155 +58,160 @@ impl Negotiated {
 /// Failure of a negotiation.
 pub(super) struct NegotiationError {
     pub(super) message: String,
-    /// Whether the connection ended when the client asked for the newest version, as older servers may do.
-    pub(super) at_probe: bool,
+    /// Whether the server closed the connection when asked for the newest version, as older servers may do.
+    pub(super) ended_at_probe: bool,
 }
 
 impl From<String> for NegotiationError {
-    fn from(reason: String) -> NegotiationError {
-        NegotiationError { message: reason, at_probe: false }
+    fn from(message: String) -> NegotiationError {
+        NegotiationError { message, ended_at_probe: false }
     }
 }
 
-/// Negotiates the protocol version with a server. `known` is the version that the server is known to support, or
-/// empty.
+/// Negotiates the protocol version with a server. `known_version` is the version that the server is known to
+/// support, or empty.
 ///
 /// # Errors
 ///
 /// Returns the reason if the negotiation fails.
 pub(super) async fn negotiate(
-    link: &Connection,
-    known: &str,
+    connection: &Connection,
+    known_version: &str,
     capabilities: &List<Text>,
-    (probe, whole): (Duration, Duration),
+    (probe_timeout, total_timeout): (Duration, Duration),
 ) -> Result<Negotiated, NegotiationError> {
-    let ends = Instant::now() + whole;
-    let remaining = || ends.saturating_duration_since(Instant::now());
-    let mut refused = None;
-    if !LEGACY.contains(&known) {
-        // A server that is known to support it gets more time, but some is left for the older versions.
-        let patience = if MODERN.contains(&known) { remaining() / 2 } else { probe.min(remaining() / 2) };
-        let mut discovered = discover(link, capabilities, patience).await;
-        if let Err(Failure::Refused { code: UNSUPPORTED, data, .. }) = &discovered
-            && data["supported"].as_array().is_some_and(|all| all.iter().any(|one| one == MODERN[0]))
+    let deadline = Instant::now() + total_timeout;
+    let remaining = || deadline.saturating_duration_since(Instant::now());
+    let mut discover_error = None;
+    if !LEGACY.contains(&known_version) {
+        // A server that is known to support the newest version gets more time. Some time is left for older versions.
+        let timeout = if MODERN.contains(&known_version) {
+            remaining() / 2
+        } else {
+            probe_timeout.min(remaining() / 2)
+        };
+        let mut discovered = discover(connection, capabilities, timeout).await;
+        if let Err(Failure::Refused { code: UNSUPPORTED_VERSION, data, .. }) = &discovered
+            && data["supported"].as_array().is_some_and(|all| all.iter().any(|version| version == MODERN[0]))
         {
             // The server rejects the version that it lists: try once more before the handshake, which it may not
             // support.
-            discovered = discover(link, capabilities, remaining()).await;
+            discovered = discover(connection, capabilities, remaining()).await;
         }
         match discovered {
-            Ok(agreement) => return Ok(agreement),
+            Ok(negotiated) => return Ok(negotiated),
             Err(Failure::ConnectionLost(reason) | Failure::NotSent(reason)) => {
-                return Err(NegotiationError { message: reason, at_probe: true });
+                return Err(NegotiationError { message: reason, ended_at_probe: true });
             }
-            Err(error) => refused = Some(error),
+            Err(error) => discover_error = Some(error),
         }
     }
-    let first = match initialize(link, known, capabilities, remaining()).await {
-        Ok(agreement) => return Ok(agreement),
+    let initialize_error = match initialize(connection, known_version, capabilities, remaining()).await {
+        Ok(negotiated) => return Ok(negotiated),
         Err(error) => error,
     };
-    // A server without a handshake that started slowly, or that used an older version before.
-    if !matches!(refused, Some(Failure::Refused { .. }))
-        && matches!(first, Failure::Refused { .. })
-        && let Ok(agreement) = discover(link, capabilities, remaining()).await
+    // The server has no handshake: it started slowly, or used an older version before.
+    if !matches!(discover_error, Some(Failure::Refused { .. }))
+        && matches!(initialize_error, Failure::Refused { .. })
+        && let Ok(negotiated) = discover(connection, capabilities, remaining()).await
     {
-        return Ok(agreement);
+        return Ok(negotiated);
     }
-    let reason = match first {
+    let reason = match initialize_error {
         Failure::Refused { code, message, .. } => {
             // An HTTP rejection has no JSON-RPC code.
             let code = if code == 0 { String::new() } else { format!(" ({code})") };
             format!("it rejects the handshake of protocol version {}: {message}{code}", LEGACY[0])
         }
-        Failure::Silent(_, meanwhile) | Failure::Late(_, meanwhile) => {
-            let wrote = link.transport.wrote();
-            format!("it did not answer the handshake within {:?}{meanwhile}{wrote}", rounded(whole))
+        Failure::IdleTimeout(_, strays) | Failure::TotalTimeout(_, strays) => {
+            let output = connection.transport.describe_output();
+            format!("it did not answer the handshake within {:?}{strays}{output}", rounded(total_timeout))
         }
-        Failure::Unread(reason) => format!("its response to the handshake cannot be parsed: {reason}"),
+        Failure::Unparsable(reason) => format!("its response to the handshake cannot be parsed: {reason}"),
         Failure::NotSent(reason) | Failure::ConnectionLost(reason) => reason,
     };
     Err(reason.into())
 }
 
-/// The capabilities of this client, by names such as `elicitation`. `tasks` is an extension of the newest protocol
+/// Returns the capabilities of this client, by names such as `elicitation`. `tasks` is an extension of the newest protocol
 /// versions, and has another meaning in older ones.
 fn client_capabilities(capabilities: &List<Text>, modern: bool) -> Value {
-    let asked = capabilities.iter().filter(|name| ***name != *TASKS);
-    let mut offered: Map<String, Value> = asked.map(|name| (name.to_string(), json!({}))).collect();
+    let names = capabilities.iter().filter(|name| ***name != *TASKS);
+    let mut declared: Map<String, Value> = names.map(|name| (name.to_string(), json!({}))).collect();
     if modern && capabilities.iter().any(|name| **name == *TASKS) {
-        offered.insert("extensions".to_owned(), json!({ "io.modelcontextprotocol/tasks": {} }));
+        declared.insert("extensions".to_owned(), json!({ "io.modelcontextprotocol/tasks": {} }));
     }
-    Value::Object(offered)
+    Value::Object(declared)
 }
 
-/// The name and version of this client.
-fn client() -> Value {
+/// Returns the name and version of this client.
+fn client_info() -> Value {
     json!({ "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") })
 }
 
 async fn discover(
-    link: &Connection,
+    connection: &Connection,
     capabilities: &List<Text>,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<Negotiated, Failure> {
-    let revision = MODERN[0];
-    link.transport.agreed(revision);
+    let version = MODERN[0];
+    connection.transport.set_version(version);
     let key = |name: &str| format!("io.modelcontextprotocol/{name}");
     let meta = Map::from_iter([
-        (key("protocolVersion"), Value::from(revision)),
-        (key("clientInfo"), client()),
+        (key("protocolVersion"), Value::from(version)),
+        (key("clientInfo"), client_info()),
         (key("clientCapabilities"), client_capabilities(capabilities, true)),
     ]);
-    let mut request = Request::new("server/discover", RequestTimeouts::of(patience));
+    let mut request = Request::new("server/discover", RequestTimeouts::of(timeout));
     request.params.insert("_meta".to_owned(), Value::Object(meta.clone()));
-    let mut result = link.request(request).await?;
+    let mut result = connection.request(request).await?;
     let versions = result["supportedVersions"].as_array().map_or(&[][..], Vec::as_slice);
-    if !versions.iter().any(|version| version == revision) {
-        let message = format!("it does not support protocol version {revision}");
+    if !versions.iter().any(|supported| supported == version) {
+        let message = format!("it does not support protocol version {version}");
         return Err(Failure::Refused { code: 0, message, data: Value::Null });
     }
     let meta_info = result.get_mut("_meta").and_then(|meta| meta.get_mut(key("serverInfo")));
-    let info = meta_info.map(Value::take).unwrap_or_default();
+    let server_info = meta_info.map(Value::take).unwrap_or_default();
     Ok(Negotiated {
-        revision: revision.to_owned(),
-        info: if info.is_null() { result["serverInfo"].take() } else { info },
+        version: version.to_owned(),
+        server_info: if server_info.is_null() { result["serverInfo"].take() } else { server_info },
         capabilities: result["capabilities"].take(),
         meta: Some(meta),
     })
 }
 
 async fn initialize(
-    link: &Connection,
-    known: &str,
+    connection: &Connection,
+    known_version: &str,
     capabilities: &List<Text>,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<Negotiated, Failure> {
-    let asked = if LEGACY.contains(&known) { known } else { LEGACY[0] };
-    link.transport.agreed("");
-    let mut request = Request::new("initialize", RequestTimeouts::of(patience));
+    let requested = if LEGACY.contains(&known_version) { known_version } else { LEGACY[0] };
+    connection.transport.set_version("");
+    let mut request = Request::new("initialize", RequestTimeouts::of(timeout));
     request.params = Map::from_iter([
-        ("protocolVersion".to_owned(), Value::from(asked)),
+        ("protocolVersion".to_owned(), Value::from(requested)),
         ("capabilities".to_owned(), client_capabilities(capabilities, false)),
-        ("clientInfo".to_owned(), client()),
+        ("clientInfo".to_owned(), client_info()),
     ]);
-    let mut result = link.request(request).await?;
-    let revision = result["protocolVersion"].as_str().unwrap_or_default().to_owned();
-    if !LEGACY.contains(&revision.as_str()) {
-        let known = LEGACY.join(", ");
-        let text = match revision.as_str() {
+    let mut result = connection.request(request).await?;
+    let version = result["protocolVersion"].as_str().unwrap_or_default().to_owned();
+    if !LEGACY.contains(&version.as_str()) {
+        let supported = LEGACY.join(", ");
+        let text = match version.as_str() {
             "" => "it does not state its protocol version".to_owned(),
-            text => format!("it uses protocol version `{}`", cut(&visible(text), SHOWN)),
+            text => format!("it uses protocol version `{}`", cut(&visible(text), MAX_VERSION_SHOWN)),
         };
-        let message = format!("{text}, but this client supports {known} and {}", MODERN[0]);
+        let message = format!("{text}, but this client supports {supported} and {}", MODERN[0]);
         return Err(Failure::Refused { code: 0, message, data: Value::Null });
     }
-    link.transport.agreed(&revision);
-    let ready = link.notify("notifications/initialized", json!({ "method": "notifications/initialized" }));
-    ready.await.map_err(|broken| Failure::ConnectionLost(broken.why))?;
+    connection.transport.set_version(&version);
+    let initialized =
+        connection.notify("notifications/initialized", json!({ "method": "notifications/initialized" }));
+    initialized.await.map_err(|error| Failure::ConnectionLost(error.reason))?;
     Ok(Negotiated {
-        revision,
-        info: result["serverInfo"].take(),
+        version,
+        server_info: result["serverInfo"].take(),
         capabilities: result["capabilities"].take(),
         meta: None,
     })

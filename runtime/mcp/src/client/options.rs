@@ -13,7 +13,7 @@ use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::engine::interceptor::Interceptor;
 
 /// Handles a request of a server.
-pub(super) type Answerer =
+pub(super) type RequestHandler =
     Arc<dyn Fn(McpServerRequest) -> BoxFuture<'static, Result<Value, ToolError>> + Send + Sync>;
 
 /// A request of a server to its client, such as `elicitation/create`.
@@ -49,13 +49,13 @@ pub struct McpOptions {
     pub max_message: usize,
     /// Maximum number of pages of a tool list. Default: 256.
     pub max_pages: usize,
-    pub(super) sampling: Option<Answerer>,
-    pub(super) elicitation: Option<Answerer>,
-    pub(super) roots: Option<Answerer>,
-    pub(super) tape: Option<Interceptor>,
+    pub(super) sampling: Option<RequestHandler>,
+    pub(super) elicitation: Option<RequestHandler>,
+    pub(super) roots: Option<RequestHandler>,
+    pub(super) interceptor: Option<Interceptor>,
     /// Whether calls propagate the trace context.
-    pub(super) passes_on: bool,
-    pub(super) also_passed: Vec<String>,
+    pub(super) propagates_trace: bool,
+    pub(super) propagated_meta: Vec<String>,
     pub(super) http: super::http::HttpOptions,
 }
 
@@ -72,9 +72,9 @@ impl Default for McpOptions {
             sampling: None,
             elicitation: None,
             roots: None,
-            tape: None,
-            passes_on: true,
-            also_passed: Vec::new(),
+            interceptor: None,
+            propagates_trace: true,
+            propagated_meta: Vec::new(),
             http: super::http::HttpOptions::default(),
         }
     }
@@ -91,7 +91,7 @@ impl fmt::Debug for McpOptions {
             .field("sampling", &self.sampling.is_some())
             .field("elicitation", &self.elicitation.is_some())
             .field("roots", &self.roots.is_some())
-            .field("tape", &self.tape)
+            .field("tape", &self.interceptor)
             .finish_non_exhaustive()
     }
 }
@@ -142,15 +142,15 @@ impl McpOptions {
     /// OpenTelemetry propagator. Default: yes. Other fields of the propagator are sent only if
     /// [`propagate_meta`](Self::propagate_meta) names them.
     #[must_use]
-    pub fn propagate_trace(mut self, passed_on: bool) -> McpOptions {
-        self.passes_on = passed_on;
+    pub fn propagate_trace(mut self, enabled: bool) -> McpOptions {
+        self.propagates_trace = enabled;
         self
     }
 
     /// Also propagates this field of the propagator, such as `baggage`, which reveals its contents to every server.
     #[must_use]
     pub fn propagate_meta(mut self, member: impl Into<String>) -> McpOptions {
-        self.also_passed.push(member.into());
+        self.propagated_meta.push(member.into());
         self
     }
 
@@ -159,12 +159,12 @@ impl McpOptions {
     #[must_use]
     pub fn sampling<F>(
         mut self,
-        response: impl Fn(McpServerRequest) -> F + Send + Sync + 'static,
+        handler: impl Fn(McpServerRequest) -> F + Send + Sync + 'static,
     ) -> McpOptions
     where
         F: Future<Output = Result<Value, ToolError>> + Send + 'static,
     {
-        self.sampling = Some(Arc::new(move |asked| Box::pin(response(asked))));
+        self.sampling = Some(Arc::new(move |request| Box::pin(handler(request))));
         self
     }
 
@@ -174,22 +174,22 @@ impl McpOptions {
     #[must_use]
     pub fn elicitation<F>(
         mut self,
-        response: impl Fn(McpServerRequest) -> F + Send + Sync + 'static,
+        handler: impl Fn(McpServerRequest) -> F + Send + Sync + 'static,
     ) -> McpOptions
     where
         F: Future<Output = Result<Value, ToolError>> + Send + 'static,
     {
-        self.elicitation = Some(Arc::new(move |asked| Box::pin(response(asked))));
+        self.elicitation = Some(Arc::new(move |request| Box::pin(handler(request))));
         self
     }
 
     /// Sets the handler of `roots/list`: `{"roots": [{"uri": "file:///…"}]}`. Without it, the list is empty.
     #[must_use]
-    pub fn roots<F>(mut self, response: impl Fn(McpServerRequest) -> F + Send + Sync + 'static) -> McpOptions
+    pub fn roots<F>(mut self, handler: impl Fn(McpServerRequest) -> F + Send + Sync + 'static) -> McpOptions
     where
         F: Future<Output = Result<Value, ToolError>> + Send + 'static,
     {
-        self.roots = Some(Arc::new(move |asked| Box::pin(response(asked))));
+        self.roots = Some(Arc::new(move |request| Box::pin(handler(request))));
         self
     }
 
@@ -197,7 +197,7 @@ impl McpOptions {
     /// starting or connecting to any server.
     #[must_use]
     pub fn cassette(mut self, cassette: impl Into<Interceptor>) -> McpOptions {
-        self.tape = Some(cassette.into());
+        self.interceptor = Some(cassette.into());
         self
     }
 }

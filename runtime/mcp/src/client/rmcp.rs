@@ -36,10 +36,10 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Lists the tools of a server and returns them as `alias__tool`, like [`McpClient::tools`](super::McpClient::tools):
 /// without a lock, so each tool is assumed to be destructive, and without tools that cannot be offered to a model.
-/// The client must stay connected as long as they are called.
+/// The client must stay connected while the tools are in use.
 ///
 /// A cancelled call is cancelled at the server. Notifications of the server go to the client's handler, which
-/// forwards progress to the calls if it has their [`Progress`]: see [`reporting`]. It must also answer requests of
+/// forwards progress to the calls if it has their [`Progress`]: see [`reporting`]. It must also respond to requests of
 /// the server within a session. If the server responds to a call with an input request or a task, the call fails.
 ///
 /// ```no_run
@@ -83,17 +83,18 @@ pub async fn reporting(
     peer: &Peer<RoleClient>,
     progress: &Progress,
 ) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
-    let listed = tokio::time::timeout(LIST_TIMEOUT, list(alias, peer)).await;
-    let listed = listed.map_err(|_| ToolError::Timeout { duration: LIST_TIMEOUT })??;
-    let descriptors: Vec<Value> = mcp::distinct(&listed).into_iter().map(|(_, one)| one).collect();
+    let descriptors = tokio::time::timeout(LIST_TIMEOUT, list(alias, peer)).await;
+    let descriptors = descriptors.map_err(|_| ToolError::Timeout { duration: LIST_TIMEOUT })??;
+    let descriptors: Vec<Value> =
+        mcp::distinct(&descriptors).into_iter().map(|(_, descriptor)| descriptor).collect();
     let server = Frozen::from(McpServer { alias: alias.to_owned().into(), ..McpServer::EMPTY });
-    let made = mcp::tools(&server, &descriptors, false).into_iter().flatten().filter_map(|adapted| {
+    let tools = mcp::tools(&server, &descriptors, false).into_iter().flatten().filter_map(|adapted| {
         let ExecutionPlan::Mcp(plan) = adapted.tool.call else { return None };
         let (alias, tool) = (alias.to_owned(), plan.tool.to_string());
         let (spec, peer, progress) = (adapted.tool.spec, peer.clone(), progress.clone());
         Some(Arc::new(RmcpTool { spec, alias, tool, peer, progress }) as Arc<dyn AgentTool>)
     });
-    Ok(made.collect())
+    Ok(tools.collect())
 }
 
 /// Returns all pages of the list.
@@ -101,18 +102,18 @@ async fn list(alias: &str, peer: &Peer<RoleClient>) -> Result<Vec<Value>, ToolEr
     let (mut descriptors, mut cursors, mut cursor) = (Vec::new(), BTreeSet::new(), None);
     for _ in 0..MAX_PAGES {
         let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
-        let page = peer.list_tools(params).await.map_err(|error| refused(alias, &error))?;
+        let page = peer.list_tools(params).await.map_err(|error| rejection(alias, &error))?;
         descriptors.extend(page.tools.iter().map(|tool| json!(tool)));
         let Some(next) = page.next_cursor else { return Ok(descriptors) };
         if !cursors.insert(next.clone()) {
-            return Err(refused(alias, &"its list of tools repeats itself"));
+            return Err(rejection(alias, &"its list of tools repeats itself"));
         }
         cursor = Some(next);
     }
-    Err(refused(alias, &format!("its list of tools has more than {MAX_PAGES} pages")))
+    Err(rejection(alias, &format!("its list of tools has more than {MAX_PAGES} pages")))
 }
 
-fn refused(alias: &str, reason: &dyn Display) -> ToolError {
+fn rejection(alias: &str, reason: &dyn Display) -> ToolError {
     ToolError::failed_with("MCP_REFUSED", format!("the MCP server `{alias}`: {reason}"))
 }
 
@@ -126,10 +127,10 @@ struct RmcpTool {
     progress: Progress,
 }
 
-/// A pending request, which is cancelled at the server if this is dropped before the response.
-struct Sent(Option<RequestHandle<RoleClient>>);
+/// A pending request. Dropping it before the response cancels the request at the server.
+struct PendingRequest(Option<RequestHandle<RoleClient>>);
 
-impl Drop for Sent {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
         if let (Some(request), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
             runtime.spawn(request.cancel(Some("the request was cancelled".to_owned())));
@@ -142,11 +143,11 @@ impl RmcpTool {
     async fn call(&self, call: CallToolRequestParams, ctx: &ToolContext) -> Result<Value, ServiceError> {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(call));
         let request = self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await?;
-        let _hears = self.progress.listen(request.progress_token.clone(), ctx);
-        let mut sent = Sent(Some(request));
-        let Some(request) = &mut sent.0 else { return Err(ServiceError::TransportClosed) };
+        let _registration = self.progress.register(request.progress_token.clone(), ctx);
+        let mut pending = PendingRequest(Some(request));
+        let Some(request) = &mut pending.0 else { return Err(ServiceError::TransportClosed) };
         let response = (&mut request.rx).await;
-        sent.0 = None;
+        pending.0 = None;
         response.unwrap_or(Err(ServiceError::TransportClosed)).map(|response| json!(response))
     }
 }
@@ -169,7 +170,7 @@ impl AgentTool for RmcpTool {
             match self.call(call, ctx).await {
                 Ok(result) => match result["resultType"].as_str() {
                     None | Some("complete") => content::result(&self.spec, result),
-                    Some(_) => Err(refused(
+                    Some(_) => Err(rejection(
                         &self.alias,
                         &"it responded with a type that this client does not support",
                     )),
@@ -177,7 +178,7 @@ impl AgentTool for RmcpTool {
                 Err(ServiceError::McpError(error)) if error.code == ErrorCode::INVALID_PARAMS => {
                     Err(ToolError::invalid_args(error.message))
                 }
-                Err(error) => Err(refused(&self.alias, &error)),
+                Err(error) => Err(rejection(&self.alias, &error)),
             }
         })
     }

@@ -36,7 +36,7 @@ const REQUEST_DECLINED: i64 = -1;
 /// The channel for the elicitations of a call.
 pub(super) type QuestionSender = mpsc::Sender<Question>;
 
-/// An elicitation of a server, sent to the caller. It is unanswered if it is dropped.
+/// An elicitation of a server, sent to the caller. Dropping it cancels the elicitation.
 #[derive(Debug)]
 pub(super) struct Question {
     pub(super) request: InputRequest,
@@ -52,18 +52,18 @@ pub(super) struct ServerRequestHandler {
     credentials: Credentials,
     /// The calls in flight that accept elicitations.
     calls: Mutex<BTreeMap<u64, QuestionSender>>,
-    next: AtomicU64,
+    next_number: AtomicU64,
 }
 
-/// A call in flight. It accepts no more elicitations once this is dropped.
+/// A call in flight. Dropping it ends the acceptance of elicitations.
 pub(super) struct ActiveCall<'d> {
-    desk: &'d ServerRequestHandler,
+    handler: &'d ServerRequestHandler,
     number: u64,
 }
 
 impl Drop for ActiveCall<'_> {
     fn drop(&mut self) {
-        unpoisoned(self.desk.calls.lock()).remove(&self.number);
+        unpoisoned(self.handler.calls.lock()).remove(&self.number);
     }
 }
 
@@ -77,18 +77,18 @@ impl ServerRequestHandler {
         credentials: Credentials,
     ) -> ServerRequestHandler {
         let (server, capabilities) = (server.alias.clone(), server.capabilities.clone());
-        let (calls, next) = Default::default();
-        ServerRequestHandler { server, capabilities, options, credentials, calls, next }
+        let (calls, next_number) = Default::default();
+        ServerRequestHandler { server, capabilities, options, credentials, calls, next_number }
     }
 
     /// Registers a call in flight that accepts elicitations.
-    pub(super) fn open(&self, asker: QuestionSender) -> ActiveCall<'_> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        unpoisoned(self.calls.lock()).insert(number, asker);
-        ActiveCall { desk: self, number }
+    pub(super) fn register_call(&self, question_tx: QuestionSender) -> ActiveCall<'_> {
+        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+        unpoisoned(self.calls.lock()).insert(number, question_tx);
+        ActiveCall { handler: self, number }
     }
 
-    /// Handles a request. An elicitation is sent to `asker`, the call that it belongs to, or to the only call in
+    /// Handles a request. An elicitation is sent to `question_tx`, the call that it belongs to, or to the only call in
     /// flight.
     ///
     /// # Errors
@@ -98,7 +98,7 @@ impl ServerRequestHandler {
         &self,
         method: &str,
         mut params: Value,
-        asker: Option<&QuestionSender>,
+        question_tx: Option<&QuestionSender>,
     ) -> Result<Value, Rejection> {
         let (capability, handler) = match method {
             "ping" => return Ok(json!({})),
@@ -114,36 +114,36 @@ impl ServerRequestHandler {
             ));
         }
         // A person or a model reads the parameters.
-        self.credentials.now().hide_in_value(&mut params);
+        self.credentials.current().hide_in_value(&mut params);
         if let Some(handler) = handler {
-            let asked =
+            let request =
                 McpServerRequest { server: self.server.clone(), method: method.to_owned().into(), params };
-            return handler(asked).await.map_err(|error| (REQUEST_DECLINED, error.to_string()));
+            return handler(request).await.map_err(|error| (REQUEST_DECLINED, error.to_string()));
         }
         match capability {
             "roots" => Ok(json!({ "roots": [] })),
-            "elicitation" => Ok(self.forward_question(params, asker).await),
+            "elicitation" => Ok(self.forward_question(params, question_tx).await),
             _ => Err((REQUEST_DECLINED, "this client has no sampling handler".to_owned())),
         }
     }
 
     /// Forwards an elicitation to the caller.
-    async fn forward_question(&self, mut params: Value, asker: Option<&QuestionSender>) -> Value {
-        let asker = asker.cloned().or_else(|| {
+    async fn forward_question(&self, mut params: Value, question_tx: Option<&QuestionSender>) -> Value {
+        let question_tx = question_tx.cloned().or_else(|| {
             let calls = unpoisoned(self.calls.lock());
-            // If several calls are in flight, the call that an elicitation belongs to is unknown.
+            // If several calls are in flight, it is unknown to which call an elicitation belongs.
             calls.values().next().filter(|_| calls.len() == 1).cloned()
         });
         let is_form = params.get("mode").is_none_or(|mode| mode == "form");
-        let (Some(asker), true) = (asker, is_form) else { return json!({ "action": "decline" }) };
+        let (Some(question_tx), true) = (question_tx, is_form) else { return json!({ "action": "decline" }) };
         let message = params["message"].as_str().unwrap_or("The tool needs input.").to_owned();
         let schema = params.get_mut("requestedSchema").map(Value::take).unwrap_or_default();
         let request = InputRequest::new(message, schema);
-        let (response, answered) = oneshot::channel();
-        if asker.send(Question { request, reply_to: response }).await.is_err() {
+        let (reply_to, reply) = oneshot::channel();
+        if question_tx.send(Question { request, reply_to }).await.is_err() {
             return json!({ "action": "decline" });
         }
-        match answered.await {
+        match reply.await {
             Ok(content) => json!({ "action": "accept", "content": content }),
             Err(_) => json!({ "action": "cancel" }),
         }
@@ -153,16 +153,16 @@ impl ServerRequestHandler {
 /// Answers the requests of a server while the connection lasts.
 pub(super) async fn serve_requests(
     transport: Weak<dyn Transport>,
-    mut reply: mpsc::Receiver<ServerMessage>,
-    desk: Arc<ServerRequestHandler>,
+    mut messages: mpsc::Receiver<ServerMessage>,
+    handler: Arc<ServerRequestHandler>,
     inbox: Inbox,
 ) {
     let mut running = JoinSet::new();
     let mut handles: BTreeMap<String, AbortHandle> = BTreeMap::new();
-    while let Some(reply) = reply.recv().await {
+    while let Some(message) = messages.recv().await {
         while running.try_join_next().is_some() {}
         handles.retain(|_, handle| !handle.is_finished());
-        match reply {
+        match message {
             ServerMessage::Cancelled(id) => {
                 if let Some(handle) = handles.remove(&id.to_string()) {
                     handle.abort();
@@ -171,21 +171,22 @@ pub(super) async fn serve_requests(
             ServerMessage::Request { .. }
                 if running.len() >= MAX_CONCURRENT_REQUESTS + MAX_PENDING_REFUSALS =>
             {
-                inbox.ignore();
+                inbox.count_dropped();
             }
             ServerMessage::Request { id, method, params } => {
                 let busy = running.len() >= MAX_CONCURRENT_REQUESTS;
-                let (desk, inbox, transport) = (Arc::clone(&desk), inbox.clone(), Weak::clone(&transport));
+                let (handler, inbox, transport) =
+                    (Arc::clone(&handler), inbox.clone(), Weak::clone(&transport));
                 let name = id.to_string();
-                let work = async move {
-                    let _asked = inbox.begin_server_request();
-                    let late = (REQUEST_DECLINED, "the request timed out".to_owned());
+                let task = async move {
+                    let _guard = inbox.begin_server_request();
+                    let timed_out = (REQUEST_DECLINED, "the request timed out".to_owned());
                     let response = match busy {
                         true => Err((REQUEST_DECLINED, "too many concurrent requests".to_owned())),
                         false => {
-                            let response = desk.handle_request(&method, params, None);
-                            match caught(timeout(desk.options.call_timeout, response)).await {
-                                Some(response) => response.unwrap_or(Err(late)),
+                            let response = handler.handle_request(&method, params, None);
+                            match caught(timeout(handler.options.call_timeout, response)).await {
+                                Some(response) => response.unwrap_or(Err(timed_out)),
                                 None => Err((REQUEST_DECLINED, "the handler failed".to_owned())),
                             }
                         }
@@ -204,7 +205,7 @@ pub(super) async fn serve_requests(
                         drop(transport.send(message).await);
                     }
                 };
-                handles.insert(name, running.spawn(work));
+                handles.insert(name, running.spawn(task));
             }
         }
     }

@@ -26,7 +26,7 @@ use toolgen_kernel::call::secrets::Secrets;
 use toolgen_kernel::spec::plan::McpTransport;
 
 use self::input::Input;
-use super::connection::{Broken, Message, Transport};
+use super::connection::{Message, Transport, TransportError};
 use super::inbox::Inbox;
 
 /// Maximum number of consecutive lines that are not messages.
@@ -45,9 +45,9 @@ const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 pub(super) struct Stdio {
     input: Input,
     group: Arc<Mutex<Group>>,
-    /// See [`Keeper`].
-    said: Arc<Mutex<Vec<u8>>>,
-    tail: Arc<Mutex<Vec<u8>>>,
+    /// See [`ExitWatcher`].
+    invalid_output: Arc<Mutex<Vec<u8>>>,
+    stderr_tail: Arc<Mutex<Vec<u8>>>,
     tasks: Vec<AbortHandle>,
     /// Fires when the process has exited and its output was read to the end.
     exited: CancellationToken,
@@ -59,52 +59,52 @@ impl Stdio {
     /// # Errors
     ///
     /// Returns the reason if the process does not start.
-    pub(super) fn start(transport: &McpTransport, longest: usize, inbox: Inbox) -> Result<Stdio, String> {
+    pub(super) fn start(transport: &McpTransport, max_message: usize, inbox: Inbox) -> Result<Stdio, String> {
         let McpTransport::Stdio { argv, env, inherit, work_dir } = transport else {
             return Err("it is not a program".to_owned());
         };
         let argv: Vec<String> = argv.iter().map(ToString::to_string).collect();
         let Some(program) = argv.first() else { return Err("no program is named".to_owned()) };
         let names = INHERITED.iter().copied().chain(inherit.iter().map(|name| name.as_str()));
-        let mut all = inherited(names);
-        all.extend(env.iter().map(|(name, value)| (name.as_str().into(), value.as_str().into())));
+        let mut variables = inherited(names);
+        variables.extend(env.iter().map(|(name, value)| (name.as_str().into(), value.as_str().into())));
         let work_dir = Some(Path::new(work_dir.as_str())).filter(|path| !path.as_os_str().is_empty());
         Handle::try_current().map_err(|error| error.to_string())?;
-        let (mut child, group) = piped(&argv, &all, work_dir)
+        let (mut child, group) = piped(&argv, &variables, work_dir)
             .map_err(|error| format!("`{program}` does not start: {error}{}", hint(program)))?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let group = Arc::new(Mutex::new(group));
-        let [read, drained, broken, gone] = [(); 4].map(|()| CancellationToken::new());
-        let (input, writing) = Input::new(stdin, inbox.clone(), broken.clone());
-        let [messages, tail] = [(); 2].map(|()| Arc::new(Mutex::new(Vec::new())));
-        let keeper = Keeper {
+        let [stdout_read, stderr_read, input_closed, exited] = [(); 4].map(|()| CancellationToken::new());
+        let (input, writer) = Input::new(stdin, inbox.clone(), input_closed.clone());
+        let [invalid_output, stderr_tail] = [(); 2].map(|()| Arc::new(Mutex::new(Vec::new())));
+        let exit_watcher = ExitWatcher {
             inbox: inbox.clone(),
             group: Arc::clone(&group),
-            said: Arc::clone(&messages),
-            tail: Arc::clone(&tail),
-            read: read.clone(),
-            drained: drained.clone(),
-            broken,
-            exited: gone.clone(),
+            invalid_output: Arc::clone(&invalid_output),
+            stderr_tail: Arc::clone(&stderr_tail),
+            stdout_read: stdout_read.clone(),
+            stderr_read: stderr_read.clone(),
+            input_closed,
+            exited: exited.clone(),
         };
         let tasks = vec![
-            spawn(writing),
-            spawn(listen(stdout, longest, inbox, Arc::clone(&messages), read)),
-            spawn(drain(stderr, Arc::clone(&tail), drained)),
-            spawn(keeper.keep(child)),
+            spawn(writer),
+            spawn(read_messages(stdout, max_message, inbox, Arc::clone(&invalid_output), stdout_read)),
+            spawn(drain(stderr, Arc::clone(&stderr_tail), stderr_read)),
+            spawn(exit_watcher.run(child)),
         ];
-        Ok(Stdio { input, group, said: messages, tail, tasks, exited: gone })
+        Ok(Stdio { input, group, invalid_output, stderr_tail, tasks, exited })
     }
 }
 
 /// Returns the secrets among a server's variables.
 pub(super) fn credentials(transport: &McpTransport) -> Secrets {
     let McpTransport::Stdio { env, inherit, .. } = transport else { return Secrets::default() };
-    let own = env.iter().map(|(name, value)| (name.to_string(), value.to_string()));
-    let passed = inherited(inherit.iter().map(|name| name.as_str())).into_iter();
-    let passed =
-        passed.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    Secrets::of_variables(own.chain(passed))
+    let variables = env.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+    let inherited_variables = inherited(inherit.iter().map(|name| name.as_str())).into_iter();
+    let inherited_variables = inherited_variables
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    Secrets::of_variables(variables.chain(inherited_variables))
 }
 
 fn spawn(task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
@@ -112,31 +112,32 @@ fn spawn(task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
 }
 
 impl Transport for Stdio {
-    fn send(&self, message: Message) -> BoxFuture<'_, Result<(), Broken>> {
-        let (done, outcome) = oneshot::channel();
-        self.input.put(message.text, message.id, Some(done));
+    fn send(&self, message: Message) -> BoxFuture<'_, Result<(), TransportError>> {
+        let (result_tx, result_rx) = oneshot::channel();
+        self.input.write_line(message.text, message.id, Some(result_tx));
         Box::pin(async move {
-            let unknown = |_| Err(Broken { written: true, why: "the connection was dropped".to_owned() });
-            outcome.await.unwrap_or_else(unknown)
+            let dropped =
+                |_| Err(TransportError { written: true, reason: "the connection was dropped".to_owned() });
+            result_rx.await.unwrap_or_else(dropped)
         })
     }
 
     fn cancel(&self, id: u64) {
         let params = json!({ "requestId": id, "reason": "the request was cancelled" });
-        let notice = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
-        self.input.put(notice.to_string(), None, None);
+        let notification = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+        self.input.write_line(notification.to_string(), None, None);
     }
 
-    fn breaks(&self) -> bool {
+    fn closes_on_send_error(&self) -> bool {
         true
     }
 
-    fn wrote(&self) -> String {
-        wrote(&self.said, &self.tail)
+    fn describe_output(&self) -> String {
+        describe_output(&self.invalid_output, &self.stderr_tail)
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
-        self.input.end();
+        self.input.close();
         Box::pin(async move {
             for (step, grace) in SHUTDOWN_GRACE.into_iter().enumerate() {
                 if timeout(grace, self.exited.cancelled()).await.is_ok() {
@@ -157,61 +158,62 @@ impl Drop for Stdio {
 }
 
 /// Reads messages until the output ends, or too many lines are invalid. Output before the first message is kept in
-/// `said`: a program that is not an MCP server explains itself there.
-async fn listen(
+/// `invalid_output`: it often explains why the program is not an MCP server.
+async fn read_messages(
     stdout: Option<ChildStdout>,
-    longest: usize,
+    max_message: usize,
     inbox: Inbox,
-    reported: Arc<Mutex<Vec<u8>>>,
-    read: CancellationToken,
+    invalid_output: Arc<Mutex<Vec<u8>>>,
+    stdout_read: CancellationToken,
 ) {
-    let _read = read.drop_guard();
+    let _guard = stdout_read.drop_guard();
     let Some(mut stdout) = stdout else { return };
-    let (mut lines, mut garbage, mut understood) = (Lines::new(longest), 0, false);
+    let (mut lines, mut invalid_lines, mut has_messages) = (Lines::new(max_message), 0, false);
     let mut buffer = vec![0; 64 << 10];
-    let too_long = format!("the response is longer than {longest} bytes");
+    let too_long = format!("the response is longer than {max_message} bytes");
     while let Ok(count @ 1..) = stdout.read(&mut buffer).await {
-        let mut unknown = false;
+        let mut unmatched_line = false;
         lines.push(&buffer[..count], |line| match line {
             // Later lines are ignored.
-            _ if garbage > MAX_INVALID_LINES || unknown => {}
+            _ if invalid_lines > MAX_INVALID_LINES || unmatched_line => {}
             Line::Whole(line) if line.trim_ascii().is_empty() => {}
-            Line::Whole(line) => match inbox.text(line) {
-                Ok(()) => (garbage, understood) = (0, true),
+            Line::Whole(line) => match inbox.accept_text(line) {
+                Ok(()) => (invalid_lines, has_messages) = (0, true),
                 Err(error) => {
-                    garbage += 1;
-                    match answered(&Glance::at(line)) {
-                        Some(id) => inbox.unread(id, error),
-                        None => keep(&reported, &[line, b"\n"].concat()),
+                    invalid_lines += 1;
+                    match response_id(&Glance::at(line)) {
+                        Some(id) => inbox.report_unparsable(id, error),
+                        None => append_to_tail(&invalid_output, &[line, b"\n"].concat()),
                     }
                 }
             },
             Line::TooLong(Glance::Request(_) | Glance::Odd) => {}
-            Line::TooLong(glance) => match answered(&glance) {
-                Some(id) => inbox.unread(id, &*too_long),
-                None => unknown = true,
+            Line::TooLong(glance) => match response_id(&glance) {
+                Some(id) => inbox.report_unparsable(id, &*too_long),
+                None => unmatched_line = true,
             },
         });
-        if understood {
+        if has_messages {
             // Output before the first message is the banner of an MCP server.
-            unpoisoned(reported.lock()).clear();
+            unpoisoned(invalid_output.lock()).clear();
         }
-        let reason = if garbage > MAX_INVALID_LINES {
-            format!("it writes lines that are not messages: {garbage} in a row")
-        } else if unknown || lines.passed_over() > longest.saturating_mul(MAX_SKIPPED_LINE_FACTOR) {
-            format!("it wrote a line of more than {longest} bytes that is not a response to a request")
+        let reason = if invalid_lines > MAX_INVALID_LINES {
+            format!("it writes lines that are not messages: {invalid_lines} in a row")
+        } else if unmatched_line || lines.passed_over() > max_message.saturating_mul(MAX_SKIPPED_LINE_FACTOR)
+        {
+            format!("it wrote a line of more than {max_message} bytes that is not a response to a request")
         } else {
             continue;
         };
-        return inbox.closed(&reason);
+        return inbox.close(&reason);
     }
-    if !understood {
-        keep(&reported, lines.rest());
+    if !has_messages {
+        append_to_tail(&invalid_output, lines.rest());
     }
 }
 
-/// Returns the ID of the client's request that a message answers.
-fn answered(glance: &Glance) -> Option<u64> {
+/// Returns the ID of the client's request that a message responds to.
+fn response_id(glance: &Glance) -> Option<u64> {
     match glance {
         Glance::Answer(id) => id.as_u64(),
         Glance::Request(_) | Glance::Odd | Glance::Unknown(_) => None,
@@ -221,19 +223,19 @@ fn answered(glance: &Glance) -> Option<u64> {
 /// Reads the server's standard error and keeps its end. A process blocks if this stream is not read.
 async fn drain(
     stderr: Option<impl AsyncRead + Unpin>,
-    tail: Arc<Mutex<Vec<u8>>>,
-    drained: CancellationToken,
+    stderr_tail: Arc<Mutex<Vec<u8>>>,
+    stderr_read: CancellationToken,
 ) {
-    let _drained = drained.drop_guard();
+    let _guard = stderr_read.drop_guard();
     let Some(mut stderr) = stderr else { return };
     let mut buffer = vec![0; 16 << 10];
     while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
-        keep(&tail, &buffer[..count]);
+        append_to_tail(&stderr_tail, &buffer[..count]);
     }
 }
 
-/// Appends to the kept end of a stream.
-fn keep(tail: &Mutex<Vec<u8>>, bytes: &[u8]) {
+/// Appends to the buffer that keeps the end of a stream.
+fn append_to_tail(tail: &Mutex<Vec<u8>>, bytes: &[u8]) {
     let mut tail = unpoisoned(tail.lock());
     tail.extend_from_slice(bytes);
     // One additional byte shows that the text was cut.
@@ -243,7 +245,7 @@ fn keep(tail: &Mutex<Vec<u8>>, bytes: &[u8]) {
 
 /// Returns the end of a stream without the line or word that was cut at its start: the rest of a credential could not
 /// be recognized and redacted.
-fn last_words(tail: &[u8]) -> &[u8] {
+fn complete_tail(tail: &[u8]) -> &[u8] {
     if tail.len() <= STDERR_TAIL_BYTES {
         return tail;
     }
@@ -251,13 +253,13 @@ fn last_words(tail: &[u8]) -> &[u8] {
     end.map_or(&[], |end| &tail[end..])
 }
 
-/// Describes what a process wrote instead of messages, and the end of its standard error.
-fn wrote(reported: &Mutex<Vec<u8>>, tail: &Mutex<Vec<u8>>) -> String {
-    let words = |kept: &Mutex<Vec<u8>>| {
-        let kept = unpoisoned(kept.lock());
-        String::from_utf8_lossy(last_words(&kept)).trim().to_owned()
+/// Describes the output of a process that is not a message, and the end of its standard error.
+fn describe_output(invalid_output: &Mutex<Vec<u8>>, stderr_tail: &Mutex<Vec<u8>>) -> String {
+    let to_text = |bytes: &Mutex<Vec<u8>>| {
+        let bytes = unpoisoned(bytes.lock());
+        String::from_utf8_lossy(complete_tail(&bytes)).trim().to_owned()
     };
-    let (text, tail, mut message) = (words(reported), words(tail), String::new());
+    let (text, tail, mut message) = (to_text(invalid_output), to_text(stderr_tail), String::new());
     if !text.is_empty() {
         message.push_str(&format!("; instead of messages it wrote to its standard output:\n{text}"));
     }
@@ -269,26 +271,26 @@ fn wrote(reported: &Mutex<Vec<u8>>, tail: &Mutex<Vec<u8>>) -> String {
 }
 
 /// Waits for the exit of the process and reports why the connection has ended.
-struct Keeper {
+struct ExitWatcher {
     inbox: Inbox,
     group: Arc<Mutex<Group>>,
-    /// Its standard output, if none of it was a message.
-    said: Arc<Mutex<Vec<u8>>>,
-    tail: Arc<Mutex<Vec<u8>>>,
+    /// The standard output, if none of it was a message.
+    invalid_output: Arc<Mutex<Vec<u8>>>,
+    stderr_tail: Arc<Mutex<Vec<u8>>>,
     /// Fires when standard output was read to its end.
-    read: CancellationToken,
+    stdout_read: CancellationToken,
     /// Fires when standard error was read to its end.
-    drained: CancellationToken,
+    stderr_read: CancellationToken,
     /// Fires when the process no longer accepts input.
-    broken: CancellationToken,
+    input_closed: CancellationToken,
     exited: CancellationToken,
 }
 
-impl Keeper {
-    async fn keep(self, mut child: Child) {
-        // However this task ends, such as with its runtime, pending requests are notified.
-        let ended = self.read.run_until_cancelled(child.wait());
-        let status = match self.broken.run_until_cancelled(ended).await {
+impl ExitWatcher {
+    async fn run(self, mut child: Child) {
+        // If this task is aborted, for example with its runtime, `Drop` notifies pending requests.
+        let ended = self.stdout_read.run_until_cancelled(child.wait());
+        let status = match self.input_closed.run_until_cancelled(ended).await {
             Some(Some(status)) => status.ok(),
             // The process has closed its output or its input: no more messages can arrive.
             Some(None) | None => match timeout(DRAIN_TIMEOUT, child.wait()).await {
@@ -296,19 +298,19 @@ impl Keeper {
                 Err(_) => None,
             },
         };
-        // The process ID is free from now on, except for the rest of its process group.
+        // From now on the process ID may be reused, but the rest of the process group may still run.
         unpoisoned(self.group.lock()).kill();
         let status = match status {
             None => {
-                // A process that survives a kill is left to the system.
+                // The operating system handles a process that survives a kill.
                 let _ = timeout(SHUTDOWN_GRACE[2], child.wait()).await;
                 None
             }
             status => status,
         };
-        let _ = timeout(DRAIN_TIMEOUT, self.read.cancelled()).await;
-        let _ = timeout(DRAIN_TIMEOUT, self.drained.cancelled()).await;
-        self.inbox.closed(&self.exit_message(status));
+        let _ = timeout(DRAIN_TIMEOUT, self.stdout_read.cancelled()).await;
+        let _ = timeout(DRAIN_TIMEOUT, self.stderr_read.cancelled()).await;
+        self.inbox.close(&self.exit_message(status));
         self.exited.cancel();
     }
 
@@ -317,14 +319,14 @@ impl Keeper {
             Some(status) => format!("its process exited ({status})"),
             None => "its process closed its input or its output, and was killed".to_owned(),
         };
-        reason.push_str(&wrote(&self.said, &self.tail));
+        reason.push_str(&describe_output(&self.invalid_output, &self.stderr_tail));
         reason
     }
 }
 
-impl Drop for Keeper {
+impl Drop for ExitWatcher {
     fn drop(&mut self) {
-        self.inbox.closed("the connection was closed");
+        self.inbox.close("the connection was closed");
         self.exited.cancel();
     }
 }
@@ -355,7 +357,7 @@ mod tests {
         ] {
             let tail = Arc::new(Mutex::new(Vec::new()));
             drain(Some(text.as_bytes()), Arc::clone(&tail), CancellationToken::new()).await;
-            assert_eq!(String::from_utf8_lossy(last_words(&unpoisoned(tail.lock()))), message);
+            assert_eq!(String::from_utf8_lossy(complete_tail(&unpoisoned(tail.lock()))), message);
         }
     }
 }

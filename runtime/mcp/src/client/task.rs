@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::connection::{Connection, Failure, Request, RequestTimeouts};
 use super::negotiation::Negotiated;
-use super::reading::Written;
+use super::reading::OriginalText;
 use super::session::{CallOptions, Session, protocol_violation};
 
 /// Poll interval, if the server does not specify one.
@@ -23,30 +23,30 @@ const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum number of inputs of one task.
 const MAX_INPUTS: usize = 100;
 
-/// A task at a server. It is cancelled when this is dropped, unless it has finished.
+/// A task at a server. Dropping it cancels the task, unless the task has finished.
 struct Task<'s> {
-    link: &'s Connection,
-    agreement: &'s Negotiated,
+    connection: &'s Connection,
+    negotiated: &'s Negotiated,
     id: String,
-    over: bool,
+    is_finished: bool,
 }
 
 impl Task<'_> {
-    fn request(&self, method: &'static str, patience: RequestTimeouts) -> Request {
-        let mut request = Request::new(method, patience);
+    fn request(&self, method: &'static str, timeouts: RequestTimeouts) -> Request {
+        let mut request = Request::new(method, timeouts);
         request.params.insert("taskId".to_owned(), Value::from(self.id.as_str()));
         request.name = Some(self.id.clone());
-        self.agreement.add_metadata(&mut request);
+        self.negotiated.add_metadata(&mut request);
         request
     }
 }
 
 impl Drop for Task<'_> {
     fn drop(&mut self) {
-        if let (false, Ok(runtime)) = (self.over, Handle::try_current()) {
-            let (link, request) =
-                (self.link.clone(), self.request("tasks/cancel", RequestTimeouts::of(CANCEL_TIMEOUT)));
-            runtime.spawn(async move { link.request(request).await });
+        if let (false, Ok(runtime)) = (self.is_finished, Handle::try_current()) {
+            let (connection, request) =
+                (self.connection.clone(), self.request("tasks/cancel", RequestTimeouts::of(CANCEL_TIMEOUT)));
+            runtime.spawn(async move { connection.request(request).await });
         }
     }
 }
@@ -57,16 +57,21 @@ impl Session {
     /// # Errors
     ///
     /// Returns the reason if there is no result. The task is cancelled.
-    pub(super) async fn finish(&self, mut state: Value, how: &CallOptions) -> Result<Value, Failure> {
+    pub(super) async fn await_task(&self, mut state: Value, options: &CallOptions) -> Result<Value, Failure> {
         let Some(id) = state["taskId"].as_str().filter(|id| !id.is_empty()) else {
             return Err(protocol_violation("its result is a task without a `taskId`"));
         };
-        let mut task = Task { link: &self.link, agreement: &self.agreement, id: id.to_owned(), over: false };
-        let until = Instant::now() + how.timeouts.total;
-        let (mut last_message, mut answered) = (Value::Null, BTreeSet::new());
+        let mut task = Task {
+            connection: &self.connection,
+            negotiated: &self.negotiated,
+            id: id.to_owned(),
+            is_finished: false,
+        };
+        let deadline = Instant::now() + options.timeouts.total;
+        let (mut last_message, mut answered_keys) = (Value::Null, BTreeSet::new());
         loop {
             if let (Some(on_progress), message @ Value::String(_)) =
-                (&how.on_progress, &state["statusMessage"])
+                (&options.on_progress, &state["statusMessage"])
                 && *message != last_message
             {
                 on_progress(&json!({ "message": message }));
@@ -74,15 +79,15 @@ impl Session {
             }
             match state["status"].as_str().unwrap_or_default() {
                 "working" => {}
-                "input_required" => self.answer(&task, &mut state, &mut answered, how).await?,
-                ended => {
-                    task.over = true;
-                    return match ended {
+                "input_required" => self.answer_task(&task, &mut state, &mut answered_keys, options).await?,
+                status => {
+                    task.is_finished = true;
+                    return match status {
                         "completed" => {
-                            let (written, mut result) =
-                                (Written::take(&mut state).part("result"), state["result"].take());
-                            drop(Written::take(&mut result));
-                            written.put(&mut result);
+                            let (original, mut result) =
+                                (OriginalText::take(&mut state).part("result"), state["result"].take());
+                            drop(OriginalText::take(&mut result));
+                            original.insert_into(&mut result);
                             Ok(result)
                         }
                         "failed" => Err(failed(&state["error"])),
@@ -92,38 +97,38 @@ impl Session {
                 }
             }
             let pause = state["pollIntervalMs"].as_u64().map_or(DEFAULT_POLL_INTERVAL, Duration::from_millis);
-            let next = Instant::now() + pause.clamp(POLL_INTERVAL_BOUNDS[0], POLL_INTERVAL_BOUNDS[1]);
-            sleep_until(next.min(until)).await;
-            let remaining = until.saturating_duration_since(Instant::now());
+            let next_poll = Instant::now() + pause.clamp(POLL_INTERVAL_BOUNDS[0], POLL_INTERVAL_BOUNDS[1]);
+            sleep_until(next_poll.min(deadline)).await;
+            let remaining = deadline.saturating_duration_since(Instant::now());
             if remaining.is_zero() {
-                return Err(Failure::Late(how.timeouts.total, String::new()));
+                return Err(Failure::TotalTimeout(options.timeouts.total, String::new()));
             }
-            let patience = RequestTimeouts { total: remaining, ..how.timeouts };
-            state = self.link.request(task.request("tasks/get", patience)).await?;
+            let timeouts = RequestTimeouts { total: remaining, ..options.timeouts };
+            state = self.connection.request(task.request("tasks/get", timeouts)).await?;
         }
     }
 
     /// Provides the input that a task requests. The task may repeat a request until it has received the response.
-    async fn answer(
+    async fn answer_task(
         &self,
         task: &Task<'_>,
         state: &mut Value,
-        answered: &mut BTreeSet<String>,
-        how: &CallOptions,
+        answered_keys: &mut BTreeSet<String>,
+        options: &CallOptions,
     ) -> Result<(), Failure> {
-        let Value::Object(mut asked) = state["inputRequests"].take() else { return Ok(()) };
-        asked.retain(|key, _| !answered.contains(key));
-        if asked.is_empty() {
+        let Value::Object(mut requests) = state["inputRequests"].take() else { return Ok(()) };
+        requests.retain(|key, _| !answered_keys.contains(key));
+        if requests.is_empty() {
             return Ok(());
         }
-        if answered.len() + asked.len() > MAX_INPUTS {
+        if answered_keys.len() + requests.len() > MAX_INPUTS {
             return Err(protocol_violation(format!("its task asks for more than {MAX_INPUTS} inputs")));
         }
-        answered.extend(asked.keys().cloned());
-        let responses: Map<String, Value> = self.inputs(Value::Object(asked), how).await?;
-        let mut update = task.request("tasks/update", how.timeouts);
+        answered_keys.extend(requests.keys().cloned());
+        let responses: Map<String, Value> = self.provide_inputs(Value::Object(requests), options).await?;
+        let mut update = task.request("tasks/update", options.timeouts);
         update.params.insert("inputResponses".to_owned(), Value::Object(responses));
-        self.link.request(update).await.map(drop)
+        self.connection.request(update).await.map(drop)
     }
 }
 

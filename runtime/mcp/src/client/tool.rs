@@ -21,13 +21,13 @@ use toolgen_kernel::spec::plan::{ExecutionPlan, McpPlan, McpTransport, Tool};
 use toolgen_kernel::spec::{ToolSpec, mcp};
 
 use super::content;
-use super::inbox::OnNotice;
+use super::inbox::OnProgress;
 use super::mcp_client::{CallPolicy, McpClient, PermitSlot};
 use super::server_requests::Question;
 use super::session::CallOptions;
 
 /// Maximum number of calls of a tool that wait for input.
-const MOST: usize = 64;
+const MAX_WAITING_CALLS: usize = 64;
 
 /// A tool of an MCP server.
 pub(super) struct McpTool {
@@ -35,33 +35,33 @@ pub(super) struct McpTool {
     plan: McpPlan,
     client: McpClient,
     /// The calls that wait for input.
-    parked: Arc<Mutex<Parked>>,
+    waiting_calls: Arc<Mutex<WaitingCalls>>,
 }
 
 /// A call in flight.
-struct Running {
-    answer: BoxFuture<'static, Result<Value, ToolError>>,
+struct RunningCall {
+    response: BoxFuture<'static, Result<Value, ToolError>>,
     questions: mpsc::Receiver<Question>,
-    /// The last elicitation, if it is not answered yet.
-    open: Option<oneshot::Sender<Value>>,
+    /// The reply channel of the last elicitation, if it is not answered yet.
+    reply_to: Option<oneshot::Sender<Value>>,
     /// Number of the caller's inputs that were used.
-    used: usize,
-    /// The context that receives progress: that of the last attempt of the call.
+    used_inputs: usize,
+    /// The context that receives progress: the context of the call's last attempt.
     ctx: Arc<Mutex<Option<ToolContext>>>,
-    place: PermitSlot,
-    until: Instant,
+    permit: PermitSlot,
+    deadline: Instant,
 }
 
 /// The calls of a tool that wait for input. They are cancelled when this is dropped.
 #[derive(Default)]
-struct Parked(BTreeMap<String, Running>);
+struct WaitingCalls(BTreeMap<String, RunningCall>);
 
-impl Parked {
+impl WaitingCalls {
     /// Keeps a call. If there are too many, the call that expires first is cancelled.
-    fn put(&mut self, key: String, running: Running) {
-        self.sweep();
-        if self.0.len() >= MOST {
-            let first = self.0.iter().min_by_key(|(_, running)| running.until);
+    fn insert(&mut self, key: String, running: RunningCall) {
+        self.remove_expired();
+        if self.0.len() >= MAX_WAITING_CALLS {
+            let first = self.0.iter().min_by_key(|(_, running)| running.deadline);
             if let Some(first) = first.map(|(key, _)| key.clone()) {
                 self.0.remove(&first);
             }
@@ -70,21 +70,21 @@ impl Parked {
     }
 
     /// Removes a call to resume it.
-    fn take(&mut self, key: &str) -> Option<Running> {
-        self.sweep();
+    fn take(&mut self, key: &str) -> Option<RunningCall> {
+        self.remove_expired();
         self.0.remove(key)
     }
 
     /// Cancels the calls that have expired.
-    fn sweep(&mut self) {
+    fn remove_expired(&mut self) {
         let now = Instant::now();
-        self.0.retain(|_, running| running.until > now);
+        self.0.retain(|_, running| running.deadline > now);
     }
 }
 
 /// The outcome of one step of a call.
 enum Step {
-    Answer(Result<Value, ToolError>),
+    Response(Result<Value, ToolError>),
     Question(InputRequest),
 }
 
@@ -92,7 +92,7 @@ impl McpTool {
     /// Creates a tool; `None` if its plan is not an MCP call.
     pub(super) fn new(tool: &Frozen<Tool>, client: McpClient) -> Option<McpTool> {
         let ExecutionPlan::Mcp(plan) = &tool.call else { return None };
-        Some(McpTool { spec: tool.spec.clone(), plan: plan.clone(), client, parked: Arc::default() })
+        Some(McpTool { spec: tool.spec.clone(), plan: plan.clone(), client, waiting_calls: Arc::default() })
     }
 
     async fn run(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
@@ -100,43 +100,45 @@ impl McpTool {
             super::http::reaches(url, ctx.allowed_hosts())?;
         }
         let client = &self.client.0;
-        ctx.hide(&client.credentials.now());
-        let mut outcome = self.outcome(params, ctx).await;
-        super::trace::describe(ctx, &self.plan.server, self.client.revision().as_deref());
-        // The call may have fetched a token that was unknown before.
-        let credentials = client.credentials.now();
+        ctx.hide(&client.credentials.current());
+        let mut outcome = self.run_call(params, ctx).await;
+        super::trace::add_span_attributes(ctx, &self.plan.server, self.client.revision().as_deref());
+        // The call may have fetched a new token.
+        let credentials = client.credentials.current();
         ctx.hide(&credentials);
         match &mut outcome {
             Ok(result) => credentials.hide_in(result),
-            Err(error) => client.hide_in_error(error),
+            Err(error) => client.redact_error(error),
         }
         outcome
     }
 
-    async fn outcome(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+    async fn run_call(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         let arguments = Arc::new(match params {
             Value::Object(arguments) => arguments,
             _ => Map::new(),
         });
-        if let (Some(tape), Some(secrets)) = (&self.client.0.options.tape, ctx.secrets()) {
-            tape.0.hide_all(&secrets);
+        if let (Some(interceptor), Some(secrets)) = (&self.client.0.options.interceptor, ctx.secrets()) {
+            interceptor.0.hide_all(&secrets);
         }
         let inputs = ctx.inputs();
-        let parked = match inputs.is_empty() {
+        let waiting_call = match inputs.is_empty() {
             true => None,
-            false => unpoisoned(self.parked.lock()).take(&self.key(&arguments, ctx)),
+            false => unpoisoned(self.waiting_calls.lock()).take(&self.key(&arguments, ctx)),
         };
-        let mut running = parked.unwrap_or_else(|| self.start(Arc::clone(&arguments)));
+        let mut running = waiting_call.unwrap_or_else(|| self.start(Arc::clone(&arguments)));
         *unpoisoned(running.ctx.lock()) = Some(ctx.clone());
         loop {
-            if let (Some(open), Some(response)) = (running.open.take(), inputs.get(running.used)) {
-                running.used += 1;
+            if let (Some(reply_to), Some(response)) =
+                (running.reply_to.take(), inputs.get(running.used_inputs))
+            {
+                running.used_inputs += 1;
                 // A server that no longer waits has already sent a response.
-                drop(open.send(response.clone()));
+                drop(reply_to.send(response.clone()));
             }
             match step(&mut running).await {
-                Step::Answer(response) => return content::result(&self.spec, response?),
-                Step::Question(_) if running.used < inputs.len() => {}
+                Step::Response(response) => return content::result(&self.spec, response?),
+                Step::Question(_) if running.used_inputs < inputs.len() => {}
                 Step::Question(request) => {
                     *unpoisoned(running.ctx.lock()) = None;
                     self.suspend(self.key(&arguments, ctx), running);
@@ -147,48 +149,59 @@ impl McpTool {
     }
 
     /// Starts the call.
-    fn start(&self, arguments: Arc<Map<String, Value>>) -> Running {
+    fn start(&self, arguments: Arc<Map<String, Value>>) -> RunningCall {
         let client = Arc::clone(&self.client.0);
-        let received: Arc<Mutex<Option<ToolContext>>> = Arc::default();
-        let listener = Arc::clone(&received);
-        let on_progress: OnNotice = Arc::new(move |notice| {
-            let ctx = unpoisoned(listener.lock()).clone();
+        let progress_ctx: Arc<Mutex<Option<ToolContext>>> = Arc::default();
+        let shared_ctx = Arc::clone(&progress_ctx);
+        let on_progress: OnProgress = Arc::new(move |notification| {
+            let ctx = unpoisoned(shared_ctx.lock()).clone();
             if let Some(ctx) = ctx {
-                let line = line(notice);
+                let line = progress_line(notification);
                 if !line.is_empty() {
                     ctx.progress(line);
                 }
             }
         });
-        let (asker, questions) = mpsc::channel(1);
-        let how =
-            CallOptions { timeouts: client.timeouts, on_progress: Some(on_progress), asker: Some(asker) };
+        let (question_tx, questions) = mpsc::channel(1);
+        let options = CallOptions {
+            timeouts: client.timeouts,
+            on_progress: Some(on_progress),
+            question_tx: Some(question_tx),
+        };
         let effects = &self.spec.effects;
         let idempotent = effects.read_only || effects.idempotent;
-        let place = PermitSlot::default();
-        let manner = CallPolicy { how, idempotent, place: Arc::clone(&place) };
-        let until = Instant::now() + client.timeouts.total;
+        let permit = PermitSlot::default();
+        let policy = CallPolicy { options, idempotent, permit: Arc::clone(&permit) };
+        let deadline = Instant::now() + client.timeouts.total;
         let plan = self.plan.clone();
-        let response = async move { client.call(&plan, &arguments, &manner).await };
-        Running { answer: Box::pin(response), questions, open: None, used: 0, ctx: received, place, until }
+        let response = async move { client.call(&plan, &arguments, &policy).await };
+        RunningCall {
+            response: Box::pin(response),
+            questions,
+            reply_to: None,
+            used_inputs: 0,
+            ctx: progress_ctx,
+            permit,
+            deadline,
+        }
     }
 
     /// Keeps a call until its elicitation is answered or it expires.
-    fn suspend(&self, key: String, running: Running) {
-        let until = running.until;
-        drop(unpoisoned(running.place.lock()).take());
-        unpoisoned(self.parked.lock()).put(key, running);
-        let parked = Arc::downgrade(&self.parked);
+    fn suspend(&self, key: String, running: RunningCall) {
+        let deadline = running.deadline;
+        drop(unpoisoned(running.permit.lock()).take());
+        unpoisoned(self.waiting_calls.lock()).insert(key, running);
+        let waiting_calls = Arc::downgrade(&self.waiting_calls);
         tokio::spawn(async move {
-            sleep_until(until).await;
-            if let Some(parked) = parked.upgrade() {
-                unpoisoned(parked.lock()).sweep();
+            sleep_until(deadline).await;
+            if let Some(waiting_calls) = waiting_calls.upgrade() {
+                unpoisoned(waiting_calls.lock()).remove_expired();
             }
         });
     }
 
-    /// Returns the key of a call. It is the same if the call is repeated with input, and distinct for every other
-    /// caller.
+    /// Returns the key of a call. The key is the same if the call is repeated with input, and distinct for every
+    /// other caller.
     fn key(&self, arguments: &Map<String, Value>, ctx: &ToolContext) -> String {
         let arguments = fingerprint(&Value::from(arguments.clone()).to_string());
         let (session, principal) = (ctx.session(), ctx.principal());
@@ -213,22 +226,22 @@ impl McpClient {
     ///
     /// Returns an error if the list cannot be fetched.
     pub async fn tools(&self) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
-        let listed = self.0.listed().await.map_err(|error| self.0.redacted(error))?;
-        let adapted = mcp::tools(&self.0.server, &listed.tools, false).into_iter().flatten();
-        let made = adapted.filter_map(|adapted| McpTool::new(&adapted.tool.into(), self.clone()));
-        Ok(made.map(|tool| Arc::new(tool) as Arc<dyn AgentTool>).collect())
+        let tool_list = self.0.tool_list().await.map_err(|error| self.0.redacted(error))?;
+        let adapted = mcp::tools(&self.0.server, &tool_list.tools, false).into_iter().flatten();
+        let tools = adapted.filter_map(|adapted| McpTool::new(&adapted.tool.into(), self.clone()));
+        Ok(tools.map(|tool| Arc::new(tool) as Arc<dyn AgentTool>).collect())
     }
 }
 
 /// Continues a call until it returns a result or an elicitation.
-async fn step(running: &mut Running) -> Step {
+async fn step(running: &mut RunningCall) -> Step {
     poll_fn(|cx| {
-        if let Poll::Ready(response) = running.answer.as_mut().poll(cx) {
-            return Poll::Ready(Step::Answer(response));
+        if let Poll::Ready(response) = running.response.as_mut().poll(cx) {
+            return Poll::Ready(Step::Response(response));
         }
         match running.questions.poll_recv(cx) {
             Poll::Ready(Some(question)) => {
-                running.open = Some(question.reply_to);
+                running.reply_to = Some(question.reply_to);
                 Poll::Ready(Step::Question(question.request))
             }
             Poll::Ready(None) | Poll::Pending => Poll::Pending,
@@ -238,14 +251,14 @@ async fn step(running: &mut Running) -> Step {
 }
 
 /// Renders a progress notification as a line: `3/10 copying`.
-pub(super) fn line(notice: &Value) -> String {
-    let number = |name: &str| notice.get(name).filter(|value| value.is_number()).map(Value::to_string);
+pub(super) fn progress_line(notification: &Value) -> String {
+    let number = |name: &str| notification.get(name).filter(|value| value.is_number()).map(Value::to_string);
     let mut line = number("progress").unwrap_or_default();
     if let Some(total) = number("total") {
         line.push('/');
         line.push_str(&total);
     }
-    if let Some(message) = notice.get("message").and_then(Value::as_str) {
+    if let Some(message) = notification.get("message").and_then(Value::as_str) {
         line.push_str(if line.is_empty() { "" } else { " " });
         line.push_str(message);
     }

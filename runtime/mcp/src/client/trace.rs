@@ -10,8 +10,8 @@ use super::connection::Request;
 
 /// Adds the trace context to a request, in `_meta` as SEP-414 specifies. It is the context of the current task: a
 /// call runs within its span.
-pub(super) fn pass_trace_on(request: &mut Request, also: &[String]) {
-    let members = passed_on(None, also);
+pub(super) fn add_trace_context(request: &mut Request, extra_fields: &[String]) {
+    let members = passed_on(None, extra_fields);
     if members.is_empty() {
         return;
     }
@@ -25,17 +25,17 @@ pub(super) fn pass_trace_on(request: &mut Request, also: &[String]) {
 
 /// Adds the attributes of the MCP semantic conventions to the span of a call. There is no separate span for the
 /// request.
-pub(super) fn describe(ctx: &ToolContext, server: &McpServer, revision: Option<&str>) {
+pub(super) fn add_span_attributes(ctx: &ToolContext, server: &McpServer, version: Option<&str>) {
     let Some(span) = ctx.span() else { return };
     let mut attributes = vec![("mcp.method.name", Attribute::Text("tools/call"))];
-    attributes.extend(revision.map(|revision| ("mcp.protocol.version", Attribute::Text(revision))));
+    attributes.extend(version.map(|version| ("mcp.protocol.version", Attribute::Text(version))));
     let (host, port);
     match &server.transport {
         McpTransport::Stdio { .. } => attributes.push(("network.transport", Attribute::Text("pipe"))),
         McpTransport::Http { url, .. } => {
             attributes.push(("network.transport", Attribute::Text("tcp")));
             attributes.push(("network.protocol.name", Attribute::Text("http")));
-            (host, port) = super::http::place(url);
+            (host, port) = super::http::host_and_port(url);
             attributes.extend(host.as_deref().map(|host| ("server.address", Attribute::Text(host))));
             attributes.extend(port.map(|port| ("server.port", Attribute::Number(port.into()))));
         }

@@ -9,7 +9,7 @@ use toolgen_kernel::call::secrets::Secrets;
 use toolgen_kernel::engine::interceptor::Interceptor;
 use toolgen_kernel::spec::plan::{McpServer, McpTransport};
 
-use super::connection::{Broken, Message, Transport};
+use super::connection::{Message, Transport, TransportError};
 use super::credentials::Credentials;
 use super::inbox::Inbox;
 use super::options::McpOptions;
@@ -27,26 +27,26 @@ pub(super) fn start(
     credentials: &Credentials,
     inbox: Inbox,
 ) -> Result<Arc<dyn Transport>, String> {
-    let Some(tape) = options.tape.clone() else {
-        return reach(server, options, credentials, inbox);
+    let Some(interceptor) = options.interceptor.clone() else {
+        return start_transport(server, options, credentials, inbox);
     };
     let alias = server.alias.to_string();
-    let number = tape.0.connected(&alias);
-    let end = End { tape, alias, number };
-    if end.tape.0.plays() {
-        return Ok(Arc::new(Player { end, inbox }));
+    let number = interceptor.0.connected(&alias);
+    let intercepted = InterceptedConnection { interceptor, alias, number };
+    if intercepted.interceptor.0.plays() {
+        return Ok(Arc::new(Player { intercepted, inbox }));
     }
-    let (heard, known) = (end.clone(), credentials.clone());
-    inbox.listen(move |message| {
+    let (recorder, server_credentials) = (intercepted.clone(), credentials.clone());
+    inbox.set_listener(move |message| {
         // A server may repeat credentials, such as a variable.
-        heard.tape.0.hide_all(&known.now());
-        heard.tape.0.received((&heard.alias, heard.number), message);
+        recorder.interceptor.0.hide_all(&server_credentials.current());
+        recorder.interceptor.0.received((&recorder.alias, recorder.number), message);
     });
-    let inner = reach(server, options, credentials, inbox)?;
-    Ok(Arc::new(Recorder { end, inner, credentials: credentials.clone() }))
+    let inner = start_transport(server, options, credentials, inbox)?;
+    Ok(Arc::new(Recorder { intercepted, inner, credentials: credentials.clone() }))
 }
 
-fn reach(
+fn start_transport(
     server: &McpServer,
     options: &McpOptions,
     credentials: &Credentials,
@@ -77,25 +77,25 @@ pub(super) fn credentials(transport: &McpTransport) -> Secrets {
 
 /// A connection that is recorded or replayed.
 #[derive(Clone)]
-struct End {
-    tape: Interceptor,
+struct InterceptedConnection {
+    interceptor: Interceptor,
     alias: String,
     number: usize,
 }
 
 /// Transport that records messages.
 struct Recorder {
-    end: End,
+    intercepted: InterceptedConnection,
     inner: Arc<dyn Transport>,
     credentials: Credentials,
 }
 
 impl Transport for Recorder {
-    fn send(&self, message: Message) -> BoxFuture<'_, Result<(), Broken>> {
-        let End { tape, alias, number } = &self.end;
-        tape.0.hide_all(&self.credentials.now());
+    fn send(&self, message: Message) -> BoxFuture<'_, Result<(), TransportError>> {
+        let InterceptedConnection { interceptor, alias, number } = &self.intercepted;
+        interceptor.0.hide_all(&self.credentials.current());
         if let Ok(message) = serde_json::from_str(&message.text) {
-            tape.0.sent((alias, *number), message);
+            interceptor.0.sent((alias, *number), message);
         }
         self.inner.send(message)
     }
@@ -104,28 +104,28 @@ impl Transport for Recorder {
         self.inner.cancel(id);
     }
 
-    fn breaks(&self) -> bool {
-        self.inner.breaks()
+    fn closes_on_send_error(&self) -> bool {
+        self.inner.closes_on_send_error()
     }
 
-    fn agreed(&self, revision: &str) {
-        self.inner.agreed(revision);
+    fn set_version(&self, version: &str) {
+        self.inner.set_version(version);
     }
 
-    fn repeats(&self) -> bool {
-        self.inner.repeats()
+    fn sends_argument_headers(&self) -> bool {
+        self.inner.sends_argument_headers()
     }
 
-    fn repeated(&self, schema: &Value, arguments: &Value) -> Result<Vec<(String, String)>, String> {
-        self.inner.repeated(schema, arguments)
+    fn argument_headers(&self, schema: &Value, arguments: &Value) -> Result<Vec<(String, String)>, String> {
+        self.inner.argument_headers(schema, arguments)
     }
 
-    fn hears(&self) -> bool {
-        self.inner.hears()
+    fn receives_server_messages(&self) -> bool {
+        self.inner.receives_server_messages()
     }
 
-    fn wrote(&self) -> String {
-        self.inner.wrote()
+    fn describe_output(&self) -> String {
+        self.inner.describe_output()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
@@ -135,18 +135,18 @@ impl Transport for Recorder {
 
 /// Transport that replays the recorded messages of a server.
 struct Player {
-    end: End,
+    intercepted: InterceptedConnection,
     inbox: Inbox,
 }
 
 impl Transport for Player {
-    fn send(&self, message: Message) -> BoxFuture<'_, Result<(), Broken>> {
-        let End { tape, alias, number } = &self.end;
+    fn send(&self, message: Message) -> BoxFuture<'_, Result<(), TransportError>> {
+        let InterceptedConnection { interceptor, alias, number } = &self.intercepted;
         let message = serde_json::from_str(&message.text).map_err(|error| error.to_string());
-        let messages = message.and_then(|message| tape.0.play((alias, *number), message));
-        let sent =
-            messages.map(|messages| messages.into_iter().for_each(|message| self.inbox.message(message)));
-        Box::pin(std::future::ready(sent.map_err(|error| Broken { written: false, why: error })))
+        let messages = message.and_then(|message| interceptor.0.play((alias, *number), message));
+        let result =
+            messages.map(|messages| messages.into_iter().for_each(|message| self.inbox.accept(message)));
+        Box::pin(std::future::ready(result.map_err(|reason| TransportError { written: false, reason })))
     }
 
     fn cancel(&self, _: u64) {}

@@ -51,12 +51,12 @@ impl McpEngine {
             .map_err(|error| ToolError::invalid_args(format!("the arguments are not JSON: {error}")))?;
         let tool = self.make(Frozen::Static(A::tool()), &[]);
         let tool = tool.map_err(|error| ToolError::failed(error.to_string()))?;
-        value(&within(ctx.timeout(), ctx, tool.execute(arguments, ctx)).await??)
+        typed_value(&within(ctx.timeout(), ctx, tool.execute(arguments, ctx)).await??)
     }
 }
 
 /// Converts a result to its Rust type.
-fn value<T: FromJson>(result: &ToolResult) -> Result<T, ToolError> {
+fn typed_value<T: FromJson>(result: &ToolResult) -> Result<T, ToolError> {
     if matches!(result.control, Control::NeedInput(_)) {
         let text = "the server requests input, but there is no handler: set `McpOptions::elicitation`";
         return Err(ToolError::failed_with(FAILED, text));
@@ -87,16 +87,16 @@ mod tests {
     #[test]
     fn typed_result_is_a_value_or_an_error() {
         let response = ToolResult::text("sunny").with_details(json!({"degrees": 21}));
-        assert_eq!(value::<Value>(&response).unwrap(), json!({"degrees": 21}));
-        let wrong = value::<Vec<i64>>(&response).unwrap_err();
-        assert_eq!(wrong.code(), "INVALID_OUTPUT");
+        assert_eq!(typed_value::<Value>(&response).unwrap(), json!({"degrees": 21}));
+        let error = typed_value::<Vec<i64>>(&response).unwrap_err();
+        assert_eq!(error.code(), "INVALID_OUTPUT");
         let mut text = ToolResult::text("sunny");
         text.structured = Structured::Missing("the tool declares none".into());
-        assert_eq!(value::<Value>(&text).unwrap(), "sunny");
+        assert_eq!(typed_value::<Value>(&text).unwrap(), "sunny");
         let failed = ToolResult::text("no such city").with_details(json!({"success": false}));
-        assert!(value::<Value>(&failed).unwrap_err().to_string().contains("no such city"));
+        assert!(typed_value::<Value>(&failed).unwrap_err().to_string().contains("no such city"));
         let question = InputRequest::new("Which city?", json!({"type": "object"}));
-        let asked = ToolResult::empty().with_control(Control::NeedInput(question));
-        assert!(value::<Value>(&asked).unwrap_err().to_string().contains("McpOptions::elicitation"));
+        let response = ToolResult::empty().with_control(Control::NeedInput(question));
+        assert!(typed_value::<Value>(&response).unwrap_err().to_string().contains("McpOptions::elicitation"));
     }
 }

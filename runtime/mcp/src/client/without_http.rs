@@ -35,6 +35,6 @@ pub(super) fn reaches(_: &str, _: &Network) -> Result<(), ToolError> {
     Ok(())
 }
 
-pub(super) fn place(_: &str) -> (Option<String>, Option<u16>) {
+pub(super) fn host_and_port(_: &str) -> (Option<String>, Option<u16>) {
     (None, None)
 }

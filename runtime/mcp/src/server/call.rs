@@ -19,18 +19,18 @@ use toolgen_kernel::call::{ToolCall, ToolResponse, shown_id};
 use toolgen_kernel::layers::control::MAX_INPUT_ROUNDS;
 use toolgen_wire::{ToolResultOptions, WireFormat, mcp};
 
-use super::Served;
+use super::SharedState;
 use super::elicitation::ClientQuestion;
 use super::otel::RequestSpan;
 
 /// Maximum number of queued progress reports for a slow client; later ones are dropped.
 const MAX_QUEUED_REPORTS: usize = 64;
 
-/// Reason why a client is not asked.
+/// Error for a client that does not support elicitation.
 const NO_ELICITATION: &str =
     "The client cannot be asked: it does not declare support for elicitation with forms.";
 
-/// Reason why a client that was asked cannot answer.
+/// Error for a client that closed its output before it responded to an elicitation.
 const CLIENT_CLOSED: &str = "The client did not respond to the request for input: it has closed its output.";
 
 /// How long a response waits for queued progress reports.
@@ -41,11 +41,11 @@ pub(super) struct Caller {
     pub(super) principal: Option<Principal>,
     pub(super) session: Option<Session>,
     /// Whether the request uses a protocol version without sessions.
-    pub(super) stands_alone: bool,
+    pub(super) is_stateless: bool,
     /// Fires when the caller's input has ended, so that it cannot answer elicitations.
-    pub(super) gone: CancellationToken,
+    pub(super) input_ended: CancellationToken,
     /// Fires when the caller ends the session, over HTTP.
-    pub(super) ended: CancellationToken,
+    pub(super) session_ended: CancellationToken,
 }
 
 /// Answers a request.
@@ -53,64 +53,65 @@ pub(super) struct Caller {
 /// # Errors
 ///
 /// Returns an error if the request itself is invalid: an unknown tool, or a forged state.
-pub(super) async fn answer(
-    served: &Served,
+pub(super) async fn handle_call(
+    state: &SharedState,
     caller: &Caller,
     mut request: CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let id = shown_id(&Text::from(context.id.to_string()));
-    let mut turn = Turn::new(id).with_dialect(WireFormat::Mcp.dialect()).with_cancel(context.ct.clone());
+    let mut turn =
+        Turn::new(id).with_dialect(WireFormat::Mcp.dialect()).with_cancel(context.ct.clone());
     if let Some(session) = &caller.session {
         turn = turn.with_session(session.clone());
     }
     if let Some(principal) = &caller.principal {
         turn = turn.with_principal(principal.clone());
     }
-    let toolbox = served.tools.toolbox();
+    let toolbox = state.tools.toolbox();
     let spec = toolbox.specs_for(caller.principal.as_ref()).find(|spec| spec.name.as_str() == request.name);
-    let values = served.client_values.take(spec, &mut request.arguments, &context.meta);
+    let values = state.client_values.take(spec, &mut request.arguments, &context.meta);
     if !values.is_empty() {
         turn = turn.with_values(values);
     }
-    let span = RequestSpan::begin(served, &request, context);
-    let response = reported(served, caller, request, span.around(turn), context).await;
+    let span = RequestSpan::begin(state, &request, context);
+    let response = call_with_progress(state, caller, request, span.add_to(turn), context).await;
     span.end(&response);
     response
 }
 
 /// Calls the tool, and forwards its progress if the client requested it.
-async fn reported(
-    served: &Served,
+async fn call_with_progress(
+    state: &SharedState,
     caller: &Caller,
     request: CallToolRequestParams,
     turn: Turn,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let Some(token) = context.meta.get_progress_token() else {
-        return converse(served, caller, request, &turn, context).await;
+        return call_with_elicitation(state, caller, request, &turn, context).await;
     };
     let (sender, reports) = mpsc::channel(MAX_QUEUED_REPORTS);
-    let updates = sender.clone();
+    let update_sender = sender.clone();
     let turn = turn
         // A report is dropped if the queue is full; the next one supersedes it.
         .with_on_progress(move |line| drop(sender.try_send(line)))
-        .with_on_update(move |partial| drop(updates.try_send(partial.to_text())));
+        .with_on_update(move |partial| drop(update_sender.try_send(partial.to_text())));
     let done = CancellationToken::new();
-    let mut forwarded = pin!(forward(&context.peer, token, reports, done.clone()));
-    let mut call = pin!(converse(served, caller, request, &turn, context));
+    let mut forwarding = pin!(forward_reports(&context.peer, token, reports, done.clone()));
+    let mut call = pin!(call_with_elicitation(state, caller, request, &turn, context));
     let response = tokio::select! {
         response = &mut call => response,
-        () = &mut forwarded => return call.await,
+        () = &mut forwarding => return call.await,
     };
     done.cancel();
     // A client that does not read must not delay the call forever.
-    let _ = tokio::time::timeout(REPORT_DRAIN_TIMEOUT, forwarded).await;
+    let _ = tokio::time::timeout(REPORT_DRAIN_TIMEOUT, forwarding).await;
     response
 }
 
 /// Sends reports to the client until the call completes, or the client disconnects.
-async fn forward(
+async fn forward_reports(
     peer: &Peer<RoleServer>,
     token: ProgressToken,
     mut reports: mpsc::Receiver<String>,
@@ -136,19 +137,19 @@ async fn forward(
 }
 
 /// Calls the tool, and asks the client each time the tool needs input.
-async fn converse(
-    served: &Served,
+async fn call_with_elicitation(
+    state: &SharedState,
     caller: &Caller,
     mut request: CallToolRequestParams,
     turn: &Turn,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
-    let toolbox = served.tools.toolbox();
-    let mut brought = request.input_responses.take().unwrap_or_default();
-    let was_asked = request.request_state.is_some();
+    let toolbox = state.tools.toolbox();
+    let mut inputs = request.input_responses.take().unwrap_or_default();
+    let was_requested = request.request_state.is_some();
     let mut response = match &request.request_state {
-        // A call that the client returns with is resumed, not started again.
-        Some(state) => ClientQuestion::read(state, &request.name)?.waiting(),
+        // The client returned the state of a call: resume that call instead of starting a new call.
+        Some(request_state) => ClientQuestion::parse(request_state, &request.name)?.pending_response(),
         None => {
             let arguments = Value::Object(request.arguments.unwrap_or_default());
             let call = ToolCall::new(turn.id(), request.name, arguments);
@@ -156,36 +157,38 @@ async fn converse(
         }
     };
     for _ in 0..=MAX_INPUT_ROUNDS {
-        let Some(question) = ClientQuestion::of(&response, served.client_approves) else { break };
-        let reply = match question.answer_among(&brought, was_asked)? {
+        let Some(question) = ClientQuestion::of(&response, state.client_approves) else { break };
+        let reply = match question.find_reply(&inputs, was_requested)? {
             Some(reply) => {
                 // An input answers only one elicitation.
-                brought.clear();
+                inputs.clear();
                 reply
             }
-            None if !ClientQuestion::can_be_put_to(context) => {
+            None if !ClientQuestion::is_supported_by(context) => {
                 // Protocol versions without sessions have an error for this, which names the capability to declare.
-                return if caller.stands_alone {
-                    Err(ClientQuestion::nobody())
+                return if caller.is_stateless {
+                    Err(ClientQuestion::unsupported_error())
                 } else {
-                    Ok(refused(&response, NO_ELICITATION))
+                    Ok(input_unavailable(&response, NO_ELICITATION))
                 };
             }
-            None if caller.stands_alone => {
-                return Ok(question.required().map_or_else(|reason| refused(&response, &reason), Into::into));
+            None if caller.is_stateless => {
+                return Ok(question
+                    .to_result()
+                    .map_or_else(|reason| input_unavailable(&response, &reason), Into::into));
             }
             None => {
-                let asked = question.ask(&context.peer, served.answer_time);
-                let asked = tokio::select! {
+                let reply = question.ask(&context.peer, state.elicitation_timeout);
+                let reply = tokio::select! {
                     // A response may be the last message of the client.
                     biased;
-                    asked = asked => asked,
+                    reply = reply => reply,
                     () = context.ct.cancelled() => Err("Cancelled".to_owned()),
-                    () = caller.gone.cancelled() => Err(CLIENT_CLOSED.to_owned()),
+                    () = caller.input_ended.cancelled() => Err(CLIENT_CLOSED.to_owned()),
                 };
-                match asked {
+                match reply {
                     Ok(reply) => reply,
-                    Err(reason) => return Ok(refused(&response, &reason)),
+                    Err(reason) => return Ok(input_unavailable(&response, &reason)),
                 }
             }
         };
@@ -196,11 +199,11 @@ async fn converse(
             return Err(ErrorData::invalid_params(reason.to_string(), None));
         }
     }
-    finished(&response)
+    render_result(&response)
 }
 
 /// Renders the result of a call that needs no more input.
-fn finished(response: &ToolResponse) -> Result<CallToolResponse, ErrorData> {
+fn render_result(response: &ToolResponse) -> Result<CallToolResponse, ErrorData> {
     if let Some(text) = mcp::refusal(response) {
         return Err(ErrorData::invalid_params(text, None));
     }
@@ -212,7 +215,7 @@ fn finished(response: &ToolResponse) -> Result<CallToolResponse, ErrorData> {
 }
 
 /// Renders the result of a call that needs input, with the reason why it cannot be requested.
-fn refused(response: &ToolResponse, reason: &str) -> CallToolResponse {
+fn input_unavailable(response: &ToolResponse, reason: &str) -> CallToolResponse {
     let text = format!("{}\n{reason}", response.text());
     CallToolResult::error(vec![rmcp::model::ContentBlock::text(text)]).into()
 }

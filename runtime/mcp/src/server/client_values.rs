@@ -8,11 +8,11 @@ use toolgen_kernel::call::context_values::ContextValues;
 use toolgen_kernel::schema::shape::Kind;
 use toolgen_kernel::spec::{RequirementKind, ToolSpec};
 
-/// The key of `_meta` that holds an object of such values.
-const META: &str = "io.toolgen/context";
+/// The key of `_meta` that holds an object of context values.
+const META_KEY: &str = "io.toolgen/context";
 
 /// Maximum length of a value, in bytes: values are identifiers, not documents.
-const LONGEST: usize = 1024;
+const MAX_VALUE_BYTES: usize = 1024;
 
 /// The names of the values.
 #[derive(Clone, Default)]
@@ -23,19 +23,21 @@ impl ClientValues {
         ClientValues(names.into_iter().map(Into::into).collect())
     }
 
-    /// Returns the names that a tool requires, except for names of its own arguments.
-    fn of<'a>(&'a self, spec: &'a ToolSpec) -> impl Iterator<Item = (&'a String, &'a str)> {
-        let required = move |name: &&String| {
-            let mut all = spec.requires.iter();
-            all.find(|it| it.kind == RequirementKind::Context && it.name.as_str() == name.as_str())
+    /// Returns the names that a tool requires, except for the names of its arguments.
+    fn required_by<'a>(&'a self, spec: &'a ToolSpec) -> impl Iterator<Item = (&'a String, &'a str)> {
+        let requirement_of = move |name: &&String| {
+            let mut requirements = spec.requires.iter();
+            requirements.find(|requirement| {
+                requirement.kind == RequirementKind::Context && requirement.name.as_str() == name.as_str()
+            })
         };
-        let all = self.0.iter().filter(|name| !has_argument(spec, name));
-        all.filter_map(move |name| Some((name, required(&name)?.message.as_str())))
+        let names = self.0.iter().filter(|name| !has_argument(spec, name));
+        names.filter_map(move |name| Some((name, requirement_of(&name)?.message.as_str())))
     }
 
     /// Adds the values that a tool requires to its listed arguments.
     pub(super) fn describe(&self, spec: &ToolSpec, descriptor: &mut Value) {
-        for (name, message) in self.of(spec) {
+        for (name, message) in self.required_by(spec) {
             let mut description = "The value that an earlier call returned, unchanged.".to_owned();
             if !message.is_empty() {
                 description = format!("{description} Without it: {message}");
@@ -59,17 +61,18 @@ impl ClientValues {
         meta: &Map<String, Value>,
     ) -> ContextValues {
         let mut values = ContextValues::default();
-        let reported = meta.get(META).and_then(Value::as_object);
+        let meta_values = meta.get(META_KEY).and_then(Value::as_object);
         for name in self.0.iter() {
-            if let Some(value) =
-                reported.and_then(|reported| reported.get(name)).filter(|value| is_key(value))
+            if let Some(value) = meta_values
+                .and_then(|meta_values| meta_values.get(name))
+                .filter(|value| is_valid_value(value))
             {
                 values = values.with_client(name.clone(), value.clone());
             }
         }
-        for (name, _) in spec.into_iter().flat_map(|spec| self.of(spec)) {
+        for (name, _) in spec.into_iter().flat_map(|spec| self.required_by(spec)) {
             let Some(arguments) = arguments else { break };
-            if arguments.get(name).is_some_and(is_key)
+            if arguments.get(name).is_some_and(is_valid_value)
                 && let Some(value) = arguments.shift_remove(name)
             {
                 values = values.with_client(name.clone(), value);
@@ -79,9 +82,9 @@ impl ClientValues {
     }
 }
 
-fn is_key(value: &Value) -> bool {
+fn is_valid_value(value: &Value) -> bool {
     match value {
-        Value::String(text) => text.len() <= LONGEST,
+        Value::String(text) => text.len() <= MAX_VALUE_BYTES,
         Value::Number(number) => number.is_i64() || number.is_u64(),
         _ => false,
     }

@@ -1,5 +1,5 @@
-//! Input that a call waits for: input of its tool, or an approval. In a session, the client is asked during the call.
-//! Otherwise the result requests the input, and the client calls again with it.
+//! Elicitation of the input that a call waits for: input of its tool, or an approval. In a session, the server asks the
+//! client during the call. Otherwise the result requests the input, and the client repeats the call with the input.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use toolgen_kernel::call::{ToolCall, ToolResponse};
 use toolgen_kernel::toolbox::Toolbox;
 
 /// The key of input whose schema has no title.
-const KEY: &str = "input";
+const DEFAULT_KEY: &str = "input";
 
 /// The argument that holds a person's approval.
 const APPROVE: &str = "approve";
@@ -31,7 +31,7 @@ pub(super) struct ClientQuestion(Waited);
 
 /// The response of a client.
 pub(super) enum ClientReply {
-    Given(Value),
+    Accepted(Value),
     Declined,
 }
 
@@ -47,18 +47,18 @@ impl ClientQuestion {
         }
     }
 
-    /// Parses the state that a client returned. Its seal is checked when the call resumes.
+    /// Parses the state that a client returned. The seal of the state is checked when the call resumes.
     ///
     /// # Errors
     ///
-    /// Returns an error if it is not the state of a call of this tool.
-    pub(super) fn read(state: &str, tool: &str) -> Result<ClientQuestion, ErrorData> {
-        let pending = || serde_json::from_str(state).map(|pending| Waited::Input(Box::new(pending)));
-        let read = serde_json::from_str(state)
+    /// Returns an error if the state does not belong to a call of this tool.
+    pub(super) fn parse(state: &str, tool: &str) -> Result<ClientQuestion, ErrorData> {
+        let parse_input = || serde_json::from_str(state).map(|pending| Waited::Input(Box::new(pending)));
+        let parsed = serde_json::from_str(state)
             .map(|request| Waited::Approval(Box::new(request)))
-            .or_else(|_| pending());
-        let read = read.ok().map(ClientQuestion).filter(|question| question.tool() == tool);
-        read.ok_or_else(|| {
+            .or_else(|_| parse_input());
+        let parsed = parsed.ok().map(ClientQuestion).filter(|question| question.tool() == tool);
+        parsed.ok_or_else(|| {
             let text = "Invalid requestState: pass it back with the same tool, unchanged, or call the tool without it";
             ErrorData::invalid_params(text, None)
         })
@@ -69,25 +69,25 @@ impl ClientQuestion {
         matches!(error.code(), "INPUT_REQUEST_INVALID" | "APPROVAL_INVALID")
     }
 
-    /// The name of the tool that the client called.
+    /// Returns the name of the tool that the client called.
     fn tool(&self) -> &str {
         let call = self.0.call();
         call.via.as_ref().unwrap_or(&call.name)
     }
 
     /// Whether the client supports elicitation.
-    pub(super) fn can_be_put_to(context: &RequestContext<RoleServer>) -> bool {
-        let asked = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
+    pub(super) fn is_supported_by(context: &RequestContext<RoleServer>) -> bool {
+        let elicitation = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
         // Without modes, as before protocol version 2025-11-25, forms are supported.
-        asked.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+        elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
     }
 
     /// Returns the error for a client that does not support elicitation.
-    pub(super) fn nobody() -> ErrorData {
+    pub(super) fn unsupported_error() -> ErrorData {
         let forms = ElicitationCapability::new().with_form(FormElicitationCapability::default());
-        let mut needed = ClientCapabilities::default();
-        needed.elicitation = Some(forms);
-        ErrorData::missing_required_client_capability(needed)
+        let mut required = ClientCapabilities::default();
+        required.elicitation = Some(forms);
+        ErrorData::missing_required_client_capability(required)
     }
 
     /// Renders the input request as `elicitation/create`.
@@ -112,14 +112,14 @@ impl ClientQuestion {
         })
     }
 
-    /// The key of the input: the title of its schema, so that a client that knows the tool can send the input with
+    /// Returns the key of the input: the title of its schema, so that a client that knows the tool can send the input with
     /// the first call.
     fn key(&self) -> &str {
         let title = match &self.0 {
             Waited::Input(pending) => pending.request.schema.get("title").and_then(Value::as_str),
             Waited::Approval(_) => Some(APPROVE),
         };
-        title.unwrap_or(KEY)
+        title.unwrap_or(DEFAULT_KEY)
     }
 
     /// Returns the result that requests the input.
@@ -127,7 +127,7 @@ impl ClientQuestion {
     /// # Errors
     ///
     /// Returns the reason if this input cannot be requested from the client.
-    pub(super) fn required(&self) -> Result<InputRequiredResult, String> {
+    pub(super) fn to_result(&self) -> Result<InputRequiredResult, String> {
         let request = InputRequest::Elicitation(ElicitRequest::new(self.elicitation()?));
         let state = match &self.0 {
             Waited::Input(pending) => serde_json::to_string(pending),
@@ -145,33 +145,37 @@ impl ClientQuestion {
     /// # Errors
     ///
     /// Returns the reason if there is no response.
-    pub(super) async fn ask(&self, peer: &Peer<RoleServer>, limit: Duration) -> Result<ClientReply, String> {
+    pub(super) async fn ask(
+        &self,
+        peer: &Peer<RoleServer>,
+        timeout: Duration,
+    ) -> Result<ClientReply, String> {
         let request = ServerRequest::ElicitRequest(ElicitRequest::new(self.elicitation()?));
-        let options = PeerRequestOptions::with_timeout(limit);
-        let no_answer = |reason: &dyn std::fmt::Display| {
+        let options = PeerRequestOptions::with_timeout(timeout);
+        let no_response = |reason: &dyn std::fmt::Display| {
             format!("The client did not respond to the request for input: {reason}")
         };
-        let asked =
-            peer.send_request_with_option(request, options).await.map_err(|error| no_answer(&error))?;
-        match asked.await_response().await {
+        let sent_request =
+            peer.send_request_with_option(request, options).await.map_err(|error| no_response(&error))?;
+        match sent_request.await_response().await {
             Ok(ClientResult::ElicitResult(result)) => Ok(ClientReply::of(result)),
-            Ok(_) => Err(no_answer(&"it sent another kind of result")),
-            Err(error) => Err(no_answer(&error)),
+            Ok(_) => Err(no_response(&"it sent another kind of result")),
+            Err(error) => Err(no_response(&error)),
         }
     }
 
-    /// Returns the input for this call among those that a client sent. If the client also sent a state, the input was
-    /// requested. An approval is accepted only if it was requested: otherwise no person has seen the call.
+    /// Returns the input for this call among the inputs that a client sent. If the client also sent a state, the input
+    /// was requested. An approval is accepted only if it was requested: otherwise no person has seen the call.
     ///
     /// # Errors
     ///
     /// Returns an error if the input is invalid.
-    pub(super) fn answer_among(
+    pub(super) fn find_reply(
         &self,
         responses: &InputResponses,
-        was_asked: bool,
+        was_requested: bool,
     ) -> Result<Option<ClientReply>, ErrorData> {
-        if matches!(self.0, Waited::Approval(_)) && !was_asked {
+        if matches!(self.0, Waited::Approval(_)) && !was_requested {
             return Ok(None);
         }
         let Some(response) = responses.get(self.key()) else { return Ok(None) };
@@ -186,12 +190,17 @@ impl ClientQuestion {
     }
 
     /// Resumes the call. If the input is invalid, the call still waits for input.
-    pub(super) async fn resume(&self, toolbox: &Toolbox, reply: ClientReply, turn: &Turn) -> ToolResponse {
+    pub(super) async fn resume(
+        &self,
+        toolbox: &Toolbox,
+        reply: ClientReply,
+        turn: &Turn,
+    ) -> ToolResponse {
         match (&self.0, reply) {
-            (Waited::Input(pending), ClientReply::Given(reply)) => {
+            (Waited::Input(pending), ClientReply::Accepted(reply)) => {
                 match toolbox.resume_with_input((**pending).clone(), reply, turn).await {
                     Ok(response) => response,
-                    Err(_) => self.waiting(),
+                    Err(_) => self.pending_response(),
                 }
             }
             (Waited::Input(pending), ClientReply::Declined) => {
@@ -199,7 +208,7 @@ impl ClientQuestion {
                 let error = ToolError::failed_with("INPUT_DECLINED", text);
                 toolbox.decline(self.0.clone(), PERSON, error, turn).await
             }
-            (Waited::Approval(request), ClientReply::Given(reply))
+            (Waited::Approval(request), ClientReply::Accepted(reply))
                 if reply.get(APPROVE) == Some(&Value::Bool(true)) =>
             {
                 let request = (**request).clone().approved_by(PERSON);
@@ -213,10 +222,10 @@ impl ClientQuestion {
         }
     }
 
-    /// The result of the call while it waits.
-    pub(super) fn waiting(&self) -> ToolResponse {
-        let waiting = self.0.call();
-        let call = ToolCall::new(waiting.id.as_str(), waiting.name.as_str(), Value::Null);
+    /// The response of the call while it waits for input.
+    pub(super) fn pending_response(&self) -> ToolResponse {
+        let call = self.0.call();
+        let call = ToolCall::new(call.id.as_str(), call.name.as_str(), Value::Null);
         ToolResponse::new(&call, Err(self.0.clone().not_yet()))
     }
 }
@@ -224,8 +233,8 @@ impl ClientQuestion {
 impl ClientReply {
     fn of(result: ElicitResult) -> ClientReply {
         match (result.action, result.content) {
-            (ElicitationAction::Accept, Some(content)) => ClientReply::Given(content),
-            (ElicitationAction::Accept, None) => ClientReply::Given(json!({})),
+            (ElicitationAction::Accept, Some(content)) => ClientReply::Accepted(content),
+            (ElicitationAction::Accept, None) => ClientReply::Accepted(json!({})),
             _ => ClientReply::Declined,
         }
     }

@@ -21,45 +21,45 @@ use toolgen_wire::WireFormat;
 use super::call::{self, Caller};
 use super::client_values::ClientValues;
 use super::slots::Slot;
-use super::{Served, invalid_request};
+use super::{SharedState, invalid_request};
 
 /// The prefix of cursors, to detect other text.
-const CURSOR: &str = "after ";
+const CURSOR_PREFIX: &str = "after ";
 
 /// Serves one connection, one session, or one self-contained request.
 pub(super) struct Handler {
-    pub(super) served: Served,
+    pub(super) state: SharedState,
     session: Session,
-    /// The principal of the session: that of its first request.
+    /// The principal of the session: the principal of its first request.
     owner: OnceLock<Option<Text>>,
-    watches: AtomicBool,
+    is_watching: AtomicBool,
     /// Fires when the client's input has ended, or the connection is closed.
-    over: CancellationToken,
-    _ends: DropGuard,
+    closed: CancellationToken,
+    _close_guard: DropGuard,
 }
 
 /// Extension of requests over HTTP: fires when the client ends the session.
 #[derive(Clone)]
-pub(super) struct Ended(pub(super) CancellationToken);
+pub(super) struct SessionEnded(pub(super) CancellationToken);
 
 impl Handler {
-    pub(super) fn new(served: Served) -> Handler {
+    pub(super) fn new(state: SharedState) -> Handler {
         /// The number of the next session, which distinguishes the sessions of a process in audit records.
         static SESSIONS: AtomicU64 = AtomicU64::new(1);
-        let over = CancellationToken::new();
+        let closed = CancellationToken::new();
         Handler {
-            served,
+            state,
             session: Session::new(format!("mcp-{}", SESSIONS.fetch_add(1, Ordering::Relaxed))),
             owner: OnceLock::new(),
-            watches: AtomicBool::new(false),
-            _ends: over.clone().drop_guard(),
-            over,
+            is_watching: AtomicBool::new(false),
+            _close_guard: closed.clone().drop_guard(),
+            closed,
         }
     }
 
     /// Returns the token that fires when the connection is closed, or the client's input has ended.
-    pub(super) fn over(&self) -> &CancellationToken {
-        &self.over
+    pub(super) fn closed(&self) -> &CancellationToken {
+        &self.closed
     }
 
     /// Returns the caller of a request.
@@ -75,17 +75,17 @@ impl Handler {
             return Err(ErrorData::invalid_request("This session belongs to another caller.", None));
         }
         let version = context.protocol_version();
-        let stands_alone = version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-        // Over HTTP, such a request has its own handler, so a session could not be resumed.
-        let session = (!stands_alone || parts.is_none()).then(|| self.session.clone());
-        let ended = parts.and_then(|parts| parts.extensions.get::<Ended>());
-        let ended = ended.map(|Ended(token)| token.clone()).unwrap_or_default();
-        Ok(Caller { principal, session, stands_alone, gone: self.over.clone(), ended })
+        let is_stateless = version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+        // Over HTTP, each stateless request has its own handler, so a session could not be resumed.
+        let session = (!is_stateless || parts.is_none()).then(|| self.session.clone());
+        let session_ended = parts.and_then(|parts| parts.extensions.get::<SessionEnded>());
+        let session_ended = session_ended.map(|SessionEnded(token)| token.clone()).unwrap_or_default();
+        Ok(Caller { principal, session, is_stateless, input_ended: self.closed.clone(), session_ended })
     }
 
     /// Returns the page of tools after a cursor.
-    fn page(&self, caller: &Caller, cursor: Option<&str>) -> Result<ListToolsResult, ErrorData> {
-        let after = match cursor.map(|cursor| cursor.strip_prefix(CURSOR)) {
+    fn list_page(&self, caller: &Caller, cursor: Option<&str>) -> Result<ListToolsResult, ErrorData> {
+        let after = match cursor.map(|cursor| cursor.strip_prefix(CURSOR_PREFIX)) {
             None => "",
             Some(Some(name)) => name,
             Some(None) => {
@@ -94,15 +94,17 @@ impl Handler {
                 return Err(ErrorData::invalid_params(text, None));
             }
         };
-        let toolbox = self.served.tools.toolbox();
+        let toolbox = self.state.tools.toolbox();
         // Sorted by name, so that a list that changes between two pages lists no tool twice.
         let mut specs =
             toolbox.specs_for(caller.principal.as_ref()).filter(|spec| spec.name.as_str() > after);
-        let page: Vec<&ToolSpec> = specs.by_ref().take(self.served.page).collect();
-        let more = specs.next().is_some();
-        let next_cursor = page.last().filter(|_| more).map(|last| format!("{CURSOR}{}", last.name.as_str()));
-        let (known, values) = (&self.served.tools.0.described, &self.served.client_values);
-        let page = page.into_iter().map(|spec| known.of(spec, |spec| described(spec, values)));
+        let page: Vec<&ToolSpec> = specs.by_ref().take(self.state.page_size).collect();
+        let has_more = specs.next().is_some();
+        let next_cursor =
+            page.last().filter(|_| has_more).map(|last| format!("{CURSOR_PREFIX}{}", last.name.as_str()));
+        let (cache, values) = (&self.state.tools.0.descriptors, &self.state.client_values);
+        let page =
+            page.into_iter().map(|spec| cache.get_or_render(spec, |spec| render_descriptor(spec, values)));
         let mut result = ListToolsResult::with_all_items(page.collect::<Result<_, _>>()?);
         result.next_cursor = next_cursor;
         Ok(result)
@@ -110,19 +112,19 @@ impl Handler {
 }
 
 /// Renders the descriptor of a tool.
-fn described(spec: &ToolSpec, values: &ClientValues) -> Result<Tool, ErrorData> {
-    let failed = |reason: &dyn std::fmt::Display| {
+fn render_descriptor(spec: &ToolSpec, values: &ClientValues) -> Result<Tool, ErrorData> {
+    let to_error = |reason: &dyn std::fmt::Display| {
         ErrorData::internal_error(format!("The tools cannot be described: {reason}"), None)
     };
-    let mut listed = WireFormat::Mcp.tools([spec]).map_err(|error| failed(&error))?;
-    let mut tool = listed.pointer_mut("/tools/0").map_or(Value::Null, Value::take);
+    let mut list = WireFormat::Mcp.tools([spec]).map_err(|error| to_error(&error))?;
+    let mut tool = list.pointer_mut("/tools/0").map_or(Value::Null, Value::take);
     values.describe(spec, &mut tool);
-    serde_json::from_value(tool).map_err(|error| failed(&error))
+    serde_json::from_value(tool).map_err(|error| to_error(&error))
 }
 
 impl rmcp::ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        self.served.info.clone()
+        self.state.info.clone()
     }
 
     async fn list_tools(
@@ -132,7 +134,7 @@ impl rmcp::ServerHandler for Handler {
     ) -> Result<ListToolsResult, ErrorData> {
         let caller = self.caller(&context)?;
         let cursor = request.and_then(|request| request.cursor);
-        self.page(&caller, cursor.as_deref())
+        self.list_page(&caller, cursor.as_deref())
     }
 
     async fn call_tool(
@@ -141,22 +143,22 @@ impl rmcp::ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&context)?;
-        let _running = self.served.calls.begin(caller.principal.as_ref().map(|principal| &principal.id))?;
+        let _permit = self.state.calls.acquire(caller.principal.as_ref().map(|principal| &principal.id))?;
         if let Some(slot) = context.extensions.get::<Slot>() {
-            slot.give_back();
+            slot.release();
         }
         let response = {
-            let mut response = pin!(call::answer(&self.served, &caller, request, &context));
+            let mut response = pin!(call::handle_call(&self.state, &caller, request, &context));
             tokio::select! {
                 biased;
                 response = &mut response => response,
-                () = caller.ended.cancelled() => {
+                () = caller.session_ended.cancelled() => {
                     context.ct.cancel();
                     response.await
                 }
             }
         };
-        self.served.tools.look_again();
+        self.state.tools.notify_if_changed();
         response
     }
 
@@ -166,15 +168,15 @@ impl rmcp::ServerHandler for Handler {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(invalid_request::error(&request.method, request.params.as_ref()))
+        Err(invalid_request::invalid_params(&request.method, request.params.as_ref()))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        if self.watches.swap(true, Ordering::Relaxed) {
+        if self.is_watching.swap(true, Ordering::Relaxed) {
             return;
         }
-        let (mut changes, over, peer) = (self.served.tools.changes(), self.over.clone(), context.peer);
-        tokio::spawn(over.run_until_cancelled_owned(async move {
+        let (mut changes, closed, peer) = (self.state.tools.changes(), self.closed.clone(), context.peer);
+        tokio::spawn(closed.run_until_cancelled_owned(async move {
             while changes.changed().await.is_ok() && peer.notify_tool_list_changed().await.is_ok() {}
         }));
     }
@@ -184,12 +186,12 @@ impl rmcp::ServerHandler for Handler {
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut changes = self.served.tools.changes();
-        let notifying = async {
+        let mut changes = self.state.tools.changes();
+        let notifications = async {
             // The filter may have removed the only supported notification.
-            let wanted = subscription.accepted().tools_list_changed == Some(true);
+            let is_requested = subscription.accepted().tools_list_changed == Some(true);
             while changes.changed().await.is_ok() {
-                if wanted && subscription.sink().notify_tool_list_changed().await.is_err() {
+                if is_requested && subscription.sink().notify_tool_list_changed().await.is_err() {
                     return;
                 }
             }
@@ -197,8 +199,8 @@ impl rmcp::ServerHandler for Handler {
         tokio::select! {
             () = subscription.cancelled() => {}
             // The response tells the client that no more notifications follow.
-            () = self.over.cancelled() => {}
-            () = notifying => {}
+            () = self.closed.cancelled() => {}
+            () = notifications => {}
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! MCP server over HTTP: which requests are admitted, and for which principal.
 
 mod limits;
-mod places;
+mod permits;
 mod sessions;
 
 use std::fmt;
@@ -23,9 +23,9 @@ use sha2::{Digest, Sha256};
 use tokio::net::{TcpListener, ToSocketAddrs};
 
 use self::limits::ServerLimits;
-use self::places::place;
+use self::permits::acquire_permit;
 use self::sessions::Sessions;
-use super::handler::{Ended, Handler};
+use super::handler::{Handler, SessionEnded};
 use super::shares::Shares;
 use super::{ServeError, Server, invalid_request, streams};
 use toolgen_kernel::base::media_type::essence;
@@ -36,20 +36,20 @@ use toolgen_kernel::call::principal::Principal;
 const PATH: &str = "/mcp";
 
 /// The header with the session ID.
-const SESSION: &str = "mcp-session-id";
+const SESSION_HEADER: &str = "mcp-session-id";
 
 /// The names of this machine.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// Determines the principal of a request.
-type PrincipalOf = dyn Fn(&Parts) -> Option<Principal> + Send + Sync;
+type PrincipalLookup = dyn Fn(&Parts) -> Option<Principal> + Send + Sync;
 
 /// The access rules for requests over HTTP.
 #[derive(Clone, Default)]
 pub(super) struct AccessRules {
     /// The digest of the bearer token.
     bearer: Option<[u8; 32]>,
-    principal: Option<Arc<PrincipalOf>>,
+    principal: Option<Arc<PrincipalLookup>>,
     hosts: Vec<String>,
     origins: Vec<String>,
     /// The key that seals session IDs.
@@ -75,13 +75,17 @@ impl AccessRules {
     }
 
     /// Whether a request has the bearer token, if one is required. The comparison takes constant time.
-    fn admits(&self, headers: &HeaderMap) -> bool {
+    fn has_valid_token(&self, headers: &HeaderMap) -> bool {
         let Some(expected) = self.bearer else { return true };
-        let given = headers.get(header::AUTHORIZATION).map(|value| value.as_bytes());
-        let scheme = given.and_then(|given| given.split_at_checked(b"Bearer ".len()));
+        let authorization = headers.get(header::AUTHORIZATION).map(|value| value.as_bytes());
+        let scheme = authorization.and_then(|authorization| authorization.split_at_checked(b"Bearer ".len()));
         let token = scheme.filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"Bearer "));
         let Some((_, token)) = token else { return false };
-        digest(token).iter().zip(expected).fold(0, |all, (given, expected)| all | (given ^ expected)) == 0
+        digest(token)
+            .iter()
+            .zip(expected)
+            .fold(0, |difference, (actual, expected)| difference | (actual ^ expected))
+            == 0
     }
 }
 
@@ -93,20 +97,20 @@ impl AccessRules {
     /// # Errors
     ///
     /// Returns an error if the session belongs to another principal.
-    fn owned(&self, headers: &mut HeaderMap, owner: &str) -> Result<Option<HeaderValue>, ()> {
-        let Some(session_id) = headers.get(SESSION).cloned() else { return Ok(None) };
-        let parts = session_id.to_str().ok().and_then(|message| message.split_once('.'));
+    fn unseal_session(&self, headers: &mut HeaderMap, owner: &str) -> Result<Option<HeaderValue>, ()> {
+        let Some(session_id) = headers.get(SESSION_HEADER).cloned() else { return Ok(None) };
+        let parts = session_id.to_str().ok().and_then(|id| id.split_once('.'));
         let (Some((id, seal)), Some(key)) = (parts, &self.key) else { return Err(()) };
         if !key.holds(seal, &json!([id, owner])) {
             return Err(());
         }
         let id = HeaderValue::from_str(id).map_err(drop)?;
-        headers.insert(SESSION, id);
+        headers.insert(SESSION_HEADER, id);
         Ok(Some(session_id))
     }
 
     /// Returns the sealed ID of a new session for its client.
-    fn sealed(&self, id: &HeaderValue, owner: &str) -> Option<HeaderValue> {
+    fn seal_session(&self, id: &HeaderValue, owner: &str) -> Option<HeaderValue> {
         let id = id.to_str().ok()?;
         let seal = self.key.as_ref()?.seal(&json!([id, owner])).ok()?;
         HeaderValue::from_str(&format!("{id}.{seal}")).ok()
@@ -121,7 +125,7 @@ fn digest(token: &[u8]) -> [u8; 32] {
 impl Server {
     /// Accepts HTTP requests only with this bearer token. An empty token accepts no requests.
     pub fn bearer(mut self, token: impl AsRef<str>) -> Server {
-        self.gate.bearer = Some(digest(token.as_ref().as_bytes()));
+        self.access_rules.bearer = Some(digest(token.as_ref().as_bytes()));
         self
     }
 
@@ -132,40 +136,40 @@ impl Server {
         mut self,
         principal: impl Fn(&Parts) -> Option<Principal> + Send + Sync + 'static,
     ) -> Server {
-        self.gate.principal = Some(Arc::new(principal));
-        self.gate.key = SealKey::random().ok().map(Arc::new);
+        self.access_rules.principal = Some(Arc::new(principal));
+        self.access_rules.key = SealKey::random().ok().map(Arc::new);
         self
     }
 
     /// Accepts requests with this `Host`, in addition to the names of this machine. With a port, only that port is
     /// accepted.
     pub fn allow_host(mut self, host: impl Into<String>) -> Server {
-        self.gate.hosts.push(host.into());
+        self.access_rules.hosts.push(host.into());
         self
     }
 
     /// Accepts requests of web pages with this origin, such as `https://app.example.com:443`, in addition to those of
     /// this machine. `:*` matches any port.
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Server {
-        self.gate.origins.push(origin.into());
+        self.access_rules.origins.push(origin.into());
         self
     }
 
     /// Returns the server as a router with the path `/mcp`, for programs that run their own HTTP server.
     pub fn router(self) -> Router {
-        let Server { served, gate } = self;
+        let Server { state, access_rules } = self;
         let hosts = LOOPBACK.iter().map(|host| (*host).to_owned());
         let origins =
             LOOPBACK.iter().flat_map(|host| [format!("http://{host}:*"), format!("https://{host}:*")]);
         let config = StreamableHttpServerConfig::default()
-            .with_max_request_body_bytes(gate.limits.request)
-            .with_allowed_hosts(hosts.chain(gate.hosts.iter().cloned()))
-            .with_allowed_origins(origins.chain(gate.origins.iter().cloned()));
-        let make = move || Ok(Handler::new(served.clone()));
-        let sessions = Sessions::new(gate.limits);
-        let service = StreamableHttpService::new(make, Arc::clone(&sessions.manager), config);
-        let door = Arc::new(RequestGate { gate, sessions, shares: Arc::default() });
-        Router::new().route_service(PATH, service).layer(middleware::from_fn_with_state(door, admit))
+            .with_max_request_body_bytes(access_rules.limits.request_bytes)
+            .with_allowed_hosts(hosts.chain(access_rules.hosts.iter().cloned()))
+            .with_allowed_origins(origins.chain(access_rules.origins.iter().cloned()));
+        let new_handler = move || Ok(Handler::new(state.clone()));
+        let sessions = Sessions::new(access_rules.limits);
+        let service = StreamableHttpService::new(new_handler, Arc::clone(&sessions.manager), config);
+        let gate = Arc::new(RequestGate { access_rules, sessions, shares: Arc::default() });
+        Router::new().route_service(PATH, service).layer(middleware::from_fn_with_state(gate, admit))
     }
 
     /// Serves clients over HTTP at an address such as `127.0.0.1:8080`, under the path `/mcp`, until the program
@@ -186,21 +190,21 @@ impl Server {
     /// Returns an error if the listener has no address, or its address is not loopback although the server has no
     /// authentication.
     pub async fn listen(mut self, listener: TcpListener) -> Result<(), ServeError> {
-        let failed = |error: std::io::Error| ServeError::new(format!("cannot serve: {error}"));
-        let address = listener.local_addr().map_err(failed)?;
-        if !address.ip().is_loopback() && self.gate.is_open() {
+        let serve_error = |error: std::io::Error| ServeError::new(format!("cannot serve: {error}"));
+        let address = listener.local_addr().map_err(serve_error)?;
+        if !address.ip().is_loopback() && self.access_rules.is_open() {
             return Err(ServeError::new(format!(
                 "anyone who can reach {address} could call the tools: set a bearer token, or listen at 127.0.0.1"
             )));
         }
-        self.gate.hosts.extend(own_host(address));
-        self.gate.limits.serve(listener, self.router()).await;
+        self.access_rules.hosts.extend(address_host(address));
+        self.access_rules.limits.serve(listener, self.router()).await;
         Ok(())
     }
 }
 
 /// Returns an address as an allowed `Host`, if it is specific: DNS rebinding does not apply to addresses.
-fn own_host(address: SocketAddr) -> Option<String> {
+fn address_host(address: SocketAddr) -> Option<String> {
     match address.ip() {
         ip if ip.is_unspecified() => None,
         IpAddr::V4(ip) => Some(ip.to_string()),
@@ -210,29 +214,29 @@ fn own_host(address: SocketAddr) -> Option<String> {
 
 /// The checks that every request passes.
 struct RequestGate {
-    gate: AccessRules,
+    access_rules: AccessRules,
     sessions: Sessions,
     /// The requests in flight per caller.
     shares: Arc<Shares>,
 }
 
 /// Admits a request, with its principal.
-async fn admit(State(door): State<Arc<RequestGate>>, request: Request, next: Next) -> Response {
-    let RequestGate { gate, sessions, shares } = &*door;
-    if !gate.admits(request.headers()) {
-        return refusal("a valid bearer token is required");
+async fn admit(State(gate): State<Arc<RequestGate>>, request: Request, next: Next) -> Response {
+    let RequestGate { access_rules, sessions, shares } = &*gate;
+    if !access_rules.has_valid_token(request.headers()) {
+        return unauthorized("a valid bearer token is required");
     }
     let (mut parts, body) = request.into_parts();
-    if let Some((status, reason)) = ambiguous(&parts) {
+    if let Some((status, reason)) = ambiguity(&parts) {
         return (status, reason).into_response();
     }
     let (mut owner, mut session_id) = (None, None);
-    if let Some(principal) = &gate.principal {
+    if let Some(principal) = &access_rules.principal {
         let Some(principal) = principal(&parts) else {
-            return refusal("the token does not identify a principal of this server");
+            return unauthorized("the token does not identify a principal of this server");
         };
-        session_id = match gate.owned(&mut parts.headers, &principal.id) {
-            Ok(message) => message,
+        session_id = match access_rules.unseal_session(&mut parts.headers, &principal.id) {
+            Ok(session_id) => session_id,
             Err(()) => {
                 return (StatusCode::NOT_FOUND, "This session belongs to another caller.").into_response();
             }
@@ -240,56 +244,62 @@ async fn admit(State(door): State<Arc<RequestGate>>, request: Request, next: Nex
         owner = Some(principal.id.clone());
         parts.extensions.insert(principal);
     }
-    let session = parts.headers.get(SESSION);
-    let begins = session.is_none();
+    let session = parts.headers.get(SESSION_HEADER);
+    let is_new_session = session.is_none();
     // The request's own permit is released as soon as the request is handled.
-    let ends = session.filter(|_| parts.method == Method::DELETE).and_then(|id| sessions.using(id));
-    if let Some(in_use) = session.and_then(|id| sessions.using(id)) {
-        parts.extensions.insert(Ended(in_use.ended()));
-        parts.extensions.insert(in_use);
+    let ended_session =
+        session.filter(|_| parts.method == Method::DELETE).and_then(|id| sessions.use_session(id));
+    if let Some(guard) = session.and_then(|id| sessions.use_session(id)) {
+        parts.extensions.insert(SessionEnded(guard.ended()));
+        parts.extensions.insert(guard);
     }
-    let body = match gate.limits.read(body).await {
+    let body = match access_rules.limits.read(body).await {
         Ok(body) => body,
-        Err(refusal) => return refusal,
+        Err(rejection) => return rejection,
     };
     // `rmcp` would report an invalid media type, or treat an unusual ID as missing.
     if parts.method == Method::POST
         && is_json(&parts)
-        && let Some(error) = streams::no_message(&body)
+        && let Some(error) = streams::invalid_body(&body)
     {
-        return told_wrong(&error);
+        return bad_request(&error);
     }
-    let place = match place(&mut parts, &body, owner.as_ref(), (shares, gate.limits.requests_each())) {
-        Ok(place) => place,
-        Err(refusal) => return refusal,
+    let permit = match acquire_permit(
+        &mut parts,
+        &body,
+        owner.as_ref(),
+        (shares, access_rules.limits.requests_per_caller()),
+    ) {
+        Ok(permit) => permit,
+        Err(rejection) => return rejection,
     };
     let mut response = next.run(Request::from_parts(parts, Body::from(body.clone()))).await;
-    if let Some(place) = place {
-        response = place.until_sent(response);
+    if let Some(permit) = permit {
+        response = permit.hold_until_sent(response);
     }
     // `rmcp` gives the calls of the session five seconds, and sends a response that clients log as a failure.
-    if let Some(session) = ends.filter(|_| response.status() == StatusCode::ACCEPTED) {
+    if let Some(session) = ended_session.filter(|_| response.status() == StatusCode::ACCEPTED) {
         session.end();
         return StatusCode::NO_CONTENT.into_response();
     }
     // `rmcp` reports only that a session is required.
-    let plain = !response.headers().contains_key(header::CONTENT_TYPE);
-    if begins
-        && plain
+    let has_no_type = !response.headers().contains_key(header::CONTENT_TYPE);
+    if is_new_session
+        && has_no_type
         && response.status() == StatusCode::BAD_REQUEST
-        && let Some(error) = invalid_request::no_beginning(&body)
+        && let Some(error) = invalid_request::missing_initialize(&body)
     {
-        return told_wrong(&error);
+        return bad_request(&error);
     }
-    let Some(id) = response.headers().get(SESSION).cloned() else { return response };
-    if begins && let Err(refusal) = sessions.began(&id, owner.as_ref()).await {
-        return refusal;
+    let Some(id) = response.headers().get(SESSION_HEADER).cloned() else { return response };
+    if is_new_session && let Err(rejection) = sessions.register(&id, owner.as_ref()).await {
+        return rejection;
     }
     if let Some(owner) = owner {
-        let Some(message) = session_id.or_else(|| gate.sealed(&id, &owner)) else {
+        let Some(sealed_id) = session_id.or_else(|| access_rules.seal_session(&id, &owner)) else {
             return StatusCode::INTERNAL_SERVER_ERROR.into_response();
         };
-        response.headers_mut().insert(SESSION, message);
+        response.headers_mut().insert(SESSION_HEADER, sealed_id);
     }
     response
 }
@@ -300,30 +310,30 @@ fn is_json(parts: &Parts) -> bool {
     media_type.is_some_and(|media_type| essence(media_type) == "application/json")
 }
 
-fn told_wrong(error: &JsonRpcError) -> Response {
+fn bad_request(error: &JsonRpcError) -> Response {
     let headers = [(header::CONTENT_TYPE, "application/json")];
     (StatusCode::BAD_REQUEST, headers, json!(error).to_string()).into_response()
 }
 
 /// Returns the reason to reject an ambiguous request. Other servers may read it differently than the checks of hosts
 /// and origins here: a duplicate header, another host in the request target, text after the brackets of an address.
-fn ambiguous(parts: &Parts) -> Option<(StatusCode, &'static str)> {
+fn ambiguity(parts: &Parts) -> Option<(StatusCode, &'static str)> {
     let Parts { headers, uri, .. } = parts;
-    let plain = |authority: &Authority| {
+    let is_plain = |authority: &Authority| {
         let port = authority.port().map_or(0, |port| port.as_str().len() + 1);
         authority.host().len() + port == authority.as_str().len()
     };
     let mut hosts = headers.get_all(header::HOST).iter();
     let host = hosts.next().map(|host| Authority::try_from(host.as_bytes()));
-    let other = |host: &Authority| {
+    let differs = |host: &Authority| {
         uri.authority().is_some_and(|target| !target.as_str().eq_ignore_ascii_case(host.as_str()))
     };
     match host {
         _ if hosts.next().is_some() => return Some((StatusCode::BAD_REQUEST, "duplicate `Host` header")),
-        Some(Ok(host)) if other(&host) => {
+        Some(Ok(host)) if differs(&host) => {
             return Some((StatusCode::BAD_REQUEST, "`Host` does not match the request target"));
         }
-        Some(Ok(host)) if plain(&host) => {}
+        Some(Ok(host)) if is_plain(&host) => {}
         None => {}
         Some(_) => return Some((StatusCode::BAD_REQUEST, "`Host` is not a host")),
     }
@@ -331,14 +341,14 @@ fn ambiguous(parts: &Parts) -> Option<(StatusCode, &'static str)> {
     // `null` is not a URL, and is never allowed.
     let origin =
         origins.next().and_then(|origin| Some((origin.len(), Uri::try_from(origin.as_bytes()).ok()?)));
-    let whole = |(length, origin): &(usize, Uri)| {
-        let (scheme, authority) = (origin.scheme_str()?, origin.authority().filter(|host| plain(host))?);
+    let is_complete = |(length, origin): &(usize, Uri)| {
+        let (scheme, authority) = (origin.scheme_str()?, origin.authority().filter(|host| is_plain(host))?);
         (scheme.len() + "://".len() + authority.as_str().len() == *length).then_some(())
     };
-    let wrong = origins.next().is_some() || origin.is_some_and(|origin| whole(&origin).is_none());
-    wrong.then_some((StatusCode::FORBIDDEN, "`Origin` is invalid or duplicate"))
+    let is_invalid = origins.next().is_some() || origin.is_some_and(|origin| is_complete(&origin).is_none());
+    is_invalid.then_some((StatusCode::FORBIDDEN, "`Origin` is invalid or duplicate"))
 }
 
-fn refusal(text: &'static str) -> Response {
+fn unauthorized(text: &'static str) -> Response {
     (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], text).into_response()
 }

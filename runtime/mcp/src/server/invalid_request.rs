@@ -12,7 +12,7 @@ const MAX_METHOD_CHARS: usize = 100;
 /// The expected type of a parameter.
 #[derive(Clone, Copy)]
 enum Type {
-    Text,
+    String,
     Object,
 }
 
@@ -24,14 +24,14 @@ const METHODS: [(&str, &[Parameter]); 6] = [
     (
         "initialize",
         &[
-            Parameter("/protocolVersion", Type::Text, true),
+            Parameter("/protocolVersion", Type::String, true),
             Parameter("/capabilities", Type::Object, true),
             Parameter("/clientInfo", Type::Object, true),
-            Parameter("/clientInfo/name", Type::Text, true),
-            Parameter("/clientInfo/version", Type::Text, true),
+            Parameter("/clientInfo/name", Type::String, true),
+            Parameter("/clientInfo/version", Type::String, true),
         ],
     ),
-    ("tools/call", &[Parameter("/name", Type::Text, true), Parameter("/arguments", Type::Object, false)]),
+    ("tools/call", &[Parameter("/name", Type::String, true), Parameter("/arguments", Type::Object, false)]),
     ("tools/list", &[]),
     ("subscriptions/listen", &[Parameter("/notifications", Type::Object, true)]),
     ("ping", &[]),
@@ -39,50 +39,53 @@ const METHODS: [(&str, &[Parameter]); 6] = [
 ];
 
 /// Returns the error for a request with invalid parameters.
-pub(super) fn error(method: &str, params: Option<&Value>) -> ErrorData {
-    let Some((_, parameters)) = METHODS.iter().find(|(known, _)| *known == method) else {
-        return unknown(method);
+pub(super) fn invalid_params(method: &str, params: Option<&Value>) -> ErrorData {
+    let Some((_, parameters)) = METHODS.iter().find(|(name, _)| *name == method) else {
+        return unknown_method(method);
     };
-    let mut wrong: Vec<String> = Vec::new();
+    let mut problems: Vec<String> = Vec::new();
     let params = params.unwrap_or(&Value::Null);
-    for Parameter(place, expected, required) in *parameters {
+    for Parameter(pointer, expected, required) in *parameters {
         // If a parent is missing, only the parent is reported.
-        let around = place.rsplit_once('/').and_then(|(around, _)| params.pointer(around));
-        if !place[1..].contains('/') || around.is_some_and(Value::is_object) {
-            wrong.extend(problem(place, params.pointer(place), *expected, *required));
+        let parent = pointer.rsplit_once('/').and_then(|(parent, _)| params.pointer(parent));
+        if !pointer[1..].contains('/') || parent.is_some_and(Value::is_object) {
+            problems.extend(problem(pointer, params.pointer(pointer), *expected, *required));
         }
     }
-    if wrong.is_empty() {
-        wrong.push("its `params` are invalid for the method".to_owned());
+    if problems.is_empty() {
+        problems.push("its `params` are invalid for the method".to_owned());
     }
-    ErrorData::invalid_params(format!("Invalid request {}: {}.", Value::from(method), wrong.join("; ")), None)
+    ErrorData::invalid_params(
+        format!("Invalid request {}: {}.", Value::from(method), problems.join("; ")),
+        None,
+    )
 }
 
 /// Returns the error for a request with the ID of a pending request.
-pub(super) fn taken(id: &Value) -> ErrorData {
+pub(super) fn duplicate_id(id: &Value) -> ErrorData {
     let id: String = id.to_string().chars().take(MAX_METHOD_CHARS).collect();
     let reason = format!("A request with the ID {id} is pending: use a unique ID for each request.");
     ErrorData::invalid_request(reason, None)
 }
 
 /// Returns the error for an unknown method.
-pub(super) fn unknown(method: &str) -> ErrorData {
-    let known = METHODS.iter().map(|(known, _)| *known).filter(|known| *known != method);
-    let hint =
-        closest_match(method, known).map(|suggestion| format!("; did you mean {}?", Value::from(suggestion)));
+pub(super) fn unknown_method(method: &str) -> ErrorData {
+    let methods = METHODS.iter().map(|(name, _)| *name).filter(|name| *name != method);
+    let hint = closest_match(method, methods)
+        .map(|suggestion| format!("; did you mean {}?", Value::from(suggestion)));
     let method = Value::from(method.chars().take(MAX_METHOD_CHARS).collect::<String>());
     let reason = format!("unknown method {method}{}", hint.unwrap_or_default());
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, reason, None)
 }
 
-/// Describes what is wrong with a parameter.
-fn problem(location: &str, given: Option<&Value>, expected: Type, required: bool) -> Option<String> {
-    let (fits, expected) = match expected {
-        Type::Text => (given.is_some_and(Value::is_string), "a string"),
-        Type::Object => (given.is_some_and(Value::is_object), "an object"),
+/// Describes the problem of a parameter, if there is one.
+fn problem(location: &str, value: Option<&Value>, expected: Type, required: bool) -> Option<String> {
+    let (is_valid, expected) = match expected {
+        Type::String => (value.is_some_and(Value::is_string), "a string"),
+        Type::Object => (value.is_some_and(Value::is_object), "an object"),
     };
-    let given = match given {
-        _ if fits => return None,
+    let value = match value {
+        _ if is_valid => return None,
         None | Some(Value::Null) if !required => return None,
         None => {
             return Some(format!("`params{}` is missing (expected {expected})", location.replace('/', ".")));
@@ -94,27 +97,27 @@ fn problem(location: &str, given: Option<&Value>, expected: Type, required: bool
         Some(Value::Array(_)) => "an array",
         Some(Value::Object(_)) => "an object",
     };
-    Some(format!("`params{}` must be {expected}, not {given}", location.replace('/', ".")))
+    Some(format!("`params{}` must be {expected}, not {value}", location.replace('/', ".")))
 }
 
 /// Returns the error for an HTTP body that should start a session but does not; `None` if it is not a request.
-pub(super) fn no_beginning(body: &[u8]) -> Option<JsonRpcError> {
+pub(super) fn missing_initialize(body: &[u8]) -> Option<JsonRpcError> {
     let message: RxJsonRpcMessage<RoleServer> = serde_json::from_slice(body).ok()?;
-    let error = begins(&message).err()?;
+    let error = check_first_message(&message).err()?;
     let RxJsonRpcMessage::<RoleServer>::Request(request) = message else { return None };
     Some(JsonRpcError::new(Some(request.id), error))
 }
 
 /// Checks whether a message may start a connection: a session starts with `initialize`, and a request without a
 /// session carries its own metadata.
-pub(super) fn begins(message: &RxJsonRpcMessage<RoleServer>) -> Result<bool, ErrorData> {
+pub(super) fn check_first_message(message: &RxJsonRpcMessage<RoleServer>) -> Result<bool, ErrorData> {
     let RxJsonRpcMessage::<RoleServer>::Request(message) = message else { return Ok(false) };
     let missing = message.request.get_meta().missing_required_keys(&ProtocolVersion::V_2026_07_28);
     match &message.request {
         ClientRequest::InitializeRequest(_) => Ok(true),
         ClientRequest::PingRequest(_) => Ok(false),
         ClientRequest::CustomRequest(request) if request.method == "initialize" => {
-            Err(error(&request.method, request.params.as_ref()))
+            Err(invalid_params(&request.method, request.params.as_ref()))
         }
         request if missing.is_empty() => Ok(!matches!(request, ClientRequest::DiscoverRequest(_))),
         request => {

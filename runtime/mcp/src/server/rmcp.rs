@@ -24,6 +24,6 @@ impl Server {
     /// Returns the handler of a connection to this server, with its settings. Settings for HTTP do not apply. A
     /// [`Principal`](toolgen_kernel::Principal) in the extensions of an HTTP request is the principal of its calls.
     pub fn into_handler(self) -> impl ServerHandler {
-        Handler::new(self.served)
+        Handler::new(self.state)
     }
 }

@@ -11,9 +11,9 @@ use toolgen_kernel::base::sync::unpoisoned;
 /// Default maximum number of concurrent calls.
 const DEFAULT_MAX_CALLS: usize = 1024;
 
-/// Returns the default share of one caller: a quarter, but enough not to slow down a single caller.
-pub(super) fn quarter(all: usize) -> usize {
-    (all / 4).max(8)
+/// Returns the default share of a caller: a quarter of the total, but at least 8.
+pub(super) fn default_share(total: usize) -> usize {
+    (total / 4).max(8)
 }
 
 /// The number of permits that each caller holds.
@@ -28,9 +28,9 @@ pub(super) struct Share {
 
 impl Shares {
     /// Returns a permit for a caller, unless the caller has reached its maximum.
-    pub(super) fn take(self: &Arc<Self>, caller: Text, max: usize) -> Option<Share> {
-        let mut all = unpoisoned(self.0.lock());
-        let count = all.entry(caller.clone()).or_default();
+    pub(super) fn acquire(self: &Arc<Self>, caller: Text, max: usize) -> Option<Share> {
+        let mut counts = unpoisoned(self.0.lock());
+        let count = counts.entry(caller.clone()).or_default();
         if *count >= max {
             return None;
         }
@@ -41,11 +41,11 @@ impl Shares {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        let mut all = unpoisoned(self.shares.0.lock());
-        if let Some(count) = all.get_mut(&self.caller) {
+        let mut counts = unpoisoned(self.shares.0.lock());
+        if let Some(count) = counts.get_mut(&self.caller) {
             *count -= 1;
             if *count == 0 {
-                all.remove(&self.caller);
+                counts.remove(&self.caller);
             }
         }
     }
@@ -53,34 +53,34 @@ impl Drop for Share {
 
 /// The limits on concurrent calls: of all clients, and per principal.
 #[derive(Clone)]
-pub(super) struct Calls {
-    all: Arc<Semaphore>,
-    most: usize,
-    each: Option<usize>,
+pub(super) struct CallLimits {
+    permits: Arc<Semaphore>,
+    max_total: usize,
+    max_per_caller: Option<usize>,
     shares: Arc<Shares>,
 }
 
 /// A permit to run a call.
-pub(super) struct Running {
-    _one_of_all: OwnedSemaphorePermit,
+pub(super) struct CallPermit {
+    _permit: OwnedSemaphorePermit,
     _share: Option<Share>,
 }
 
-impl Default for Calls {
-    fn default() -> Calls {
-        let all = Arc::new(Semaphore::new(DEFAULT_MAX_CALLS));
-        Calls { all, most: DEFAULT_MAX_CALLS, each: None, shares: Arc::default() }
+impl Default for CallLimits {
+    fn default() -> CallLimits {
+        let permits = Arc::new(Semaphore::new(DEFAULT_MAX_CALLS));
+        CallLimits { permits, max_total: DEFAULT_MAX_CALLS, max_per_caller: None, shares: Arc::default() }
     }
 }
 
-impl Calls {
-    pub(super) fn set_most(&mut self, calls: usize) {
-        self.most = calls.clamp(1, Semaphore::MAX_PERMITS);
-        self.all = Arc::new(Semaphore::new(self.most));
+impl CallLimits {
+    pub(super) fn set_max_total(&mut self, calls: usize) {
+        self.max_total = calls.clamp(1, Semaphore::MAX_PERMITS);
+        self.permits = Arc::new(Semaphore::new(self.max_total));
     }
 
-    pub(super) fn set_each(&mut self, calls: usize) {
-        self.each = Some(calls.max(1));
+    pub(super) fn set_max_per_caller(&mut self, calls: usize) {
+        self.max_per_caller = Some(calls.max(1));
     }
 
     /// Returns a permit for a call of a principal.
@@ -88,20 +88,22 @@ impl Calls {
     /// # Errors
     ///
     /// Returns an error if a limit on concurrent calls is reached.
-    pub(super) fn begin(&self, principal: Option<&Text>) -> Result<Running, ErrorData> {
-        let refused = |whose: &str| {
+    pub(super) fn acquire(&self, principal: Option<&Text>) -> Result<CallPermit, ErrorData> {
+        let rejection = |holder: &str| {
             let text =
-                format!("{whose} is at the limit of concurrent calls. Retry when a call has completed.");
+                format!("{holder} is at the limit of concurrent calls. Retry when a call has completed.");
             ErrorData::internal_error(text, None)
         };
-        let each = self.each.unwrap_or_else(|| quarter(self.most));
+        let max_per_caller = self.max_per_caller.unwrap_or_else(|| default_share(self.max_total));
         let share = match principal {
-            Some(id) => {
-                Some(self.shares.take(id.clone(), each).ok_or_else(|| refused("This caller of the server"))?)
-            }
+            Some(id) => Some(
+                self.shares
+                    .acquire(id.clone(), max_per_caller)
+                    .ok_or_else(|| rejection("This caller of the server"))?,
+            ),
             None => None,
         };
-        let one = Arc::clone(&self.all).try_acquire_owned().map_err(|_| refused("The server"))?;
-        Ok(Running { _one_of_all: one, _share: share })
+        let permit = Arc::clone(&self.permits).try_acquire_owned().map_err(|_| rejection("The server"))?;
+        Ok(CallPermit { _permit: permit, _share: share })
     }
 }

@@ -1,5 +1,4 @@
-//! Requests and notifications of a connection over streams that are being handled. If there are too many, reading
-//! pauses.
+//! Counts the messages of a connection over streams that are being handled. Reading pauses at a limit.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,40 +9,40 @@ use tokio::sync::watch;
 
 /// Maximum number of messages handled concurrently. Running calls and subscriptions do not count; they have their own
 /// limits.
-pub(super) const MOST: usize = 64;
+pub(super) const MAX_HANDLED: usize = 64;
 
 /// The slot of a message that is being handled. It is released when all clones are dropped.
 #[derive(Clone)]
-pub(super) struct Slot(Arc<Held>);
+pub(super) struct Slot(Arc<SlotState>);
 
-struct Held {
+struct SlotState {
     handled: watch::Sender<usize>,
-    is_free: AtomicBool,
+    is_released: AtomicBool,
 }
 
 impl Slot {
     fn new(handled: &watch::Sender<usize>) -> Slot {
         handled.send_modify(|handled| *handled += 1);
-        Slot(Arc::new(Held { handled: handled.clone(), is_free: AtomicBool::new(false) }))
+        Slot(Arc::new(SlotState { handled: handled.clone(), is_released: AtomicBool::new(false) }))
     }
 
     /// Releases the slot early for a long-running message, which another limit bounds.
-    pub(super) fn give_back(&self) {
-        self.0.give_back();
+    pub(super) fn release(&self) {
+        self.0.release();
     }
 }
 
-impl Held {
-    fn give_back(&self) {
-        if !self.is_free.swap(true, Ordering::Relaxed) {
+impl SlotState {
+    fn release(&self) {
+        if !self.is_released.swap(true, Ordering::Relaxed) {
             self.handled.send_modify(|handled| *handled -= 1);
         }
     }
 }
 
-impl Drop for Held {
+impl Drop for SlotState {
     fn drop(&mut self) {
-        self.give_back();
+        self.release();
     }
 }
 
@@ -51,26 +50,26 @@ impl Drop for Held {
 pub(super) struct Slots {
     handled: watch::Sender<usize>,
     /// The pending requests. A cancelled request gets no response and holds no slot here.
-    open: HashMap<RequestId, (Option<Slot>, Weak<Held>)>,
+    pending: HashMap<RequestId, (Option<Slot>, Weak<SlotState>)>,
 }
 
 impl Slots {
     pub(super) fn new() -> Slots {
-        Slots { handled: watch::Sender::new(0), open: HashMap::new() }
+        Slots { handled: watch::Sender::new(0), pending: HashMap::new() }
     }
 
-    /// Returns the number of messages being handled, at most [`MOST`].
+    /// Returns the number of messages being handled, at most [`MAX_HANDLED`].
     pub(super) fn handled(&self) -> watch::Receiver<usize> {
         self.handled.subscribe()
     }
 
     /// Returns a slot for a request, unless a request with the same ID is pending.
     pub(super) fn request(&mut self, id: &RequestId) -> Option<Slot> {
-        if self.open.get(id).is_some_and(|(_, held)| held.strong_count() > 0) {
+        if self.pending.get(id).is_some_and(|(_, state)| state.strong_count() > 0) {
             return None;
         }
         let slot = self.notification();
-        self.open.insert(id.clone(), (Some(slot.clone()), Arc::downgrade(&slot.0)));
+        self.pending.insert(id.clone(), (Some(slot.clone()), Arc::downgrade(&slot.0)));
         Some(slot)
     }
 
@@ -79,15 +78,15 @@ impl Slots {
     }
 
     /// Records that a request was answered.
-    pub(super) fn answered(&mut self, id: &RequestId) {
-        self.open.remove(id);
+    pub(super) fn complete(&mut self, id: &RequestId) {
+        self.pending.remove(id);
     }
 
-    /// Records that a request gets no response. Its ID stays in use while the request is being handled.
-    pub(super) fn cancelled(&mut self, id: &RequestId) {
-        if let Some((slot, _)) = self.open.get_mut(id) {
+    /// Records that a request gets no response. The ID stays in use while the request is being handled.
+    pub(super) fn cancel(&mut self, id: &RequestId) {
+        if let Some((slot, _)) = self.pending.get_mut(id) {
             *slot = None;
         }
-        self.open.retain(|_, (_, held)| held.strong_count() > 0);
+        self.pending.retain(|_, (_, state)| state.strong_count() > 0);
     }
 }

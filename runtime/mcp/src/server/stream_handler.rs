@@ -14,28 +14,28 @@ use super::invalid_request;
 use super::slots::Slot;
 
 /// Maximum number of subscriptions per connection; a client needs one.
-const SUBSCRIPTIONS: usize = 16;
+const MAX_SUBSCRIPTIONS: usize = 16;
 
 /// The handler of a connection over streams.
-pub(super) struct Connected {
+pub(super) struct StreamHandler {
     handler: Handler,
     /// A permit for each further subscription.
     subscriptions: Semaphore,
 }
 
-impl Connected {
-    pub(super) fn new(handler: Handler) -> Connected {
-        Connected { handler, subscriptions: Semaphore::new(SUBSCRIPTIONS) }
+impl StreamHandler {
+    pub(super) fn new(handler: Handler) -> StreamHandler {
+        StreamHandler { handler, subscriptions: Semaphore::new(MAX_SUBSCRIPTIONS) }
     }
 }
 
-impl Service<RoleServer> for Connected {
+impl Service<RoleServer> for StreamHandler {
     async fn handle_request(
         &self,
         request: ClientRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let listens = matches!(request, ClientRequest::SubscriptionsListenRequest(_));
+        let is_subscription = matches!(request, ClientRequest::SubscriptionsListenRequest(_));
         let method = request.method().to_owned();
         let slot = context.extensions.get::<Slot>().cloned();
         let response = async {
@@ -43,25 +43,26 @@ impl Service<RoleServer> for Connected {
             // `rmcp` reports only the name of a protocol method that this server does not support.
             let is_unknown =
                 |error: &ErrorData| error.code == ErrorCode::METHOD_NOT_FOUND && error.message == method;
-            response
-                .map_err(|error| if is_unknown(&error) { invalid_request::unknown(&method) } else { error })
+            response.map_err(|error| {
+                if is_unknown(&error) { invalid_request::unknown_method(&method) } else { error }
+            })
         };
-        if !listens {
+        if !is_subscription {
             return response.await;
         }
-        let Ok(_subscribed) = self.subscriptions.try_acquire() else {
+        let Ok(_permit) = self.subscriptions.try_acquire() else {
             let reason =
-                format!("This connection is at its limit of {SUBSCRIPTIONS} subscriptions. Cancel one.");
+                format!("This connection is at its limit of {MAX_SUBSCRIPTIONS} subscriptions. Cancel one.");
             return Err(ErrorData::invalid_request(reason, None));
         };
-        slot.iter().for_each(Slot::give_back);
+        slot.iter().for_each(Slot::release);
         tokio::select! {
-            // An open subscription ends by itself.
+            // An open subscription ends when its connection closes.
             biased;
             response = response => response,
             // After the end of the input, `rmcp` sends no notifications, so a new subscription would never be
             // acknowledged.
-            () = self.handler.over().cancelled() => Err(ErrorData::internal_error("The client closed its output.", None)),
+            () = self.handler.closed().cancelled() => Err(ErrorData::internal_error("The client closed its output.", None)),
         }
     }
 

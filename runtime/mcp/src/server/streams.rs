@@ -30,13 +30,13 @@ pub(super) const MAX_MESSAGE_BYTES: usize = 16 << 20;
 const MAX_UNREAD_MESSAGES: usize = 1024;
 
 /// Maximum number of bytes that a client has not read.
-const UNREAD_BYTES: usize = MAX_MESSAGE_BYTES;
+const MAX_UNREAD_BYTES: usize = MAX_MESSAGE_BYTES;
 
 /// Number of bytes per read.
-const CHUNK: usize = 8 << 10;
+const CHUNK_BYTES: usize = 8 << 10;
 
-type Received = RxJsonRpcMessage<RoleServer>;
-type Sent = TxJsonRpcMessage<RoleServer>;
+type IncomingMessage = RxJsonRpcMessage<RoleServer>;
+type OutgoingMessage = TxJsonRpcMessage<RoleServer>;
 
 /// Reads and writes messages. The transport of `rmcp` skips invalid JSON without a response.
 pub(super) struct Streams<R, W> {
@@ -44,11 +44,11 @@ pub(super) struct Streams<R, W> {
     chunk: Box<[u8]>,
     lines: Lines,
     received: VecDeque<LineKind>,
-    /// The response to an invalid line, while it is being sent; reading pauses meanwhile.
-    refusing: Option<BoxFuture<'static, io::Result<()>>>,
-    /// `None` once it is closed.
+    /// The response to an invalid line. Reading pauses until the response is sent.
+    pending_rejection: Option<BoxFuture<'static, io::Result<()>>>,
+    /// The output; `None` after it was closed.
     output: Arc<Mutex<Option<W>>>,
-    unread: watch::Sender<Waiting>,
+    backlog: watch::Sender<Backlog>,
     slots: Slots,
     /// Whether a message has started the session, or a request was self-contained.
     initialized: bool,
@@ -58,38 +58,38 @@ pub(super) struct Streams<R, W> {
 
 /// Amount of unwritten output.
 #[derive(Default)]
-struct Waiting {
+struct Backlog {
     messages: usize,
     bytes: usize,
 }
 
 /// A message of some length that waits for the output, or is being written.
-struct Unread(watch::Sender<Waiting>, usize);
+struct QueuedMessage(watch::Sender<Backlog>, usize);
 
-impl Unread {
-    fn new(unread: &watch::Sender<Waiting>, length: usize) -> Unread {
-        unread.send_modify(|waiting| {
-            waiting.messages += 1;
-            waiting.bytes += length;
+impl QueuedMessage {
+    fn new(backlog: &watch::Sender<Backlog>, length: usize) -> QueuedMessage {
+        backlog.send_modify(|backlog| {
+            backlog.messages += 1;
+            backlog.bytes += length;
         });
-        Unread(unread.clone(), length)
+        QueuedMessage(backlog.clone(), length)
     }
 }
 
-impl Drop for Unread {
+impl Drop for QueuedMessage {
     fn drop(&mut self) {
-        self.0.send_modify(|waiting| {
-            waiting.messages -= 1;
-            waiting.bytes -= self.1;
+        self.0.send_modify(|backlog| {
+            backlog.messages -= 1;
+            backlog.bytes -= self.1;
         });
     }
 }
 
 /// Classification of a line.
 enum LineKind {
-    Message(Box<Received>),
+    Message(Box<IncomingMessage>),
     /// Not a message: the error response for its sender.
-    Refused(Box<Sent>),
+    Rejected(Box<OutgoingMessage>),
 }
 
 impl<R, W> Streams<R, W>
@@ -102,25 +102,25 @@ where
     pub(super) fn new(input: R, output: W, ended: CancellationToken) -> Streams<R, W> {
         Streams {
             input,
-            chunk: vec![0; CHUNK].into(),
+            chunk: vec![0; CHUNK_BYTES].into(),
             lines: Lines::new(MAX_MESSAGE_BYTES),
             received: VecDeque::new(),
-            refusing: None,
+            pending_rejection: None,
             output: Arc::new(Mutex::new(Some(output))),
-            unread: watch::Sender::default(),
+            backlog: watch::Sender::default(),
             slots: Slots::new(),
             initialized: false,
             ended,
         }
     }
 
-    /// Writes a message. It is queued in serialized form, so that its size is known.
-    fn write(&self, message: &Sent) -> BoxFuture<'static, io::Result<()>> {
+    /// Writes a message. The message is queued in serialized form, so that its size is known.
+    fn write(&self, message: &OutgoingMessage) -> BoxFuture<'static, io::Result<()>> {
         let line = serde_json::to_vec(message);
-        let unread = Unread::new(&self.unread, line.as_ref().map_or(0, Vec::len));
+        let queued = QueuedMessage::new(&self.backlog, line.as_ref().map_or(0, Vec::len));
         let output = Arc::clone(&self.output);
         Box::pin(async move {
-            let _unread = unread;
+            let _queued = queued;
             let mut line = line?;
             line.push(b'\n');
             let mut output = output.lock().await;
@@ -130,24 +130,25 @@ where
         })
     }
 
-    /// Waits until there is room for another message and its response. Otherwise a client that does not read, or that
-    /// sends faster than requests are answered, would exhaust the memory.
-    fn room(&self) -> impl Future<Output = ()> + Send + use<R, W> {
-        let (mut unread, mut handled) = (self.unread.subscribe(), self.slots.handled());
+    /// Waits until there is capacity for another message and its response. Otherwise a client that does not read, or
+    /// that sends faster than requests are handled, would exhaust the memory.
+    fn wait_for_capacity(&self) -> impl Future<Output = ()> + Send + use<R, W> {
+        let (mut backlog, mut handled) = (self.backlog.subscribe(), self.slots.handled());
         async move {
-            let few =
-                |waiting: &Waiting| waiting.messages < MAX_UNREAD_MESSAGES && waiting.bytes < UNREAD_BYTES;
-            let _ = unread.wait_for(few).await;
-            let _ = handled.wait_for(|&handled| handled < slots::MOST).await;
+            let is_below_limit = |backlog: &Backlog| {
+                backlog.messages < MAX_UNREAD_MESSAGES && backlog.bytes < MAX_UNREAD_BYTES
+            };
+            let _ = backlog.wait_for(is_below_limit).await;
+            let _ = handled.wait_for(|&handled| handled < slots::MAX_HANDLED).await;
         }
     }
 
     /// Admits a message, or returns the reason to reject it.
-    #[expect(clippy::result_large_err, reason = "it is sent as it is")]
-    fn admit(&mut self, mut message: Received) -> Result<Received, Sent> {
+    #[expect(clippy::result_large_err, reason = "the rejection is sent unchanged")]
+    fn admit(&mut self, mut message: IncomingMessage) -> Result<IncomingMessage, OutgoingMessage> {
         if !self.initialized {
-            match invalid_request::begins(&message) {
-                Ok(started) => self.initialized = started,
+            match invalid_request::check_first_message(&message) {
+                Ok(is_started) => self.initialized = is_started,
                 Err(reason) => {
                     let id =
                         if let JsonRpcMessage::Request(request) = message { Some(request.id) } else { None };
@@ -161,19 +162,21 @@ where
                 None => {
                     let error = JsonRpcError::new(
                         Some(request.id.clone()),
-                        invalid_request::taken(&serde_json::json!(request.id)),
+                        invalid_request::duplicate_id(&serde_json::json!(request.id)),
                     );
                     return Err(JsonRpcMessage::Error(error));
                 }
             },
-            JsonRpcMessage::Notification(described) => {
-                let cancelled = match &described.notification {
-                    ClientNotification::CancelledNotification(it) => it.params.request_id.clone(),
+            JsonRpcMessage::Notification(notification) => {
+                let cancelled = match &notification.notification {
+                    ClientNotification::CancelledNotification(cancellation) => {
+                        cancellation.params.request_id.clone()
+                    }
                     _ => None,
                 };
-                described.notification.extensions_mut().insert(self.slots.notification());
+                notification.notification.extensions_mut().insert(self.slots.notification());
                 if let Some(id) = cancelled {
-                    self.slots.cancelled(&id);
+                    self.slots.cancel(&id);
                 }
             }
             _ => {}
@@ -189,39 +192,39 @@ where
 {
     type Error = io::Error;
 
-    fn send(&mut self, message: Sent) -> impl Future<Output = io::Result<()>> + Send + 'static {
+    fn send(&mut self, message: OutgoingMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let answered = match &message {
             JsonRpcMessage::Response(response) => Some(&response.id),
             JsonRpcMessage::Error(error) => error.id.as_ref(),
             _ => None,
         };
         if let Some(id) = answered {
-            self.slots.answered(id);
+            self.slots.complete(id);
         }
         self.write(&message)
     }
 
     /// This future is cancel safe: read bytes are kept, and a partially written response is continued.
-    async fn receive(&mut self) -> Option<Received> {
+    async fn receive(&mut self) -> Option<IncomingMessage> {
         loop {
-            if let Some(refusing) = &mut self.refusing {
-                let sent = refusing.await;
-                self.refusing = None;
+            if let Some(pending_rejection) = &mut self.pending_rejection {
+                let sent = pending_rejection.await;
+                self.pending_rejection = None;
                 sent.ok()?;
             }
             if !self.received.is_empty() || !self.ended.is_cancelled() {
-                self.room().await;
+                self.wait_for_capacity().await;
             }
             match self.received.pop_front() {
                 Some(LineKind::Message(message)) => match self.admit(*message) {
                     Ok(message) => return Some(message),
                     Err(response) => {
-                        self.refusing = Some(self.write(&response));
+                        self.pending_rejection = Some(self.write(&response));
                         continue;
                     }
                 },
-                Some(LineKind::Refused(response)) => {
-                    self.refusing = Some(self.write(&response));
+                Some(LineKind::Rejected(response)) => {
+                    self.pending_rejection = Some(self.write(&response));
                     continue;
                 }
                 None => {}
@@ -230,12 +233,12 @@ where
                 return None;
             }
             let read = self.input.read(&mut self.chunk).await.unwrap_or(0);
-            let heard = &mut self.received;
-            let hear = |line: Line<'_>| heard.extend(hear(line));
+            let received = &mut self.received;
+            let parse_line = |line: Line<'_>| received.extend(parse_line(line));
             if read > 0 {
-                self.lines.push(&self.chunk[..read], hear);
+                self.lines.push(&self.chunk[..read], parse_line);
             } else {
-                self.lines.finish(hear);
+                self.lines.finish(parse_line);
                 self.ended.cancel();
             }
         }
@@ -248,39 +251,39 @@ where
 }
 
 /// Parses a line; `None` if it can be ignored.
-fn hear(line: Line<'_>) -> Option<LineKind> {
+fn parse_line(line: Line<'_>) -> Option<LineKind> {
     let line = match line {
         Line::Whole(line) if line.trim_ascii().is_empty() => return None,
         Line::Whole(line) => line,
         Line::TooLong(glance) => {
             let reason =
                 format!("The message has more than {MAX_MESSAGE_BYTES} bytes. Send less data per message.");
-            return refused(glance, ErrorData::invalid_request(reason, None));
+            return rejection(glance, ErrorData::invalid_request(reason, None));
         }
     };
-    if let Some((glance, error)) = unreadable(line) {
-        return refused(glance, error);
+    if let Some((glance, error)) = invalid_message(line) {
+        return rejection(glance, error);
     }
     // The codec skips notifications that the protocol does not define.
-    decoded(line).ok().flatten().map(|message| LineKind::Message(Box::new(message)))
+    decode(line).ok().flatten().map(|message| LineKind::Message(Box::new(message)))
 }
 
-fn decoded(line: &[u8]) -> Result<Option<Received>, JsonRpcMessageCodecError> {
+fn decode(line: &[u8]) -> Result<Option<IncomingMessage>, JsonRpcMessageCodecError> {
     let mut bytes = BytesMut::with_capacity(line.len() + 1);
     bytes.extend_from_slice(line);
     bytes.extend_from_slice(b"\n");
-    JsonRpcMessageCodec::<Received>::default().decode(&mut bytes)
+    JsonRpcMessageCodec::<IncomingMessage>::default().decode(&mut bytes)
 }
 
-/// Returns why a line is not a message, and what it seems to be; `None` if it is a message.
-fn unreadable(line: &[u8]) -> Option<(Glance, ErrorData)> {
+/// Returns why a line is not a message, and its probable kind; `None` if it is a message.
+fn invalid_message(line: &[u8]) -> Option<(Glance, ErrorData)> {
     let glance = Glance::at(line);
     if glance == Glance::Odd && serde_json::from_slice::<IgnoredAny>(line).is_ok() {
-        // `rmcp` treats it as a notification, which has no response.
+        // `rmcp` treats such a message as a notification, which has no response.
         let reason = "The `id` of a request must be a string or an integer of at most 64 bits.";
         return Some((glance, ErrorData::invalid_request(reason, None)));
     }
-    if decoded(line).is_ok() {
+    if decode(line).is_ok() {
         return None;
     }
     Some(match serde_json::from_slice::<Value>(line) {
@@ -301,8 +304,8 @@ fn unreadable(line: &[u8]) -> Option<(Glance, ErrorData)> {
 }
 
 /// Returns the error for an HTTP body that is not a message; `None` if it is a message, or no response is expected.
-pub(super) fn no_message(body: &[u8]) -> Option<JsonRpcError> {
-    match unreadable(body.trim_ascii())? {
+pub(super) fn invalid_body(body: &[u8]) -> Option<JsonRpcError> {
+    match invalid_message(body.trim_ascii())? {
         (Glance::Answer(_) | Glance::Request(None), _) => None,
         (Glance::Request(id) | Glance::Unknown(id), error) => {
             Some(JsonRpcError::new(id.and_then(request_id), error))
@@ -312,18 +315,18 @@ pub(super) fn no_message(body: &[u8]) -> Option<JsonRpcError> {
 }
 
 /// Reports an invalid line to its sender; or, if it seems to be a response, to the caller that waits for it.
-fn refused(glance: Glance, reason: ErrorData) -> Option<LineKind> {
+fn rejection(glance: Glance, reason: ErrorData) -> Option<LineKind> {
     match glance {
         Glance::Answer(id) => {
             let error = JsonRpcError::new(request_id(id), reason);
             Some(LineKind::Message(Box::new(JsonRpcMessage::Error(error))))
         }
-        // A notification is not answered, even if it is invalid.
+        // A notification has no response, even if it is invalid.
         Glance::Request(None) => None,
-        Glance::Odd => refused(Glance::Unknown(None), reason),
+        Glance::Odd => rejection(Glance::Unknown(None), reason),
         Glance::Request(id) | Glance::Unknown(id) => {
             let error = JsonRpcError::new(id.and_then(request_id), reason);
-            Some(LineKind::Refused(Box::new(JsonRpcMessage::Error(error))))
+            Some(LineKind::Rejected(Box::new(JsonRpcMessage::Error(error))))
         }
     }
 }

@@ -4,21 +4,21 @@ use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
 use rmcp::service::{RequestContext, RoleServer};
 use toolgen_kernel::call::Turn;
 
-use super::Served;
+use super::SharedState;
 
 /// No span.
 pub(super) struct RequestSpan;
 
 impl RequestSpan {
     pub(super) fn begin(
-        _: &Served,
+        _: &SharedState,
         _: &CallToolRequestParams,
         _: &RequestContext<RoleServer>,
     ) -> RequestSpan {
         RequestSpan
     }
 
-    pub(super) fn around(&self, turn: Turn) -> Turn {
+    pub(super) fn add_to(&self, turn: Turn) -> Turn {
         turn
     }
 

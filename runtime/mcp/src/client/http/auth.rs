@@ -10,17 +10,17 @@ use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::secrets::Secrets;
 use toolgen_kernel::spec::plan::{McpServer, McpTransport};
 
-use crate::client::error::UNSET;
+use crate::client::error::UNSET_VARIABLE;
 
 /// Source of the tokens for an MCP server over HTTP, such as OAuth tokens.
 pub trait TokenSource: fmt::Debug + Send + Sync {
-    /// Returns the token for the next request; `None` to send no token. It is called before every request, so
-    /// implementations cache the token, and once more if the server rejects the token.
+    /// Returns the token for the next request; `None` to send no token. The client calls this before every
+    /// request, so implementations cache the token, and again if the server rejects the token.
     ///
     /// # Errors
     ///
     /// Returns the reason if there is no token, and what to do. The request is not sent.
-    fn token<'a>(&'a self, wanted: &'a McpTokenRequest) -> BoxFuture<'a, Result<Option<Secret>, String>>;
+    fn token<'a>(&'a self, request: &'a McpTokenRequest) -> BoxFuture<'a, Result<Option<Secret>, String>>;
 }
 
 /// A request for a token.
@@ -42,12 +42,12 @@ pub struct McpTokenRequest {
 }
 
 /// Whether a server accepts the token but requires more scopes (RFC 6750, section 3.1).
-pub(super) fn wants_more(challenge: &str) -> bool {
+pub(super) fn needs_more_scopes(challenge: &str) -> bool {
     challenge.contains("insufficient_scope")
 }
 
 /// Headers of the transport, which headers of the program cannot replace.
-const RESERVED: [&str; 9] = [
+const RESERVED_HEADERS: [&str; 9] = [
     "accept",
     "accept-encoding",
     "connection",
@@ -60,23 +60,23 @@ const RESERVED: [&str; 9] = [
 ];
 
 /// Reads the headers of every request from the environment variables that hold their values.
-pub(super) fn headers(named: &List<(Text, Text)>) -> Result<Vec<(String, Secret)>, String> {
+pub(super) fn headers(variables: &List<(Text, Text)>) -> Result<Vec<(String, Secret)>, String> {
     let header = |(name, variable): &(Text, Text)| {
         let lower = name.as_str().to_ascii_lowercase();
         if !is_token(&lower) {
             return Err(format!("`{name}` is not the name of a header"));
         }
-        if RESERVED.contains(&lower.as_str()) || lower.starts_with("mcp-") {
+        if RESERVED_HEADERS.contains(&lower.as_str()) || lower.starts_with("mcp-") {
             return Err(format!("the header `{name}` is set by the client itself; remove it"));
         }
-        Ok((name.to_string(), variable_for(variable, &format!("the header `{name}`"))?))
+        Ok((name.to_string(), read_variable(variable, &format!("the header `{name}`"))?))
     };
-    named.iter().map(header).collect()
+    variables.iter().map(header).collect()
 }
 
-fn variable_for(variable: &Text, what: &str) -> Result<Secret, String> {
+fn read_variable(variable: &Text, purpose: &str) -> Result<Secret, String> {
     of_environment(variable)
-        .ok_or_else(|| format!("the environment variable {variable}{UNSET}{what} of the server"))
+        .ok_or_else(|| format!("the environment variable {variable}{UNSET_VARIABLE}{purpose} of the server"))
 }
 
 /// Returns the values of the variables that hold credentials.
@@ -114,13 +114,13 @@ impl Auth {
         if let Some((_, source)) = sources.iter().rev().find(|(alias, _)| *alias == server.alias) {
             let (server, url) = (server.alias.clone(), url.clone());
             let client = client.clone();
-            let wanted = McpTokenRequest { server, url, refused: None, challenge: None, client };
-            return Ok(Auth::Source(Arc::clone(source), wanted));
+            let request = McpTokenRequest { server, url, refused: None, challenge: None, client };
+            return Ok(Auth::Source(Arc::clone(source), request));
         }
         if bearer.is_empty() {
             return Ok(if headers.is_empty() { Auth::None } else { Auth::Headers(headers.clone()) });
         }
-        Ok(Auth::Variable(bearer.clone(), variable_for(bearer, "the bearer token")?))
+        Ok(Auth::Variable(bearer.clone(), read_variable(bearer, "the bearer token")?))
     }
 
     /// Returns a token for the next request that differs from the rejected one.
@@ -131,12 +131,12 @@ impl Auth {
         match self {
             Auth::None | Auth::Headers(_) => Ok(None),
             Auth::Variable(_, token) => Ok(Some(token.clone())),
-            Auth::Source(source, wanted) => {
-                let mut wanted = wanted.clone();
+            Auth::Source(source, request) => {
+                let mut request = request.clone();
                 if let Some((refused, challenge)) = refused {
-                    (wanted.refused, wanted.challenge) = (refused, Some(challenge.into()));
+                    (request.refused, request.challenge) = (refused, Some(challenge.into()));
                 }
-                source.token(&wanted).await
+                source.token(&request).await
             }
         }
     }
@@ -147,7 +147,7 @@ impl Auth {
     }
 
     /// Returns the help for a server that rejects the credentials.
-    pub(super) fn remedy(&self) -> String {
+    pub(super) fn help(&self) -> String {
         match self {
             Auth::None => {
                 "Name the environment variable with its token (`bearer`), or give the client a source of \
@@ -155,9 +155,9 @@ impl Auth {
                     .to_owned()
             }
             Auth::Headers(headers) => {
-                let by_name = headers.iter().map(|(name, variable)| format!("{variable} (`{name}`)"));
-                let named: Vec<String> = by_name.collect();
-                format!("Put what it accepts into {}", named.join(" and "))
+                let entries = headers.iter().map(|(name, variable)| format!("{variable} (`{name}`)"));
+                let variables: Vec<String> = entries.collect();
+                format!("Put what it accepts into {}", variables.join(" and "))
             }
             Auth::Variable(variable, _) => format!("Put a token that it accepts into {variable}"),
             Auth::Source(..) => "It rejected the token of its source, and the next one".to_owned(),

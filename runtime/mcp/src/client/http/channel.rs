@@ -13,43 +13,43 @@ use toolgen_kernel::base::media_type::essence;
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::spec::plan::{McpServer, McpTransport};
 
-use super::auth::{self, Auth, wants_more};
+use super::auth::{self, Auth, needs_more_scopes};
 use super::{HttpOptions, headers};
-use crate::client::connection::{Broken, Message};
+use crate::client::connection::{Message, TransportError};
 use crate::client::credentials::Credentials;
-use crate::client::error::ANSWERED;
+use crate::client::error::STATUS_PREFIX;
 use crate::client::inbox::Inbox;
 
-const SESSION: &str = "Mcp-Session-Id";
+const SESSION_HEADER: &str = "Mcp-Session-Id";
 
 /// The first protocol version without sessions.
-const STATELESS: &str = "2026-07-28";
+const FIRST_STATELESS_VERSION: &str = "2026-07-28";
 
 /// Maximum number of bytes read from an error response.
-const MAX_ERROR: usize = 64 << 10;
+const MAX_ERROR_BODY: usize = 64 << 10;
 
 /// Maximum length of a quoted error response, in characters.
-const MAX_ERROR_SHOWN: usize = 300;
+const MAX_SHOWN_ERROR: usize = 300;
 
 /// The channel to one server.
 pub(super) struct Channel {
     engine: HttpEngine,
     url: String,
     /// The headers of every request.
-    fixed: Vec<(String, Secret)>,
+    fixed_headers: Vec<(String, Secret)>,
     auth: Auth,
     credentials: Credentials,
     pub(super) inbox: Inbox,
     pub(super) max_message: usize,
     /// Whether there is a stream of server-initiated messages.
-    pub(super) hears: AtomicBool,
+    pub(super) is_listening: AtomicBool,
     state: Mutex<State>,
 }
 
 #[derive(Clone, Default)]
 struct State {
     /// The negotiated protocol version; empty before negotiation.
-    revision: String,
+    version: String,
     session: Option<Secret>,
 }
 
@@ -58,12 +58,12 @@ pub(super) struct Exchange {
     request: HttpRequest,
     pub(super) response: Response,
     /// Whether the request named a session.
-    in_session: bool,
+    has_session: bool,
 }
 
-impl From<SendFailure> for Broken {
-    fn from(SendFailure { written, why: reason }: SendFailure) -> Broken {
-        Broken { written, why: reason }
+impl From<SendFailure> for TransportError {
+    fn from(SendFailure { written, why: reason }: SendFailure) -> TransportError {
+        TransportError { written, reason }
     }
 }
 
@@ -87,23 +87,23 @@ impl Exchange {
     /// Describes an error response, and returns its JSON-RPC error if it contains one.
     async fn error(mut self) -> (String, Option<Value>) {
         let mut body = Vec::new();
-        while body.len() < MAX_ERROR
+        while body.len() < MAX_ERROR_BODY
             && let Ok(Some(bytes)) = self.chunk().await
         {
             body.extend_from_slice(bytes.as_ref());
         }
         let status = self.response.status();
-        let mut message = format!("{ANSWERED}{status}");
-        let after = self.header(&RETRY_AFTER);
-        if !after.is_empty() {
-            message.push_str(&format!(" (retry after {after})"));
+        let mut message = format!("{STATUS_PREFIX}{status}");
+        let retry_after = self.header(&RETRY_AFTER);
+        if !retry_after.is_empty() {
+            message.push_str(&format!(" (retry after {retry_after})"));
         }
-        // Redact before cutting: a part of a credential would not be recognized.
+        // Redact before cutting: a cut credential would not be recognized.
         let text = self.request.redact(&String::from_utf8_lossy(&body));
         let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
-        let displayed: String = words.join(" ").chars().take(MAX_ERROR_SHOWN).collect();
-        if !displayed.trim().is_empty() {
-            message.push_str(&format!(": {}", displayed.trim()));
+        let excerpt: String = words.join(" ").chars().take(MAX_SHOWN_ERROR).collect();
+        if !excerpt.trim().is_empty() {
+            message.push_str(&format!(": {}", excerpt.trim()));
         }
         let error = serde_json::from_slice(&body).ok().filter(|body: &Value| body["error"].is_object());
         (self.request.redact(&message), error)
@@ -128,13 +128,13 @@ impl Channel {
         let engine = engine.build().map_err(|error| error.to_string())?;
         let channel = Channel {
             url: url.to_string(),
-            fixed: auth::headers(headers)?,
+            fixed_headers: auth::headers(headers)?,
             auth: Auth::of(server, bearer, &options.tokens, &engine)?,
             engine,
             credentials,
             inbox,
             max_message,
-            hears: AtomicBool::new(false),
+            is_listening: AtomicBool::new(false),
             state: Mutex::default(),
         };
         channel.request("POST", Vec::new(), None)?;
@@ -142,95 +142,97 @@ impl Channel {
     }
 
     pub(super) fn is_modern(&self) -> bool {
-        unpoisoned(self.state.lock()).revision.as_str() >= STATELESS
+        unpoisoned(self.state.lock()).version.as_str() >= FIRST_STATELESS_VERSION
     }
 
-    /// Uses this protocol version from now on; there is none before negotiation.
-    pub(super) fn agreed(&self, revision: &str) {
-        revision.clone_into(&mut unpoisoned(self.state.lock()).revision);
+    /// Sets the negotiated protocol version.
+    pub(super) fn set_version(&self, version: &str) {
+        version.clone_into(&mut unpoisoned(self.state.lock()).version);
     }
 
     fn request(
         &self,
         method: &str,
-        mut plain: Vec<(String, String)>,
+        mut plain_headers: Vec<(String, String)>,
         token: Option<&Secret>,
     ) -> Result<HttpRequest, String> {
-        let State { revision, session } = unpoisoned(self.state.lock()).clone();
-        if !revision.is_empty() {
-            plain.push(("MCP-Protocol-Version".to_owned(), revision));
+        let State { version, session } = unpoisoned(self.state.lock()).clone();
+        if !version.is_empty() {
+            plain_headers.push(("MCP-Protocol-Version".to_owned(), version));
         }
         let bearer = token.map(|token| Secret::new(format!("Bearer {}", token.expose())));
-        let fixed = self.fixed.iter().map(|(name, value)| (name.as_str(), value));
-        let session = session.iter().map(|session| (SESSION, session));
-        let secret = fixed.chain(session).chain(bearer.iter().map(|bearer| ("Authorization", bearer)));
-        let mut request = HttpRequest::direct(method, &self.url, plain, secret)?;
+        let fixed_headers = self.fixed_headers.iter().map(|(name, value)| (name.as_str(), value));
+        let session = session.iter().map(|session| (SESSION_HEADER, session));
+        let secret =
+            fixed_headers.chain(session).chain(bearer.iter().map(|bearer| ("Authorization", bearer)));
+        let mut request = HttpRequest::direct(method, &self.url, plain_headers, secret)?;
         if let Some(token) = token {
             request.hide(token.expose());
-            self.credentials.sends(token.expose());
+            self.credentials.record_token(token.expose());
         }
         Ok(request)
     }
 
-    /// Sends a request, and retries once with another token if the server rejects the first one.
+    /// Sends a request, and retries once with another token if the server rejects the first token.
     async fn exchange(
         &self,
         method: &str,
-        plain: Vec<(String, String)>,
+        plain_headers: Vec<(String, String)>,
         text: Option<&str>,
-    ) -> Result<Exchange, Broken> {
-        let unsent = |reason| Broken { written: false, why: reason };
-        let mut token = self.auth.token(None).await.map_err(unsent)?;
-        let mut fresh = false;
+    ) -> Result<Exchange, TransportError> {
+        let not_sent = |reason| TransportError { written: false, reason };
+        let mut token = self.auth.token(None).await.map_err(not_sent)?;
+        let mut is_retry = false;
         loop {
-            let mut request = self.request(method, plain.clone(), token.as_ref()).map_err(unsent)?;
+            let mut request =
+                self.request(method, plain_headers.clone(), token.as_ref()).map_err(not_sent)?;
             if let Some(text) = text {
                 request.body = Body::Text(text.to_owned());
             }
-            let in_session = request.header(SESSION).is_some();
+            let has_session = request.header(SESSION_HEADER).is_some();
             let response = self.engine.exchange(&request, Redirects::AtOrigin).await?;
-            let exchange = Exchange { request, response, in_session };
+            let exchange = Exchange { request, response, has_session };
             let challenge = exchange.header(&WWW_AUTHENTICATE);
-            let wants_another = match exchange.response.status() {
+            let needs_token = match exchange.response.status() {
                 StatusCode::UNAUTHORIZED => true,
-                StatusCode::FORBIDDEN => wants_more(&challenge),
+                StatusCode::FORBIDDEN => needs_more_scopes(&challenge),
                 _ => false,
             };
-            if !wants_another || fresh || !self.auth.can_refresh() {
+            if !needs_token || is_retry || !self.auth.can_refresh() {
                 return Ok(exchange);
             }
-            token = self.auth.token(Some((token, challenge))).await.map_err(unsent)?;
-            fresh = true;
+            token = self.auth.token(Some((token, challenge))).await.map_err(not_sent)?;
+            is_retry = true;
         }
     }
 
-    async fn post(&self, message: &Message) -> Result<Exchange, Broken> {
+    async fn post(&self, message: &Message) -> Result<Exchange, TransportError> {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let mut plain = vec![
+        let mut plain_headers = vec![
             pair("Accept", "application/json, text/event-stream"),
             pair("Content-Type", "application/json"),
         ];
         if self.is_modern() {
-            plain.extend(headers::standard(message.method, message.name.as_deref()));
-            plain.extend_from_slice(&message.headers);
+            plain_headers.extend(headers::standard(message.method, message.name.as_deref()));
+            plain_headers.extend_from_slice(&message.headers);
         }
-        let exchange = self.exchange("POST", plain, Some(&message.text)).await?;
-        if exchange.response.status() == StatusCode::NOT_FOUND && exchange.in_session {
+        let exchange = self.exchange("POST", plain_headers, Some(&message.text)).await?;
+        if exchange.response.status() == StatusCode::NOT_FOUND && exchange.has_session {
             let reason = "the server has ended the session";
             unpoisoned(self.state.lock()).session = None;
-            self.inbox.closed(reason);
-            return Err(Broken { written: false, why: reason.to_owned() });
+            self.inbox.close(reason);
+            return Err(TransportError { written: false, reason: reason.to_owned() });
         }
         Ok(exchange)
     }
 
     /// Sends a request and reports whether it was delivered. Returns the HTTP response if it may hold the JSON-RPC
     /// response.
-    pub(super) async fn begin(
+    pub(super) async fn send_request(
         &self,
         message: &Message,
         id: u64,
-        sent: oneshot::Sender<Result<(), Broken>>,
+        result_tx: oneshot::Sender<Result<(), TransportError>>,
     ) -> Option<Exchange> {
         let (outcome, exchange) = match self.post(message).await {
             Ok(exchange) if exchange.response.status().is_success() => {
@@ -239,25 +241,29 @@ impl Channel {
                 }
                 (Ok(()), Some(exchange))
             }
-            Ok(exchange) => (self.refused(exchange, Some(id)).await, None),
-            Err(broken) => (Err(broken), None),
+            Ok(exchange) => (self.report_rejection(exchange, Some(id)).await, None),
+            Err(error) => (Err(error), None),
         };
         // A caller that was dropped needs no result.
-        drop(sent.send(outcome));
+        drop(result_tx.send(outcome));
         exchange
     }
 
     /// Sends a message that has no response.
-    pub(super) async fn notify(&self, message: &Message) -> Result<(), Broken> {
+    pub(super) async fn notify(&self, message: &Message) -> Result<(), TransportError> {
         let exchange = self.post(message).await?;
-        if exchange.response.status().is_success() { Ok(()) } else { self.refused(exchange, None).await }
+        if exchange.response.status().is_success() {
+            Ok(())
+        } else {
+            self.report_rejection(exchange, None).await
+        }
     }
 
     /// Requests a stream: server-initiated messages, or the rest of an interrupted stream.
-    pub(super) async fn get(&self, last_id: Option<&str>) -> Result<Exchange, Broken> {
-        let mut plain = vec![("Accept".to_owned(), "text/event-stream".to_owned())];
-        plain.extend(last_id.map(|id| ("Last-Event-ID".to_owned(), id.to_owned())));
-        self.exchange("GET", plain, None).await
+    pub(super) async fn get(&self, last_id: Option<&str>) -> Result<Exchange, TransportError> {
+        let mut plain_headers = vec![("Accept".to_owned(), "text/event-stream".to_owned())];
+        plain_headers.extend(last_id.map(|id| ("Last-Event-ID".to_owned(), id.to_owned())));
+        self.exchange("GET", plain_headers, None).await
     }
 
     /// Ends the session at the server, if there is one.
@@ -275,23 +281,23 @@ impl Channel {
         unpoisoned(self.state.lock()).session = usable.then(|| Secret::new(id));
     }
 
-    /// Reports why a request was rejected. This is its response, unless the server may have run the call.
-    async fn refused(&self, exchange: Exchange, id: Option<u64>) -> Result<(), Broken> {
+    /// Reports why a request was rejected: as its response, or as an error if the server may have run the call.
+    async fn report_rejection(&self, exchange: Exchange, id: Option<u64>) -> Result<(), TransportError> {
         let status = exchange.response.status();
         let challenge = exchange.request.redact(&exchange.header(&WWW_AUTHENTICATE));
         let (mut reason, error) = exchange.error().await;
-        let wants_token = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-        if let (Some(mut error), Some(id), false) = (error, id, wants_token) {
+        let needs_token = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        if let (Some(mut error), Some(id), false) = (error, id, needs_token) {
             // A server that could not parse the request does not know its ID.
             error["id"] = id.into();
-            self.inbox.message(error);
+            self.inbox.accept(error);
             return Ok(());
         }
-        if wants_token {
+        if needs_token {
             if !challenge.is_empty() {
                 reason.push_str(&format!("; it asks for `{challenge}`"));
             }
-            reason.push_str(&format!(". {}", self.auth.remedy()));
+            reason.push_str(&format!(". {}", self.auth.help()));
         } else if matches!(status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED) {
             reason.push_str(
                 ". Check that the URL is a Streamable HTTP endpoint, not the older HTTP+SSE transport",
@@ -300,10 +306,10 @@ impl Channel {
         match id {
             // With a server error, the call may have run.
             Some(id) if status.is_client_error() => {
-                self.inbox.message(json!({ "id": id, "error": { "code": 0, "message": reason } }));
+                self.inbox.accept(json!({ "id": id, "error": { "code": 0, "message": reason } }));
                 Ok(())
             }
-            _ => Err(Broken { written: true, why: reason }),
+            _ => Err(TransportError { written: true, reason }),
         }
     }
 }

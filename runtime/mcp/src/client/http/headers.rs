@@ -9,14 +9,14 @@ use serde_json::{Map, Value};
 use toolgen_core::internal::printable::is_token;
 
 /// The annotation of a parameter.
-const MARK: &str = "x-mcp-header";
+const ANNOTATION: &str = "x-mcp-header";
 
 /// Prefix and suffix of encoded values.
-const ENCODED: (&str, &str) = ("=?base64?", "?=");
+const ENCODING_AFFIXES: (&str, &str) = ("=?base64?", "?=");
 
 /// A parameter whose value is sent as a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Marked {
+pub(super) struct HeaderParameter {
     /// Path of property names to the parameter.
     path: Vec<String>,
     /// Name of the header.
@@ -28,38 +28,43 @@ pub(super) struct Marked {
 /// # Errors
 ///
 /// Returns the first rule that an annotation violates.
-pub(super) fn marked(schema: &Value) -> Result<Vec<Marked>, String> {
-    let mut found = Vec::new();
-    collect(schema, &mut Vec::new(), &mut found)?;
-    for (index, one) in found.iter().enumerate() {
-        if found[..index].iter().any(|other| other.header.eq_ignore_ascii_case(&one.header)) {
+pub(super) fn annotated_parameters(schema: &Value) -> Result<Vec<HeaderParameter>, String> {
+    let mut parameters = Vec::new();
+    collect(schema, &mut Vec::new(), &mut parameters)?;
+    for (index, parameter) in parameters.iter().enumerate() {
+        if parameters[..index].iter().any(|other| other.header.eq_ignore_ascii_case(&parameter.header)) {
             return Err(format!(
                 "two parameters have the annotation `{}`",
-                &one.header["Mcp-Param-".len()..]
+                &parameter.header["Mcp-Param-".len()..]
             ));
         }
     }
-    Ok(found)
+    Ok(parameters)
 }
 
 /// Collects annotations that are reachable through `properties` alone, and rejects annotations elsewhere.
-fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Marked>) -> Result<(), String> {
+fn collect(
+    schema: &Value,
+    path: &mut Vec<String>,
+    parameters: &mut Vec<HeaderParameter>,
+) -> Result<(), String> {
     let Some(schema) = schema.as_object() else { return Ok(()) };
-    if let Some(mark) = schema.get(MARK) {
-        found.push(Marked { path: path.clone(), header: header(mark, schema, path)? });
+    if let Some(annotation) = schema.get(ANNOTATION) {
+        parameters
+            .push(HeaderParameter { path: path.clone(), header: header_name(annotation, schema, path)? });
     }
     for (key, value) in schema {
         match (key.as_str(), value) {
-            (MARK, _) => {}
+            (ANNOTATION, _) => {}
             ("properties", Value::Object(properties)) => {
                 for (name, property) in properties {
                     path.push(name.clone());
-                    collect(property, path, found)?;
+                    collect(property, path, parameters)?;
                     path.pop();
                 }
             }
-            (key, value) if marks(key, value) => {
-                return Err(format!("`{MARK}` below `{key}`, where a value has no fixed path"));
+            (key, value) if contains_annotation(key, value) => {
+                return Err(format!("`{ANNOTATION}` below `{key}`, where a value has no fixed path"));
             }
             _ => {}
         }
@@ -68,7 +73,7 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Marked>) -> R
 }
 
 /// Whether a keyword of a schema contains an annotation.
-fn marks(key: &str, value: &Value) -> bool {
+fn contains_annotation(key: &str, value: &Value) -> bool {
     match (key, value) {
         // These keywords hold values, not schemas.
         ("const" | "default" | "enum" | "examples", _) => false,
@@ -76,31 +81,33 @@ fn marks(key: &str, value: &Value) -> bool {
         (
             "$defs" | "definitions" | "dependentSchemas" | "patternProperties" | "properties",
             Value::Object(map),
-        ) => map.values().any(is_marked),
-        (_, Value::Array(items)) => items.iter().any(is_marked),
-        (_, value) => is_marked(value),
+        ) => map.values().any(is_annotated),
+        (_, Value::Array(items)) => items.iter().any(is_annotated),
+        (_, value) => is_annotated(value),
     }
 }
 
-fn is_marked(schema: &Value) -> bool {
+fn is_annotated(schema: &Value) -> bool {
     let Some(schema) = schema.as_object() else { return false };
-    schema.contains_key(MARK) || schema.iter().any(|(key, value)| marks(key, value))
+    schema.contains_key(ANNOTATION) || schema.iter().any(|(key, value)| contains_annotation(key, value))
 }
 
-fn header(mark: &Value, schema: &Map<String, Value>, path: &[String]) -> Result<String, String> {
+fn header_name(annotation: &Value, schema: &Map<String, Value>, path: &[String]) -> Result<String, String> {
     let location = path.join(".");
-    let Some(name) = mark.as_str().filter(|name| is_token(name)) else {
-        return Err(format!("`{location}`: `{MARK}` is {mark}, which is not the name of a header"));
+    let Some(name) = annotation.as_str().filter(|name| is_token(name)) else {
+        return Err(format!(
+            "`{location}`: `{ANNOTATION}` is {annotation}, which is not the name of a header"
+        ));
     };
-    let primitive = |kind: &Value| matches!(kind.as_str(), Some("string" | "integer" | "boolean"));
-    let allowed = match schema.get("type") {
+    let is_primitive = |kind: &Value| matches!(kind.as_str(), Some("string" | "integer" | "boolean"));
+    let is_allowed = match schema.get("type") {
         // A null value is not sent.
         Some(Value::Array(kinds)) => {
-            kinds.iter().any(primitive) && kinds.iter().all(|kind| primitive(kind) || kind == "null")
+            kinds.iter().any(is_primitive) && kinds.iter().all(|kind| is_primitive(kind) || kind == "null")
         }
-        kind => kind.is_some_and(primitive),
+        kind => kind.is_some_and(is_primitive),
     };
-    if path.is_empty() || !allowed {
+    if path.is_empty() || !is_allowed {
         return Err(format!("`{location}`: only a string, an integer or a boolean can be sent as a header"));
     }
     Ok(format!("Mcp-Param-{name}"))
@@ -113,23 +120,23 @@ pub(super) fn standard(method: &str, name: Option<&str>) -> impl Iterator<Item =
 }
 
 /// Returns the headers of the annotated parameters that have values.
-pub(super) fn of_arguments(marked: &[Marked], arguments: &Value) -> Vec<(String, String)> {
-    let headers = marked.iter().filter_map(|Marked { path, header }| {
+pub(super) fn of_arguments(parameters: &[HeaderParameter], arguments: &Value) -> Vec<(String, String)> {
+    let headers = parameters.iter().filter_map(|HeaderParameter { path, header }| {
         let value = path.iter().try_fold(arguments, |value, name| value.get(name))?;
-        Some((header.clone(), encode(&text(value)?)))
+        Some((header.clone(), encode(&value_text(value)?)))
     });
     headers.collect()
 }
 
 /// Returns a value as header text; `None` for a value that is not sent.
-fn text(value: &Value) -> Option<String> {
+fn value_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Bool(truth) => Some(truth.to_string()),
         // `42.0` is also an integer.
         Value::Number(number) => {
-            let whole = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0);
-            Some(whole.map_or_else(|| number.to_string(), |float| format!("{float:.0}")))
+            let integer = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0);
+            Some(integer.map_or_else(|| number.to_string(), |float| format!("{float:.0}")))
         }
         Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
@@ -137,12 +144,12 @@ fn text(value: &Value) -> Option<String> {
 
 /// Encodes a string so that a header can carry it.
 fn encode(text: &str) -> String {
-    let carried = text.bytes().all(|byte| matches!(byte, b' '..=b'~')) && text.trim_matches(' ') == text;
-    let looks_encoded = text.starts_with(ENCODED.0) && text.ends_with(ENCODED.1);
-    if carried && !looks_encoded {
+    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~')) && text.trim_matches(' ') == text;
+    let looks_encoded = text.starts_with(ENCODING_AFFIXES.0) && text.ends_with(ENCODING_AFFIXES.1);
+    if is_plain && !looks_encoded {
         return text.to_owned();
     }
-    format!("{}{}{}", ENCODED.0, BASE64_STANDARD.encode(text), ENCODED.1)
+    format!("{}{}{}", ENCODING_AFFIXES.0, BASE64_STANDARD.encode(text), ENCODING_AFFIXES.1)
 }
 
 #[cfg(test)]
@@ -151,12 +158,12 @@ mod tests {
 
     use super::*;
 
-    fn of(properties: &Value) -> Result<Vec<Marked>, String> {
-        marked(&json!({"type": "object", "properties": properties}))
+    fn parameters_of(properties: &Value) -> Result<Vec<HeaderParameter>, String> {
+        annotated_parameters(&json!({"type": "object", "properties": properties}))
     }
 
-    fn sent(properties: &Value, arguments: &Value) -> Vec<(String, String)> {
-        of_arguments(&of(properties).unwrap(), arguments)
+    fn headers_of(properties: &Value, arguments: &Value) -> Vec<(String, String)> {
+        of_arguments(&parameters_of(properties).unwrap(), arguments)
     }
 
     #[test]
@@ -176,42 +183,42 @@ mod tests {
         });
         let expected = [("Region", "us-west1"), ("N", "-7"), ("F", "42"), ("On", "false"), ("In", "x")];
         let expected = expected.map(|(name, value)| (format!("Mcp-Param-{name}"), value.to_owned()));
-        assert_eq!(sent(&properties, &arguments), expected);
+        assert_eq!(headers_of(&properties, &arguments), expected);
     }
 
     #[test]
     fn invalid_header_annotation_is_rejected() {
-        let mark = |mark: Value| json!({"a": {"type": "string", "x-mcp-header": mark}});
+        let annotation = |annotation: Value| json!({"a": {"type": "string", "x-mcp-header": annotation}});
         let kind = |kind: Value| json!({"a": {"type": kind, "x-mcp-header": "A"}});
-        let one = json!({"type": "string", "x-mcp-header": "A"});
+        let parameter = json!({"type": "string", "x-mcp-header": "A"});
         for properties in [
-            mark(json!("")),
-            mark(json!("a b")),
-            mark(json!("a:b")),
-            mark(json!("a\r\nb")),
-            mark(json!("ä")),
-            mark(json!(7)),
+            annotation(json!("")),
+            annotation(json!("a b")),
+            annotation(json!("a:b")),
+            annotation(json!("a\r\nb")),
+            annotation(json!("ä")),
+            annotation(json!(7)),
             kind(json!("number")),
             kind(json!("object")),
             kind(json!("array")),
             kind(json!("null")),
             kind(json!(["string", "number"])),
             json!({"a": {"x-mcp-header": "A"}}),
-            json!({"a": one, "b": {"type": "string", "x-mcp-header": "a"}}),
-            json!({"a": {"type": "array", "items": one}}),
-            json!({"a": {"type": "array", "prefixItems": [one]}}),
-            json!({"a": {"anyOf": [one]}}),
-            json!({"a": {"type": "object", "additionalProperties": {"properties": {"b": one}}}}),
-            json!({"a": {"if": {"properties": {"b": one}}}}),
+            json!({"a": parameter, "b": {"type": "string", "x-mcp-header": "a"}}),
+            json!({"a": {"type": "array", "items": parameter}}),
+            json!({"a": {"type": "array", "prefixItems": [parameter]}}),
+            json!({"a": {"anyOf": [parameter]}}),
+            json!({"a": {"type": "object", "additionalProperties": {"properties": {"b": parameter}}}}),
+            json!({"a": {"if": {"properties": {"b": parameter}}}}),
         ] {
-            assert!(of(&properties).is_err(), "{properties}");
+            assert!(parameters_of(&properties).is_err(), "{properties}");
         }
         for schema in [
             json!({"type": "string", "x-mcp-header": "Root"}),
-            json!({"$defs": {"default": one}}),
-            json!({"patternProperties": {".": one}}),
+            json!({"$defs": {"default": parameter}}),
+            json!({"patternProperties": {".": parameter}}),
         ] {
-            assert!(marked(&schema).is_err(), "{schema}");
+            assert!(annotated_parameters(&schema).is_err(), "{schema}");
         }
     }
 

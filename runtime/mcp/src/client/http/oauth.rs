@@ -21,8 +21,8 @@ use toolgen_http::Secret;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::BoxFuture;
 
-use self::guarded::Guarded;
-use super::auth::{McpTokenRequest, TokenSource, wants_more};
+use self::guarded::GuardedClient;
+use super::auth::{McpTokenRequest, TokenSource, needs_more_scopes};
 
 /// How long a person may take to grant access.
 const CONSENT_TIMEOUT: Duration = Duration::from_secs(300);
@@ -54,9 +54,9 @@ pub trait TokenStore: fmt::Debug + Send + Sync {
 ///
 /// let tokens = McpOAuth::consent("http://127.0.0.1:8765/callback", |url| async move {
 ///     println!("Open {url}");
-///     // Wait for the browser at the callback, and return the URL that it asks for.
-///     # let asked = String::new();
-///     Ok(asked)
+///     // Wait for the browser at the callback, and return the requested URL.
+///     # let requested_url = String::new();
+///     Ok(requested_url)
 /// });
 /// let options = McpOptions::new().tokens("docs", tokens);
 /// ```
@@ -66,7 +66,7 @@ pub struct McpOAuth {
     client_id: Option<String>,
     client_secret: Option<Secret>,
     metadata_url: Option<String>,
-    secret_to: SecretTo,
+    secret_recipient: SecretRecipient,
     scopes: Vec<String>,
     store: Option<Arc<dyn TokenStore>>,
     /// The server of the tokens, and the state of its authorization.
@@ -76,12 +76,12 @@ pub struct McpOAuth {
 /// Which authorization servers may receive the client secret. The MCP server chooses the authorization server, so its
 /// choice alone is not trusted.
 #[derive(Clone)]
-enum SecretTo {
-    Nobody,
+enum SecretRecipient {
+    None,
     /// The authorization server with this token URL.
     TokenUrl(String),
     /// Any authorization server that the MCP server names.
-    Anybody,
+    Any,
 }
 
 #[derive(Clone)]
@@ -129,14 +129,14 @@ impl McpOAuth {
             client_id: None,
             client_secret: None,
             metadata_url: None,
-            secret_to: SecretTo::Nobody,
+            secret_recipient: SecretRecipient::None,
             scopes: Vec::new(),
             store: None,
             state: Arc::default(),
         }
     }
 
-    /// Sets the client that was registered with the authorization server beforehand. By default, the program
+    /// Sets the client that is already registered with the authorization server. By default, the program
     /// registers itself. A secret also requires [`token_url`](Self::token_url).
     #[must_use]
     pub fn client(mut self, client_id: impl Into<String>, client_secret: Option<Secret>) -> McpOAuth {
@@ -149,7 +149,7 @@ impl McpOAuth {
     /// names another authorization server, the secret is not sent.
     #[must_use]
     pub fn token_url(mut self, url: impl Into<String>) -> McpOAuth {
-        self.secret_to = SecretTo::TokenUrl(url.into());
+        self.secret_recipient = SecretRecipient::TokenUrl(url.into());
         self
     }
 
@@ -157,21 +157,21 @@ impl McpOAuth {
     /// may know the secret itself.
     #[must_use]
     pub fn any_token_url(mut self) -> McpOAuth {
-        self.secret_to = SecretTo::Anybody;
+        self.secret_recipient = SecretRecipient::Any;
         self
     }
 
     /// Checks whether the client secret, if there is one, may be sent to this URL.
-    fn check_token_url(&self, named: &str) -> Result<(), AuthError> {
-        let problem = match &self.secret_to {
+    fn check_token_url(&self, token_url: &str) -> Result<(), AuthError> {
+        let problem = match &self.secret_recipient {
             _ if self.client_secret.is_none() => return Ok(()),
-            SecretTo::Anybody => return Ok(()),
-            SecretTo::TokenUrl(url) if url == named => return Ok(()),
-            SecretTo::TokenUrl(url) => {
-                format!("the server requests the client secret at {named}, not at {url}")
+            SecretRecipient::Any => return Ok(()),
+            SecretRecipient::TokenUrl(url) if url == token_url => return Ok(()),
+            SecretRecipient::TokenUrl(url) => {
+                format!("the server requests the client secret at {token_url}, not at {url}")
             }
-            SecretTo::Nobody => {
-                format!("if the client secret belongs to {named}, set that URL as `McpOAuth::token_url`")
+            SecretRecipient::None => {
+                format!("if the client secret belongs to {token_url}, set that URL as `McpOAuth::token_url`")
             }
         };
         Err(AuthError::AuthorizationFailed(problem))
@@ -185,7 +185,7 @@ impl McpOAuth {
         self
     }
 
-    /// Sets the requested scopes, instead of those that the server names.
+    /// Sets the requested scopes, instead of the scopes that the server names.
     #[must_use]
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> McpOAuth {
         self.scopes = scopes.into_iter().map(Into::into).collect();
@@ -199,10 +199,10 @@ impl McpOAuth {
         self
     }
 
-    async fn manager(&self, wanted: &McpTokenRequest) -> Result<AuthorizationManager, AuthError> {
-        let client = Arc::new(Guarded(wanted.client.clone()));
+    async fn manager(&self, request: &McpTokenRequest) -> Result<AuthorizationManager, AuthError> {
+        let client = Arc::new(GuardedClient(request.client.clone()));
         let mut manager =
-            AuthorizationManager::new_with_oauth_http_client(wanted.url.as_str(), client).await?;
+            AuthorizationManager::new_with_oauth_http_client(request.url.as_str(), client).await?;
         if let Some(store) = &self.store {
             manager.set_credential_store(StoredTokens(Arc::clone(store)));
             manager.initialize_from_store().await?;
@@ -211,20 +211,20 @@ impl McpOAuth {
     }
 
     /// Returns a replacement for a rejected token; `None` if a person must grant access again.
-    async fn renewed(
+    async fn renew(
         &self,
         manager: &AuthorizationManager,
-        wanted: &McpTokenRequest,
+        request: &McpTokenRequest,
         challenge: &str,
     ) -> Option<Result<String, AuthError>> {
-        let refused = wanted.refused.as_ref().map(Secret::expose);
+        let rejected_token = request.refused.as_ref().map(Secret::expose);
         // Another request may have refreshed the token.
         if let Ok(token) = manager.get_access_token().await
-            && refused != Some(&token)
+            && rejected_token != Some(&token)
         {
             return Some(Ok(token));
         }
-        if refused.is_none() || wants_more(challenge) {
+        if rejected_token.is_none() || needs_more_scopes(challenge) {
             return None;
         }
         match manager.refresh_token().await {
@@ -236,26 +236,27 @@ impl McpOAuth {
     }
 
     /// Obtains the access that a server requires.
-    async fn authorized(
+    async fn authorize(
         &self,
         mut manager: AuthorizationManager,
-        wanted: &McpTokenRequest,
+        request: &McpTokenRequest,
         challenge: &str,
     ) -> Result<AuthorizationManager, AuthError> {
         let challenge = Some(challenge).filter(|challenge| !challenge.is_empty());
         let resolution = manager.resolve_metadata_from_challenge(challenge).await?;
         self.check_token_url(&resolution.metadata.token_endpoint)?;
         manager.set_metadata(resolution.metadata);
-        let own = if self.scopes.is_empty() { wider(wanted, challenge) } else { self.scopes.clone() };
+        let scopes =
+            if self.scopes.is_empty() { additional_scopes(request, challenge) } else { self.scopes.clone() };
         match &self.grant {
             Grant::Program => {
-                let scopes = if own.is_empty() { manager.select_scopes(None, &[]) } else { own };
+                let scopes = if scopes.is_empty() { manager.select_scopes(None, &[]) } else { scopes };
                 let secret = self.client_secret.as_ref().map_or("", Secret::expose);
                 let config = ClientCredentialsConfig::ClientSecret {
                     client_id: self.client_id.clone().unwrap_or_default(),
                     client_secret: secret.to_owned(),
                     scopes,
-                    resource: Some(wanted.url.to_string()),
+                    resource: Some(request.url.to_string()),
                 };
                 manager.validate_client_credentials_metadata(&config)?;
                 manager.configure_client_credentials(&config)?;
@@ -265,44 +266,44 @@ impl McpOAuth {
             Grant::Consent(redirect_uri, open) => {
                 let mut request =
                     AuthorizationRequest::new(redirect_uri).with_client_name(env!("CARGO_PKG_NAME"));
-                request.scopes = own;
+                request.scopes = scopes;
                 request.client_id.clone_from(&self.client_id);
                 request.client_secret = self.client_secret.as_ref().map(|secret| secret.expose().to_owned());
                 request.client_metadata_url.clone_from(&self.metadata_url);
                 let session =
                     AuthorizationSession::new(manager, request).await.map_err(|(_, error)| error)?;
-                let opened = open(session.get_authorization_url().to_owned());
-                let late = |_| {
+                let consent = open(session.get_authorization_url().to_owned());
+                let timed_out = |_| {
                     AuthError::AuthorizationFailed(format!(
                         "access was not granted within {CONSENT_TIMEOUT:?}"
                     ))
                 };
-                let asked = timeout(CONSENT_TIMEOUT, opened).await.map_err(late)?;
-                session.handle_callback_url(&asked.map_err(AuthError::AuthorizationFailed)?).await?;
+                let callback_url = timeout(CONSENT_TIMEOUT, consent).await.map_err(timed_out)?;
+                session.handle_callback_url(&callback_url.map_err(AuthError::AuthorizationFailed)?).await?;
                 Ok(session.auth_manager)
             }
         }
     }
 
-    async fn get(&self, wanted: &McpTokenRequest) -> Result<Option<Secret>, AuthError> {
+    async fn current_token(&self, request: &McpTokenRequest) -> Result<Option<Secret>, AuthError> {
         // Only one request at a time obtains a token; concurrent requests reuse it.
         let mut state = self.state.lock().await;
-        if state.as_ref().is_none_or(|(url, _)| *url != wanted.url) {
-            *state = Some((wanted.url.clone(), self.manager(wanted).await?));
+        if state.as_ref().is_none_or(|(url, _)| *url != request.url) {
+            *state = Some((request.url.clone(), self.manager(request).await?));
         }
         // The authorization state is not moved out: dropping this future must not lose it.
-        let token = match (&*state, &wanted.challenge) {
+        let token = match (&*state, &request.challenge) {
             (Some((_, manager)), None) => Some(manager.get_access_token().await),
-            (Some((_, manager)), Some(challenge)) => self.renewed(manager, wanted, challenge).await,
+            (Some((_, manager)), Some(challenge)) => self.renew(manager, request, challenge).await,
             (None, _) => None,
         };
         let token = match token {
             Some(token) => token,
             None => {
-                let (Some((url, manager)), Some(challenge)) = (state.take(), &wanted.challenge) else {
+                let (Some((url, manager)), Some(challenge)) = (state.take(), &request.challenge) else {
                     return Err(AuthError::AuthorizationRequired);
                 };
-                let manager = self.authorized(manager, wanted, challenge).await?;
+                let manager = self.authorize(manager, request, challenge).await?;
                 let token = manager.get_access_token().await;
                 *state = Some((url, manager));
                 token
@@ -311,17 +312,17 @@ impl McpOAuth {
         match token {
             Ok(token) => Ok(Some(Secret::new(token))),
             // The server names the required scopes when it rejects the request.
-            Err(AuthError::AuthorizationRequired) if wanted.challenge.is_none() => Ok(None),
+            Err(AuthError::AuthorizationRequired) if request.challenge.is_none() => Ok(None),
             Err(error) => Err(error),
         }
     }
 }
 
 impl TokenSource for McpOAuth {
-    fn token<'a>(&'a self, wanted: &'a McpTokenRequest) -> BoxFuture<'a, Result<Option<Secret>, String>> {
+    fn token<'a>(&'a self, request: &'a McpTokenRequest) -> BoxFuture<'a, Result<Option<Secret>, String>> {
         Box::pin(async move {
-            let refused = |reason: AuthError| {
-                let mut text = format!("no token for the MCP server `{}`: {reason}", wanted.server);
+            let describe = |reason: AuthError| {
+                let mut text = format!("no token for the MCP server `{}`: {reason}", request.server);
                 let mut cause = std::error::Error::source(&reason);
                 while let Some(reason) = cause {
                     text = format!("{text}: {reason}");
@@ -329,15 +330,16 @@ impl TokenSource for McpOAuth {
                 }
                 text
             };
-            self.get(wanted).await.map_err(refused)
+            self.current_token(request).await.map_err(describe)
         })
     }
 }
 
-/// Returns the additional scopes that a server requires. Its challenge to a request without a token may name fewer.
-fn wider(wanted: &McpTokenRequest, challenge: Option<&str>) -> Vec<String> {
-    let challenge = challenge.filter(|challenge| wants_more(challenge));
-    let parsed = challenge.zip(reqwest::Url::parse(&wanted.url).ok());
+/// Returns the additional scopes that a server requires. The challenge to a request without a token may
+/// name fewer scopes.
+fn additional_scopes(request: &McpTokenRequest, challenge: Option<&str>) -> Vec<String> {
+    let challenge = challenge.filter(|challenge| needs_more_scopes(challenge));
+    let parsed = challenge.zip(reqwest::Url::parse(&request.url).ok());
     let scope = parsed.and_then(|(challenge, url)| WWWAuthenticateParams::parse(challenge, &url).scope);
     scope.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
 }
@@ -345,24 +347,24 @@ fn wider(wanted: &McpTokenRequest, challenge: Option<&str>) -> Vec<String> {
 /// Stores the token state of `rmcp` as a string.
 struct StoredTokens(Arc<dyn TokenStore>);
 
-type Stored<'a, T> = Pin<Box<dyn Future<Output = Result<T, AuthError>> + Send + 'a>>;
+type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, AuthError>> + Send + 'a>>;
 
 // These are the signatures that `async_trait` generates.
 impl CredentialStore for StoredTokens {
-    fn load<'s, 'f>(&'s self) -> Stored<'f, Option<StoredCredentials>>
+    fn load<'s, 'f>(&'s self) -> StoreFuture<'f, Option<StoredCredentials>>
     where
         's: 'f,
         Self: 'f,
     {
         Box::pin(async move {
-            let kept = self.0.load().await.map_err(AuthError::CredentialStoreError)?;
+            let stored = self.0.load().await.map_err(AuthError::CredentialStoreError)?;
             let unusable =
                 |_| AuthError::CredentialStoreError("the stored tokens cannot be parsed".to_owned());
-            kept.map(|kept| serde_json::from_str(kept.expose()).map_err(unusable)).transpose()
+            stored.map(|stored| serde_json::from_str(stored.expose()).map_err(unusable)).transpose()
         })
     }
 
-    fn save<'s, 'f>(&'s self, credentials: StoredCredentials) -> Stored<'f, ()>
+    fn save<'s, 'f>(&'s self, credentials: StoredCredentials) -> StoreFuture<'f, ()>
     where
         's: 'f,
         Self: 'f,
@@ -374,7 +376,7 @@ impl CredentialStore for StoredTokens {
         })
     }
 
-    fn clear<'s, 'f>(&'s self) -> Stored<'f, ()>
+    fn clear<'s, 'f>(&'s self) -> StoreFuture<'f, ()>
     where
         's: 'f,
         Self: 'f,

@@ -28,7 +28,7 @@ const EVENTS: &str = "text/event-stream";
 /// Reads an HTTP response until the inbox has the JSON-RPC response, or the reason why there is none.
 pub(super) async fn read(channel: &Channel, exchange: Exchange, id: u64) {
     let outcome = match exchange.media_type().as_str() {
-        EVENTS => stream(channel, exchange, id).await,
+        EVENTS => read_stream(channel, exchange, id).await,
         "application/json" => read_single_message(channel, exchange, id).await,
         "" => Err(format!(
             "the server answered with status {} and without a response",
@@ -39,7 +39,7 @@ pub(super) async fn read(channel: &Channel, exchange: Exchange, id: u64) {
         }
     };
     if let Err(error) = outcome {
-        channel.inbox.lost(id, error);
+        channel.inbox.report_lost(id, error);
     }
 }
 
@@ -51,48 +51,50 @@ async fn read_single_message(channel: &Channel, mut exchange: Exchange, id: u64)
     {
         let bytes = bytes.as_ref();
         if body.len() + bytes.len() > channel.max_message {
-            channel.inbox.unread(id, format!("the response has more than {} bytes", channel.max_message));
+            channel
+                .inbox
+                .report_unparsable(id, format!("the response has more than {} bytes", channel.max_message));
             return Ok(());
         }
         body.extend_from_slice(bytes);
     }
-    let message = match reading::read(&body) {
+    let message = match reading::parse(&body) {
         Ok(message) => message,
         Err(error) => {
-            channel.inbox.unread(id, error);
+            channel.inbox.report_unparsable(id, error);
             return Ok(());
         }
     };
-    let mut messages = Messages { channel, id: Some(id), odd: None };
-    if messages.take(message) { Ok(()) } else { Err(messages.without_answer("the response")) }
+    let mut messages = Messages { channel, id: Some(id), unexpected: None };
+    if messages.handle(message) { Ok(()) } else { Err(messages.missing_response("the response")) }
 }
 
 /// Reads the stream with the response. In protocol versions with sessions, an interrupted stream is resumed.
-async fn stream(channel: &Channel, mut exchange: Exchange, id: u64) -> Result<(), String> {
+async fn read_stream(channel: &Channel, mut exchange: Exchange, id: u64) -> Result<(), String> {
     let mut reader = Reader::new(channel.max_message);
-    let mut messages = Messages { channel, id: Some(id), odd: None };
+    let mut messages = Messages { channel, id: Some(id), unexpected: None };
     loop {
-        let reason = match messages.follow(&mut reader, &mut exchange).await? {
-            End::Answered => {
+        let reason = match messages.read_events(&mut reader, &mut exchange).await? {
+            StreamEnd::Response => {
                 let rest = async { while let Ok(Some(_)) = exchange.chunk().await {} };
                 // If the server continues the stream, the connection is closed.
                 drop(timeout(STREAM_END_TIMEOUT, rest).await);
                 return Ok(());
             }
-            End::Ended { why: reason, .. } => reason,
+            StreamEnd::NoResponse { reason, .. } => reason,
         };
         if channel.is_modern() || reader.last_id().is_none() {
             return Err(reason);
         }
-        exchange = resume(channel, &mut reader).await.map_err(|again| format!("{reason}, and {again}"))?;
+        exchange = resume(channel, &mut reader).await.map_err(|error| format!("{reason}, and {error}"))?;
     }
 }
 
 /// Resumes a stream after its last event.
 async fn resume(channel: &Channel, reader: &mut Reader) -> Result<Exchange, String> {
-    let mut problem = String::new();
+    let mut last_error = String::new();
     for attempt in 0..MAX_RESUME_ATTEMPTS {
-        sleep(reader.retry().unwrap_or_else(|| pause(attempt))).await;
+        sleep(reader.retry().unwrap_or_else(|| resume_delay(attempt))).await;
         match channel.get(reader.last_id()).await {
             Ok(exchange) if is_stream(&exchange) => {
                 reader.reconnected();
@@ -101,32 +103,32 @@ async fn resume(channel: &Channel, reader: &mut Reader) -> Result<Exchange, Stri
             Ok(exchange) => {
                 return Err(format!("the server does not resume it: status {}", exchange.response.status()));
             }
-            Err(broken) => problem = broken.why,
+            Err(error) => last_error = error.reason,
         }
     }
-    Err(format!("it cannot be resumed: {problem}"))
+    Err(format!("it cannot be resumed: {last_error}"))
 }
 
 /// Receives the server-initiated messages of a session, while the server offers a stream for them.
-pub(super) async fn listen(channel: &Channel) {
+pub(super) async fn receive_server_messages(channel: &Channel) {
     let mut reader = Reader::new(channel.max_message);
-    let mut messages = Messages { channel, id: None, odd: None };
-    let (mut quiet, mut missed) = (0, false);
+    let mut messages = Messages { channel, id: None, unexpected: None };
+    let (mut quiet_attempts, mut is_reconnect) = (0, false);
     loop {
         match channel.get(reader.last_id()).await {
             Ok(mut exchange) if is_stream(&exchange) => {
-                // Messages in between are repeated only after an event with an ID.
-                if std::mem::replace(&mut missed, true) && reader.last_id().is_none() {
-                    channel.inbox.message(json!({ "method": "notifications/tools/list_changed" }));
+                // The server repeats missed messages only after an event with an ID.
+                if std::mem::replace(&mut is_reconnect, true) && reader.last_id().is_none() {
+                    channel.inbox.accept(json!({ "method": "notifications/tools/list_changed" }));
                 }
                 reader.reconnected();
-                channel.hears.store(true, Ordering::Release);
-                let end = messages.follow(&mut reader, &mut exchange).await;
-                channel.hears.store(false, Ordering::Release);
+                channel.is_listening.store(true, Ordering::Release);
+                let end = messages.read_events(&mut reader, &mut exchange).await;
+                channel.is_listening.store(false, Ordering::Release);
                 match end {
-                    Ok(End::Ended { had_events: true, .. }) => quiet = 0,
+                    Ok(StreamEnd::NoResponse { had_events: true, .. }) => quiet_attempts = 0,
                     Ok(_) => {}
-                    // The event would be repeated.
+                    // The server would send the same event again.
                     Err(_) => return,
                 }
             }
@@ -134,8 +136,8 @@ pub(super) async fn listen(channel: &Channel) {
             Ok(_) => return,
             Err(_) => {}
         }
-        sleep(reader.retry().unwrap_or_else(|| pause(quiet))).await;
-        quiet += 1;
+        sleep(reader.retry().unwrap_or_else(|| resume_delay(quiet_attempts))).await;
+        quiet_attempts += 1;
     }
 }
 
@@ -143,17 +145,17 @@ fn is_stream(exchange: &Exchange) -> bool {
     exchange.response.status() == StatusCode::OK && exchange.media_type() == EVENTS
 }
 
-fn pause(attempt: usize) -> Duration {
+fn resume_delay(attempt: usize) -> Duration {
     INITIAL_RESUME_DELAY.saturating_mul(1 << attempt.min(6)).min(MAX_RESUME_DELAY)
 }
 
 /// How a stream connection ended.
-enum End {
+enum StreamEnd {
     /// With the response.
-    Answered,
+    Response,
     /// Without the response.
-    Ended {
-        why: String,
+    NoResponse {
+        reason: String,
         /// Whether there was an event.
         had_events: bool,
     },
@@ -165,31 +167,38 @@ struct Messages<'c> {
     /// The ID of the request that the stream answers, if any.
     id: Option<u64>,
     /// An unexpected message on the stream.
-    odd: Option<Cow<'static, str>>,
+    unexpected: Option<Cow<'static, str>>,
 }
 
 impl Messages<'_> {
     /// Reads events until the response or the end of the connection.
-    async fn follow(&mut self, reader: &mut Reader, exchange: &mut Exchange) -> Result<End, String> {
-        let (mut events, mut received) = (Vec::new(), false);
+    async fn read_events(
+        &mut self,
+        reader: &mut Reader,
+        exchange: &mut Exchange,
+    ) -> Result<StreamEnd, String> {
+        let (mut events, mut had_events) = (Vec::new(), false);
         loop {
             let bytes = match exchange.chunk().await {
                 Ok(Some(bytes)) => bytes,
                 Ok(None) => {
-                    return Ok(End::Ended { why: self.without_answer("the stream"), had_events: received });
+                    return Ok(StreamEnd::NoResponse {
+                        reason: self.missing_response("the stream"),
+                        had_events,
+                    });
                 }
                 Err(error) => {
-                    return Ok(End::Ended {
-                        why: format!("the stream was interrupted: {error}"),
-                        had_events: received,
+                    return Ok(StreamEnd::NoResponse {
+                        reason: format!("the stream was interrupted: {error}"),
+                        had_events,
                     });
                 }
             };
             let pushed = reader.push(bytes.as_ref(), &mut events);
-            received |= !events.is_empty();
+            had_events |= !events.is_empty();
             for event in events.drain(..) {
-                if self.event(&event) {
-                    return Ok(End::Answered);
+                if self.handle_event(&event) {
+                    return Ok(StreamEnd::Response);
                 }
             }
             pushed
@@ -198,21 +207,21 @@ impl Messages<'_> {
     }
 
     /// Handles an event; returns whether it is the response.
-    fn event(&mut self, event: &Event) -> bool {
+    fn handle_event(&mut self, event: &Event) -> bool {
         // Other event types are not part of the protocol. An event without data only sets the ID to resume from.
         if !matches!(event.kind.as_slice(), b"" | b"message") || event.data.is_empty() {
             return false;
         }
-        match reading::read(&event.data) {
-            Ok(message) => self.take(message),
+        match reading::parse(&event.data) {
+            Ok(message) => self.handle(message),
             Err(error) => {
                 let id = match Glance::at(&event.data) {
                     Glance::Answer(id) => id.as_u64().filter(|id| Some(*id) == self.id),
                     _ => None,
                 };
                 match id {
-                    Some(id) => self.channel.inbox.unread(id, error),
-                    None => self.odd = Some(format!("an invalid message: {error}").into()),
+                    Some(id) => self.channel.inbox.report_unparsable(id, error),
+                    None => self.unexpected = Some(format!("an invalid message: {error}").into()),
                 }
                 id.is_some()
             }
@@ -220,20 +229,21 @@ impl Messages<'_> {
     }
 
     /// Handles a message, or an array of messages; returns whether it contains the response.
-    fn take(&mut self, message: Value) -> bool {
+    fn handle(&mut self, message: Value) -> bool {
         match message {
             Value::Array(messages) => {
                 // Messages after the response are handled as well.
-                let responses: Vec<bool> = messages.into_iter().map(|message| self.one(message)).collect();
+                let responses: Vec<bool> =
+                    messages.into_iter().map(|message| self.handle_message(message)).collect();
                 responses.contains(&true)
             }
-            message => self.one(message),
+            message => self.handle_message(message),
         }
     }
 
-    fn one(&mut self, message: Value) -> bool {
+    fn handle_message(&mut self, message: Value) -> bool {
         let is_ours = self.id.is_some() && message["id"].as_u64() == self.id;
-        let odd = match (message.get("method").is_some(), message.get("id").is_some()) {
+        let unexpected = match (message.get("method").is_some(), message.get("id").is_some()) {
             (false, _) if is_ours => None,
             (false, true) => Some("the response to another request"),
             (false, false) => Some("an invalid message"),
@@ -241,18 +251,20 @@ impl Messages<'_> {
             (true, true) if self.channel.is_modern() => Some("a request of its own"),
             (true, _) => None,
         };
-        let responses = odd.is_none() && message.get("method").is_none();
-        match odd {
-            None => self.channel.inbox.message(message),
-            odd => self.odd = odd.map(Cow::Borrowed),
+        let is_response = unexpected.is_none() && message.get("method").is_none();
+        match unexpected {
+            None => self.channel.inbox.accept(message),
+            unexpected => self.unexpected = unexpected.map(Cow::Borrowed),
         }
-        responses
+        is_response
     }
 
-    fn without_answer(&self, what: &str) -> String {
-        match &self.odd {
-            Some(odd) => format!("{what} ended without a JSON-RPC response; it contained {odd}"),
-            None => format!("{what} ended without a JSON-RPC response"),
+    fn missing_response(&self, source: &str) -> String {
+        match &self.unexpected {
+            Some(unexpected) => {
+                format!("{source} ended without a JSON-RPC response; it contained {unexpected}")
+            }
+            None => format!("{source} ended without a JSON-RPC response"),
         }
     }
 }

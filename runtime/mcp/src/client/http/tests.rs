@@ -9,14 +9,14 @@ mod server;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use server::{Asked, SOON, Server};
+use server::{ReceivedRequest, Server, TEST_TIMEOUT};
 use tokio::time::timeout;
 use toolgen_kernel::base::frozen::List;
 use toolgen_kernel::spec::plan::McpTransport;
 
 use super::*;
 use crate::client::credentials::Credentials;
-use crate::client::inbox::{OnNotice, Reply, ServerMessage, Ticket};
+use crate::client::inbox::{OnProgress, Reply, ServerMessage, Ticket};
 use crate::client::options::McpOptions;
 use crate::client::transport::start;
 
@@ -27,7 +27,7 @@ const LEGACY: &str = "2025-11-25";
 struct Wire {
     transport: Arc<dyn Transport>,
     inbox: Inbox,
-    said: tokio::sync::mpsc::Receiver<ServerMessage>,
+    server_messages: tokio::sync::mpsc::Receiver<ServerMessage>,
 }
 
 fn server_at(url: &str) -> McpServer {
@@ -36,48 +36,48 @@ fn server_at(url: &str) -> McpServer {
     McpServer { alias: "docs".into(), transport, ..McpServer::EMPTY }
 }
 
-fn open() -> McpOptions {
+fn local_options() -> McpOptions {
     McpOptions::new().private_host("127.0.0.1")
 }
 
 impl Wire {
-    async fn to(server: &McpServer, options: &McpOptions) -> Result<Wire, String> {
-        let (inbox, text) = Inbox::new();
+    async fn connect(server: &McpServer, options: &McpOptions) -> Result<Wire, String> {
+        let (inbox, server_messages) = Inbox::new();
         let transport = start(server, options, &Credentials::default(), inbox.clone())?;
-        Ok(Wire { transport, inbox, said: text })
+        Ok(Wire { transport, inbox, server_messages })
     }
 
     /// Creates a wire with a negotiated protocol version.
-    async fn speaking(revision: &str, url: &str) -> Wire {
-        let wire = Wire::to(&server_at(url), &open()).await.unwrap();
-        wire.transport.agreed(revision);
+    async fn with_version(version: &str, url: &str) -> Wire {
+        let wire = Wire::connect(&server_at(url), &local_options()).await.unwrap();
+        wire.transport.set_version(version);
         wire
     }
 
-    fn ask(&self, method: &'static str) -> (Ticket, BoxFuture<'_, Result<(), Broken>>) {
-        self.ask_heard(method, None)
+    fn send(&self, method: &'static str) -> (Ticket, BoxFuture<'_, Result<(), TransportError>>) {
+        self.send_with_progress(method, None)
     }
 
-    fn ask_heard(
+    fn send_with_progress(
         &self,
         method: &'static str,
-        on_progress: Option<OnNotice>,
-    ) -> (Ticket, BoxFuture<'_, Result<(), Broken>>) {
-        let ticket = self.inbox.expect(on_progress).unwrap();
+        on_progress: Option<OnProgress>,
+    ) -> (Ticket, BoxFuture<'_, Result<(), TransportError>>) {
+        let ticket = self.inbox.register(on_progress).unwrap();
         let text = json!({"jsonrpc": "2.0", "id": ticket.id, "method": method, "params": {}}).to_string();
         let name = (method == "tools/call").then(|| "echo".to_owned());
         let message = Message { text, id: Some(ticket.id), method, name, headers: Vec::new() };
         (ticket, self.transport.send(message))
     }
 
-    async fn tell(&self, method: &'static str) -> Result<(), Broken> {
+    async fn notify(&self, method: &'static str) -> Result<(), TransportError> {
         let text = json!({"jsonrpc": "2.0", "method": method}).to_string();
         self.transport.send(Message { text, id: None, method, name: None, headers: Vec::new() }).await
     }
 }
 
 async fn reply(mut ticket: Ticket) -> Reply {
-    timeout(SOON, &mut ticket.reply).await.expect("no answer").unwrap()
+    timeout(TEST_TIMEOUT, &mut ticket.reply).await.expect("no response").unwrap()
 }
 
 async fn result(ticket: Ticket) -> Value {
@@ -87,26 +87,26 @@ async fn result(ticket: Ticket) -> Value {
     }
 }
 
-async fn lost(ticket: Ticket) -> String {
+async fn loss_reason(ticket: Ticket) -> String {
     match reply(ticket).await {
-        Reply::Lost(reason) | Reply::Unread(reason) => reason,
+        Reply::Lost(reason) | Reply::Unparsable(reason) => reason,
         other => panic!("{other:?}"),
     }
 }
 
-async fn refused(ticket: Ticket) -> String {
+async fn rejection_message(ticket: Ticket) -> String {
     match reply(ticket).await {
         Reply::Error { code: 0, message, .. } => message,
         other => panic!("{other:?}"),
     }
 }
 
-fn answer(id: u64, result: &str) -> Value {
+fn response(id: u64, result: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "result": result})
 }
 
 /// Counts the progress notifications of a request.
-fn counter() -> (Arc<AtomicUsize>, OnNotice) {
+fn counter() -> (Arc<AtomicUsize>, OnProgress) {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&count);
     let on_progress = move |_: &Value| {

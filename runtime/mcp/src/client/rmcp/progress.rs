@@ -11,14 +11,14 @@ use serde_json::json;
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::context::ToolContext;
 
-use crate::client::tool::line;
+use crate::client::tool::progress_line;
 
-/// Maximum number of kept reports of unknown calls: the server may report progress before the client has registered
+/// Maximum number of stored reports of unknown calls: the server may report progress before the client has registered
 /// the call.
 const MAX_EARLY_REPORTS: usize = 64;
 
-/// Forwards progress from the handler of a client to its calls. It is itself a handler, for programs that need no
-/// other. The handler of a program passes the parameters of [`on_progress`](ClientHandler::on_progress) to
+/// Forwards progress from the handler of a client to its calls. This type is also a handler, for programs
+/// that need no other. The handler of a program passes the parameters of [`on_progress`](ClientHandler::on_progress) to
 /// [`forward`](Self::forward). Clones share their calls, and belong to one client.
 #[derive(Clone, Default)]
 pub struct Progress(Arc<Mutex<Hub>>);
@@ -30,12 +30,12 @@ struct Hub {
 }
 
 /// A call that receives reports until this is dropped.
-pub(super) struct Hears<'p> {
+pub(super) struct ProgressRegistration<'p> {
     progress: &'p Progress,
     token: ProgressToken,
 }
 
-impl Drop for Hears<'_> {
+impl Drop for ProgressRegistration<'_> {
     fn drop(&mut self) {
         unpoisoned(self.progress.0.lock()).calls.remove(&self.token);
     }
@@ -61,21 +61,21 @@ impl Progress {
             };
             call.clone()
         };
-        call.progress(line(&json!(report)));
+        call.progress(progress_line(&json!(report)));
     }
 
     /// Registers a call for reports with a token, and delivers reports that have already arrived.
-    pub(super) fn listen(&self, token: ProgressToken, call: &ToolContext) -> Hears<'_> {
+    pub(super) fn register(&self, token: ProgressToken, call: &ToolContext) -> ProgressRegistration<'_> {
         let Hub { calls, early } = &mut *unpoisoned(self.0.lock());
         early.retain(|report| {
             let is_other = report.progress_token != token;
             if !is_other {
-                call.progress(line(&json!(report)));
+                call.progress(progress_line(&json!(report)));
             }
             is_other
         });
         calls.insert(token.clone(), call.clone());
-        Hears { progress: self, token }
+        ProgressRegistration { progress: self, token }
     }
 }
 

@@ -13,32 +13,32 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use toolgen_kernel::base::sync::unpoisoned;
 
-use crate::client::connection::Broken;
+use crate::client::connection::TransportError;
 use crate::client::inbox::Inbox;
 
 /// Maximum number of queued bytes, for a server that does not read.
 const MAX_QUEUED_BYTES: usize = 64 << 20;
 /// Maximum number of bytes per write.
-const BATCH: usize = 64 << 10;
+const MAX_BATCH_BYTES: usize = 64 << 10;
 
 /// Receives the outcome of writing a line.
-pub(super) type Done = oneshot::Sender<Result<(), Broken>>;
+pub(super) type ResultSender = oneshot::Sender<Result<(), TransportError>>;
 
 /// The standard input of a server.
 pub(super) struct Input {
     /// The queue of lines; `None` once the input was closed.
-    queue: Mutex<Option<mpsc::UnboundedSender<Outgoing>>>,
+    queue: Mutex<Option<mpsc::UnboundedSender<QueuedLine>>>,
     /// Number of bytes that are not written yet.
     queued: Arc<AtomicUsize>,
     pipe: Pipe,
     /// Fires when the server no longer accepts input.
-    broken: CancellationToken,
+    input_closed: CancellationToken,
 }
 
 type Pipe = Arc<Mutex<Option<ChildStdin>>>;
 
-/// A queued line, or the rest of one.
-struct Outgoing {
+/// A queued line, or its unwritten rest.
+struct QueuedLine {
     bytes: Vec<u8>,
     /// The ID if the line is a request. A cancelled request need not be written.
     id: Option<u64>,
@@ -47,15 +47,15 @@ struct Outgoing {
 
 /// Reports the outcome of writing a line, at the latest when it is dropped.
 struct Receipt {
-    done: Option<Done>,
+    result_tx: Option<ResultSender>,
     started: bool,
 }
 
 impl Receipt {
-    fn tell(&mut self, outcome: Result<(), Broken>) {
-        if let Some(done) = self.done.take() {
+    fn report(&mut self, outcome: Result<(), TransportError>) {
+        if let Some(result_tx) = self.result_tx.take() {
             // The sender may have been dropped.
-            drop(done.send(outcome));
+            drop(result_tx.send(outcome));
         }
     }
 }
@@ -63,53 +63,53 @@ impl Receipt {
 impl Drop for Receipt {
     fn drop(&mut self) {
         let reason = "the connection to the server has ended".to_owned();
-        self.tell(Err(Broken { written: self.started, why: reason }));
+        self.report(Err(TransportError { written: self.started, reason }));
     }
 }
 
 impl Input {
-    /// Returns an input, and the task that writes what does not fit immediately.
+    /// Returns the input, and the task that writes what the pipe does not accept immediately.
     pub(super) fn new(
         stdin: Option<ChildStdin>,
         inbox: Inbox,
-        broken: CancellationToken,
+        input_closed: CancellationToken,
     ) -> (Input, impl Future<Output = ()> + use<>) {
         let (sender, queue) = mpsc::unbounded_channel();
         let (queued, pipe) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(stdin)));
-        let work = write(Arc::clone(&pipe), queue, inbox, Arc::clone(&queued));
-        let breaks = broken.clone();
-        let writing = async move {
-            if work.await.is_err() {
-                breaks.cancel();
+        let write_task = write(Arc::clone(&pipe), queue, inbox, Arc::clone(&queued));
+        let token = input_closed.clone();
+        let writer = async move {
+            if write_task.await.is_err() {
+                token.cancel();
             }
         };
-        (Input { queue: Mutex::new(Some(sender)), queued, pipe, broken }, writing)
+        (Input { queue: Mutex::new(Some(sender)), queued, pipe, input_closed }, writer)
     }
 
-    /// Writes a line when its turn comes.
-    pub(super) fn put(&self, mut line: String, id: Option<u64>, done: Option<Done>) {
-        let mut receipt = Receipt { done, started: false };
+    /// Writes a line after all queued lines.
+    pub(super) fn write_line(&self, mut line: String, id: Option<u64>, result_tx: Option<ResultSender>) {
+        let mut receipt = Receipt { result_tx, started: false };
         line.push('\n');
         let mut bytes = line.into_bytes();
         // While this is locked, no other line is queued.
         let queue = unpoisoned(self.queue.lock());
         let Some(queue) = &*queue else { return };
-        let waiting = self.queued.load(Ordering::Acquire);
-        if waiting + bytes.len() > MAX_QUEUED_BYTES {
+        let queued = self.queued.load(Ordering::Acquire);
+        if queued + bytes.len() > MAX_QUEUED_BYTES {
             let reason = "the server does not read what it is sent".to_owned();
-            return receipt.tell(Err(Broken { written: false, why: reason }));
+            return receipt.report(Err(TransportError { written: false, reason }));
         }
-        // A pipe has room most of the time: then no other task is needed.
-        if waiting == 0 && cfg!(unix) {
-            match self.write_at_once(&bytes) {
-                Poll::Ready(Ok(count)) if count == bytes.len() => return receipt.tell(Ok(())),
+        // A pipe usually has capacity, so the writer task is not needed.
+        if queued == 0 && cfg!(unix) {
+            match self.try_write(&bytes) {
+                Poll::Ready(Ok(count)) if count == bytes.len() => return receipt.report(Ok(())),
                 Poll::Ready(Ok(count)) => {
                     bytes.drain(..count);
                     receipt.started = true;
                 }
                 Poll::Ready(Err(error)) => {
-                    self.broken.cancel();
-                    return receipt.tell(Err(Broken { written: false, why: error.to_string() }));
+                    self.input_closed.cancel();
+                    return receipt.report(Err(TransportError { written: false, reason: error.to_string() }));
                 }
                 Poll::Pending => {}
             }
@@ -117,15 +117,15 @@ impl Input {
         let id = id.filter(|_| !receipt.started);
         self.queued.fetch_add(bytes.len(), Ordering::AcqRel);
         // If the writer task has ended, dropping the receipt reports it.
-        drop(queue.send(Outgoing { bytes, id, receipt }));
+        drop(queue.send(QueuedLine { bytes, id, receipt }));
     }
 
     /// Closes the input after all lines are written.
-    pub(super) fn end(&self) {
+    pub(super) fn close(&self) {
         drop(unpoisoned(self.queue.lock()).take());
     }
 
-    fn write_at_once(&self, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn try_write(&self, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match &mut *unpoisoned(self.pipe.lock()) {
             Some(stdin) => Pin::new(stdin).poll_write(&mut Context::from_waker(Waker::noop()), bytes),
             None => Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
@@ -136,33 +136,33 @@ impl Input {
 /// Writes lines, several per write if they are queued.
 async fn write(
     pipe: Pipe,
-    mut queue: mpsc::UnboundedReceiver<Outgoing>,
+    mut queue: mpsc::UnboundedReceiver<QueuedLine>,
     inbox: Inbox,
     queued: Arc<AtomicUsize>,
 ) -> io::Result<()> {
     let (mut bytes, mut receipts) = (Vec::new(), Vec::new());
     while let Some(first) = queue.recv().await {
-        let (mut next, mut taken) = (Some(first), 0);
-        while let Some(Outgoing { bytes: line, id, mut receipt }) = next.take() {
-            taken += line.len();
-            if id.is_none_or(|id| inbox.awaits(id)) {
+        let (mut next, mut dequeued) = (Some(first), 0);
+        while let Some(QueuedLine { bytes: line, id, mut receipt }) = next.take() {
+            dequeued += line.len();
+            if id.is_none_or(|id| inbox.is_pending(id)) {
                 receipt.started = true;
                 receipts.push((bytes.len(), receipt));
                 bytes.extend_from_slice(&line);
             }
-            if bytes.len() < BATCH {
+            if bytes.len() < MAX_BATCH_BYTES {
                 next = queue.try_recv().ok();
             }
         }
         let mut written = 0;
         let outcome = write_all(&pipe, &bytes, &mut written).await;
         // Only now may other lines be written directly.
-        queued.fetch_sub(taken, Ordering::AcqRel);
+        queued.fetch_sub(dequeued, Ordering::AcqRel);
         bytes.clear();
         for (start, mut receipt) in receipts.drain(..) {
-            receipt.tell(match &outcome {
+            receipt.report(match &outcome {
                 Ok(()) => Ok(()),
-                Err(error) => Err(Broken { written: start < written, why: error.to_string() }),
+                Err(error) => Err(TransportError { written: start < written, reason: error.to_string() }),
             });
         }
         outcome?;

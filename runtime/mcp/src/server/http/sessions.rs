@@ -1,4 +1,4 @@
-//! Limits on concurrent sessions: at the limit, a new session replaces the one that has been idle longest.
+//! Limits on concurrent sessions: at the limit, a new session replaces the session that has been idle longest.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -16,7 +16,7 @@ use toolgen_kernel::base::sync::unpoisoned;
 use super::limits::ServerLimits;
 
 /// When a rejected client may retry, in seconds.
-pub(super) const RETRY: u64 = 5;
+pub(super) const RETRY_AFTER_SECONDS: u64 = 5;
 
 /// The sessions of a server, and their owners.
 pub(super) struct Sessions {
@@ -29,7 +29,7 @@ struct SessionEntry {
     /// The ID of the principal, if principals are configured.
     owner: Option<Text>,
     /// Time of the last request.
-    used: Instant,
+    last_used: Instant,
     shared: Arc<Shared>,
 }
 
@@ -42,19 +42,19 @@ struct Shared {
     ended: CancellationToken,
 }
 
-/// Held by a request: the session is in use while it exists.
+/// Held by a request: the session is in use while the guard exists.
 #[derive(Clone)]
-pub(super) struct InUse(Arc<Use>);
+pub(super) struct SessionGuard(Arc<SessionUse>);
 
-struct Use {
+struct SessionUse {
     session: Arc<Shared>,
-    /// The ID of the request, once it is known.
+    /// The ID of the request; empty before the request was parsed.
     id: OnceLock<String>,
 }
 
-impl InUse {
+impl SessionGuard {
     /// Sets the ID of the request; returns whether it is unique in the session.
-    pub(super) fn has_id(&self, id: &Value) -> bool {
+    pub(super) fn set_id(&self, id: &Value) -> bool {
         let id = id.to_string();
         let is_free = unpoisoned(self.0.session.requests.lock()).insert(id.clone());
         is_free && self.0.id.set(id).is_ok()
@@ -71,7 +71,7 @@ impl InUse {
     }
 }
 
-impl Drop for Use {
+impl Drop for SessionUse {
     fn drop(&mut self) {
         if let Some(id) = self.id.get() {
             unpoisoned(self.session.requests.lock()).remove(id);
@@ -90,12 +90,12 @@ impl Sessions {
         Sessions { manager: Arc::default(), limits, by_id: Mutex::default() }
     }
 
-    /// Records a request of a session, and returns the guard that the request holds until it is answered.
-    pub(super) fn using(&self, id: &HeaderValue) -> Option<InUse> {
-        let mut known = unpoisoned(self.by_id.lock());
-        let session = known.get_mut(id.to_str().ok()?)?;
-        session.used = Instant::now();
-        Some(InUse(Arc::new(Use { session: Arc::clone(&session.shared), id: OnceLock::new() })))
+    /// Records a request of a session. Returns the guard that the request holds until its response.
+    pub(super) fn use_session(&self, id: &HeaderValue) -> Option<SessionGuard> {
+        let mut sessions = unpoisoned(self.by_id.lock());
+        let session = sessions.get_mut(id.to_str().ok()?)?;
+        session.last_used = Instant::now();
+        Some(SessionGuard(Arc::new(SessionUse { session: Arc::clone(&session.shared), id: OnceLock::new() })))
     }
 
     /// Records a new session. At the limit, an idle session is closed.
@@ -103,39 +103,41 @@ impl Sessions {
     /// # Errors
     ///
     /// Returns the response for the client if no session is idle; the new session is then closed.
-    pub(super) async fn began(&self, id: &HeaderValue, owner: Option<&Text>) -> Result<(), Response> {
+    pub(super) async fn register(&self, id: &HeaderValue, owner: Option<&Text>) -> Result<(), Response> {
         let Ok(id) = id.to_str().map(Arc::<str>::from) else { return Ok(()) };
-        let open = self.manager.sessions.read().await;
-        let (ends, refused) = {
-            let mut known = unpoisoned(self.by_id.lock());
-            // Sessions that have already ended.
-            known.retain(|id, _| open.contains_key(id));
-            let new = SessionEntry { owner: owner.cloned(), used: Instant::now(), shared: Arc::default() };
-            known.insert(Arc::clone(&id), new);
-            let Some(excess) = self.excess(&known, owner) else { return Ok(()) };
-            let theirs = |session: &SessionEntry| !excess.of_owner || session.owner.as_ref() == owner;
-            let idle =
-                known.iter().filter(|(other, session)| **other != id && session.is_idle() && theirs(session));
-            let oldest = idle.min_by_key(|(_, session)| session.used).map(|(id, _)| Arc::clone(id));
-            let refused = oldest.is_none().then(|| excess.refusal());
-            let ends = oldest.unwrap_or(id);
-            known.remove(&ends);
-            (ends, refused)
+        let open_sessions = self.manager.sessions.read().await;
+        let (closing_id, rejection) = {
+            let mut sessions = unpoisoned(self.by_id.lock());
+            // Remove sessions that have already ended.
+            sessions.retain(|id, _| open_sessions.contains_key(id));
+            let entry =
+                SessionEntry { owner: owner.cloned(), last_used: Instant::now(), shared: Arc::default() };
+            sessions.insert(Arc::clone(&id), entry);
+            let Some(excess) = self.excess(&sessions, owner) else { return Ok(()) };
+            let is_candidate = |session: &SessionEntry| !excess.of_owner || session.owner.as_ref() == owner;
+            let idle = sessions.iter().filter(|(candidate_id, session)| {
+                **candidate_id != id && session.is_idle() && is_candidate(session)
+            });
+            let oldest = idle.min_by_key(|(_, session)| session.last_used).map(|(id, _)| Arc::clone(id));
+            let rejection = oldest.is_none().then(|| excess.response());
+            let closing_id = oldest.unwrap_or(id);
+            sessions.remove(&closing_id);
+            (closing_id, rejection)
         };
-        drop(open);
+        drop(open_sessions);
         let manager = Arc::clone(&self.manager);
         // A session with a slow client must not delay this request.
-        tokio::spawn(async move { manager.close_session(&ends).await });
-        refused.map_or(Ok(()), Err)
+        tokio::spawn(async move { manager.close_session(&closing_id).await });
+        rejection.map_or(Ok(()), Err)
     }
 
-    fn excess(&self, known: &HashMap<Arc<str>, SessionEntry>, owner: Option<&Text>) -> Option<Excess> {
-        let ServerLimits { sessions, sessions_each, .. } = self.limits;
-        let theirs = || known.values().filter(|session| session.owner.as_ref() == owner).count();
-        if owner.is_some() && theirs() > sessions_each {
-            Some(Excess { of_owner: true, max_sessions: sessions_each })
+    fn excess(&self, entries: &HashMap<Arc<str>, SessionEntry>, owner: Option<&Text>) -> Option<Excess> {
+        let ServerLimits { sessions, sessions_per_principal, .. } = self.limits;
+        let owned_count = || entries.values().filter(|session| session.owner.as_ref() == owner).count();
+        if owner.is_some() && owned_count() > sessions_per_principal {
+            Some(Excess { of_owner: true, max_sessions: sessions_per_principal })
         } else {
-            (known.len() > sessions).then_some(Excess { of_owner: false, max_sessions: sessions })
+            (entries.len() > sessions).then_some(Excess { of_owner: false, max_sessions: sessions })
         }
     }
 }
@@ -148,16 +150,16 @@ struct Excess {
 }
 
 impl Excess {
-    fn refusal(&self) -> Response {
-        let (status, whose) = if self.of_owner {
+    fn response(&self) -> Response {
+        let (status, holder) = if self.of_owner {
             (StatusCode::TOO_MANY_REQUESTS, "This caller")
         } else {
             (StatusCode::SERVICE_UNAVAILABLE, "This server")
         };
         let text = format!(
-            "{whose} is at its limit of {} sessions, and all are busy. End a session with `DELETE`, or retry later.",
+            "{holder} is at its limit of {} sessions, and all are busy. End a session with `DELETE`, or retry later.",
             self.max_sessions
         );
-        (status, [(header::RETRY_AFTER, RETRY)], text).into_response()
+        (status, [(header::RETRY_AFTER, RETRY_AFTER_SECONDS)], text).into_response()
     }
 }

@@ -10,7 +10,7 @@ use super::*;
 type Piped = Streams<tokio::io::ReadHalf<DuplexStream>, tokio::io::WriteHalf<DuplexStream>>;
 
 /// Reads messages while there are any.
-async fn read(streams: &mut Piped, handled: &mut VecDeque<Received>) {
+async fn receive_all(streams: &mut Piped, handled: &mut VecDeque<IncomingMessage>) {
     let mut waited = 0;
     while waited < 3 {
         let mut next = pin!(streams.receive());
@@ -26,26 +26,26 @@ async fn read(streams: &mut Piped, handled: &mut VecDeque<Received>) {
 
 #[tokio::test]
 async fn reading_pauses_while_many_messages_are_handled() {
-    let (mut ours, theirs) = tokio::io::duplex(1 << 20);
-    let (input, output) = tokio::io::split(theirs);
+    let (mut client, server) = tokio::io::duplex(1 << 20);
+    let (input, output) = tokio::io::split(server);
     let mut streams = Streams::new(input, output, CancellationToken::new());
     streams.initialized = true;
     for id in 0..200 {
-        let described = json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"});
+        let notification = json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"});
         let ping = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
-        ours.write_all(format!("{described}\n{ping}\n").as_bytes()).await.unwrap();
+        client.write_all(format!("{notification}\n{ping}\n").as_bytes()).await.unwrap();
     }
     let mut handled = VecDeque::new();
-    read(&mut streams, &mut handled).await;
-    assert_eq!(handled.len(), slots::MOST);
+    receive_all(&mut streams, &mut handled).await;
+    assert_eq!(handled.len(), slots::MAX_HANDLED);
     // A handled notification releases its slot; a request releases it when it is answered.
     handled.drain(..10);
-    read(&mut streams, &mut handled).await;
-    assert_eq!(handled.len(), slots::MOST - 5);
+    receive_all(&mut streams, &mut handled).await;
+    assert_eq!(handled.len(), slots::MAX_HANDLED - 5);
     for id in 0..5 {
         let result = ServerResult::EmptyResult(EmptyObject {});
         streams.send(JsonRpcMessage::response(result, NumberOrString::Number(id))).await.unwrap();
     }
-    read(&mut streams, &mut handled).await;
-    assert_eq!(handled.len(), slots::MOST);
+    receive_all(&mut streams, &mut handled).await;
+    assert_eq!(handled.len(), slots::MAX_HANDLED);
 }

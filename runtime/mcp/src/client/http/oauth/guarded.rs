@@ -15,15 +15,15 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_RESPONSE: usize = 1 << 20;
 
 /// HTTP client for `rmcp` that applies the guard.
-pub(super) struct Guarded(pub(super) HttpEngine);
+pub(super) struct GuardedClient(pub(super) HttpEngine);
 
-impl Guarded {
-    async fn send(&self, asked: OAuthHttpRequest) -> Result<http::Response<Vec<u8>>, String> {
-        let redirects = match asked.redirect_policy {
+impl GuardedClient {
+    async fn send(&self, oauth_request: OAuthHttpRequest) -> Result<http::Response<Vec<u8>>, String> {
+        let redirects = match oauth_request.redirect_policy {
             OAuthHttpRedirectPolicy::Follow => Redirects::AtOrigin,
             _ => Redirects::None,
         };
-        let (parts, body) = asked.request.into_parts();
+        let (parts, body) = oauth_request.request.into_parts();
         let headers: Vec<(String, Secret)> = parts
             .headers
             .iter()
@@ -36,7 +36,7 @@ impl Guarded {
             request.body = Body::Bytes(body);
         }
         let response = self.0.exchange(&request, redirects).await;
-        let mut response = response.map_err(|unanswered| unanswered.why)?;
+        let mut response = response.map_err(|failure| failure.why)?;
         let mut body = Vec::new();
         while let Some(bytes) = response.chunk().await.map_err(|error| request.failure(error))? {
             if body.len() + bytes.len() > MAX_RESPONSE {
@@ -48,12 +48,12 @@ impl Guarded {
     }
 }
 
-impl OAuthHttpClient for Guarded {
+impl OAuthHttpClient for GuardedClient {
     fn execute(&self, request: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
         Box::pin(async move {
             let limit = request.timeout.unwrap_or(REQUEST_TIMEOUT).min(REQUEST_TIMEOUT);
-            let late = |_| format!("no response within {limit:?}");
-            Ok(timeout(limit, self.send(request)).await.map_err(late)??)
+            let timed_out = |_| format!("no response within {limit:?}");
+            Ok(timeout(limit, self.send(request)).await.map_err(timed_out)??)
         })
     }
 }

@@ -4,14 +4,14 @@ use toolgen_http::Secret;
 
 use super::*;
 
-fn with(url: &str, headers: &[(&'static str, &'static str)], bearer: &'static str) -> McpServer {
+fn server_with(url: &str, headers: &[(&'static str, &'static str)], bearer: &'static str) -> McpServer {
     let headers = headers.iter().map(|(name, variable)| ((*name).into(), (*variable).into())).collect();
     let transport = McpTransport::Http { url: url.to_owned().into(), headers, bearer: bearer.into() };
     McpServer { alias: "docs".into(), transport, ..McpServer::EMPTY }
 }
 
-async fn unstarted(server: &McpServer, options: &McpOptions) -> String {
-    Wire::to(server, options).await.err().expect("it starts")
+async fn start_error(server: &McpServer, options: &McpOptions) -> String {
+    Wire::connect(server, options).await.err().expect("it starts")
 }
 
 /// A variable that is set in every test run under cargo.
@@ -31,7 +31,7 @@ async fn invalid_header_is_reported_before_sending() {
         (&[("Mcp-Session-Id", SET)], "", "`Mcp-Session-Id` is set by the client itself"),
         (&[("accept", SET)], "", "`accept` is set by the client itself"),
     ] {
-        let reason = unstarted(&with(&server.url, headers, bearer), &open()).await;
+        let reason = start_error(&server_with(&server.url, headers, bearer), &local_options()).await;
         assert!(reason.contains(expected), "{reason}");
     }
     for (url, expected) in [
@@ -39,36 +39,37 @@ async fn invalid_header_is_reported_before_sending() {
         ("file:///etc/passwd", "this is not an http or https URL"),
         ("http://user:secret@127.0.0.1/", "must not contain a user name or a password"),
     ] {
-        let reason = unstarted(&server_at(url), &open()).await;
+        let reason = start_error(&server_at(url), &local_options()).await;
         assert!(reason.contains(expected) && !reason.contains("secret"), "{reason}");
     }
-    assert!(server.is_left_alone().await);
+    assert!(server.receives_nothing().await);
 }
 
 #[tokio::test]
 async fn environment_credentials_are_sent_and_never_shown() {
     let mut server = Server::start().await;
     let secret = std::env::var(SET).unwrap();
-    let wire = Wire::to(&with(&server.url, &[("X-Key", SET)], SET), &open()).await.unwrap();
-    let (ticket, sending) = wire.ask("initialize");
-    let asked = server.next().await;
-    assert_eq!(asked.header("x-key"), Some(secret.as_str()));
-    assert_eq!(asked.header("authorization"), Some(format!("Bearer {secret}").as_str()));
+    let wire =
+        Wire::connect(&server_with(&server.url, &[("X-Key", SET)], SET), &local_options()).await.unwrap();
+    let (ticket, sending) = wire.send("initialize");
+    let request = server.next().await;
+    assert_eq!(request.header("x-key"), Some(secret.as_str()));
+    assert_eq!(request.header("authorization"), Some(format!("Bearer {secret}").as_str()));
     // A server that sends credentials back.
     let challenge = format!("www-authenticate: Bearer error=\"invalid_token\", token=\"{secret}\"\r\n");
-    asked.respond("401 Unauthorized", &challenge, &format!("not {secret}")).await;
+    request.respond("401 Unauthorized", &challenge, &format!("not {secret}")).await;
     sending.await.unwrap();
-    let reason = refused(ticket).await;
+    let reason = rejection_message(ticket).await;
     let expected = "the server answered with status 401 Unauthorized: not ****; it asks for `Bearer \
                     error=\"invalid_token\", token=\"****\"`. Put a token that it accepts into CARGO_PKG_NAME";
     assert_eq!(reason, expected);
     // A part of a credential is not shown either, when the message is cut.
     for before in 285..300 {
-        let (ticket, sending) = wire.ask("initialize");
-        let asked = server.next().await;
-        asked.respond("400 Bad Request", "", &format!("{} {secret}", "x".repeat(before))).await;
+        let (ticket, sending) = wire.send("initialize");
+        let request = server.next().await;
+        request.respond("400 Bad Request", "", &format!("{} {secret}", "x".repeat(before))).await;
         let _ = sending.await;
-        let reason = refused(ticket).await;
+        let reason = rejection_message(ticket).await;
         assert!(reason.contains("xxx") && !reason.contains(&secret[..4]), "{before}: {reason}");
     }
 }
@@ -76,25 +77,25 @@ async fn environment_credentials_are_sent_and_never_shown() {
 #[tokio::test]
 async fn private_addresses_must_be_allowed() {
     let mut server = Server::start().await;
-    let wire = Wire::to(&server_at(&server.url), &McpOptions::new()).await.unwrap();
-    let (_ticket, sending) = wire.ask("initialize");
-    let broken = sending.await.unwrap_err();
+    let wire = Wire::connect(&server_at(&server.url), &McpOptions::new()).await.unwrap();
+    let (_ticket, sending) = wire.send("initialize");
+    let error = sending.await.unwrap_err();
     assert!(
-        !broken.written && broken.why.contains("`McpOptions::private_host(\"127.0.0.1\")`"),
-        "{broken:?}"
+        !error.written && error.reason.contains("`McpOptions::private_host(\"127.0.0.1\")`"),
+        "{error:?}"
     );
     for url in ["http://169.254.169.254/latest", "http://[::1]:1/", "http://metadata.google.internal./"] {
-        let options = McpOptions::new().http(nowhere());
-        let wire = Wire::to(&server_at(url), &options).await.unwrap();
-        let (_ticket, sending) = wire.ask("initialize");
-        let broken = sending.await.unwrap_err();
-        assert!(!broken.written && broken.why.contains("is blocked"), "{broken:?}");
+        let options = McpOptions::new().http(metadata_resolver());
+        let wire = Wire::connect(&server_at(url), &options).await.unwrap();
+        let (_ticket, sending) = wire.send("initialize");
+        let error = sending.await.unwrap_err();
+        assert!(!error.written && error.reason.contains("is blocked"), "{error:?}");
     }
-    assert!(server.is_left_alone().await);
+    assert!(server.receives_nothing().await);
 }
 
 /// Options whose resolver returns a link-local address for every name.
-fn nowhere() -> HttpEngineBuilder {
+fn metadata_resolver() -> HttpEngineBuilder {
     #[derive(Debug)]
     struct Metadata;
     impl toolgen_http::Resolver for Metadata {
@@ -108,7 +109,7 @@ fn nowhere() -> HttpEngineBuilder {
 #[tokio::test]
 async fn same_origin_redirect_keeps_the_request() {
     let (mut server, mut other) = (Server::start().await, Server::start().await);
-    let wire = Wire::speaking(MODERN, &server.url).await;
+    let wire = Wire::with_version(MODERN, &server.url).await;
     for (status, to) in [
         ("307 Temporary Redirect", other.url.as_str()),
         ("308 Permanent Redirect", "http://localhost/"),
@@ -116,29 +117,29 @@ async fn same_origin_redirect_keeps_the_request() {
         ("303 See Other", "/elsewhere"),
         ("302 Found", "/elsewhere"),
     ] {
-        let (_ticket, sending) = wire.ask("tools/call");
+        let (_ticket, sending) = wire.send("tools/call");
         server.next().await.respond(status, &format!("location: {to}\r\n"), "").await;
-        let broken = sending.await.unwrap_err();
+        let error = sending.await.unwrap_err();
         assert!(
-            broken.written && broken.why.starts_with("the server redirects the request, and "),
-            "{broken:?}"
+            error.written && error.reason.starts_with("the server redirects the request, and "),
+            "{error:?}"
         );
     }
-    assert!(other.is_left_alone().await && server.is_left_alone().await);
-    let (ticket, _sending) = wire.ask("tools/call");
+    assert!(other.receives_nothing().await && server.receives_nothing().await);
+    let (ticket, _sending) = wire.send("tools/call");
     server.next().await.respond("307 Temporary Redirect", "location: /mcp/\r\n", "").await;
-    let asked = server.next().await;
-    assert_eq!((asked.header("mcp-name"), &asked.body["id"]), (Some("echo"), &json!(ticket.id)));
-    asked.json(&answer(ticket.id, "there")).await;
+    let request = server.next().await;
+    assert_eq!((request.header("mcp-name"), &request.body["id"]), (Some("echo"), &json!(ticket.id)));
+    request.json(&response(ticket.id, "there")).await;
     assert_eq!(result(ticket).await, "there");
 }
 
 #[tokio::test]
 async fn unreachable_server_is_reported_as_not_received() {
-    let wire = Wire::speaking(MODERN, &toolgen_test_support::http::nobody()).await;
-    let (_ticket, sending) = wire.ask("tools/call");
-    let broken = sending.await.unwrap_err();
-    assert!(!broken.written && broken.why.contains("refused"), "{broken:?}");
+    let wire = Wire::with_version(MODERN, &toolgen_test_support::http::nobody()).await;
+    let (_ticket, sending) = wire.send("tools/call");
+    let error = sending.await.unwrap_err();
+    assert!(!error.written && error.reason.contains("refused"), "{error:?}");
 }
 
 /// Returns `token-1`, `token-2` and so on: a new token after each rejection.
@@ -146,13 +147,13 @@ async fn unreachable_server_is_reported_as_not_received() {
 struct Counting(Mutex<Vec<(String, String)>>);
 
 impl TokenSource for Arc<Counting> {
-    fn token<'a>(&'a self, wanted: &'a McpTokenRequest) -> BoxFuture<'a, Result<Option<Secret>, String>> {
-        let mut refused = self.0.lock().unwrap();
-        if let Some(token) = &wanted.refused {
-            let challenge = wanted.challenge.as_ref().map(ToString::to_string);
-            refused.push((token.expose().to_owned(), challenge.unwrap_or_default()));
+    fn token<'a>(&'a self, request: &'a McpTokenRequest) -> BoxFuture<'a, Result<Option<Secret>, String>> {
+        let mut rejected = self.0.lock().unwrap();
+        if let Some(token) = &request.refused {
+            let challenge = request.challenge.as_ref().map(ToString::to_string);
+            rejected.push((token.expose().to_owned(), challenge.unwrap_or_default()));
         }
-        let token = Secret::new(format!("token-{}", refused.len() + 1));
+        let token = Secret::new(format!("token-{}", rejected.len() + 1));
         Box::pin(async move { Ok(Some(token)) })
     }
 }
@@ -161,25 +162,25 @@ impl TokenSource for Arc<Counting> {
 async fn rejected_token_is_replaced_once() {
     let mut server = Server::start().await;
     let source = Arc::new(Counting::default());
-    let options = open().tokens("docs", Arc::clone(&source));
-    let wire = Wire::to(&with(&server.url, &[], "TOOLGEN_TEST_UNSET"), &options).await.unwrap();
-    wire.transport.agreed(MODERN);
+    let options = local_options().tokens("docs", Arc::clone(&source));
+    let wire = Wire::connect(&server_with(&server.url, &[], "TOOLGEN_TEST_UNSET"), &options).await.unwrap();
+    wire.transport.set_version(MODERN);
     let challenge = "www-authenticate: Bearer scope=\"a\"\r\n";
-    let (ticket, _sending) = wire.ask("tools/call");
-    let asked = server.next().await;
-    assert_eq!(asked.header("authorization"), Some("Bearer token-1"));
-    asked.respond("401 Unauthorized", challenge, "").await;
-    let asked = server.next().await;
-    assert_eq!(asked.header("authorization"), Some("Bearer token-2"));
-    asked.json(&answer(ticket.id, "there")).await;
+    let (ticket, _sending) = wire.send("tools/call");
+    let request = server.next().await;
+    assert_eq!(request.header("authorization"), Some("Bearer token-1"));
+    request.respond("401 Unauthorized", challenge, "").await;
+    let request = server.next().await;
+    assert_eq!(request.header("authorization"), Some("Bearer token-2"));
+    request.json(&response(ticket.id, "there")).await;
     assert_eq!(result(ticket).await, "there");
     assert_eq!(*source.0.lock().unwrap(), [("token-1".to_owned(), "Bearer scope=\"a\"".to_owned())]);
     // A second rejection is final.
-    let (ticket, _sending) = wire.ask("tools/call");
+    let (ticket, _sending) = wire.send("tools/call");
     for _ in 0..2 {
         server.next().await.respond("401 Unauthorized", challenge, "no token-3").await;
     }
-    let reason = refused(ticket).await;
+    let reason = rejection_message(ticket).await;
     assert!(reason.contains("no ****") && reason.contains("It rejected the token of its source"), "{reason}");
-    assert!(server.is_left_alone().await);
+    assert!(server.receives_nothing().await);
 }

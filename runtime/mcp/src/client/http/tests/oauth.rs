@@ -24,13 +24,12 @@ struct Authority {
     issuer: Option<String>,
     refuses_refresh: bool,
     /// The scope that a token must have.
-    wants: Option<&'static str>,
+    required_scope: Option<&'static str>,
 }
 
 fn pairs(query: &str) -> HashMap<String, String> {
-    let decoded =
-        |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8().unwrap().into_owned();
-    query.split('&').filter_map(|pair| pair.split_once('=')).map(|(k, v)| (decoded(k), decoded(v))).collect()
+    let decode = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8().unwrap().into_owned();
+    query.split('&').filter_map(|pair| pair.split_once('=')).map(|(k, v)| (decode(k), decode(v))).collect()
 }
 
 impl Authority {
@@ -38,30 +37,31 @@ impl Authority {
     async fn serve(&mut self, server: &mut Server) {
         let base = server.url.strip_suffix("/mcp").unwrap().to_owned();
         loop {
-            let asked = server.next().await;
-            let json = |body: Value| (asked.path.clone(), body);
-            let (_, body) = match asked.path.as_str() {
+            let request = server.next().await;
+            let json = |body: Value| (request.path.clone(), body);
+            let (_, body) = match request.path.as_str() {
                 "/mcp"
-                    if asked.header("authorization") == Some(format!("Bearer {}", self.valid).as_str()) =>
+                    if request.header("authorization") == Some(format!("Bearer {}", self.valid).as_str()) =>
                 {
                     let granted = self.consent.lock().unwrap().get("scope").cloned();
-                    if let Some(wanted) =
-                        self.wants.filter(|wanted| !granted.iter().any(|granted| granted.contains(wanted)))
+                    if let Some(wanted) = self
+                        .required_scope
+                        .filter(|wanted| !granted.iter().any(|granted| granted.contains(wanted)))
                     {
                         let challenge = format!("Bearer error=\"insufficient_scope\", scope=\"{wanted}\"");
                         let header = format!("www-authenticate: {challenge}\r\n");
-                        asked.respond("403 Forbidden", &header, "").await;
+                        request.respond("403 Forbidden", &header, "").await;
                         continue;
                     }
-                    let id = asked.body["id"].as_u64().unwrap();
-                    return asked.json(&answer(id, "let in")).await;
+                    let id = request.body["id"].as_u64().unwrap();
+                    return request.json(&response(id, "let in")).await;
                 }
                 "/mcp" => {
                     let metadata = format!("{base}/.well-known/oauth-protected-resource/mcp");
                     let header = format!(
                         "www-authenticate: Bearer resource_metadata=\"{metadata}\", scope=\"read\"\r\n"
                     );
-                    asked.respond("401 Unauthorized", &header, "").await;
+                    request.respond("401 Unauthorized", &header, "").await;
                     continue;
                 }
                 "/.well-known/oauth-protected-resource/mcp" => {
@@ -80,41 +80,41 @@ impl Authority {
                     "token_endpoint_auth_methods_supported": ["none", "client_secret_post"],
                 })),
                 "/register" => {
-                    json(json!({"client_id": "registered", "redirect_uris": asked.body["redirect_uris"]}))
+                    json(json!({"client_id": "registered", "redirect_uris": request.body["redirect_uris"]}))
                 }
-                "/token" => match self.grant(&pairs(&asked.text)) {
+                "/token" => match self.grant(&pairs(&request.text)) {
                     Some(body) => json(body),
                     None => {
                         let json = "content-type: application/json\r\n";
-                        asked.respond("400 Bad Request", json, r#"{"error": "invalid_grant"}"#).await;
+                        request.respond("400 Bad Request", json, r#"{"error": "invalid_grant"}"#).await;
                         continue;
                     }
                 },
-                other => panic!("{} {other}", asked.method),
+                other => panic!("{} {other}", request.method),
             };
-            asked.json(&body).await;
+            request.json(&body).await;
         }
     }
 
-    fn grant(&mut self, asked: &HashMap<String, String>) -> Option<Value> {
-        let grant = asked["grant_type"].clone();
+    fn grant(&mut self, request: &HashMap<String, String>) -> Option<Value> {
+        let grant = request["grant_type"].clone();
         match grant.as_str() {
             "authorization_code" => {
                 let consent = self.consent.lock().unwrap();
-                assert_eq!(asked["code"], "the-code");
-                assert_eq!(asked["redirect_uri"], consent["redirect_uri"]);
-                assert_eq!(asked["resource"], consent["resource"]);
-                let challenge = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(&asked["code_verifier"]));
+                assert_eq!(request["code"], "the-code");
+                assert_eq!(request["redirect_uri"], consent["redirect_uri"]);
+                assert_eq!(request["resource"], consent["resource"]);
+                let challenge = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(&request["code_verifier"]));
                 assert_eq!(
                     (challenge, "S256"),
                     (consent["code_challenge"].clone(), &*consent["code_challenge_method"])
                 );
             }
             "refresh_token" if self.refuses_refresh => return None,
-            "refresh_token" => assert_eq!(asked["refresh_token"], format!("refresh-{}", self.grants.len())),
+            "refresh_token" => assert_eq!(request["refresh_token"], format!("refresh-{}", self.grants.len())),
             "client_credentials" => {
-                assert_eq!((&*asked["client_id"], &*asked["client_secret"]), ("robot", "robot-secret"));
-                assert!(asked.contains_key("resource"));
+                assert_eq!((&*request["client_id"], &*request["client_secret"]), ("robot", "robot-secret"));
+                assert!(request.contains_key("resource"));
             }
             other => panic!("{other}"),
         }
@@ -132,23 +132,23 @@ impl Authority {
     fn person(&self) -> McpOAuth {
         let consent = Arc::clone(&self.consent);
         McpOAuth::consent("http://127.0.0.1:1/callback", move |url| {
-            let asked = pairs(url.split_once('?').unwrap().1);
-            let back = format!("http://127.0.0.1:1/callback?code=the-code&state={}", asked["state"]);
-            *consent.lock().unwrap() = asked;
+            let request = pairs(url.split_once('?').unwrap().1);
+            let back = format!("http://127.0.0.1:1/callback?code=the-code&state={}", request["state"]);
+            *consent.lock().unwrap() = request;
             async move { Ok(back) }
         })
     }
 }
 
 async fn wire_with(server: &Server, tokens: McpOAuth) -> Wire {
-    let wire = Wire::to(&server_at(&server.url), &open().tokens("docs", tokens)).await.unwrap();
-    wire.transport.agreed(MODERN);
+    let wire = Wire::connect(&server_at(&server.url), &local_options().tokens("docs", tokens)).await.unwrap();
+    wire.transport.set_version(MODERN);
     wire
 }
 
 /// Sends one request, which is accepted.
-async fn let_in(wire: &Wire, server: &mut Server, authority: &mut Authority) {
-    let (ticket, sending) = wire.ask("tools/call");
+async fn assert_accepted(wire: &Wire, server: &mut Server, authority: &mut Authority) {
+    let (ticket, sending) = wire.send("tools/call");
     let (sent, ()) = tokio::join!(sending, authority.serve(server));
     sent.unwrap();
     assert_eq!(result(ticket).await, "let in");
@@ -156,12 +156,12 @@ async fn let_in(wire: &Wire, server: &mut Server, authority: &mut Authority) {
 
 /// Stores tokens in memory, like a file.
 #[derive(Clone, Debug, Default)]
-struct Drawer(Arc<Mutex<Option<Secret>>>);
+struct MemoryStore(Arc<Mutex<Option<Secret>>>);
 
-impl TokenStore for Drawer {
+impl TokenStore for MemoryStore {
     fn load(&self) -> BoxFuture<'_, Result<Option<Secret>, String>> {
-        let kept = self.0.lock().unwrap().clone();
-        Box::pin(async { Ok(kept) })
+        let stored = self.0.lock().unwrap().clone();
+        Box::pin(async { Ok(stored) })
     }
 
     fn save(&self, tokens: Option<Secret>) -> BoxFuture<'_, Result<(), String>> {
@@ -172,24 +172,24 @@ impl TokenStore for Drawer {
 
 #[tokio::test]
 async fn consent_is_requested_once_and_tokens_are_refreshed() {
-    let (mut server, mut authority, drawer) =
-        (Server::start().await, Authority::default(), Drawer::default());
-    let wire = wire_with(&server, authority.person().store(drawer.clone())).await;
-    let_in(&wire, &mut server, &mut authority).await;
+    let (mut server, mut authority, store) =
+        (Server::start().await, Authority::default(), MemoryStore::default());
+    let wire = wire_with(&server, authority.person().store(store.clone())).await;
+    assert_accepted(&wire, &mut server, &mut authority).await;
     assert_eq!(authority.consent.lock().unwrap()["scope"], "read");
-    let_in(&wire, &mut server, &mut authority).await;
+    assert_accepted(&wire, &mut server, &mut authority).await;
     assert_eq!(authority.grants, ["authorization_code"]);
     // The server invalidates the token.
     authority.valid = "another".to_owned();
-    let_in(&wire, &mut server, &mut authority).await;
+    assert_accepted(&wire, &mut server, &mut authority).await;
     assert_eq!(authority.grants, ["authorization_code", "refresh_token"]);
     // Another run of the program.
-    assert!(!format!("{drawer:?}").contains("token-2"));
-    let nobody = McpOAuth::consent("http://127.0.0.1:1/callback", |_| async {
+    assert!(!format!("{store:?}").contains("token-2"));
+    let no_consent = McpOAuth::consent("http://127.0.0.1:1/callback", |_| async {
         Err("no person is present".to_owned())
     });
-    let wire = wire_with(&server, nobody.store(drawer)).await;
-    let_in(&wire, &mut server, &mut authority).await;
+    let wire = wire_with(&server, no_consent.store(store)).await;
+    assert_accepted(&wire, &mut server, &mut authority).await;
     assert_eq!(authority.grants, ["authorization_code", "refresh_token"]);
 }
 
@@ -197,14 +197,14 @@ async fn consent_is_requested_once_and_tokens_are_refreshed() {
 async fn concurrent_rejections_share_one_new_token() {
     let (mut server, mut authority) = (Server::start().await, Authority::default());
     let wire = wire_with(&server, authority.person()).await;
-    let (first, one) = wire.ask("tools/call");
-    let (second, other) = wire.ask("tools/call");
+    let (first, first_sending) = wire.send("tools/call");
+    let (second, second_sending) = wire.send("tools/call");
     let serve = async {
         authority.serve(&mut server).await;
         authority.serve(&mut server).await;
     };
-    let (one, other, ()) = tokio::join!(one, other, serve);
-    one.and(other).unwrap();
+    let (first_result, second_result, ()) = tokio::join!(first_sending, second_sending, serve);
+    first_result.and(second_result).unwrap();
     assert_eq!((result(first).await, result(second).await), (json!("let in"), json!("let in")));
     assert_eq!(authority.grants, ["authorization_code"]);
 }
@@ -214,17 +214,17 @@ async fn concurrent_rejections_share_one_new_token() {
 async fn abandoned_refresh_loses_nothing() {
     let (mut server, mut authority) = (Server::start().await, Authority::default());
     let wire = wire_with(&server, authority.person()).await;
-    let_in(&wire, &mut server, &mut authority).await;
+    assert_accepted(&wire, &mut server, &mut authority).await;
     authority.valid = "another".to_owned();
-    let (ticket, sending) = wire.ask("tools/call");
-    let given_up = async {
+    let (ticket, sending) = wire.send("tools/call");
+    let cancel = async {
         server.next().await.respond("401 Unauthorized", "www-authenticate: Bearer\r\n", "").await;
-        let asked = server.next().await;
-        assert_eq!(asked.path, "/token");
+        let request = server.next().await;
+        assert_eq!(request.path, "/token");
         wire.transport.cancel(ticket.id);
     };
-    assert!(tokio::join!(sending, given_up).0.is_err());
-    let_in(&wire, &mut server, &mut authority).await;
+    assert!(tokio::join!(sending, cancel).0.is_err());
+    assert_accepted(&wire, &mut server, &mut authority).await;
     assert_eq!(authority.grants, ["authorization_code", "refresh_token"]);
 }
 
@@ -232,9 +232,9 @@ async fn abandoned_refresh_loses_nothing() {
 async fn rejected_refresh_requests_consent_again() {
     let (mut server, mut authority) = (Server::start().await, Authority::default());
     let wire = wire_with(&server, authority.person()).await;
-    let_in(&wire, &mut server, &mut authority).await;
+    assert_accepted(&wire, &mut server, &mut authority).await;
     (authority.valid, authority.refuses_refresh) = ("another".to_owned(), true);
-    let_in(&wire, &mut server, &mut authority).await;
+    assert_accepted(&wire, &mut server, &mut authority).await;
     assert_eq!(authority.grants, ["authorization_code", "authorization_code"]);
 }
 
@@ -242,9 +242,9 @@ async fn rejected_refresh_requests_consent_again() {
 async fn insufficient_scope_requests_a_broader_token() {
     let (mut server, mut authority) = (Server::start().await, Authority::default());
     let wire = wire_with(&server, authority.person()).await;
-    let_in(&wire, &mut server, &mut authority).await;
-    authority.wants = Some("write");
-    let_in(&wire, &mut server, &mut authority).await;
+    assert_accepted(&wire, &mut server, &mut authority).await;
+    authority.required_scope = Some("write");
+    assert_accepted(&wire, &mut server, &mut authority).await;
     assert_eq!(authority.grants, ["authorization_code", "authorization_code"]);
     assert!(authority.consent.lock().unwrap()["scope"].contains("write"));
 }
@@ -256,10 +256,10 @@ async fn client_credentials_need_no_person() {
     let tokens = tokens.token_url(server.url.replace("/mcp", "/token"));
     assert!(!format!("{tokens:?}").contains("robot-secret"));
     let wire = wire_with(&server, tokens).await;
-    let_in(&wire, &mut server, &mut authority).await;
+    assert_accepted(&wire, &mut server, &mut authority).await;
     authority.valid = "another".to_owned();
     authority.refuses_refresh = true;
-    let_in(&wire, &mut server, &mut authority).await;
+    assert_accepted(&wire, &mut server, &mut authority).await;
     assert_eq!(authority.grants, ["client_credentials", "client_credentials"]);
 }
 
@@ -275,9 +275,9 @@ async fn client_secret_is_sent_to_the_configured_url_only() {
     ] {
         let (mut server, mut authority) = (Server::start().await, Authority::default());
         let wire = wire_with(&server, tokens).await;
-        let (_ticket, sending) = wire.ask("tools/call");
+        let (_ticket, sending) = wire.send("tools/call");
         let reason = tokio::select! {
-            sent = sending => sent.unwrap_err().why,
+            sent = sending => sent.unwrap_err().reason,
             () = authority.serve(&mut server) => panic!("it was let in"),
         };
         assert!(reason.contains(expected), "{reason}");
@@ -288,13 +288,13 @@ async fn client_secret_is_sent_to_the_configured_url_only() {
 #[tokio::test]
 async fn failed_consent_fails_the_request() {
     let (mut server, mut authority) = (Server::start().await, Authority::default());
-    let nobody = McpOAuth::consent("http://127.0.0.1:1/callback", |_| async {
+    let no_consent = McpOAuth::consent("http://127.0.0.1:1/callback", |_| async {
         Err("no person is present".to_owned())
     });
-    let wire = wire_with(&server, nobody).await;
-    let (_ticket, sending) = wire.ask("tools/call");
+    let wire = wire_with(&server, no_consent).await;
+    let (_ticket, sending) = wire.send("tools/call");
     let reason = tokio::select! {
-        sent = sending => sent.unwrap_err().why,
+        sent = sending => sent.unwrap_err().reason,
         () = authority.serve(&mut server) => panic!("it was let in"),
     };
     assert!(
@@ -311,11 +311,11 @@ async fn guard_applies_to_token_endpoints() {
     let mut authority =
         Authority { issuer: Some(format!("http://localhost:{port}")), ..Authority::default() };
     let wire = wire_with(&server, authority.person()).await;
-    let (_ticket, sending) = wire.ask("tools/call");
+    let (_ticket, sending) = wire.send("tools/call");
     let reason = tokio::select! {
-        sent = sending => sent.unwrap_err().why,
+        sent = sending => sent.unwrap_err().reason,
         () = authority.serve(&mut server) => panic!("it was let in"),
     };
     assert!(reason.contains("The host `localhost` is blocked"), "{reason}");
-    assert!(closed.is_left_alone().await);
+    assert!(closed.receives_nothing().await);
 }

@@ -9,16 +9,16 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 /// A timeout that no test reaches.
-pub(super) const SOON: Duration = Duration::from_secs(10);
+pub(super) const TEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The requests to a server, each on its own connection.
 pub(super) struct Server {
     pub(super) url: String,
-    requests: mpsc::UnboundedReceiver<Asked>,
+    requests: mpsc::UnboundedReceiver<ReceivedRequest>,
 }
 
 /// A request, and the connection for its response.
-pub(super) struct Asked {
+pub(super) struct ReceivedRequest {
     pub(super) method: String,
     /// The path and the query.
     #[cfg_attr(not(feature = "oauth"), allow(dead_code, reason = "only the tests of OAuth look at it"))]
@@ -39,8 +39,8 @@ impl Server {
             while let Ok((connection, _)) = listener.accept().await {
                 let sender = sender.clone();
                 tokio::spawn(async move {
-                    if let Some(asked) = Asked::read(connection).await {
-                        let _ = sender.send(asked);
+                    if let Some(request) = ReceivedRequest::read(connection).await {
+                        let _ = sender.send(request);
                     }
                 });
             }
@@ -48,17 +48,17 @@ impl Server {
         Server { url, requests }
     }
 
-    pub(super) async fn next(&mut self) -> Asked {
-        timeout(SOON, self.requests.recv()).await.expect("no request came").unwrap()
+    pub(super) async fn next(&mut self) -> ReceivedRequest {
+        timeout(TEST_TIMEOUT, self.requests.recv()).await.expect("no request arrived").unwrap()
     }
 
-    pub(super) async fn is_left_alone(&mut self) -> bool {
+    pub(super) async fn receives_nothing(&mut self) -> bool {
         timeout(Duration::from_millis(100), self.requests.recv()).await.is_err()
     }
 }
 
-impl Asked {
-    async fn read(mut connection: TcpStream) -> Option<Asked> {
+impl ReceivedRequest {
+    async fn read(mut connection: TcpStream) -> Option<ReceivedRequest> {
         let mut bytes = Vec::new();
         let end = loop {
             if let Some(end) = memchr::memmem::find(&bytes, b"\r\n\r\n") {
@@ -69,16 +69,17 @@ impl Asked {
             }
         };
         let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
-        let mut words = head.split(' ').map(str::to_owned);
-        let (method, path) = (words.next()?, words.next()?);
-        let mut asked = Asked { method, path, head, text: String::new(), body: Value::Null, connection };
-        let length: usize = asked.header("content-length").map_or(0, |length| length.parse().unwrap());
+        let mut parts = head.split(' ').map(str::to_owned);
+        let (method, path) = (parts.next()?, parts.next()?);
+        let mut request =
+            ReceivedRequest { method, path, head, text: String::new(), body: Value::Null, connection };
+        let length: usize = request.header("content-length").map_or(0, |length| length.parse().unwrap());
         while bytes.len() < end + length {
-            asked.connection.read_buf(&mut bytes).await.ok()?;
+            request.connection.read_buf(&mut bytes).await.ok()?;
         }
-        asked.text = String::from_utf8(bytes[end..].to_vec()).unwrap();
-        asked.body = serde_json::from_str(&asked.text).unwrap_or_default();
-        Some(asked)
+        request.text = String::from_utf8(bytes[end..].to_vec()).unwrap();
+        request.body = serde_json::from_str(&request.text).unwrap_or_default();
+        Some(request)
     }
 
     pub(super) fn header(&self, name: &str) -> Option<&str> {
@@ -104,7 +105,7 @@ impl Asked {
     }
 
     /// Starts an event stream, which ends with the connection.
-    pub(super) async fn stream(mut self) -> Asked {
+    pub(super) async fn stream(mut self) -> ReceivedRequest {
         self.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n").await;
         self
     }
@@ -115,8 +116,10 @@ impl Asked {
 
     /// Waits until the client closes the connection.
     pub(super) async fn closed(mut self) {
-        let mut rest = [0; 64];
-        let read = timeout(SOON, self.connection.read(&mut rest)).await.expect("the connection stays open");
-        assert!(matches!(read, Ok(0) | Err(_)), "{rest:?}");
+        let mut buffer = [0; 64];
+        let read = timeout(TEST_TIMEOUT, self.connection.read(&mut buffer))
+            .await
+            .expect("the connection stays open");
+        assert!(matches!(read, Ok(0) | Err(_)), "{buffer:?}");
     }
 }

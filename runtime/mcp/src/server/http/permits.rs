@@ -16,19 +16,19 @@ use toolgen_kernel::base::lines::Glance;
 
 use super::super::invalid_request;
 use super::super::shares::{Share, Shares};
-use super::SESSION;
-use super::sessions::{InUse, RETRY};
+use super::SESSION_HEADER;
+use super::sessions::{RETRY_AFTER_SECONDS, SessionGuard};
 
 /// Holds a permit: in the request until the request is handled, and in the body of its response.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct RequestPermit {
     _share: Arc<Share>,
 }
 
-impl Place {
+impl RequestPermit {
     /// Holds the permit until a response has been sent.
-    pub(super) fn until_sent(self, response: Response) -> Response {
-        response.map(|body| Body::new(Sending { body, _place: self }))
+    pub(super) fn hold_until_sent(self, response: Response) -> Response {
+        response.map(|body| Body::new(PermitBody { body, _permit: self }))
     }
 }
 
@@ -38,14 +38,13 @@ impl Place {
 /// # Errors
 ///
 /// Returns the response for the client if the ID is in use, or the caller has reached its limit.
-/// The answer to the client, if another request has the ID, or the caller has too many.
-#[expect(clippy::result_large_err, reason = "it is returned to the client as it is")]
-pub(super) fn place(
+#[expect(clippy::result_large_err, reason = "the response is returned to the client unchanged")]
+pub(super) fn acquire_permit(
     parts: &mut Parts,
     body: &[u8],
     owner: Option<&Text>,
     (shares, max): (&Arc<Shares>, usize),
-) -> Result<Option<Place>, Response> {
+) -> Result<Option<RequestPermit>, Response> {
     let id = match parts.method {
         Method::GET => None,
         Method::POST => match Glance::at(body) {
@@ -54,43 +53,43 @@ pub(super) fn place(
         },
         _ => return Ok(None),
     };
-    if let (Some(id), Some(session)) = (&id, parts.extensions.get::<InUse>())
-        && !session.has_id(id)
+    if let (Some(id), Some(session)) = (&id, parts.extensions.get::<SessionGuard>())
+        && !session.set_id(id)
     {
-        return Err(taken(id));
+        return Err(duplicate_id(id));
     }
-    let session = || parts.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(Text::copy_of);
+    let session = || parts.headers.get(SESSION_HEADER).and_then(|id| id.to_str().ok()).map(Text::copy_of);
     let Some(caller) = owner.cloned().or_else(session) else { return Ok(None) };
-    let share = shares.take(caller, max).ok_or_else(|| {
+    let share = shares.acquire(caller, max).ok_or_else(|| {
         let text = format!(
             "This caller is at its limit of {max} concurrent requests. Close a stream, or retry when a request has \
              completed."
         );
-        (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, RETRY)], text).into_response()
+        (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, RETRY_AFTER_SECONDS)], text).into_response()
     })?;
-    let place = Place { _share: Arc::new(share) };
-    parts.extensions.insert(place.clone());
-    Ok(Some(place))
+    let permit = RequestPermit { _share: Arc::new(share) };
+    parts.extensions.insert(permit.clone());
+    Ok(Some(permit))
 }
 
-fn taken(id: &Value) -> Response {
-    let known: Option<NumberOrString> = serde_json::from_value(id.clone()).ok();
+fn duplicate_id(id: &Value) -> Response {
+    let request_id: Option<NumberOrString> = serde_json::from_value(id.clone()).ok();
     let headers = [(header::CONTENT_TYPE, "application/json")];
     (
         StatusCode::BAD_REQUEST,
         headers,
-        json!(JsonRpcError::new(known, invalid_request::taken(id))).to_string(),
+        json!(JsonRpcError::new(request_id, invalid_request::duplicate_id(id))).to_string(),
     )
         .into_response()
 }
 
 /// The body of a response that holds a permit.
-struct Sending {
+struct PermitBody {
     body: Body,
-    _place: Place,
+    _permit: RequestPermit,
 }
 
-impl HttpBody for Sending {
+impl HttpBody for PermitBody {
     type Data = Bytes;
     type Error = axum::Error;
 

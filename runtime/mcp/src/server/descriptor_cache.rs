@@ -8,24 +8,24 @@ use toolgen_kernel::spec::ToolSpec;
 
 /// Rendered descriptors by tool name, each with the specification that it was rendered from.
 #[derive(Default)]
-pub(super) struct Described(Mutex<BTreeMap<String, (ToolSpec, Tool)>>);
+pub(super) struct DescriptorCache(Mutex<BTreeMap<String, (ToolSpec, Tool)>>);
 
-impl Described {
+impl DescriptorCache {
     /// Returns the descriptor of a tool, and renders it if it is not cached.
-    pub(super) fn of<E>(
+    pub(super) fn get_or_render<E>(
         &self,
         spec: &ToolSpec,
         describe: impl FnOnce(&ToolSpec) -> Result<Tool, E>,
     ) -> Result<Tool, E> {
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, tool)) = known().get(spec.name.as_str())
-            && of == spec
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((cached_spec, tool)) = lock().get(spec.name.as_str())
+            && cached_spec == spec
         {
             return Ok(tool.clone());
         }
-        // Rendered without the lock, so that other requests do not wait.
+        // Render without the lock, so that other requests do not wait.
         let tool = describe(spec)?;
-        known().insert(spec.name.to_string(), (spec.clone(), tool.clone()));
+        lock().insert(spec.name.to_string(), (spec.clone(), tool.clone()));
         Ok(tool)
     }
 
@@ -43,22 +43,22 @@ mod tests {
 
     #[test]
     fn tool_description_is_cached_until_it_changes() {
-        let described = Described::default();
-        let mut made = 0;
+        let descriptor_cache = DescriptorCache::default();
+        let mut rendered = 0;
         let mut describe = |spec: &ToolSpec| {
-            let of = described.of(spec, |spec| {
-                made += 1;
+            let tool = descriptor_cache.get_or_render(spec, |spec| {
+                rendered += 1;
                 let tool = serde_json::json!({"name": spec.name.as_str(), "inputSchema": {"type": "object"}});
                 Ok::<Tool, Infallible>(serde_json::from_value(tool).unwrap())
             });
-            assert_eq!(of.unwrap().name, spec.name.as_str());
+            assert_eq!(tool.unwrap().name, spec.name.as_str());
         };
         let changed = ToolSpec { description: "Other.".into(), ..ToolSpec::EMPTY };
         for spec in [&ToolSpec::EMPTY, &ToolSpec::EMPTY, &changed, &changed, &changed] {
             describe(spec);
         }
-        assert_eq!(made, 2);
-        described.clear();
-        assert!(described.0.lock().unwrap().is_empty());
+        assert_eq!(rendered, 2);
+        descriptor_cache.clear();
+        assert!(descriptor_cache.0.lock().unwrap().is_empty());
     }
 }
