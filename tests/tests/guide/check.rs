@@ -1,6 +1,6 @@
 //! Checks the guide: its Rust is compiled, its YAML and JSON are parsed, and its links resolve.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -260,4 +260,91 @@ fn dead_links_are_detected() {
     }
     let line = "[a](b.md), `[c](d)` and [e](f#g)";
     assert_eq!(links(line), ["b.md", "f#g"]);
+}
+
+/// The members of types, by the name of the type: functions, constants, variants and fields.
+fn members() -> BTreeMap<String, BTreeSet<String>> {
+    let dirs = ["runtime", "toolgen", "tool-macros"].map(|dir| root().join(dir));
+    let sources = dirs.iter().flat_map(|dir| files(dir, ".rs"));
+    let mut members: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for path in sources {
+        let text = fs::read_to_string(path).unwrap();
+        let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        for (index, line) in code.iter().enumerate() {
+            let Some(name) = type_of_block(line, &code[index..]) else { continue };
+            let indent = line.len() - line.trim_start().len();
+            let inside = code[index + 1..].iter().take_while(|line| {
+                line.trim().is_empty()
+                    || line.len() - line.trim_start().len() > indent
+                    || line.trim() == "where"
+            });
+            let words = inside.flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'));
+            members.entry(name).or_default().extend(words.map(str::to_owned));
+        }
+    }
+    members
+}
+
+/// Returns the type whose members a block contains: of an `impl`, an `enum`, a `struct` or a `trait`.
+fn type_of_block(line: &str, rest: &[&str]) -> Option<String> {
+    let line = line.trim_start().trim_start_matches("pub ").trim_start_matches("pub(crate) ");
+    let (keyword, _) = line.split_once([' ', '<'])?;
+    if !["impl", "enum", "struct", "trait"].contains(&keyword) {
+        return None;
+    }
+    let head = rest.iter().take(4).map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+    let head = head
+        .split(['{', ';'])
+        .next()?
+        .strip_prefix(keyword)
+        .or_else(|| head.split_once(keyword).map(|(_, rest)| rest))?;
+    let of = head.rsplit(" for ").next()?;
+    // The parameters of the `impl` come before the type.
+    let of = if of.starts_with('<') { of.split_once("> ").map_or(of, |(_, of)| of) } else { of };
+    let of = of.trim().split(['<', ' ', '(']).next()?;
+    of.rsplit("::").next().map(str::to_owned)
+}
+
+/// Types of the guide's examples, of generated code and of other projects, and one that a macro writes.
+const NOT_OURS: [&str; 14] = [
+    "AgentBuilder",
+    "CallToolResult",
+    "Client",
+    "Content",
+    "CreatePet",
+    "Dog",
+    "Duration",
+    "ErrorData",
+    "GetPetError",
+    "ListPets",
+    "ServerHandler",
+    "WrittenCall",
+    "WireFormat",
+    "Unit",
+];
+
+#[test]
+fn names_in_the_text_exist() {
+    let members = members();
+    let mut unknown = Vec::new();
+    for page in guide() {
+        let text = fs::read_to_string(&page).unwrap();
+        let mut in_block = false;
+        for (index, line) in text.lines().enumerate() {
+            in_block ^= line.trim_start().starts_with("```");
+            // Every second part is between backticks.
+            for code in line.split('`').skip(1).step_by(2).filter(|_| !in_block) {
+                let words: Vec<&str> =
+                    code.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':').collect();
+                for (of, member) in words.iter().filter_map(|word| word.rsplit_once("::")) {
+                    let of = of.rsplit("::").next().unwrap();
+                    let is_type = of.starts_with(|c: char| c.is_ascii_uppercase()) && !NOT_OURS.contains(&of);
+                    if is_type && !members.get(of).is_some_and(|names| names.contains(member)) {
+                        unknown.push(format!("{}:{}: {of}::{member}", relative(&page), index + 1));
+                    }
+                }
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "these do not exist:\n{}", unknown.join("\n"));
 }

@@ -60,8 +60,7 @@ pub(super) async fn handle_call(
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let id = shown_id(&Text::from(context.id.to_string()));
-    let mut turn =
-        Turn::new(id).with_dialect(WireFormat::Mcp.dialect()).with_cancel(context.ct.clone());
+    let mut turn = Turn::new(id).with_dialect(WireFormat::Mcp.dialect()).with_cancel(context.ct.clone());
     if let Some(session) = &caller.session {
         turn = turn.with_session(session.clone());
     }

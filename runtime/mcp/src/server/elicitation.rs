@@ -190,12 +190,7 @@ impl ClientQuestion {
     }
 
     /// Resumes the call. If the input is invalid, the call still waits for input.
-    pub(super) async fn resume(
-        &self,
-        toolbox: &Toolbox,
-        reply: ClientReply,
-        turn: &Turn,
-    ) -> ToolResponse {
+    pub(super) async fn resume(&self, toolbox: &Toolbox, reply: ClientReply, turn: &Turn) -> ToolResponse {
         match (&self.0, reply) {
             (Waited::Input(pending), ClientReply::Accepted(reply)) => {
                 match toolbox.resume_with_input((**pending).clone(), reply, turn).await {
