@@ -1,4 +1,4 @@
-//! Determines which media types can carry the values of a body.
+//! Determines which media types can represent the values of a body.
 
 use toolgen_core::Shape;
 use toolgen_core::schema::shape::{Access, Kind};
@@ -10,7 +10,7 @@ use super::{MAX_UNIONS, is_list, is_scalar};
 
 impl<'a> Context<'a> {
     /// Whether values of this shape can be sent in a media type of this kind. A form needs fields, but if it is not
-    /// multipart, or its boundary is known, its complete text can be passed.
+    /// multipart, or its boundary is declared, its complete text can be passed.
     pub(super) fn takes(&mut self, media_type: &str, shape: &Shape) -> bool {
         match media::kind(media_type) {
             Medium::Form => self.may_be(shape, |kind| !is_list(kind)),
@@ -24,8 +24,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether a media type is lossless for such values: text and JSON cannot hold bytes, and a JSON Patch (RFC 6902)
-    /// is an array.
+    /// Whether a media type is lossless for values of this shape: text and JSON cannot contain bytes, and a JSON Patch
+    /// (RFC 6902) is an array.
     pub(super) fn suits(&mut self, media_type: &str, shape: &Shape) -> bool {
         if media::essence(media_type) == "application/json-patch+json" {
             return self.may_be(shape, |kind| is_list(kind) || *kind == Kind::Any);
@@ -37,7 +37,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether a shape is that of a file, or an object or an array with files.
+    /// Whether a shape is a file, or an object, array or union with files.
     fn holds_files(&mut self, shape: &Shape, depth: usize) -> bool {
         let Some(depth) = depth.checked_sub(1) else { return false };
         if self.is_file(shape, "") {
@@ -47,8 +47,8 @@ impl<'a> Context<'a> {
             Kind::Array(rules) => self.holds_files(&rules.items, depth),
             Kind::Union(union) => union.variants.iter().any(|variant| self.holds_files(variant, depth)),
             Kind::Object(rules) => {
-                let mut given = rules.fields.iter().filter(|field| field.access != Access::ReadOnly);
-                given.any(|field| self.holds_files(&field.shape, depth))
+                let mut sent_fields = rules.fields.iter().filter(|field| field.access != Access::ReadOnly);
+                sent_fields.any(|field| self.holds_files(&field.shape, depth))
             }
             _ => false,
         }
