@@ -83,9 +83,9 @@ impl Frontend for OpenApi {
     fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {
         let files = Files::load(document, options, problems);
         let mut cx = Context::new(document, &files, options, problems);
-        let version = cx.claim_version()?;
+        let version = cx.supported_version()?;
         report_hidden(&document.source, &document.root, cx.problems);
-        for (source, root) in files.others() {
+        for (source, root) in files.other_files() {
             report_hidden(source, root, cx.problems);
         }
         cx.name_defs();
@@ -94,7 +94,7 @@ impl Frontend for OpenApi {
         let (operations, broken_count) = cx.operations();
         let mut tools = cx.tools(&operations);
         let defs = cx.reached_defs(&tools);
-        let defs = cx.fitting(&defs);
+        let defs = cx.with_valid_values(&defs);
         // Shapes that only failures use are not part of a tool.
         if let Some(tool) = tools.first_mut() {
             tool.spec.defs = defs.clone();
@@ -103,8 +103,8 @@ impl Frontend for OpenApi {
         for tool in &mut tools {
             tool.spec.defs = tool_defs.clone();
             complete(&mut tool.spec);
-            drop_misfits(tool, cx.problems);
-            keep_fitting_examples(tool, cx.problems);
+            drop_mismatched_values(tool, cx.problems);
+            keep_valid_examples(tool, cx.problems);
         }
         tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
         overlaps::report(&tools, cx.problems);
@@ -138,7 +138,7 @@ pub(crate) fn parts_of(root: &serde_json::Value, url: &str) -> Vec<String> {
 }
 
 /// Drops defaults and examples of arguments that do not match their resolved schema, and reports them.
-fn drop_misfits(tool: &mut Tool, problems: &mut Problems) {
+fn drop_mismatched_values(tool: &mut Tool, problems: &mut Problems) {
     let Tool { spec, origin, .. } = tool;
     let Some((input, misfits)) = with_valid_values(spec.input.shape(), &spec.defs) else { return };
     for reason in misfits {
@@ -156,11 +156,11 @@ fn drop_misfits(tool: &mut Tool, problems: &mut Problems) {
 
 /// Drops the example calls that the tool would reject, and reports them. Published examples often do not match,
 /// partly because they are written as strings (`"439"` for a number in a path), which are converted.
-fn keep_fitting_examples(tool: &mut Tool, problems: &mut Problems) {
+fn keep_valid_examples(tool: &mut Tool, problems: &mut Problems) {
     let Tool { spec, origin, .. } = tool;
     let mut valid = Vec::new();
     for example in &spec.examples {
-        match fitting(example, spec) {
+        match valid_example(example, spec) {
             Ok(example) => valid.push(example),
             Err(error) => {
                 let message = format!("an example of the tool `{}` is invalid: {error}", spec.name);
@@ -174,7 +174,7 @@ fn keep_fitting_examples(tool: &mut Tool, problems: &mut Problems) {
 
 /// Returns an example that the tool accepts: unchanged, or with its strings converted to what they represent. The
 /// error describes the remaining mismatch.
-fn fitting(example: &Example, spec: &ToolSpec) -> Result<Example, String> {
+fn valid_example(example: &Example, spec: &ToolSpec) -> Result<Example, String> {
     let Err(error) = spec.check_example(example) else { return Ok(example.clone()) };
     let Ok(arguments) = serde_json::from_str(&example.arguments) else { return Err(error) };
     let arguments = coerce_arguments(&arguments, spec.input.shape(), &spec.defs);
@@ -200,7 +200,7 @@ impl<'a> Context<'a> {
             tags: Tags::new(),
             document_servers: None,
             security_at: BTreeMap::new(),
-            told_callbacks: false,
+            callbacks_reported: false,
             nesting: Nesting::default(),
             broken: None,
             cause: String::new(),
@@ -208,13 +208,13 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the version that the document declares, if it is supported.
-    fn claim_version(&mut self) -> Option<String> {
+    fn supported_version(&mut self) -> Option<String> {
         let top = self.top();
-        let version = document::claimed_version(&top)?;
+        let version = document::declared_version(&top)?;
         let (key, name) =
             if top.get("openapi").is_some() { ("openapi", "OpenAPI") } else { ("swagger", "Swagger") };
         let pointer = Pointer::ROOT.child(key);
-        let Some((rules, is_known)) = document::rules_of(&top, &version) else {
+        let Some((rules, is_known)) = document::schema_version(&top, &version) else {
             let message = format!("{name} {version} is not supported");
             let help =
                 "OpenAPI 3.0, 3.1 and 3.2 and Swagger 2.0 are supported; convert the document to one of them";
@@ -239,8 +239,8 @@ impl<'a> Context<'a> {
                 continue;
             };
             let Some(name) = self.claim_name(operation, &name, &mut used_names) else { continue };
-            let Some((spec, plan)) = self.operation(operation, name) else { continue };
-            let Some((source, pointer)) = self.files.place(&operation.node.pointer) else { continue };
+            let Some((spec, plan)) = self.compile_operation(operation, name) else { continue };
+            let Some((source, pointer)) = self.files.source_location(&operation.node.pointer) else { continue };
             let origin = Origin {
                 source: Arc::clone(source),
                 pointer,

@@ -87,7 +87,7 @@ fn is_portable_name(argument: &str, name: &str) -> bool {
     argument == name && is_portable_key(name)
 }
 
-/// The fields of the arguments while they are collected.
+/// The fields of the arguments while they are collection_encoding.
 #[derive(Default)]
 struct Fields {
     fields: Vec<Field>,

@@ -1,6 +1,6 @@
 //! Reads the bodies of requests.
 
-mod suits;
+mod media_support;
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use toolgen_core::spec::plan::Codec;
 use toolgen_core::{Shape, Text};
 
 use super::codes;
-use super::context::{Context, LeftOut};
+use super::context::{Context, Omitted};
 use super::form::{document_shape, fields_of, file_shape, text_or_file_shape, text_shape};
 use super::media::{self, Kind as Medium};
 use super::node::Node;
@@ -77,8 +77,8 @@ impl<'a> Context<'a> {
         path_item: &Node<'a>,
         operation: &Node<'a>,
         method: &str,
-    ) -> Result<Option<BodyDraft>, LeftOut> {
-        let swagger_body = if self.is_swagger() { self.given_body(path_item, operation) } else { None };
+    ) -> Result<Option<BodyDraft>, Omitted> {
+        let swagger_body = if self.is_swagger() { self.swagger_body(path_item, operation) } else { None };
         let declared = match (swagger_body, operation.get("requestBody")) {
             (Some(BodyParameters::Form(fields, consumes)), _) => {
                 self.note_unusual(method, &operation.pointer);
@@ -86,21 +86,21 @@ impl<'a> Context<'a> {
             }
             (Some(BodyParameters::Whole(declared)), _) => declared,
             (None, Some(node)) => {
-                self.note_newer(operation, "requestBody");
+                self.note_newer_keyword(operation, "requestBody");
                 self.declared(&node)?
             }
             (None, None) => return Ok(None),
         };
         self.note_unusual(method, &declared.node.pointer);
-        let Some((media_type, media, shape)) = self.chosen_media(&declared)? else { return Ok(None) };
+        let Some((media_type, media, shape)) = self.choose_media(&declared)? else { return Ok(None) };
         let DeclaredBody { required, description, .. } = declared;
         let (media_type, kind) = self.definite_media(media::spelt(media_type), &shape);
-        let BodyEncoding { codec, shape, files } = self.written(kind, &media_type, shape, &media);
+        let BodyEncoding { codec, shape, files } = self.body_encoding(kind, &media_type, shape, &media);
         let is_text_body = kind == Medium::Binary && matches!(codec, Codec::Text);
         let media_type = if is_text_body { media::first_definite(&media_type).to_owned() } else { media_type };
         let has_fields = matches!(codec, Codec::Json | Codec::Form(_) | Codec::Multipart(_) | Codec::Xml(_));
         let object = if has_fields { self.resolved(&shape) } else { Shape::ANY };
-        let fields = if object.nullable || self.asks_for_more(&media) { None } else { flat(&object) };
+        let fields = if object.nullable || self.allows_more_properties(&media) { None } else { flat(&object) };
         let example = self.first_example(&media, &shape).map(Cow::into_owned);
         Ok(Some(BodyDraft {
             required,
@@ -115,12 +115,12 @@ impl<'a> Context<'a> {
         }))
     }
 
-    fn declared(&mut self, node: &Node<'a>) -> Result<DeclaredBody<'a>, LeftOut> {
+    fn declared(&mut self, node: &Node<'a>) -> Result<DeclaredBody<'a>, Omitted> {
         self.note_malformed_reference(node);
         let resolved = self.follow(node).map_err(|(reason, text)| {
-            self.costs_operation(&reason, &text);
+            self.record_missing_part(&reason, &text);
             self.report_broken(reason, &text, &node.pointer, "");
-            LeftOut
+            Omitted
         })?;
         let description = resolved.prose().into_owned();
         let node = resolved.node;
@@ -128,7 +128,7 @@ impl<'a> Context<'a> {
         self.note_malformed_content(content.as_ref());
         Ok(DeclaredBody {
             description,
-            required: node.flag("required"),
+            required: node.is_true("required"),
             media: media::each(content.map(|node| node.entries()).unwrap_or_default()),
             content_pointer: node.pointer.child("content"),
             node,
@@ -147,16 +147,16 @@ impl<'a> Context<'a> {
     }
 
     /// Whether the schema allows additional properties. The arguments of a tool allow none.
-    fn asks_for_more(&self, media: &Node<'a>) -> bool {
+    fn allows_more_properties(&self, media: &Node<'a>) -> bool {
         let schema = media.get("schema").and_then(|schema| self.follow(&schema).ok());
         let extra = schema.and_then(|schema| schema.node.get("additionalProperties"));
         extra.is_some_and(|extra| *extra.value != Value::Bool(false))
     }
 
     /// Chooses the best media type of the body that can represent its schema.
-    fn chosen_media(&mut self, body: &DeclaredBody<'a>) -> Result<Option<ChosenMedia<'a>>, LeftOut> {
+    fn choose_media(&mut self, body: &DeclaredBody<'a>) -> Result<Option<ChosenMedia<'a>>, Omitted> {
         let mut media = body.media.clone();
-        self.of_one_line(&mut media);
+        self.drop_multiline_types(&mut media);
         media.sort_by_key(|(media_type, _)| media::kind(media_type));
         let media_types = media.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         let (broken_before, cause) = (self.broken, self.cause.clone());
@@ -165,10 +165,10 @@ impl<'a> Context<'a> {
             let broken = self.broken;
             let Some(node) = self.resolve(node).map(|resolved| resolved.node) else { continue };
             let shape = self.content_shape(&node);
-            if self.broken > broken || !self.takes(media_type, &shape) {
+            if self.broken > broken || !self.can_represent(media_type, &shape) {
                 continue;
             }
-            if self.suits(media_type, &shape) {
+            if self.is_lossless(media_type, &shape) {
                 chosen = Some((media_type, node, shape));
                 break;
             }
@@ -179,7 +179,7 @@ impl<'a> Context<'a> {
             self.broken = broken_before;
             self.cause.clone_from(&cause);
             let accepted = match self.is_bytes(media::kind(media_type), &shape) {
-                true => self.files_alike(&node, &body.media),
+                true => self.file_media_types(&node, &body.media),
                 false => vec![media_type.trim()],
             };
             if media_types.len() > accepted.len() {
@@ -202,17 +202,17 @@ impl<'a> Context<'a> {
             return Ok(None);
         }
         if self.broken > broken_before {
-            return Err(LeftOut);
+            return Err(Omitted);
         }
         let reason = format!("a body of this schema cannot be sent as {}", media_types.join(", "));
-        self.because(reason.clone());
+        self.set_cause(reason.clone());
         self.report(
             codes::BODY,
             &body.content_pointer,
             format!("{reason}; it is left out"),
             "a form needs an object, whose fields are its parts",
         );
-        if body.required { Err(LeftOut) } else { Ok(None) }
+        if body.required { Err(Omitted) } else { Ok(None) }
     }
 
     /// Returns the shape of the content of a media type. A sequence may declare the schema of its items instead
@@ -221,13 +221,13 @@ impl<'a> Context<'a> {
         if let Some(schema) = media.get("schema") {
             return self.shape_of(&schema, "body");
         }
-        media.get("itemSchema").map_or(Shape::ANY, |schema| list_of(self.shape_of(&schema, "body")))
+        media.get("itemSchema").map_or(Shape::ANY, |schema| array_of(self.shape_of(&schema, "body")))
     }
 
     /// Returns the shape of all lines of a body. A shape that is not an array describes each line, so it becomes the
     /// item of an array.
-    pub(super) fn lines(&mut self, shape: Shape) -> Shape {
-        if self.may_be(&shape, is_list) { shape } else { list_of(shape) }
+    pub(super) fn lines_shape(&mut self, shape: Shape) -> Shape {
+        if self.may_be(&shape, is_array) { shape } else { array_of(shape) }
     }
 
     /// Whether the body is a file: its media type is binary, or it is textual and the schema declares bytes.
@@ -237,7 +237,7 @@ impl<'a> Context<'a> {
 
     /// Returns the media types that a file may be sent as, in the order of the document: those with the same schema
     /// and those whose schema declares bytes.
-    fn files_alike(&mut self, node: &Node<'a>, media: &[(&'a str, Node<'a>)]) -> Vec<&'a str> {
+    fn file_media_types(&mut self, node: &Node<'a>, media: &[(&'a str, Node<'a>)]) -> Vec<&'a str> {
         let schema = |node: &Node<'_>| node.get("schema").map(|schema| schema.value.clone());
         let expected_schema = schema(node);
         let mut file_types = Vec::new();
@@ -295,11 +295,11 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the encoding of a value of this shape in a media type of this kind.
-    fn written(&mut self, kind: Medium, media_type: &str, shape: Shape, media: &Node<'a>) -> BodyEncoding {
+    fn body_encoding(&mut self, kind: Medium, media_type: &str, shape: Shape, media: &Node<'a>) -> BodyEncoding {
         let schema = media.get("schema");
         let (codec, shape) = match kind {
             Medium::Json | Medium::JsonLike | Medium::Any => (Codec::Json, shape),
-            Medium::Lines if self.is_structured(&shape) => (Codec::JsonLines, self.lines(shape)),
+            Medium::Lines if self.is_structured(&shape) => (Codec::JsonLines, self.lines_shape(shape)),
             Medium::Yaml if self.is_structured(&shape) => (Codec::Json, shape),
             Medium::Form | Medium::FormData | Medium::Multipart
                 if !self.may_be(&shape, |kind| !is_scalar(kind)) =>
@@ -314,7 +314,7 @@ impl<'a> Context<'a> {
             Medium::Text | Medium::Events | Medium::Xml
                 if self.is_structured(&shape) || (kind == Medium::Xml && shape.kind == Kind::Any) =>
             {
-                self.not_written(media_type, &media.pointer, "the body is one argument, its text");
+                self.report_not_encodable(media_type, &media.pointer, "the body is one argument, its text");
                 (Codec::Text, document_shape(&shape.description, media_type))
             }
             Medium::Text | Medium::Events | Medium::Xml | Medium::Yaml | Medium::Lines => {
@@ -325,10 +325,10 @@ impl<'a> Context<'a> {
             Medium::Binary => {
                 let mut shape = shape;
                 if self.is_structured(&shape) {
-                    self.not_written(media_type, &media.pointer, "the body is one argument, a file");
-                    shape.description = self.encoded_told(&shape, media_type);
+                    self.report_not_encodable(media_type, &media.pointer, "the body is one argument, a file");
+                    shape.description = self.encoded_description(&shape, media_type);
                 }
-                let allows_text = self.is_plain_text(&shape) && media::may_be_texts(media_type);
+                let allows_text = self.is_plain_text(&shape) && media::may_be_text(media_type);
                 let shape = match allows_text {
                     true => text_or_file_shape(shape, media_type),
                     false => file_shape(&shape.description, media_type),
@@ -379,11 +379,11 @@ impl<'a> Context<'a> {
 const MAX_UNIONS: usize = 4;
 
 /// Returns the shape of an array of these items.
-pub(super) fn list_of(items: Shape) -> Shape {
+pub(super) fn array_of(items: Shape) -> Shape {
     Shape::of(Kind::Array(ArrayRules { items: items.into(), ..ArrayRules::ANY }))
 }
 
-fn is_list(kind: &Kind) -> bool {
+fn is_array(kind: &Kind) -> bool {
     matches!(kind, Kind::Array(_) | Kind::Tuple(_))
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Context<'a> {
     /// The security requirements read so far, by location, so that each problem is reported once.
     pub(super) security_at: BTreeMap<Pointer, Vec<SecurityRequirement>>,
     /// Whether callbacks, which are not tools, have already been reported.
-    pub(super) told_callbacks: bool,
+    pub(super) callbacks_reported: bool,
     /// The nesting depth of the schema that is read next.
     pub(super) nesting: Nesting,
     /// The number of dangling references in the request of the current operation, while it is read. References inside
@@ -46,23 +46,23 @@ pub(super) struct Context<'a> {
 pub(super) struct Defs<'a> {
     /// Names by pointer.
     pub(super) names: BTreeMap<Pointer, String>,
-    pub(super) taken: BTreeSet<String>,
+    pub(super) used_names: BTreeSet<String>,
     pub(super) slots: BTreeMap<String, Slot<'a>>,
     /// Names by the file that contains a reference, and the reference.
     pub(super) texts: BTreeMap<(usize, &'a str), String>,
     /// The names whose schemas are being read, outermost first.
     pub(super) open: Vec<String>,
     /// The schemas that extend bases with a discriminator.
-    pub(super) heirs: BTreeMap<Pointer, Subtypes<'a>>,
+    pub(super) subtypes: BTreeMap<Pointer, Subtypes<'a>>,
     /// The locations of the schemas that references to those bases expand to.
-    pub(super) heir_places: BTreeSet<String>,
+    pub(super) subtype_pointers: BTreeSet<String>,
 }
 
 /// A named shape, and its schema after it is read.
 #[derive(Debug)]
 pub(super) struct Slot<'a> {
     pub(super) node: Node<'a>,
-    pub(super) done: Option<Value>,
+    pub(super) schema: Option<Value>,
 }
 
 /// The schemas that extend a base.
@@ -100,7 +100,7 @@ pub(super) struct Tag<'a> {
 
 /// An operation that must be omitted, for a reason that has been reported.
 #[derive(Debug)]
-pub(super) struct LeftOut;
+pub(super) struct Omitted;
 
 impl<'a> Context<'a> {
     /// Returns the document as a node.
@@ -110,7 +110,7 @@ impl<'a> Context<'a> {
 
     /// Reports a problem; its code determines the severity.
     pub(super) fn report(&mut self, code: Code, pointer: &Pointer, message: impl Into<String>, help: &str) {
-        match self.files.place(pointer) {
+        match self.files.source_location(pointer) {
             Some((source, location)) => self.problems.report_in(source, code, &location, message, help),
             None => self.problems.report(code, pointer, message, help),
         }

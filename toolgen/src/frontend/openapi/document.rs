@@ -10,14 +10,14 @@ use super::operation::Operation;
 const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
 /// Returns the version that a document declares, as a string. It may be any value.
-pub(super) fn claimed_version(top: &Node<'_>) -> Option<String> {
+pub(super) fn declared_version(top: &Node<'_>) -> Option<String> {
     let node = top.get("openapi").or_else(|| top.get("swagger"))?;
     Some(node.value.as_str().map_or_else(|| node.value.to_string(), |text| text.trim().to_owned()))
 }
 
 /// Returns the rules for a declared version, and whether the version is known. `None` if it is neither Swagger 2.0 nor
 /// OpenAPI 3.
-pub(super) fn rules_of(top: &Node<'_>, version: &str) -> Option<(SchemaVersion, bool)> {
+pub(super) fn schema_version(top: &Node<'_>, version: &str) -> Option<(SchemaVersion, bool)> {
     let mut components = version.trim_start_matches(['v', 'V']).split('.');
     if top.get("openapi").is_none() {
         return (components.next() == Some("2")).then_some((SchemaVersion::Swagger2, true));
@@ -41,7 +41,7 @@ impl<'a> Context<'a> {
         let top = self.top();
         let paths = top.get("paths").and_then(|node| Some(self.resolve(&node)?.node));
         let Some(paths) = paths.filter(|node| node.value.is_object()) else {
-            self.without_paths(&top);
+            self.report_missing_paths(&top);
             return (operations, broken_count);
         };
         for (path, node) in paths.entries() {
@@ -57,7 +57,7 @@ impl<'a> Context<'a> {
             }
             self.operations_of(path, &path_item, &path_item, &mut operations, &mut broken_count);
         }
-        self.count_others(&top);
+        self.report_webhooks(&top);
         (operations, broken_count)
     }
 
@@ -85,8 +85,8 @@ impl<'a> Context<'a> {
                 );
                 continue;
             };
-            if let Some(callbacks) = node.get("callbacks").filter(|_| !self.told_callbacks) {
-                self.told_callbacks = true;
+            if let Some(callbacks) = node.get("callbacks").filter(|_| !self.callbacks_reported) {
+                self.callbacks_reported = true;
                 self.report(
                     codes::NOT_TOOLS,
                     &callbacks.pointer,
@@ -112,8 +112,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    fn without_paths(&mut self, top: &Node<'a>) {
-        self.count_others(top);
+    fn report_missing_paths(&mut self, top: &Node<'a>) {
+        self.report_webhooks(top);
         let pointer = top.pointer.clone();
         self.report(
             codes::NO_PATHS,
@@ -124,7 +124,7 @@ impl<'a> Context<'a> {
     }
 
     /// Reports webhooks, which are not tools.
-    fn count_others(&mut self, top: &Node<'a>) {
+    fn report_webhooks(&mut self, top: &Node<'a>) {
         if let Some(webhooks) =
             top.get("webhooks").filter(|node| node.object().is_some_and(|object| !object.is_empty()))
         {

@@ -9,7 +9,7 @@ use toolgen_core::schema::shape::Kind;
 use super::codes;
 use super::context::Context;
 use super::node::Node;
-use super::reference::{Broken, file_problem, target_of};
+use super::reference::{ResolveError, file_problem, target_of};
 
 /// Maximum number of levels of an example whose scalars are read as written.
 const MAX_LEVELS: usize = 64;
@@ -24,7 +24,7 @@ impl<'a> Context<'a> {
             let target = self.follow(&direct).ok().map(|target| target.node);
             match target {
                 Some(target) if target.pointer != direct.pointer => self.value_of(&target, shape),
-                _ => Some(self.as_written(&direct, shape)),
+                _ => Some(self.with_source_text(&direct, shape)),
             }
         });
         let is_present = |value: &Cow<'a, Value>| !value.is_null();
@@ -33,26 +33,26 @@ impl<'a> Context<'a> {
         }
         // JSON Schema has an array of values, OpenAPI a map of examples.
         let first_item = node.items("examples").into_iter().find(|item| !item.value.is_null());
-        first_item.map(|item| self.as_written(&item, shape)).or_else(|| {
+        first_item.map(|item| self.with_source_text(&item, shape)).or_else(|| {
             let members = node.members("examples");
             members.into_iter().find_map(|(_, example)| self.named_example(&example, shape).filter(is_present))
         })
     }
 
     /// Returns the value of an example, with scalars as source text where the shape is a string.
-    pub(super) fn as_written(&mut self, node: &Node<'a>, shape: &Shape) -> Cow<'a, Value> {
-        match self.files.has_written(&node.pointer) {
-            true => Cow::Owned(self.texts_in(node, shape, 0)),
+    pub(super) fn with_source_text(&mut self, node: &Node<'a>, shape: &Shape) -> Cow<'a, Value> {
+        match self.files.has_source_text(&node.pointer) {
+            true => Cow::Owned(self.source_texts_in(node, shape, 0)),
             false => Cow::Borrowed(node.value),
         }
     }
 
-    fn texts_in(&mut self, node: &Node<'a>, shape: &Shape, depth: usize) -> Value {
+    fn source_texts_in(&mut self, node: &Node<'a>, shape: &Shape, depth: usize) -> Value {
         let kind = self.resolved(shape).kind;
         match (node.value, &kind) {
             _ if depth > MAX_LEVELS => node.value.clone(),
             (Value::Array(_), Kind::Array(rules)) => {
-                node.listed().iter().map(|item| self.texts_in(item, &rules.items, depth + 1)).collect()
+                node.array_items().iter().map(|item| self.source_texts_in(item, &rules.items, depth + 1)).collect()
             }
             (Value::Object(members), Kind::Object(rules)) => {
                 let mut object = members.clone();
@@ -60,16 +60,16 @@ impl<'a> Context<'a> {
                     if let (Some(member), Some(value)) =
                         (node.get(field.wire_name()), object.get_mut(field.wire_name()))
                     {
-                        *value = self.texts_in(&member, &field.shape, depth + 1);
+                        *value = self.source_texts_in(&member, &field.shape, depth + 1);
                     }
                 }
                 Value::Object(object)
             }
             (value, Kind::String(_)) => {
-                self.files.written(value, &node.pointer).map_or_else(|| value.clone(), Value::from)
+                self.files.source_text(value, &node.pointer).map_or_else(|| value.clone(), Value::from)
             }
             (value, Kind::Enum(values)) => {
-                let source_text = self.files.written(value, &node.pointer);
+                let source_text = self.files.source_text(value, &node.pointer);
                 let matching = source_text.filter(|text| values.iter().any(|value| value.to_json() == **text));
                 matching.map_or_else(|| value.clone(), Value::from)
             }
@@ -82,7 +82,7 @@ impl<'a> Context<'a> {
             let target = self.follow(example).ok()?.node;
             return self.value_of(&target, shape);
         }
-        self.told_value(example, shape)
+        self.example_value(example, shape)
     }
 
     /// Returns the value at the target of a reference, which is an Example Object or the value itself.
@@ -90,13 +90,13 @@ impl<'a> Context<'a> {
         let is_example = ["value", "dataValue", "serializedValue", "externalValue"]
             .iter()
             .any(|key| target.get(key).is_some());
-        if is_example { self.told_value(target, shape) } else { Some(self.as_written(target, shape)) }
+        if is_example { self.example_value(target, shape) } else { Some(self.with_source_text(target, shape)) }
     }
 
     /// Returns the value of an example: as data, as the serialized string (OpenAPI 3.2), or as a file.
-    fn told_value(&mut self, example: &Node<'a>, shape: &Shape) -> Option<Cow<'a, Value>> {
+    fn example_value(&mut self, example: &Node<'a>, shape: &Shape) -> Option<Cow<'a, Value>> {
         if let Some(data) = example.get("dataValue").or_else(|| example.get("value")) {
-            return Some(self.as_written(&data, shape));
+            return Some(self.with_source_text(&data, shape));
         }
         // The type of a serialized scalar is ambiguous: `5` may be a number or a string.
         let parsed = example.text("serializedValue").and_then(|text| serde_json::from_str::<Value>(text).ok());
@@ -112,8 +112,8 @@ impl<'a> Context<'a> {
             Err(error) => error,
         };
         let (message, help) = match reason {
-            Broken::External(refused) => file_problem(refused),
-            Broken::Missing | Broken::Cycle => {
+            ResolveError::External(refused) => file_problem(refused),
+            ResolveError::Missing | ResolveError::Cycle => {
                 ("does not resolve", "correct it, or write the example as `value`")
             }
         };

@@ -13,7 +13,7 @@ use super::codes;
 use super::context::Context;
 use super::media::{self, Kind as Medium};
 use super::node::Node;
-use super::parameter::{style_of, without_null};
+use super::parameter::{style_of, remove_null};
 use super::xml::MAX_DEPTH;
 use crate::source::Pointer;
 
@@ -26,7 +26,7 @@ pub(super) fn fields_of(rules: &ObjectRules, codec: &Codec) -> ObjectRules {
             |name: &str| !parts.iter().any(|part| part.name == *name && !part.content_type.is_empty());
         let mut fields = rules.fields.to_vec();
         for field in fields.iter_mut().filter(|field| !field.required && is_text(field.wire_name())) {
-            without_null(&mut field.shape);
+            remove_null(&mut field.shape);
         }
         rules.fields = fields.into();
     }
@@ -63,7 +63,7 @@ impl<'a> Context<'a> {
             let encoding = encodings.as_ref().and_then(|node| node.get(&name));
             encoding.iter().for_each(|encoding| self.note_part_headers(encoding, kind));
             let content_type = encoding.as_ref().map_or("", |encoding| self.part_media_type(encoding));
-            let file = kind != Medium::Form && self.take_file(&mut field.shape, content_type, &media.pointer);
+            let file = kind != Medium::Form && self.convert_file(&mut field.shape, content_type, &media.pointer);
             let style = encoding.as_ref().filter(|_| !file && allows_styles).and_then(field_encoding);
             // The media type of a file may be a list.
             let (content_type, xml) = match &encoding {
@@ -76,7 +76,7 @@ impl<'a> Context<'a> {
                     let item_schema =
                         property.as_ref().and_then(|property| self.follow(property).ok()?.node.get("items"));
                     let schema = item_schema.or(property).map(|schema| (schema, name.as_str()));
-                    self.take_text(&mut field.shape, content_type, encoding, schema)
+                    self.value_encoding(&mut field.shape, content_type, encoding, schema)
                 }
                 _ => (content_type.to_owned(), None),
             };
@@ -97,7 +97,7 @@ impl<'a> Context<'a> {
         rules.fields = fields.into();
         if let (Extra::Of(shape), true) = (&rules.extra, kind != Medium::Form) {
             let mut shape = (**shape).clone();
-            if self.take_file(&mut shape, "", &media.pointer) {
+            if self.convert_file(&mut shape, "", &media.pointer) {
                 rules.extra = Extra::Of(shape.into());
                 let (name, content_type) = (Text::EMPTY, Text::EMPTY);
                 parts.push(Part { name, file: true, content_type, encoding: None });
@@ -141,7 +141,7 @@ impl<'a> Context<'a> {
     }
 
     /// Drops media types with line breaks, which would end the `Content-Type` header.
-    pub(super) fn of_one_line(&mut self, media: &mut Vec<(&'a str, Node<'a>)>) {
+    pub(super) fn drop_multiline_types(&mut self, media: &mut Vec<(&'a str, Node<'a>)>) {
         for (media_type, node) in media.extract_if(.., |(name, _)| name.trim().contains(char::is_control)) {
             self.report(
                 codes::BODY,
@@ -169,7 +169,7 @@ impl<'a> Context<'a> {
 
     /// Converts a shape that is a file, an array of files or a union with a file variant to the shape of a file
     /// argument. A union of a file and an object, which are indistinguishable, is kept and reported.
-    fn take_file(&mut self, shape: &mut Shape, content_type: &str, pointer: &Pointer) -> bool {
+    fn convert_file(&mut self, shape: &mut Shape, content_type: &str, pointer: &Pointer) -> bool {
         if self.is_file(shape, content_type) {
             *shape = file_shape(&shape.description, content_type);
             return true;
@@ -188,7 +188,7 @@ impl<'a> Context<'a> {
         for variant in &mut variants {
             let resolved_variant = self.resolved(variant);
             let is_file =
-                !matches!(resolved_variant.kind, Kind::Union(_)) && self.take_file(variant, content_type, pointer);
+                !matches!(resolved_variant.kind, Kind::Union(_)) && self.convert_file(variant, content_type, pointer);
             is_files.push(is_file);
         }
         if !is_files.contains(&true) {
@@ -218,7 +218,7 @@ impl<'a> Context<'a> {
 
     /// Returns the media type of the list that a value is encoded in, if any, and the XML encoding for its schema and
     /// name. If no type of the list can encode an array or an object, it becomes a string and is reported.
-    fn take_text(
+    fn value_encoding(
         &mut self,
         shape: &mut Shape,
         list: &str,
@@ -245,17 +245,17 @@ impl<'a> Context<'a> {
         if let Kind::Array(rules) = &mut shape.kind {
             // Each item is encoded separately.
             let mut items = (*rules.items).clone();
-            self.take_text(&mut items, first_type, encoding, None);
+            self.value_encoding(&mut items, first_type, encoding, None);
             rules.items = items.into();
         } else {
             *shape = document_shape(&shape.description, first_type);
-            self.not_written(first_type, &encoding.pointer, "the argument is the complete text");
+            self.report_not_encodable(first_type, &encoding.pointer, "the argument is the complete text");
         }
         (first_type.to_owned(), None)
     }
 
     /// Returns the encoding of a value as a document of a media type. XML follows the schema of the media type.
-    pub(super) fn content(
+    pub(super) fn content_encoding(
         &mut self,
         shape: &mut Shape,
         media_type: &str,
@@ -263,7 +263,7 @@ impl<'a> Context<'a> {
         name: &str,
     ) -> Encoding {
         let schema = media.get("schema").map(|schema| (schema, name));
-        let (_, xml) = self.take_text(shape, media_type, media, schema);
+        let (_, xml) = self.value_encoding(shape, media_type, media, schema);
         xml.map_or_else(|| Encoding::Content(media_type.to_owned().into()), Encoding::Xml)
     }
 
@@ -274,7 +274,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    pub(super) fn not_written(&mut self, media_type: &str, pointer: &Pointer, instead: &str) {
+    pub(super) fn report_not_encodable(&mut self, media_type: &str, pointer: &Pointer, instead: &str) {
         self.report(
             codes::BODY,
             pointer,
@@ -284,7 +284,7 @@ impl<'a> Context<'a> {
     }
 
     /// Describes a file whose schema describes a decoded value: for example, a signed or encrypted document.
-    pub(super) fn encoded_told(&mut self, shape: &Shape, media_type: &str) -> Text {
+    pub(super) fn encoded_description(&mut self, shape: &Shape, media_type: &str) -> Text {
         let object = self.resolved(shape);
         let existing = [&shape.description, &object.description].into_iter().find(|text| !text.is_empty());
         let existing =
@@ -305,7 +305,7 @@ impl<'a> Context<'a> {
         };
         // A string with a binary media type is a file.
         let declares_file = |media_type: &str| {
-            declares_file(media_type) && (media_type.contains(media::BYTES) || !media::may_be_texts(media_type))
+            declares_file(media_type) && (media_type.contains(media::BYTES) || !media::may_be_text(media_type))
         };
         rules.format == *"binary"
             || (rules.content_encoding.is_empty()
@@ -333,8 +333,8 @@ impl<'a> Context<'a> {
 
 fn field_encoding(node: &Node<'_>) -> Option<Encoding> {
     let style = node.text("style").and_then(|text| style_of(text, Location::Query));
-    let explode = node.stated("explode");
-    let allow_reserved = node.flag("allowReserved");
+    let explode = node.boolean("explode");
+    let allow_reserved = node.is_true("allowReserved");
     if style.is_none() && explode.is_none() && !allow_reserved {
         return None;
     }
@@ -354,11 +354,11 @@ pub(super) fn text_shape(shape: Shape) -> Shape {
 
 /// Returns the shape of a complete document that the model writes itself.
 pub(super) fn document_shape(message: &str, media_type: &str) -> Shape {
-    let description = described(message, &format!("A text of the type {media_type}."));
+    let description = with_hint(message, &format!("A text of the type {media_type}."));
     Shape { description, ..Shape::of(Kind::String(StringRules::ANY)) }
 }
 
-fn described(text: &str, addition: &str) -> Text {
+fn with_hint(text: &str, addition: &str) -> Text {
     let text = text.trim();
     if text.is_empty() { addition.to_owned().into() } else { format!("{text} ({addition})").into() }
 }
@@ -366,7 +366,7 @@ fn described(text: &str, addition: &str) -> Text {
 /// Returns the shape of a body whose schema is a string and whose media type is binary: text or a file is accepted.
 pub(super) fn text_or_file_shape(text: Shape, allowed: &str) -> Shape {
     let description =
-        described(&text.description, &format!("A text, or a file: {}.", file_argument_help(true, true)));
+        with_hint(&text.description, &format!("A text, or a file: {}.", file_argument_help(true, true)));
     let text = Shape { description: Text::EMPTY, ..text_shape(text) };
     let variants = vec![text, file_shape("", allowed)].into();
     let union = UnionRules { mode: UnionMode::Any, variants, discriminator: None };
@@ -376,8 +376,8 @@ pub(super) fn text_or_file_shape(text: Shape, allowed: &str) -> Shape {
 /// Returns the shape of a file argument: see [`FILE_FIELDS`]. If several media types or ranges are
 /// allowed, the model sets the type.
 pub(super) fn file_shape(message: &str, allowed: &str) -> Shape {
-    let allows_text = allowed.is_empty() || allowed.split(',').any(media::may_be_texts);
-    let description = described(message, &format!("A file: {}.", file_argument_help(allows_text, true)));
+    let allows_text = allowed.is_empty() || allowed.split(',').any(media::may_be_text);
+    let description = with_hint(message, &format!("A file: {}.", file_argument_help(allows_text, true)));
     let is_single = !allowed.is_empty() && !allowed.contains([',', '*']);
     let is_any = allowed.is_empty() || allowed.split(',').any(|name| name.trim() == "*/*");
     let media_type = match is_any {

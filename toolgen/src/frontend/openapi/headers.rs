@@ -25,7 +25,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the declared headers that a model sees.
-    pub(super) fn told_headers(&mut self, operation: &Node<'a>) -> List<Text> {
+    pub(super) fn shown_headers(&mut self, operation: &Node<'a>) -> List<Text> {
         let declared = self.declared_headers(operation).into_iter().map(|(name, _)| name);
         declared
             .filter(|name| is_informative_header(name))

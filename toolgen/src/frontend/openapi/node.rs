@@ -42,13 +42,13 @@ impl<'a> Node<'a> {
     }
 
     /// Whether the member with this key is `true` or an equivalent.
-    pub(super) fn flag(&self, key: &str) -> bool {
-        self.stated(key) == Some(true)
+    pub(super) fn is_true(&self, key: &str) -> bool {
+        self.boolean(key) == Some(true)
     }
 
     /// Returns the boolean with this key: `true` or `false`, also as a string or a boolean of YAML 1.1 (`yes`, `off`).
     /// `None` if the member is absent or has another value.
-    pub(super) fn stated(&self, key: &str) -> Option<bool> {
+    pub(super) fn boolean(&self, key: &str) -> Option<bool> {
         match self.value.as_object()?.get(key)? {
             Value::Bool(flag) => Some(*flag),
             Value::String(text) => match text.trim().to_ascii_lowercase().as_str() {
@@ -82,11 +82,11 @@ impl<'a> Node<'a> {
 
     /// Returns the items of the array with this key.
     pub(super) fn items(&self, key: &str) -> Vec<Node<'a>> {
-        self.get(key).map(|array| array.listed()).unwrap_or_default()
+        self.get(key).map(|array| array.array_items()).unwrap_or_default()
     }
 
     /// Returns the items of this array.
-    pub(super) fn listed(&self) -> Vec<Node<'a>> {
+    pub(super) fn array_items(&self) -> Vec<Node<'a>> {
         let Some(items) = self.value.as_array() else { return Vec::new() };
         items
             .iter()

@@ -11,12 +11,12 @@ use toolgen_core::{List, Text, ToolName, ToolSpec};
 
 use super::arguments::{Arguments, arguments};
 use super::codes;
-use super::context::{Context, LeftOut};
+use super::context::{Context, Omitted};
 use super::names::operation_name;
 use super::node::Node;
 use super::parameter::Param;
 use super::path::Template;
-use super::server::{has_dots, network};
+use super::server::{has_dot_segments, network};
 use crate::frontend::effects_of_method;
 use crate::selection::Entry;
 
@@ -47,7 +47,7 @@ impl Operation<'_> {
             title: self.title(),
             fallback: operation_name(&self.method, self.path),
             groups: self.groups.clone(),
-            deprecated: self.node.flag("deprecated"),
+            deprecated: self.node.is_true("deprecated"),
         }
     }
 
@@ -60,12 +60,12 @@ impl Operation<'_> {
 impl<'a> Context<'a> {
     /// Compiles one operation, or reports that it is omitted: a tool that cannot send what the operation requires is
     /// worse than no tool.
-    pub(super) fn operation(
+    pub(super) fn compile_operation(
         &mut self,
         operation: &Operation<'a>,
         name: ToolName,
     ) -> Option<(ToolSpec, RequestPlan)> {
-        let result = self.compiled(operation, name);
+        let result = self.try_compile(operation, name);
         let cause = std::mem::take(&mut self.cause);
         if result.is_err() {
             let cause = if cause.is_empty() { cause } else { format!(": {cause}") };
@@ -80,41 +80,41 @@ impl<'a> Context<'a> {
     }
 
     /// Compiles one operation to a tool whose named shapes are not attached yet.
-    fn compiled(
+    fn try_compile(
         &mut self,
         operation: &Operation<'a>,
         name: ToolName,
-    ) -> Result<(ToolSpec, RequestPlan), LeftOut> {
+    ) -> Result<(ToolSpec, RequestPlan), Omitted> {
         let node = &operation.node;
         let mut template = Template::parse(operation.path);
         self.note_fragment(&template, node);
-        self.keeps_place(&template, node)?;
+        self.check_path(&template, node)?;
         self.note_responses(node);
         self.broken = Some(0);
         let params = self.parameters(&operation.path_item, node, &mut template);
         let body = self.body(&operation.path_item, node, &operation.method);
         // The part that the dangling reference names may be required.
         if self.broken.take() > Some(0) {
-            return Err(LeftOut);
+            return Err(Omitted);
         }
         let body = body?;
         let (params, security) = self.split_credentials(params, node);
         let (params, idempotency_key) = split_idempotency_key(params);
         let files = if body.as_ref().is_some_and(|body| body.files) { Files::Read } else { Files::None };
-        let returned = self.returned(node);
+        let results = self.results(node);
         let Arguments { input, parameters, body, example } = arguments(params, body);
         let servers = self.servers(node, &operation.path_item);
         let effects = Effects { network: network(&servers), files, ..effects_of_method(&operation.method) };
         let mut spec = ToolSpec {
             name,
-            returns: Text::from(returned.description),
+            returns: Text::from(results.description),
             examples: example.iter().map(example_call).collect(),
             input: input.into(),
-            output_may_differ: returned.shape.is_some(),
-            output: returned.shape.map(Into::into),
+            output_may_differ: results.shape.is_some(),
+            output: results.shape.map(Into::into),
             scopes: vec![Text::Static(if effects.read_only { "read" } else { "write" })].into(),
             effects,
-            ..described(operation)
+            ..base_spec(operation)
         };
         let plan = RequestPlan {
             method: operation.method.clone().into(),
@@ -125,10 +125,10 @@ impl<'a> Context<'a> {
             body,
             security,
             idempotency_key,
-            pagination: returned.linked.then(|| Pagination::new(NextPage::Link)),
-            accept: returned.accept.into(),
-            xml_response: returned.answer,
-            headers: self.told_headers(node),
+            pagination: results.linked.then(|| Pagination::new(NextPage::Link)),
+            accept: results.accept.into(),
+            xml_response: results.xml_response,
+            headers: self.shown_headers(node),
             redirects: self.redirects(node),
             ..RequestPlan::EMPTY
         };
@@ -150,18 +150,18 @@ impl<'a> Context<'a> {
 
     /// Rejects a path with dot segments: clients resolve them, so the request would go to another path than the
     /// document shows. Reports a `*` after a placeholder, which only routers understand.
-    fn keeps_place(&mut self, template: &Template, operation: &Node<'a>) -> Result<(), LeftOut> {
+    fn check_path(&mut self, template: &Template, operation: &Node<'a>) -> Result<(), Omitted> {
         let path = &template.path;
-        if has_dots(path) {
+        if has_dot_segments(path) {
             let reason = format!("`{path}` has a segment of dots, which clients resolve");
-            self.because(reason.clone());
+            self.set_cause(reason.clone());
             self.report(
                 codes::PATH_PARAMETER,
                 &operation.pointer,
                 format!("{reason}; the operation is left out"),
                 "write the intended path, without `.` and `..`",
             );
-            return Err(LeftOut);
+            return Err(Omitted);
         }
         if path.contains("}*") {
             self.report(
@@ -198,7 +198,7 @@ impl<'a> Context<'a> {
         let mut scheme_ids = Vec::new();
         let mut is_required = false;
         for param in params {
-            let id = self.schemes.credential(&param, |id| is_undeclared || is_named(&security, id));
+            let id = self.schemes.scheme_for(&param, |id| is_undeclared || is_named(&security, id));
             match id.map(str::to_owned) {
                 Some(id) => {
                     is_required |= param.required;
@@ -214,7 +214,7 @@ impl<'a> Context<'a> {
                     &format!(
                         "declare the scheme under `{}` and name it under `security`; as it is, only \
                          `HttpEngineBuilder::header` can send it",
-                        self.place_of("securitySchemes")
+                        self.components_key("securitySchemes")
                     ),
                 ),
                 None => remaining.push(param),
@@ -249,22 +249,22 @@ fn is_credential(param: &Param) -> bool {
 }
 
 /// Returns a specification with the document's descriptions of the operation.
-fn described(operation: &Operation<'_>) -> ToolSpec {
+fn base_spec(operation: &Operation<'_>) -> ToolSpec {
     let summary = operation.node.prose("summary");
-    let joined_prose = |node: &Node<'_>| joined(&node.prose("summary"), &node.prose("description"));
+    let joined_prose = |node: &Node<'_>| join_descriptions(&node.prose("summary"), &node.prose("description"));
     let candidates = [joined_prose(&operation.node), joined_prose(&operation.path_item), operation.title()];
     let description = candidates.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
     ToolSpec {
         label: summary.into_owned().into(),
         description: description.into(),
         category: operation.category.to_owned().into(),
-        deprecated: operation.node.flag("deprecated").then_some(Text::EMPTY),
+        deprecated: operation.node.is_true("deprecated").then_some(Text::EMPTY),
         ..ToolSpec::EMPTY
     }
 }
 
 /// Joins a summary and a description, without repetition.
-fn joined(summary: &str, description: &str) -> String {
+fn join_descriptions(summary: &str, description: &str) -> String {
     let description = without_heading(description);
     let words_of = |text: &str| -> Vec<String> {
         let words = text.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -313,7 +313,7 @@ fn example_call(arguments: &Value) -> Example {
 
 #[cfg(test)]
 mod tests {
-    use super::joined;
+    use super::join_descriptions;
 
     #[test]
     fn summary_repeated_in_the_description_is_dropped() {
@@ -348,7 +348,7 @@ mod tests {
             ("Get a pet", "", "Get a pet"),
             ("Pets", "All about pets.", "Pets\n\nAll about pets."),
         ] {
-            assert_eq!(joined(summary, description), text);
+            assert_eq!(join_descriptions(summary, description), text);
         }
     }
 }

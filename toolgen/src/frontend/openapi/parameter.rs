@@ -13,7 +13,7 @@ use super::codes;
 use super::context::Context;
 use super::node::Node;
 use super::path::Template;
-use super::reference::{Broken, Resolved};
+use super::reference::{ResolveError, Resolved};
 
 /// A parameter of a request.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ impl<'a> Context<'a> {
         let mut ids = BTreeSet::new();
         for node in self.list(node, "parameters") {
             let Some(resolved) = self.resolve_parameter(&node) else { continue };
-            if self.is_of_body(&resolved.node) {
+            if self.is_body_parameter(&resolved.node) {
                 continue;
             }
             if resolved.node.text("in") == Some("querystring") {
@@ -128,10 +128,10 @@ impl<'a> Context<'a> {
             Ok(resolved) => return Some(resolved),
             Err(broken) => broken,
         };
-        let consequence = if matches!(reason, Broken::External(_)) {
+        let consequence = if matches!(reason, ResolveError::External(_)) {
             "; that parameter is left out"
         } else {
-            self.costs_operation(&reason, &text);
+            self.record_missing_part(&reason, &text);
             ""
         };
         self.report_broken(reason, &text, &node.pointer, consequence);
@@ -170,18 +170,18 @@ impl<'a> Context<'a> {
             return None;
         }
         let (encoding, mut shape) = self.parameter_value(node, name, location);
-        self.parameter_remarks(resolved, &mut shape);
+        self.apply_annotations(resolved, &mut shape);
         if location == Location::Path && matches!(encoding, Encoding::Style { .. }) {
-            fill_segment(&mut shape);
+            forbid_empty_segment(&mut shape);
         }
-        if let (Some(value), None) = (node.get("required"), node.stated("required")) {
+        if let (Some(value), None) = (node.get("required"), node.boolean("required")) {
             let message =
                 format!("`required` must be true or false, not {}; `{name}` is optional", value.value);
             self.parameter_problem(node, &message, "write `required: true`");
         }
-        let required = location == Location::Path || node.flag("required");
+        let required = location == Location::Path || node.is_true("required");
         if !required && matches!(encoding, Encoding::Style { .. }) {
-            without_null(&mut shape);
+            remove_null(&mut shape);
         }
         Some(Param { name: name.to_owned(), location, required, encoding, shape, is_querystring: false })
     }
@@ -208,17 +208,17 @@ impl<'a> Context<'a> {
     /// Returns the encoding and the shape of the value.
     fn parameter_value(&mut self, node: &Node<'a>, name: &str, location: Location) -> (Encoding, Shape) {
         if let Some(schema) = node.get("schema") {
-            self.note_newer(node, "schema");
-            return (self.style(node, location), self.shape_within(node, &schema, name));
+            self.note_newer_keyword(node, "schema");
+            return (self.style_encoding(node, location), self.parameter_shape(node, &schema, name));
         }
         self.note_malformed_content(node.get("content").as_ref());
         if let Some((media_type, media)) = node.members("content").into_iter().next() {
             let mut shape = media.get("schema").map_or(Shape::ANY, |schema| self.shape_of(&schema, name));
-            let encoding = self.content(&mut shape, media_type, &media, name);
+            let encoding = self.content_encoding(&mut shape, media_type, &media, name);
             return (encoding, shape);
         }
         let shape = self.own_shape(node, name);
-        (self.style(node, location), shape)
+        (self.style_encoding(node, location), shape)
     }
 
     /// Returns the shape of a parameter that contains the keywords of its schema, as in Swagger 2.0.
@@ -235,16 +235,16 @@ impl<'a> Context<'a> {
         if own_type { self.shape_of(node, name) } else { any_string() }
     }
 
-    fn style(&mut self, node: &Node<'a>, location: Location) -> Encoding {
+    fn style_encoding(&mut self, node: &Node<'a>, location: Location) -> Encoding {
         if self.is_swagger() && !["style", "explode"].iter().any(|key| node.get(key).is_some()) {
-            return self.collected(node, location);
+            return self.collection_encoding(node, location);
         }
         let default = match location {
             Location::Path | Location::Header => Style::Simple,
             Location::Query | Location::Cookie => Style::Form,
         };
         let mut style = default;
-        let mut explode = node.stated("explode");
+        let mut explode = node.boolean("explode");
         if let Some(text) = node.text("style") {
             match style_of(text, location) {
                 Some(defined) => style = defined,
@@ -268,7 +268,7 @@ impl<'a> Context<'a> {
         // `deepObject` is defined only with `explode`.
         let explode = style == Style::DeepObject || explode.unwrap_or(style == Style::Form);
         let allow_reserved = match location {
-            Location::Query => node.flag("allowReserved"),
+            Location::Query => node.is_true("allowReserved"),
             Location::Cookie => node.text("style") == Some("cookie"),
             Location::Path | Location::Header => false,
         };
@@ -276,7 +276,7 @@ impl<'a> Context<'a> {
     }
 
     /// Applies the parameter's own annotations, which take precedence over the schema's.
-    pub(super) fn parameter_remarks(&mut self, resolved: &Resolved<'a>, shape: &mut Shape) {
+    pub(super) fn apply_annotations(&mut self, resolved: &Resolved<'a>, shape: &mut Shape) {
         let node = &resolved.node;
         if shape.kind == Kind::Never {
             *shape = Shape::ANY;
@@ -285,12 +285,12 @@ impl<'a> Context<'a> {
         if !prose.is_empty() {
             shape.description = shape.choices.explain(&prose).into();
         }
-        shape.deprecated |= node.flag("deprecated");
+        shape.deprecated |= node.is_true("deprecated");
         if shape.examples.is_empty() {
             // Swagger 2.0 has no keyword for the example of a parameter; this is a common extension.
             let extension = node.get("x-example");
             let example = self.first_example(node, shape);
-            let example = example.or_else(|| extension.map(|extension| self.as_written(&extension, shape)));
+            let example = example.or_else(|| extension.map(|extension| self.with_source_text(&extension, shape)));
             let short_example = example.filter(|value| value.to_string().len() <= 256);
             shape.examples = short_example.map_or(List::EMPTY, |example| vec![Literal::of(&example)].into());
         }
@@ -303,7 +303,7 @@ fn has_own_type(node: &Node<'_>) -> bool {
 }
 
 /// Removes `null` and the empty array, which have no representation in a path: a segment would be missing.
-fn fill_segment(shape: &mut Shape) {
+fn forbid_empty_segment(shape: &mut Shape) {
     shape.nullable = false;
     if let Kind::Array(rules) = &mut shape.kind {
         rules.min_items = rules.min_items.max(Some(1));
@@ -312,7 +312,7 @@ fn fill_segment(shape: &mut Shape) {
 
 /// Removes `null` from an optional value that is sent as text. `null` has no representation (RFC 6570, 2.3), so the
 /// request is the same as without the value.
-pub(super) fn without_null(shape: &mut Shape) {
+pub(super) fn remove_null(shape: &mut Shape) {
     if let Kind::Enum(values) = &mut shape.kind {
         let non_null: Vec<Literal> = values.iter().filter(|value| **value != Literal::Null).cloned().collect();
         if non_null.is_empty() {

@@ -70,7 +70,7 @@ impl Template {
     /// Rewrites placeholders to the names of the declared parameters that match them: `{petID}` becomes
     /// `{petId}`, `{id:int}` and `{+id}` become `{id}`. The flag of a parameter says whether its style writes a prefix
     /// before the value.
-    pub(super) fn adopt(&mut self, declared: &[(&str, bool)]) {
+    pub(super) fn rename_placeholders(&mut self, declared: &[(&str, bool)]) {
         let names: Vec<&str> = declared.iter().map(|(name, _)| *name).collect();
         let mut path = String::with_capacity(self.path.len());
         for piece in pieces(&self.path) {
@@ -90,7 +90,7 @@ impl Template {
                 self.wildcards.insert(name.to_owned());
             }
             if name != raw && !declared.contains(&(name, true)) {
-                path.push_str(&expression.before(name));
+                path.push_str(&expression.prefix(name));
             }
             path.push_str(&format!("{{{name}}}"));
         }
@@ -99,7 +99,7 @@ impl Template {
 
     /// Rewrites segments of other notations, `:id` and `<id>`, as placeholders, if the parameters are declared and
     /// have no other placeholder. Returns the original segments and their replacements.
-    pub(super) fn place(&mut self, declared: &[(&str, bool)]) -> Vec<(String, String)> {
+    pub(super) fn rewrite_segments(&mut self, declared: &[(&str, bool)]) -> Vec<(String, String)> {
         let mut rewritten = Vec::new();
         let mut segments: Vec<String> = self.path.split('/').map(str::to_owned).collect();
         for segment in &mut segments {
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn placeholders_follow_the_declaration() {
         let mut template = Template::parse("/a/{petID}/{x}");
-        template.adopt(&[("pet_id", false), ("x", false)]);
+        template.rename_placeholders(&[("pet_id", false), ("x", false)]);
         assert_eq!(template.names(), ["pet_id", "x"]);
         let mut ambiguous = Template::parse("/a/{petID}");
         ambiguous.adopt(&[("pet_id", false), ("petId", false)]);
@@ -202,13 +202,13 @@ mod tests {
             ("/a/{other:int}", "/a/{other}", &[]),
         ] {
             let mut template = Template::parse(key);
-            template.adopt(&[("id", false)]);
+            template.rename_placeholders(&[("id", false)]);
             let found: Vec<&str> = template.wildcards.iter().map(String::as_str).collect();
             assert_eq!((template.path.as_str(), found.as_slice()), (path, wildcards), "{key}");
         }
         // These characters may be part of a declared name.
         let mut template = Template::parse("/a/{id*}/{x}{.y}{;z}");
-        template.adopt(&[("id*", false), ("x", false), ("y", true), ("z", true)]);
+        template.rename_placeholders(&[("id*", false), ("x", false), ("y", true), ("z", true)]);
         assert_eq!(template.path, "/a/{id*}/{x}{y}{z}");
         assert!(template.is_wildcard("id*"));
     }
@@ -217,7 +217,7 @@ mod tests {
     fn other_placeholder_notations_are_recognized() {
         let declared = &[("id", false), ("rest", false), ("x", false)];
         let mut template = Template::parse("/a/:id/<path:rest>/:other/{x}/:x/b:id");
-        let found = template.place(declared);
+        let found = template.rewrite_segments(declared);
         assert_eq!(template.path, "/a/{id}/{rest}/:other/{x}/:x/b:id");
         assert_eq!(found.len(), 2);
         assert!(template.is_wildcard("rest") && !template.is_wildcard("id"));

@@ -26,7 +26,7 @@ impl<'a> Context<'a> {
             return Vec::new();
         };
         let mut shape = media.get("schema").map_or(Shape::ANY, |schema| self.shape_of(&schema, name));
-        let required = node.flag("required");
+        let required = node.is_true("required");
         let param = |name: &str, required, encoding, shape| Param {
             name: name.to_owned(),
             location: Location::Query,
@@ -35,9 +35,9 @@ impl<'a> Context<'a> {
             shape,
             is_querystring: false,
         };
-        self.parameter_remarks(resolved, &mut shape);
+        self.apply_annotations(resolved, &mut shape);
         if media::kind(media_type) != Medium::Form {
-            let encoding = self.content(&mut shape, media_type, &media, name);
+            let encoding = self.content_encoding(&mut shape, media_type, &media, name);
             return vec![Param { is_querystring: true, ..param(name, required, encoding, shape) }];
         }
         let object = self.resolved(&shape);

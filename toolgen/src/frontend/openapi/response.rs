@@ -6,7 +6,7 @@ use toolgen_core::schema::shape::{Kind, Title, read::any_of};
 use toolgen_core::spec::plan::Xml;
 use toolgen_core::{List, Shape};
 
-use super::body::list_of;
+use super::body::array_of;
 use super::context::Context;
 use super::media;
 use super::node::Node;
@@ -17,7 +17,7 @@ use super::xml::MAX_DEPTH;
 const MAX_ACCEPT: usize = 256;
 
 /// The documented results of an operation.
-pub(super) struct Returned {
+pub(super) struct Results {
     /// The shape of a successful result, unless it may be any value.
     pub(super) shape: Option<Shape>,
     /// The encoding of an XML result.
@@ -32,7 +32,7 @@ pub(super) struct Returned {
 
 impl<'a> Context<'a> {
     /// Reads the results of an operation from its 2xx responses, else from redirects, else from `default`.
-    pub(super) fn returned(&mut self, operation: &Node<'a>) -> Returned {
+    pub(super) fn results(&mut self, operation: &Node<'a>) -> Results {
         let responses = operation.get("responses").and_then(|node| self.resolve(&node));
         let responses = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
         let selected = successes(&responses);
@@ -54,7 +54,7 @@ impl<'a> Context<'a> {
             shapes.extend(shape.filter(|shape| !shapes.contains(shape)));
         }
         let shape = any_of(shapes).filter(|shape| *shape != Shape::ANY);
-        Returned { shape, xml_response, accept: accept(&types), linked, description }
+        Results { shape, xml_response, accept: accept_header(&types), linked, description }
     }
 
     /// Returns the redirects that are results and are not followed: all declared redirects if the operation has no 2xx
@@ -119,9 +119,9 @@ impl<'a> Context<'a> {
         types: &mut Vec<&'a str>,
     ) -> Vec<(&'a str, Node<'a>)> {
         let Some(content) = response.get("content") else {
-            return if self.is_swagger() { self.produced(operation, response, types) } else { Vec::new() };
+            return if self.is_swagger() { self.response_media_types(operation, response, types) } else { Vec::new() };
         };
-        self.note_newer(response, "content");
+        self.note_newer_keyword(response, "content");
         let content = self.resolve(&content).map(|resolved| resolved.node);
         self.note_malformed_content(content.as_ref());
         let media = content.map(|content| content.entries()).unwrap_or_default();
@@ -137,10 +137,10 @@ impl<'a> Context<'a> {
         let node = self.resolve(node)?.node;
         if media::kind(name) == Lines {
             let shape = self.content_shape(&node);
-            return (shape != Shape::ANY).then(|| self.lines(shape));
+            return (shape != Shape::ANY).then(|| self.lines_shape(shape));
         }
         if media::kind(name) == Events {
-            return node.get("itemSchema").map(|schema| list_of(self.event(&schema)));
+            return node.get("itemSchema").map(|schema| array_of(self.event(&schema)));
         }
         let schema = node.get("schema")?;
         let shape = self.shape_of(&schema, "");
@@ -269,7 +269,7 @@ fn rank(media_type: &str) -> usize {
 
 /// Returns the `Accept` header: JSON first, the rest in the document's order, with lower weights for less preferred
 /// types.
-fn accept(types: &[&str]) -> String {
+fn accept_header(types: &[&str]) -> String {
     let is_legal =
         |name: &str| name.contains('/') && name.chars().all(|char| matches!(char, ' '..='~') && char != ',');
     let mut sorted: Vec<&str> = types.iter().copied().filter(|name| is_legal(name)).collect();

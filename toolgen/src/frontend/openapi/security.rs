@@ -8,13 +8,13 @@ use super::codes;
 use super::context::{Context, Schemes};
 use super::node::Node;
 use super::parameter::Param;
-use super::reference::Broken;
+use super::reference::ResolveError;
 use crate::selection::is_variable;
 use crate::source::Pointer;
 
 impl Schemes {
     /// Returns the first acceptable scheme whose credential is sent in the location of a parameter.
-    pub(super) fn credential(&self, param: &Param, accept: impl Fn(&str) -> bool) -> Option<&str> {
+    pub(super) fn scheme_for(&self, param: &Param, accept: impl Fn(&str) -> bool) -> Option<&str> {
         let name = param.name.as_str();
         let matches = |placement: &Placement| match (placement, param.location) {
             (Placement::Header(header), Location::Header) => header.eq_ignore_ascii_case(name),
@@ -53,7 +53,7 @@ impl<'a> Context<'a> {
                 Ok(resolved) => resolved,
                 Err((reason, text)) => {
                     self.report_broken(reason, &text, &node.pointer, "");
-                    if matches!(reason, Broken::External(_)) {
+                    if matches!(reason, ResolveError::External(_)) {
                         self.schemes.external.insert(id.to_owned(), text);
                     }
                     continue;
@@ -216,7 +216,7 @@ impl<'a> Context<'a> {
             ),
             None => (
                 format!("no security scheme `{id}` is usable; this alternative is left out"),
-                format!("declare it under `{}`", self.place_of("securitySchemes")),
+                format!("declare it under `{}`", self.components_key("securitySchemes")),
             ),
         };
         self.report(codes::SECURITY, pointer, message, &help);

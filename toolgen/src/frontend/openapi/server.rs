@@ -14,7 +14,7 @@ impl<'a> Context<'a> {
     /// Returns the servers of an operation, or else of its path, or else of the document, or else `/`.
     pub(super) fn servers(&mut self, operation: &Node<'a>, path_item: &Node<'a>) -> List<Server> {
         if self.is_swagger() {
-            return self.hosts(operation);
+            return self.swagger_servers(operation);
         }
         for node in [operation, path_item] {
             let servers = self.servers_at(node);
@@ -86,7 +86,7 @@ impl<'a> Context<'a> {
             );
             return None;
         };
-        let without_user_info = self.anonymous(url, &node.pointer);
+        let without_user_info = self.remove_credentials(url, &node.pointer);
         let url = without_user_info.as_str();
         let mut variables: Vec<ServerVariable> = Vec::new();
         let declared = node.members("variables");
@@ -106,14 +106,14 @@ impl<'a> Context<'a> {
         let with_defaults = variables.iter().fold(url.to_owned(), |url, variable| {
             url.replace(&format!("{{{}}}", variable.name), &variable.default)
         });
-        self.note_unlikely(url, &with_defaults, node);
+        self.note_invalid_url(url, &with_defaults, node);
         Some(Server { url: url.to_owned().into(), variables: variables.into() })
     }
 
     /// Reads a variable. Returns `None` if it has no default, so that it must be set before a call.
     fn variable(&mut self, name: &str, node: &Node<'a>) -> Option<ServerVariable> {
         let allowed = node.items("enum");
-        let mut read_scalar = |node: &Node<'a>| self.scalar(node).map(|text| self.anonymous(&text, &node.pointer));
+        let mut read_scalar = |node: &Node<'a>| self.scalar(node).map(|text| self.remove_credentials(&text, &node.pointer));
         let allowed: Vec<String> = allowed.iter().filter_map(&mut read_scalar).collect();
         let declared_default = node.get("default").and_then(|node| read_scalar(&node));
         let default = declared_default.clone().or_else(|| allowed.first().cloned());
@@ -125,7 +125,7 @@ impl<'a> Context<'a> {
             (Some(declared_default), _) if !allowed.is_empty() && !allowed.contains(declared_default) => {
                 Some(format!("has the default `{declared_default}`, which is not one of its values; it is used"))
             }
-            (Some(declared_default), _) if declared_default.contains(['?', '#', '\\']) || has_dots(declared_default) => {
+            (Some(declared_default), _) if declared_default.contains(['?', '#', '\\']) || has_dot_segments(declared_default) => {
                 Some(format!("has the default `{declared_default}`, which changes more of the URL than its own part"))
             }
             _ => None,
@@ -144,14 +144,14 @@ impl<'a> Context<'a> {
     }
 
     /// Reports a URL that no request can be sent to, even with the defaults of its variables.
-    fn note_unlikely(&mut self, url: &str, with_defaults: &str, node: &Node<'a>) {
+    fn note_invalid_url(&mut self, url: &str, with_defaults: &str, node: &Node<'a>) {
         let defect = if has_no_host(with_defaults) {
             format!("`{with_defaults}` has no host")
-        } else if let Some(host) = unlikely_host(with_defaults) {
+        } else if let Some(host) = invalid_host(with_defaults) {
             format!("`{host}` is not a host")
-        } else if let Some(scheme) = other_scheme(url) {
+        } else if let Some(scheme) = unsupported_scheme(url) {
             format!("requests are sent by http and https, not by `{scheme}`")
-        } else if url.contains("//") && has_dots(url) {
+        } else if url.contains("//") && has_dot_segments(url) {
             "the path of the server has a segment of dots, which clients resolve".to_owned()
         } else {
             return;
@@ -183,7 +183,7 @@ impl<'a> Context<'a> {
 
     /// Returns the source text of a scalar.
     fn scalar(&self, node: &Node<'a>) -> Option<String> {
-        let source_text = || self.files.written(node.value, &node.pointer).map(str::to_owned);
+        let source_text = || self.files.source_text(node.value, &node.pointer).map(str::to_owned);
         match node.value {
             Value::String(text) => Some(text.clone()),
             Value::Number(_) | Value::Bool(_) => Some(source_text().unwrap_or_else(|| node.value.to_string())),
@@ -211,7 +211,7 @@ fn has_no_host(url: &str) -> bool {
 }
 
 /// Returns the host and the port of a URL if they are invalid, as in `https://<your-host>:<port>`.
-fn unlikely_host(url: &str) -> Option<&str> {
+fn invalid_host(url: &str) -> Option<&str> {
     let (_, after_scheme) = url.split_once("://")?;
     let host = after_scheme.split(['/', '?', '#']).next()?.rsplit('@').next()?;
     // A placeholder may have any value.
@@ -227,7 +227,7 @@ fn unlikely_host(url: &str) -> Option<&str> {
 }
 
 /// Returns the scheme of a URL if it is not supported. WebSockets are reported elsewhere.
-fn other_scheme(url: &str) -> Option<&str> {
+fn unsupported_scheme(url: &str) -> Option<&str> {
     let (scheme, after_scheme) = url.split_once(':')?;
     let is_scheme = scheme.starts_with(|char: char| char.is_ascii_alphabetic())
         && scheme.chars().all(|char| char.is_ascii_alphanumeric() || "+-.".contains(char));
@@ -239,7 +239,7 @@ fn other_scheme(url: &str) -> Option<&str> {
 }
 
 /// Whether a path has a segment that is `.` or `..`, which clients resolve before they send a request.
-pub(super) fn has_dots(path: &str) -> bool {
+pub(super) fn has_dot_segments(path: &str) -> bool {
     let path = path.to_ascii_lowercase().replace("%2e", ".");
     path.split('/').any(|segment| segment == "." || segment.split(';').next() == Some(".."))
 }

@@ -18,7 +18,7 @@ use crate::source::Pointer;
 /// Maximum number of nested schemas, without a name between them, that are examined.
 pub(super) const MAX_DEPTH: usize = 64;
 
-/// The contents of referenced schemas by name, while they are collected.
+/// The contents of referenced schemas by name, while they are collection_encoding.
 type NamedContents = BTreeMap<String, XmlContent>;
 
 /// The hints of a schema and its references about their representation in XML.
@@ -102,7 +102,7 @@ impl<'a> Context<'a> {
 
     /// Returns the hints of a schema, and those of its target if it is only a reference.
     fn xml_hints(&mut self, schema: &Node<'a>, depth: usize) -> Hints {
-        let mut hints = match self.xml_same(schema) {
+        let mut hints = match self.xml_alias(schema) {
             Some(target) if depth > 0 => self.xml_hints(&target, depth - 1),
             _ => Hints::default(),
         };
@@ -117,7 +117,7 @@ impl<'a> Context<'a> {
         let text = |key| xml.text(key).map(str::to_owned);
         hints.prefix = text("prefix").unwrap_or(hints.prefix);
         hints.namespace = text("namespace").unwrap_or(hints.namespace);
-        hints.wrapped |= xml.flag("wrapped");
+        hints.wrapped |= xml.is_true("wrapped");
         match xml.text("nodeType") {
             Some("element") => hints.kind = Some(XmlKind::Element),
             Some("attribute") => hints.kind = Some(XmlKind::Attribute),
@@ -130,7 +130,7 @@ impl<'a> Context<'a> {
                 format!("`nodeType: {other}` is not a kind of node; it is left out"),
                 "use element, attribute, text, cdata or none",
             ),
-            None if xml.flag("attribute") => hints.kind = Some(XmlKind::Attribute),
+            None if xml.is_true("attribute") => hints.kind = Some(XmlKind::Attribute),
             None => {}
         }
         hints
@@ -138,13 +138,13 @@ impl<'a> Context<'a> {
 
     /// Returns the schema that this one is an alias of: by a reference, alone or in an `allOf`, which 3.0 needs to
     /// extend a reference.
-    fn xml_same(&self, schema: &Node<'a>) -> Option<Node<'a>> {
+    fn xml_alias(&self, schema: &Node<'a>) -> Option<Node<'a>> {
         self.locate(reference(schema)?, &schema.pointer).ok()
     }
 
     fn xml_is_list(&self, schema: &Node<'a>, depth: usize) -> bool {
         let is_list = types(schema).contains(&"array") || schema.get("items").is_some();
-        is_list || (depth > 0 && self.xml_same(schema).is_some_and(|alias| self.xml_is_list(&alias, depth - 1)))
+        is_list || (depth > 0 && self.xml_alias(schema).is_some_and(|alias| self.xml_is_list(&alias, depth - 1)))
     }
 
     fn xml_content(

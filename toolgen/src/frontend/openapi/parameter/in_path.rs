@@ -17,8 +17,8 @@ impl<'a> Context<'a> {
         let in_path = params.iter().filter(|param| param.location == Location::Path);
         let declared: Vec<(&str, bool)> =
             in_path.map(|param| (param.name.as_str(), has_prefix(&param.encoding))).collect();
-        template.adopt(&declared);
-        for (segment, placeholder) in template.place(&declared) {
+        template.rename_placeholders(&declared);
+        for (segment, placeholder) in template.rewrite_segments(&declared) {
             let message = format!("`{segment}` of the path is read as `{placeholder}`");
             let help = format!("write `{placeholder}`");
             self.report(codes::PATH_PARAMETER, &operation.pointer, message, &help);

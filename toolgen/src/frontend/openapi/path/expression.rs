@@ -60,7 +60,7 @@ impl<'p> Expression<'p> {
     }
 
     /// Returns the prefix of the value (RFC 6570, sections 3.2.5 to 3.2.7).
-    pub(super) fn before(&self, name: &str) -> String {
+    pub(super) fn prefix(&self, name: &str) -> String {
         match self.operator {
             Some('/') => String::from("/"),
             Some('.') => String::from("."),
