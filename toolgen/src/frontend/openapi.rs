@@ -34,7 +34,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use toolgen_core::internal::{coerce_arguments, complete, with_valid_values};
-use toolgen_core::schema::shape::converted::{Nesting, SchemaVersion};
+use toolgen_core::schema::shape::read::{Nesting, SchemaVersion};
 use toolgen_core::spec::Example;
 use toolgen_core::{ExecutionPlan, ToolName, ToolSpec};
 
@@ -114,7 +114,7 @@ impl Frontend for OpenApi {
         Some(Program {
             kind,
             version,
-            about: About::converted(document.root.get("info")),
+            about: About::read(document.root.get("info")),
             operations,
             tools,
             defs,

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     fn split(key: &str) -> (String, Vec<(String, String)>) {
-        let template = Template::split(key);
+        let template = Template::parse(key);
         (template.path, template.query)
     }
 
@@ -160,8 +160,8 @@ mod tests {
         );
         assert_eq!(split("/a/{b#c}/{d?}#x{y}"), ("/a/{b#c}/{d?}".to_owned(), vec![]));
         assert_eq!(split("/#X-Amz-Target=Do"), ("/".to_owned(), vec![]));
-        assert_eq!(Template::split("/a/{b#c}/{d?}#x{y}").fragment, "x{y}");
-        let template = Template::split("/a?id={petId}&b=1");
+        assert_eq!(Template::parse("/a/{b#c}/{d?}#x{y}").fragment, "x{y}");
+        let template = Template::parse("/a?id={petId}&b=1");
         assert_eq!(template.query_key("petId"), Some("id"));
         assert_eq!(template.query, [("b".to_owned(), "1".to_owned())]);
     }

@@ -12,7 +12,7 @@ use crate::source::Pointer;
 pub(super) enum Missing {
     /// The argument is optional.
     Argument,
-    /// The array may be too short to have the item.
+    /// The array may be too short to contain the item.
     Item,
     /// The step may be skipped, or fail.
     Step,
@@ -21,7 +21,7 @@ pub(super) enum Missing {
 }
 
 impl Missing {
-    /// Returns a description of the value, and what to do other than writing a `?`.
+    /// Returns a description of the value, and an alternative to writing a `?`.
     fn explanation(self) -> (&'static str, &'static str) {
         match self {
             Missing::Argument => ("is optional", "make the argument required, or give it a default"),
@@ -41,34 +41,34 @@ impl Missing {
 
 impl Context<'_> {
     /// Reports a placeholder for a value that may be missing.
-    pub(super) fn may_miss(&mut self, one: &Placeholder, reason: Missing, at: &Pointer) {
-        let (written, star) = (one.written(), if one.each { "*" } else { "" });
-        let (is, other) = reason.explanation();
-        let message = format!("`{written}` {is}, so a call may have no value for `{{{written}{star}}}`");
-        let help = format!("write `{{{written}?{star}}}`, which omits the surrounding element; or {other}");
-        self.report(codes::OPTIONAL_PLACEHOLDER, at, message, help);
+    pub(super) fn may_miss(&mut self, placeholder: &Placeholder, reason: Missing, pointer: &Pointer) {
+        let (name, star) = (placeholder.written(), if placeholder.each { "*" } else { "" });
+        let (description, alternative) = reason.explanation();
+        let message = format!("`{name}` {description}, so a call may have no value for `{{{written}{star}}}`");
+        let help = format!("write `{{{written}?{star}}}`, which omits the surrounding element; or {alternative}");
+        self.report(codes::OPTIONAL_PLACEHOLDER, pointer, message, help);
     }
 
-    /// Reports a placeholder that does not resolve.
+    /// Reports a member that a placeholder names but its value does not have.
     pub(super) fn no_member(
         &mut self,
-        before: &str,
+        prefix: &str,
         key: &str,
         names: &[String],
         class: Class,
-        at: &Pointer,
+        pointer: &Pointer,
     ) {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let (message, help) = match class {
             Class::List => (
-                format!("`{before}` is an array, which has no member `{key}`"),
+                format!("`{prefix}` is an array, which has no member `{key}`"),
                 format!("write the index of an item, as in `{{{before}.0}}`"),
             ),
-            Class::Object => (format!("`{before}` has no member `{key}`"), nearest(key, &names)),
+            Class::Object => (format!("`{prefix}` has no member `{key}`"), nearest(key, &names)),
             other => (
-                format!("`{before}` is {}, which has no members", other.name()),
+                format!("`{prefix}` is {}, which has no members", other.name()),
                 // The result of a request is only known from the `output` of its tool.
-                match before.strip_prefix("steps.").filter(|_| other == Class::Text) {
+                match prefix.strip_prefix("steps.").filter(|_| other == Class::Text) {
                     Some(step) => format!(
                         "write `{{{before}}}`, or declare the `output` of the tool that the step `{step}` calls"
                     ),
@@ -76,24 +76,24 @@ impl Context<'_> {
                 },
             ),
         };
-        self.report(codes::PLACEHOLDER_PATH, at, message, help);
+        self.report(codes::PLACEHOLDER_PATH, pointer, message, help);
     }
 
     /// Reports an array or an object that becomes part of a string.
     pub(super) fn check_inline(
         &mut self,
-        one: &Placeholder,
-        known: Option<&TypedValue>,
-        at: &Pointer,
-        place: PlaceholderTarget,
+        placeholder: &Placeholder,
+        value_type: Option<&TypedValue>,
+        pointer: &Pointer,
+        target: PlaceholderTarget,
     ) {
-        let class = known.map_or(Class::Mixed, TypedValue::class);
+        let class = value_type.map_or(Class::Mixed, TypedValue::class);
         if matches!(class, Class::List | Class::Object) {
-            let written = one.written();
-            let message = format!("`{written}` is {}, so the string contains its JSON", class.name());
+            let name = placeholder.written();
+            let message = format!("`{name}` is {}, so the string contains its JSON", class.name());
             let help = match class {
                 Class::List => {
-                    let each = match place {
+                    let hint = match target {
                         PlaceholderTarget::Argument => {
                             format!("; `{{{written}*}}` alone becomes one argument per item")
                         }
@@ -103,13 +103,13 @@ impl Context<'_> {
                         PlaceholderTarget::Json
                         | PlaceholderTarget::Texts
                         | PlaceholderTarget::Text
-                        | PlaceholderTarget::Folder => String::new(),
+                        | PlaceholderTarget::Directory => String::new(),
                     };
-                    format!("name one item, as in `{{{written}.0}}`{each}")
+                    format!("name one item, as in `{{{written}.0}}`{hint}")
                 }
                 _ => format!("name one member, as in `{{{written}.NAME}}`"),
             };
-            self.report(codes::INLINE_JSON, at, message, help);
+            self.report(codes::INLINE_JSON, pointer, message, help);
         }
     }
 }

@@ -57,7 +57,7 @@ impl<'a> Context<'a> {
         };
         let required = fields.iter().any(|field| field.required);
         let rules = ObjectRules { fields: fields.into(), extra: Extra::Closed, ..ObjectRules::ANY };
-        let shape = Shape::find_type(Kind::Object(rules));
+        let shape = Shape::of(Kind::Object(rules));
         BodyDraft {
             required,
             media_type: media_type.to_owned(),
@@ -86,7 +86,7 @@ impl<'a> Context<'a> {
             file_shape(&parameter.prose(), "")
         } else if items.is_some_and(|items| is_file(items.text("type"))) {
             let items = file_shape("", "").into();
-            let mut array = Shape::find_type(Kind::Array(ArrayRules { items, ..ArrayRules::ANY }));
+            let mut array = Shape::of(Kind::Array(ArrayRules { items, ..ArrayRules::ANY }));
             self.apply_annotations(parameter, &mut array);
             array
         } else {
