@@ -120,13 +120,18 @@ fn claimant<'f>(
                 .iter()
                 .filter_map(|(_, claim)| if let Claim::Near(hint) = claim { Some(*hint) } else { None })
                 .collect();
-            let help = if near.is_empty() { front_ends.iter().map(|front_end| front_end.mark()).collect() } else { near };
+            let help = if near.is_empty() {
+                front_ends.iter().map(|front_end| front_end.mark()).collect()
+            } else {
+                near
+            };
             let message = format!("this is not {}", enumerated(&titles, "or"));
             problems.report(codes::UNKNOWN_KIND, &Pointer::ROOT, message, help.join("; "));
             None
         }
         claimants => {
-            let names: Vec<String> = claimants.iter().map(|front_end| format!("`{}`", front_end.name())).collect();
+            let names: Vec<String> =
+                claimants.iter().map(|front_end| format!("`{}`", front_end.name())).collect();
             let marks: Vec<&str> = claimants.iter().map(|front_end| front_end.mark()).collect();
             let message =
                 format!("this document has the marks of several kinds: {}", enumerated(&names, "and"));

@@ -156,7 +156,7 @@ fn lower(
     importing: Importing,
 ) -> Option<Program> {
     let mut cx = Context { importing, ..Context::new(document, options, problems) };
-    cx.claim_version()?;
+    cx.check_version()?;
     report_hidden(&document.source, &document.root, cx.problems);
     let top = cx.top();
     cx.object(&top, &keys::TOP);
@@ -183,7 +183,7 @@ fn lower(
         schemes: std::mem::take(&mut cx.schemes),
         sources: cx.files.sources(),
         servers: std::mem::take(&mut cx.imported.servers),
-        lock: cx.text(&top, "lock").map(|path| beside(document, path)),
+        lock: cx.text(&top, "lock").map(|path| relative_to_document(document, path)),
         levels: cx.levels(),
         deny_losses: cx.denied_losses(&top),
         token_budget: cx.token_budget(&top),
@@ -195,7 +195,7 @@ fn lower(
 }
 
 /// Returns a path that is relative to the directory of the document.
-fn beside(document: &Document, path: &str) -> PathBuf {
+fn relative_to_document(document: &Document, path: &str) -> PathBuf {
     document.source.path.parent().map_or_else(|| path.into(), |dir| dir.join(path))
 }
 
@@ -208,8 +208,7 @@ fn select(program: &mut Program, options: &Options, problems: &mut Problems) {
     let names: Vec<String> = tools.iter().map(|tool| tool.spec.name.to_string()).collect();
     let entries: Vec<Entry<'_>> = tools.iter().map(|tool| Entry::of(tool)).collect();
     let selected = selected(&entries, &names, options, problems);
-    let kept =
-        tools.iter().zip(selected).filter(|(_, selected)| *selected).map(|(tool, _)| *tool).collect();
+    let kept = tools.iter().zip(selected).filter(|(_, selected)| *selected).map(|(tool, _)| *tool).collect();
     let kept: BTreeSet<&ToolName> =
         with_callees(kept, &tools).into_iter().map(|tool| &tool.spec.name).collect();
     let names = tools.iter().map(|tool| &tool.spec.name);
@@ -256,7 +255,7 @@ impl<'a> Context<'a> {
     }
 
     /// Checks the version of the format, and reports another version.
-    fn claim_version(&mut self) -> Option<()> {
+    fn check_version(&mut self) -> Option<()> {
         let version = self.top().get("toolgen")?;
         if version.value.as_u64() == Some(VERSION) {
             return Some(());

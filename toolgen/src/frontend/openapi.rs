@@ -240,7 +240,9 @@ impl<'a> Context<'a> {
             };
             let Some(name) = self.claim_name(operation, &name, &mut used_names) else { continue };
             let Some((spec, plan)) = self.compile_operation(operation, name) else { continue };
-            let Some((source, pointer)) = self.files.source_location(&operation.node.pointer) else { continue };
+            let Some((source, pointer)) = self.files.source_location(&operation.node.pointer) else {
+                continue;
+            };
             let origin = Origin {
                 source: Arc::clone(source),
                 pointer,

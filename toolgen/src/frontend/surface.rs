@@ -71,7 +71,8 @@ pub(crate) fn read(document: &Document, problems: &mut Problems) -> Option<Surfa
 fn all_defs(specs: &[ToolSpec]) -> List<Def> {
     let mut all: BTreeMap<&str, &Def> = BTreeMap::new();
     let def_lists = specs.iter().map(|spec| &*spec.defs).collect::<Vec<&[Def]>>();
-    for list in def_lists.chunk_by(|left, right| std::ptr::eq(*left, *right)).filter_map(|same| same.first()) {
+    for list in def_lists.chunk_by(|left, right| std::ptr::eq(*left, *right)).filter_map(|same| same.first())
+    {
         for def in *list {
             all.entry(def.name.as_str()).or_insert(def);
         }

@@ -6,7 +6,7 @@ use toolgen_core::spec::Timeout;
 use toolgen_core::{List, Text, ToolSpec};
 
 use super::codes;
-use super::context::{Context, nearest};
+use super::context::{Context, suggest_name};
 use super::node::Node;
 use crate::problem::codes::SELECTOR;
 use crate::size::kept_in_vain;
@@ -23,7 +23,7 @@ pub(super) struct Attributes<'a> {
 
 impl<'a> Attributes<'a> {
     /// Returns the object that sets an attribute, or the object of the tool if neither does.
-    pub(super) fn of(&self, key: &str) -> &Node<'a> {
+    pub(super) fn object_with(&self, key: &str) -> &Node<'a> {
         match &self.shared {
             Some(shared) if self.own.get(key).is_none() && shared.get(key).is_some() => shared,
             _ => &self.own,
@@ -34,14 +34,14 @@ impl<'a> Attributes<'a> {
 impl<'a> Context<'a> {
     /// Applies the attributes to a tool, except for its effects. Its arguments must be known.
     pub(super) fn attributes(&mut self, attributes: &Attributes<'a>, spec: &mut ToolSpec) {
-        self.texts_of_tool(attributes, spec);
-        if let Some(node) = attributes.of("timeout").get("timeout") {
+        self.string_attributes(attributes, spec);
+        if let Some(node) = attributes.object_with("timeout").get("timeout") {
             spec.timeout = self.timeout(&node).unwrap_or(spec.timeout);
         }
-        if let Some(node) = attributes.of("result_limit").get("result_limit") {
+        if let Some(node) = attributes.object_with("result_limit").get("result_limit") {
             spec.result_limit = self.size(&node).or(spec.result_limit);
         }
-        if let Some((levers, pointer)) = self.levers(attributes.of("slim")) {
+        if let Some((levers, pointer)) = self.levers(attributes.object_with("slim")) {
             match levers.parse() {
                 Ok(slim) => {
                     spec.slim = slim;
@@ -58,29 +58,29 @@ impl<'a> Context<'a> {
                 }
             }
         }
-        if let Some(exact) = self.flag(attributes.of("exact"), "exact") {
+        if let Some(exact) = self.flag(attributes.object_with("exact"), "exact") {
             spec.exact = exact;
         }
-        if let Some(exclusive) = self.flag(attributes.of("exclusive"), "exclusive") {
+        if let Some(exclusive) = self.flag(attributes.object_with("exclusive"), "exclusive") {
             spec.exclusive = exclusive;
         }
-        if let Some(node) = attributes.of("deprecated").get("deprecated") {
+        if let Some(node) = attributes.object_with("deprecated").get("deprecated") {
             spec.deprecated = match node.value {
                 Value::Bool(true) => Some(Text::EMPTY),
                 Value::Bool(false) => None,
                 Value::String(text) => Some(text.clone().into()),
                 _ => {
-                    self.wrong_kind(&node, "`true`, or a string that names the replacement", "");
+                    self.report_wrong_type(&node, "`true`, or a string that names the replacement", "");
                     None
                 }
             };
         }
-        self.lists_of_tool(attributes, spec);
+        self.list_attributes(attributes, spec);
         let mut relations = self.requires(attributes, spec);
         for (key, kind) in
             [("exactly_one", RelationKind::ExactlyOne), ("at_most_one", RelationKind::AtMostOne)]
         {
-            relations.extend(self.choices(&attributes.own, key, kind, spec));
+            relations.extend(self.exclusive_groups(&attributes.own, key, kind, spec));
         }
         if !relations.is_empty() {
             add_relations(spec, relations);
@@ -93,7 +93,7 @@ impl<'a> Context<'a> {
         Some((levers, node.pointer.child("slim")))
     }
 
-    fn texts_of_tool(&mut self, attributes: &Attributes<'a>, spec: &mut ToolSpec) {
+    fn string_attributes(&mut self, attributes: &Attributes<'a>, spec: &mut ToolSpec) {
         let fields: [(&str, &mut Text); 7] = [
             ("label", &mut spec.label),
             ("description", &mut spec.description),
@@ -104,7 +104,7 @@ impl<'a> Context<'a> {
             ("service", &mut spec.service),
         ];
         for (key, field) in fields {
-            let holder = attributes.of(key);
+            let holder = attributes.object_with(key);
             let Some(text) = self.text(holder, key) else { continue };
             if text.trim().is_empty() {
                 let message = format!("`{key}` is empty");
@@ -114,9 +114,9 @@ impl<'a> Context<'a> {
         }
     }
 
-    fn lists_of_tool(&mut self, attributes: &Attributes<'a>, spec: &mut ToolSpec) {
+    fn list_attributes(&mut self, attributes: &Attributes<'a>, spec: &mut ToolSpec) {
         for key in ["scopes", "reads", "writes"] {
-            let Some(texts) = self.texts(attributes.of(key), key) else { continue };
+            let Some(texts) = self.texts(attributes.object_with(key), key) else { continue };
             // Resources in the defaults cannot refer to arguments, which differ between tools.
             for (text, pointer) in texts.iter().filter(|_| key != "scopes") {
                 self.check_resource(text, pointer, spec);
@@ -159,19 +159,25 @@ impl<'a> Context<'a> {
         }
         let names: Vec<&str> = names.iter().map(Text::as_str).collect();
         let message = format!("the tool has no argument `{name}`");
-        self.report(codes::UNKNOWN_ARGUMENT, pointer, message, nearest(name, &names));
+        self.report(codes::UNKNOWN_ARGUMENT, pointer, message, suggest_name(name, &names));
         None
     }
 
     /// Reads groups of arguments that exclude each other: one array of names, or several.
-    fn choices(&mut self, node: &Node<'a>, key: &str, kind: RelationKind, spec: &ToolSpec) -> Vec<Relation> {
+    fn exclusive_groups(
+        &mut self,
+        node: &Node<'a>,
+        key: &str,
+        kind: RelationKind,
+        spec: &ToolSpec,
+    ) -> Vec<Relation> {
         let Some(items) = self.list(node, key) else { return Vec::new() };
         let has_several = items.iter().any(|item| item.value.is_array());
         let groups = if has_several { items } else { node.get(key).into_iter().collect() };
-        groups.iter().filter_map(|group| self.choice_of(group, key, kind, spec)).collect()
+        groups.iter().filter_map(|group| self.relation_of(group, key, kind, spec)).collect()
     }
 
-    fn choice_of(
+    fn relation_of(
         &mut self,
         group: &Node<'a>,
         key: &str,
@@ -179,7 +185,7 @@ impl<'a> Context<'a> {
         spec: &ToolSpec,
     ) -> Option<Relation> {
         if !group.value.is_array() {
-            self.wrong_kind(
+            self.report_wrong_type(
                 group,
                 "an array of arguments",
                 &format!("write `{key}: [a, b]`, or an array of such arrays"),

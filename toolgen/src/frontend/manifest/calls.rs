@@ -39,7 +39,7 @@ pub(super) struct Lowered {
     /// The default effects of the tool.
     pub(super) effects: Effects,
     /// Whether the plan uses every argument, even without a placeholder.
-    pub(super) takes_all: bool,
+    pub(super) uses_all_arguments: bool,
 }
 
 impl<'a> Context<'a> {
@@ -68,15 +68,15 @@ impl<'a> Context<'a> {
             "agent" => self.agent(draft),
             _ => self.function(draft),
         };
-        let Lowered { call, effects, takes_all } = lowered;
+        let Lowered { call, effects, uses_all_arguments } = lowered;
         let fixed = fixed_effects(draft.kind, call.as_ref());
         draft.spec.effects = self.effects(&draft.attributes, effects, fixed);
         if draft.kind == "command" {
             self.check_network(&draft.attributes, &draft.spec.effects);
         }
         draft.broken |= self.errors > errors;
-        if !draft.broken && !takes_all {
-            self.check_used(draft, &scope);
+        if !draft.broken && !uses_all_arguments {
+            self.report_unused_arguments(draft, &scope);
         }
         draft.spec.output_may_differ =
             draft.spec.output.is_some() && matches!(call, Some(ExecutionPlan::Http(_)));
@@ -86,11 +86,11 @@ impl<'a> Context<'a> {
     }
 
     /// Reports arguments without a placeholder, whose values have no effect.
-    pub(super) fn check_used(&mut self, draft: &Draft<'a>, scope: &Scope) {
+    pub(super) fn report_unused_arguments(&mut self, draft: &Draft<'a>, scope: &Scope) {
         for name in argument_names(&draft.spec).iter().filter(|name| !scope.used.contains(name.as_str())) {
             let pointer = draft.node.pointer.child("parameters").child(name);
             let message = format!("the argument `{name}` of the tool `{}` is never used", draft.id);
-            let help = match in_double_braces(draft.of_kind.value, name) {
+            let help = match in_double_braces(draft.plan_node.value, name) {
                 Some(text) => format!("`{text}` is a string in braces; write `{{{name}}}`"),
                 None => {
                     format!("write `{{{name}}}` where its value goes, or remove it: it would have no effect")
@@ -111,7 +111,7 @@ impl<'a> Context<'a> {
             }
             _ => {
                 let help = "write `complete: true` or `complete: {next_state: …}`";
-                return self.wrong_kind(&node, "`true`, or an object", help);
+                return self.report_wrong_type(&node, "`true`, or an object", help);
             }
         };
         draft.spec.completion = Some(Completion { next_state: Text::from(next_state.to_owned()) });

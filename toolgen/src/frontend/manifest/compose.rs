@@ -17,7 +17,7 @@ use toolgen_core::{ExecutionPlan, Schema, Shape, ToolSpec};
 
 use super::calls::fixed_effects;
 use super::codes;
-use super::context::{Context, nearest};
+use super::context::{Context, suggest_name};
 use super::keys;
 use super::node::Node;
 use super::template::{PlaceholderTarget, Scope};
@@ -77,10 +77,11 @@ impl<'a> Context<'a> {
     fn order(&mut self, drafts: &mut [Draft<'a>], callees: &mut Callees) -> Vec<usize> {
         let is_composed = |index: &usize| drafts.get(*index).is_some_and(|draft| draft.kind == "compose");
         let callees_of = |index: usize| {
-            let names = drafts.get(index).map(|draft| called(&draft.of_kind)).unwrap_or_default();
+            let names = drafts.get(index).map(|draft| called(&draft.plan_node)).unwrap_or_default();
             (index, names.iter().filter_map(|name| callee_index(name, callees)).filter(is_composed).collect())
         };
-        let callees_by_tool: BTreeMap<usize, Vec<usize>> = (0..drafts.len()).filter(is_composed).map(callees_by_tool).collect();
+        let callees_by_tool: BTreeMap<usize, Vec<usize>> =
+            (0..drafts.len()).filter(is_composed).map(callees_by_tool).collect();
         let mut order: Vec<usize> = Vec::new();
         let mut processed: BTreeSet<usize> = BTreeSet::new();
         while processed.len() < calls.len() {
@@ -114,12 +115,12 @@ impl<'a> Context<'a> {
         names.extend(names.first().cloned());
         let message = format!("the tool `{}` would call itself: {}", first.id, names.join(" calls "));
         let help = "a composed tool runs its steps once; remove the step that calls back";
-        self.report(codes::CALL_CYCLE, &first.of_kind.pointer, message, help);
+        self.report(codes::CALL_CYCLE, &first.plan_node.pointer, message, help);
     }
 
     /// Compiles a composed tool.
     fn compose(&mut self, draft: &mut Draft<'a>, callees: &Callees) {
-        let node = draft.of_kind.clone();
+        let node = draft.plan_node.clone();
         let mut scope = Scope { steps: Some(Vec::new()), ..Scope::of(&draft.spec) };
         if !self.object(&node, &keys::COMPOSE) {
             return;
@@ -150,7 +151,7 @@ impl<'a> Context<'a> {
         }
         let result =
             node.get("result").map(|result| self.template(&result, PlaceholderTarget::Json, &mut scope));
-        self.check_used(draft, &scope);
+        self.report_unused_arguments(draft, &scope);
         union::scopes(&mut draft.spec, &called_specs);
         draft.spec.effects =
             self.effects(&draft.attributes, union::effects(&called_specs), fixed_effects("compose", None));
@@ -180,7 +181,7 @@ impl<'a> Context<'a> {
             let others = || callees.iter().filter(|callee| callee.id.as_deref() != Some(caller));
             let names: Vec<&str> = others().map(|callee| callee.spec.name.as_str()).collect();
             let ids: Vec<&str> = others().filter_map(|callee| callee.id.as_deref()).collect();
-            let help = near(name, &names, &ids);
+            let help = suggest_tool(name, &names, &ids);
             self.report(codes::STEP, &call.pointer, format!("there is no tool `{name}`"), help);
             return None;
         };
@@ -199,7 +200,7 @@ impl<'a> Context<'a> {
             None => Some(Template::Object(toolgen_core::List::EMPTY)),
             Some(with) if with.value.is_object() => self.template(&with, PlaceholderTarget::Json, scope),
             Some(with) => {
-                self.wrong_kind(&with, "an object", "write `with: {argument: value}`");
+                self.report_wrong_type(&with, "an object", "write `with: {argument: value}`");
                 None
             }
         };
@@ -229,7 +230,8 @@ impl<'a> Context<'a> {
         let help = "give the step a name, which later steps use to refer to its result";
         let id_node = self.required(node, "id", "a step", help)?;
         let id = self.text_of(&id_node)?;
-        let is_valid = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+        let is_valid =
+            !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
         if !is_valid {
             let message = format!("`{id}` cannot be the name of a step");
             self.report(codes::STEP, &id_node.pointer, message, "use ASCII letters, digits, `_` and `-`");
@@ -279,8 +281,8 @@ fn called_tools<'a>(compose: &Node<'a>) -> Vec<&'a str> {
 
 /// Returns the index of the tool with a full name, or else with a name in the manifest.
 fn callee_index(name: &str, callees: &Callees) -> Option<usize> {
-    let names = callees.iter().position(|callee| callee.spec.name.as_str() == name);
-    names.or_else(|| callees.iter().position(|callee| callee.id.as_deref() == Some(name)))
+    let index = callees.iter().position(|callee| callee.spec.name.as_str() == name);
+    index.or_else(|| callees.iter().position(|callee| callee.id.as_deref() == Some(name)))
 }
 
 /// Suggests the most similar name for an unknown name: a full name, or a short name. A program may have hundreds
@@ -289,7 +291,7 @@ pub(super) fn suggest_tool(name: &str, names: &[&str], short: &[&str]) -> String
     match suggestion(name, names.iter().chain(short).copied()) {
         Some(suggested) => format!("did you mean `{suggested}`?"),
         None if names.len() > 8 => "`cargo toolgen list` shows the tools".to_owned(),
-        None => nearest(name, names),
+        None => suggest_name(name, names),
     }
 }
 
@@ -307,13 +309,14 @@ fn result_of(callee: &Callee, step: &Node<'_>) -> TypedValue {
     } else {
         schema
     };
-    let may_miss = step.value.get("if").is_some() || (continues && !is_repeated);
-    TypedValue { schema, defs: callee.defs.clone(), may_miss, of_model: false }
+    let may_be_absent = step.value.get("if").is_some() || (continues && !is_repeated);
+    TypedValue { schema, defs: callee.defs.clone(), may_be_absent, from_model: false }
 }
 
 /// Returns tools that call each other in a cycle. Each unprocessed tool calls another unprocessed tool.
 fn find_cycle(calls: &BTreeMap<usize, Vec<usize>>, processed: &BTreeSet<usize>) -> Vec<usize> {
-    let mut path: Vec<usize> = calls.keys().copied().filter(|index| !processed.contains(index)).take(1).collect();
+    let mut path: Vec<usize> =
+        calls.keys().copied().filter(|index| !processed.contains(index)).take(1).collect();
     while let Some(callees) = path.last().and_then(|last| calls.get(last)) {
         let Some(next) = callees.iter().copied().find(|next| !processed.contains(next)) else { break };
         if let Some(start) = path.iter().position(|index| *index == next) {

@@ -110,7 +110,7 @@ impl<'a> Context<'a> {
     }
 
     /// Reports a value of the wrong type. `expected` is the type with its article: `a string`.
-    pub(super) fn wrong_kind(&mut self, node: &Node<'_>, expected: &str, help: &str) {
+    pub(super) fn report_wrong_type(&mut self, node: &Node<'_>, expected: &str, help: &str) {
         let name = location_name(&node.pointer);
         let message = match node.value {
             Value::Null => format!("{name} has no value; it must be {expected}"),
@@ -128,9 +128,9 @@ impl<'a> Context<'a> {
         if !node.value.is_object() {
             let help = match keys.names().as_slice() {
                 [] => "write `{}`".to_owned(),
-                names => format!("its keys are {}", listed(names)),
+                names => format!("its keys are {}", quoted_list(names)),
             };
-            self.wrong_kind(node, "an object", &help);
+            self.report_wrong_type(node, "an object", &help);
             return false;
         }
         let known = keys.names();
@@ -138,7 +138,7 @@ impl<'a> Context<'a> {
             let is_extension = node.pointer.is_root() && key.starts_with("x-");
             if !known.contains(&key) && !is_extension {
                 let message = format!("{} has no key `{key}`", keys.what);
-                let help = keys.hint(key).unwrap_or_else(|| nearest(key, &known));
+                let help = keys.hint(key).unwrap_or_else(|| suggest_name(key, &known));
                 self.report(codes::UNKNOWN_KEY, &member.pointer, message, help);
             }
         }
@@ -169,7 +169,7 @@ impl<'a> Context<'a> {
             Value::Number(_) | Value::Bool(_) => "put it in quotes",
             _ => "",
         };
-        self.wrong_kind(node, "a string", help);
+        self.report_wrong_type(node, "a string", help);
         None
     }
 
@@ -185,7 +185,7 @@ impl<'a> Context<'a> {
         if let Value::Bool(flag) = member.value {
             return Some(*flag);
         }
-        self.wrong_kind(&member, "true or false", "");
+        self.report_wrong_type(&member, "true or false", "");
         None
     }
 
@@ -197,7 +197,7 @@ impl<'a> Context<'a> {
         if choice.is_none() {
             let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
             let message = format!("`{key}` cannot be `{text}`");
-            self.report(codes::CHOICE, &member.pointer, message, nearest(text, &names));
+            self.report(codes::CHOICE, &member.pointer, message, suggest_name(text, &names));
         }
         choice.map(|(_, value)| *value)
     }
@@ -207,7 +207,7 @@ impl<'a> Context<'a> {
         let member = node.get(key)?;
         let count = member.value.as_u64().filter(|count| *count > 0);
         if count.is_none() {
-            self.wrong_kind(&member, "a positive integer", "");
+            self.report_wrong_type(&member, "a positive integer", "");
         }
         count
     }
@@ -216,7 +216,7 @@ impl<'a> Context<'a> {
     pub(super) fn list(&mut self, node: &Node<'a>, key: &str) -> Option<Vec<Node<'a>>> {
         let member = node.get(key)?;
         if !member.value.is_array() {
-            self.wrong_kind(&member, "an array", "write its items in `[…]`, or one a line after `- `");
+            self.report_wrong_type(&member, "an array", "write its items in `[…]`, or one a line after `- `");
             return None;
         }
         Some(member.items())
@@ -232,7 +232,7 @@ impl<'a> Context<'a> {
         let Some(member) = node.get(key) else { return Vec::new() };
         if !member.value.is_object() {
             let help = if member.value.is_array() { "write `NAME: …` for each, without `- `" } else { "" };
-            self.wrong_kind(&member, &format!("an object: {plural} by their names"), help);
+            self.report_wrong_type(&member, &format!("an object: {plural} by their names"), help);
             return Vec::new();
         }
         member.entries()
@@ -250,7 +250,7 @@ impl<'a> Context<'a> {
                 )
             }
             _ => {
-                self.wrong_kind(&member, "a string, or an array of strings", "");
+                self.report_wrong_type(&member, "a string, or an array of strings", "");
                 None
             }
         }
@@ -259,7 +259,7 @@ impl<'a> Context<'a> {
 
 /// The location of a schema.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct SchemaPlace {
+pub(super) struct SchemaLocation {
     /// The index of the file.
     pub(super) file: usize,
     pub(super) pointer: Pointer,
@@ -267,15 +267,15 @@ pub(super) struct SchemaPlace {
     pub(super) root: Pointer,
 }
 
-impl SchemaPlace {
+impl SchemaLocation {
     /// Returns the location of a root schema in the manifest.
-    pub(super) fn of(pointer: &Pointer) -> SchemaPlace {
-        SchemaPlace { file: 0, pointer: pointer.clone(), root: pointer.clone() }
+    pub(super) fn of(pointer: &Pointer) -> SchemaLocation {
+        SchemaLocation { file: 0, pointer: pointer.clone(), root: pointer.clone() }
     }
 
     /// Returns the location of a subschema.
-    pub(super) fn child(&self, key: &str) -> SchemaPlace {
-        SchemaPlace { pointer: self.pointer.child(key), ..self.clone() }
+    pub(super) fn child(&self, key: &str) -> SchemaLocation {
+        SchemaLocation { pointer: self.pointer.child(key), ..self.clone() }
     }
 }
 
@@ -290,7 +290,7 @@ pub(super) struct Schemas {
 /// A named schema.
 #[derive(Debug)]
 pub(super) struct Slot {
-    pub(super) place: SchemaPlace,
+    pub(super) location: SchemaLocation,
     /// The shape, after it is read.
     pub(super) shape: Option<Shape>,
     /// Whether the schema is invalid, so that no tool can use it.
@@ -350,7 +350,7 @@ impl Importing {
     }
 
     /// Returns the importing manifests for the imports of a manifest.
-    pub(super) fn within(&self, manifest: &Arc<Document>) -> Importing {
+    pub(super) fn extended_by(&self, manifest: &Arc<Document>) -> Importing {
         let chain = self.chain.iter().chain([manifest]).map(Arc::clone).collect();
         Importing { chain, count: Rc::clone(&self.count) }
     }
@@ -386,7 +386,7 @@ fn location_name(pointer: &Pointer) -> String {
 const MAX_LISTED: usize = 12;
 
 /// Lists names in backticks.
-pub(super) fn listed(names: &[&str]) -> String {
+pub(super) fn quoted_list(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
     let remaining = names.len().saturating_sub(MAX_LISTED);
     let remaining = if remaining == 0 { String::new() } else { format!(" and {remaining} more") };
@@ -394,11 +394,11 @@ pub(super) fn listed(names: &[&str]) -> String {
 }
 
 /// Suggests the most similar known name for an unknown name, or lists the known names.
-pub(super) fn nearest(name: &str, known: &[&str]) -> String {
+pub(super) fn suggest_name(name: &str, known: &[&str]) -> String {
     match (suggestion(name, known.iter().copied()), known) {
         (Some(nearest_name), _) => format!("did you mean `{nearest_name}`?"),
         (None, []) => "there is none".to_owned(),
         (None, [name]) => format!("there is only `{name}`"),
-        (None, _) => format!("there are {}", listed(known)),
+        (None, _) => format!("there are {}", quoted_list(known)),
     }
 }

@@ -48,9 +48,11 @@ impl<'a> Context<'a> {
     ) -> Effects {
         // The defaults do not apply to effects that the kind determines.
         let is_settable = |key: &str| fixed.iter().all(|(fixed, _)| *fixed != key);
-        let object_with = |key: &str| if is_settable(key) { attributes.of(key) } else { &attributes.own };
+        let object_with =
+            |key: &str| if is_settable(key) { attributes.object_with(key) } else { &attributes.own };
         for (key, reason) in fixed {
-            if let Some(node) = attributes.own.get(key).filter(|node| !matches_kind(node, key, &kind_effects)) {
+            if let Some(node) = attributes.own.get(key).filter(|node| !matches_kind(node, key, &kind_effects))
+            {
                 let message = format!("`{key}` cannot be set: {reason}");
                 self.report(codes::EFFECTS, &node.pointer, message, "leave it out");
             }
@@ -75,7 +77,8 @@ impl<'a> Context<'a> {
             ("files", files.is_some_and(|files| files != Files::None)),
             ("network", network.as_ref().is_some_and(|network| *network != Network::None)),
         ];
-        let attributes_with_effect = attributes_with_effect.into_iter().filter(|(_, has_effect)| is_pure && *has_effect);
+        let attributes_with_effect =
+            attributes_with_effect.into_iter().filter(|(_, has_effect)| is_pure && *has_effect);
         if self.is_pure(attributes, is_pure, attributes_with_effect.map(|(key, _)| key)) {
             return Effects::NONE;
         }
@@ -120,7 +123,7 @@ impl<'a> Context<'a> {
             pure &= is_own("pure");
             if is_own(key) == is_own("pure") {
                 let message = format!("a tool that is `pure` has no effects, but `{key}` sets one");
-                let pointer = attributes.of(key).pointer.child(key);
+                let pointer = attributes.object_with(key).pointer.child(key);
                 self.report(codes::EFFECTS, &pointer, message, "leave one of the two out");
             }
         }
@@ -136,7 +139,7 @@ impl<'a> Context<'a> {
     pub(super) fn network(&mut self, node: &Node<'a>) -> Option<Network> {
         let member = node.get("network")?;
         if member.value.is_boolean() {
-            self.wrong_kind(&member, "`none`, `any` or hosts", NETWORK_HELP);
+            self.report_wrong_type(&member, "`none`, `any` or hosts", NETWORK_HELP);
             return None;
         }
         let hosts = self.texts(node, "network")?;
@@ -171,7 +174,7 @@ impl<'a> Context<'a> {
     /// Rejects hosts as the network of a command, whose access can only be allowed or denied completely.
     pub(super) fn check_network(&mut self, attributes: &Attributes<'a>, effects: &Effects) {
         let Network::Hosts(hosts) = &effects.network else { return };
-        let Some(member) = attributes.of("network").get("network") else { return };
+        let Some(member) = attributes.object_with("network").get("network") else { return };
         // A value that is not a host has been reported.
         if hosts.iter().all(|host| is_host(host)) {
             let message =

@@ -11,8 +11,8 @@ use toolgen_core::ExecutionPlan;
 use super::attributes::Attributes;
 use super::calls::fixed_effects;
 use super::codes;
-use super::compose::near;
-use super::context::{Context, Imported, listed};
+use super::compose::suggest_tool;
+use super::context::{Context, Imported, quoted_list};
 use super::files::is_same_file;
 use super::keys::{self, Keys};
 use super::node::Node;
@@ -40,9 +40,11 @@ impl<'a> Context<'a> {
                 ["openapi"] => self.import(&node, "openapi", &keys::IMPORT_OPENAPI),
                 ["manifest"] => self.import(&node, "manifest", &keys::IMPORT_MANIFEST),
                 ["mcp"] => self.import_mcp(&node),
-                _ if !node.value.is_object() => self.wrong_kind(&node, "an object", "write `openapi: FILE`"),
+                _ if !node.value.is_object() => {
+                    self.report_wrong_type(&node, "an object", "write `openapi: FILE`")
+                }
                 _ => {
-                    let message = format!("an import has exactly one of {}", listed(&KINDS));
+                    let message = format!("an import has exactly one of {}", quoted_list(&KINDS));
                     let help = "write `openapi: FILE`, `manifest: FILE` or `mcp: {…}`";
                     self.report(codes::IMPORT, &node.pointer, message, help);
                 }
@@ -82,15 +84,21 @@ impl<'a> Context<'a> {
                 return self.report(codes::IMPORT, &file_node.pointer, message, help);
             }
             _ if (kind == "manifest") != document.root.get("toolgen").is_some() => {
-                let (expectation, other) = if kind == "manifest" { ("not a", "openapi") } else { ("a", "manifest") };
+                let (expectation, other) =
+                    if kind == "manifest" { ("not a", "openapi") } else { ("a", "manifest") };
                 let message = format!("`{text}` is {expectation} manifest");
                 let help = format!("write `{other}: {text}`, or name another file");
                 return self.report(codes::IMPORT, &file_node.pointer, message, help);
             }
-            "manifest" => super::lower(&document, &options, &mut import_problems, self.importing.within(self.document)),
+            "manifest" => super::lower(
+                &document,
+                &options,
+                &mut import_problems,
+                self.importing.extended_by(self.document),
+            ),
             _ => frontend::compile(&document, &options, &mut import_problems),
         };
-        let is_selection_valid = self.tell_choices(&mut import_problems, &file_node.pointer);
+        let is_selection_valid = self.report_option_problems(&mut import_problems, &file_node.pointer);
         self.problems.append(import_problems);
         match program {
             Some(program) if is_selection_valid => {
@@ -151,10 +159,15 @@ impl<'a> Context<'a> {
         }
         for (argument, value_node) in self.object_members(node, "fix", "values of arguments") {
             // The type of the argument is not known yet: for a string, the source text matters.
-            let source_text = self.document.written.at(value_node.value, &value_node.pointer).filter(|_| value_node.value.is_number());
+            let source_text = self
+                .document
+                .written
+                .at(value_node.value, &value_node.pointer)
+                .filter(|_| value_node.value.is_number());
             if let Some(source_text) = source_text {
                 let message = format!("`{source_text}` is read as the number {}", value_node.value);
-                let help = format!("put it in quotes if you mean the string, or write `{}`", value_node.value);
+                let help =
+                    format!("put it in quotes if you mean the string, or write `{}`", value_node.value);
                 self.report(codes::WRONG_KIND, &value_node.pointer, message, help);
             }
             options = options.fix(argument, value_node.value.clone());
@@ -181,7 +194,11 @@ impl<'a> Context<'a> {
 
     /// Reports errors in the options of an import at the import, not in the document. Returns `false` if no tool
     /// of the document may be used.
-    pub(super) fn tell_choices(&mut self, import_problems: &mut Problems, pointer: &Pointer) -> bool {
+    pub(super) fn report_option_problems(
+        &mut self,
+        import_problems: &mut Problems,
+        pointer: &Pointer,
+    ) -> bool {
         let mut is_selection_valid = true;
         for problem in import_problems.take_choices() {
             let is_error = problem.severity() == Severity::Error;
@@ -206,7 +223,9 @@ impl<'a> Context<'a> {
         }
         let Imported { toolsets, contexts, sources, parts, servers: _, incomplete: _ } = &mut self.imported;
         toolsets.extend(std::mem::take(&mut program.toolsets).into_iter().map(|set| (set, pointer.clone())));
-        contexts.extend(std::mem::take(&mut program.contexts).into_iter().map(|context| (context, pointer.clone())));
+        contexts.extend(
+            std::mem::take(&mut program.contexts).into_iter().map(|context| (context, pointer.clone())),
+        );
         sources.append(&mut program.sources);
         parts.push((Part { name: name.to_owned(), program }, pointer.clone()));
     }
@@ -217,14 +236,17 @@ impl<'a> Context<'a> {
             return;
         }
         let full_name = namespace.map(|namespace| with_namespace(namespace, name));
-        let is_named =
-            |tool: &Tool| tool.spec.name.as_str() == name || Some(tool.spec.name.as_str()) == full_name.as_deref();
+        let is_named = |tool: &Tool| {
+            tool.spec.name.as_str() == name || Some(tool.spec.name.as_str()) == full_name.as_deref()
+        };
         let tool = program.all_tools().into_iter().find(|tool| is_named(tool));
-        let kind_and_effects = |tool: &Tool| (kind_of(&tool.call), fixed_effects(kind_of(&tool.call), Some(&tool.call)));
-        let Some((mut spec, (kind, fixed))) = tool.map(|tool| (tool.spec.clone(), kind_and_effects(tool))) else {
+        let kind_and_effects =
+            |tool: &Tool| (kind_of(&tool.call), fixed_effects(kind_of(&tool.call), Some(&tool.call)));
+        let Some((mut spec, (kind, fixed))) = tool.map(|tool| (tool.spec.clone(), kind_and_effects(tool)))
+        else {
             let known: Vec<&str> = program.all_tools().iter().map(|tool| tool.spec.name.as_str()).collect();
             let message = format!("the import has no tool `{name}`");
-            return self.report(codes::OVERRIDE, &node.pointer, message, near(name, &known, &[]));
+            return self.report(codes::OVERRIDE, &node.pointer, message, suggest_tool(name, &known, &[]));
         };
         let attributes = Attributes { own: node.clone(), shared: None };
         self.attributes(&attributes, &mut spec);

@@ -31,7 +31,7 @@ impl<'a> Context<'a> {
         let lock = self.required(&mcp, "lock", "an MCP server", "write `lock: shop.lock.json`");
         let (Some(server), Some(lock)) = (server, lock) else { return };
         let Some(text) = self.text_of(&lock) else { return };
-        match self.files.place(text, 0) {
+        match self.files.resolve_path(text, 0) {
             Ok((path, _)) => {
                 self.imported.servers.push(McpSource { server: server.clone(), lock: path });
             }
@@ -44,13 +44,15 @@ impl<'a> Context<'a> {
         let mut import_problems = Problems::new();
         import_problems.set_source(Arc::clone(&document.source));
         let lock_content = mcp::read(&document, &mut import_problems);
-        let program = lock_content.filter(|lock_content| self.is_lock_of(lock_content, &server, &lock.pointer)).map(|lock_content| {
-            let McpServer { revision, capabilities, .. } = lock_content.server;
-            let server = McpServer { revision, capabilities, ..server.clone() };
-            mcp::lower(&document, server, &lock_content.tools, &options, &mut import_problems)
-        });
+        let program = lock_content
+            .filter(|lock_content| self.is_lock_of(lock_content, &server, &lock.pointer))
+            .map(|lock_content| {
+                let McpServer { revision, capabilities, .. } = lock_content.server;
+                let server = McpServer { revision, capabilities, ..server.clone() };
+                mcp::lower(&document, server, &lock_content.tools, &options, &mut import_problems)
+            });
         let broken = program.is_none() && import_problems.has_errors();
-        let is_selection_valid = self.tell_choices(&mut import_problems, &mcp.pointer);
+        let is_selection_valid = self.report_option_problems(&mut import_problems, &mcp.pointer);
         self.problems.append(import_problems);
         if broken {
             let message = format!("`{text}` cannot be used as a lock");
@@ -63,7 +65,7 @@ impl<'a> Context<'a> {
 
     /// Reads the file of a lock.
     fn lock_file(&mut self, text: &str, pointer: &Pointer) -> Option<Arc<Document>> {
-        if let Ok((_, false)) = self.files.place(text, 0) {
+        if let Ok((_, false)) = self.files.resolve_path(text, 0) {
             let message = format!("there is no lock `{text}` yet");
             let help = "write it with `cargo toolgen mcp lock MANIFEST`, and review it";
             self.report(codes::MCP_IMPORT, pointer, message, help);
@@ -127,7 +129,7 @@ impl<'a> Context<'a> {
                 env.push((Text::copy_of(name), Text::copy_of(value)));
             }
         }
-        let inherit = self.inherited(node);
+        let inherit = self.inherited_variables(node);
         let work_dir = self.text(node, "cwd").map(Text::copy_of).unwrap_or_default();
         McpTransport::Stdio { argv, env: env.into(), inherit, work_dir }
     }
@@ -174,7 +176,8 @@ impl<'a> Context<'a> {
                 lock.server.alias, server.alias
             ));
         }
-        let (lock_transport, manifest_transport) = (transport(&lock.server.transport), transport(&server.transport));
+        let (lock_transport, manifest_transport) =
+            (transport(&lock.server.transport), transport(&server.transport));
         let transport_of = |value: &Value, kind: &str| value.get(kind).and_then(Value::as_object).cloned();
         for kind in ["stdio", "http"] {
             match (transport_of(&lock_transport, kind), transport_of(&manifest_transport, kind)) {

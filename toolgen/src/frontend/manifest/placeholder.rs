@@ -22,7 +22,7 @@ pub(super) struct Placeholder {
 
 impl Placeholder {
     /// Returns the path in the manifest's syntax: `name.member.0`.
-    pub(super) fn written(&self) -> String {
+    pub(super) fn path_text(&self) -> String {
         self.path.join(".")
     }
 }

@@ -8,13 +8,13 @@ use serde_json::Value;
 use toolgen_core::spec::template::{Condition, Reference, Root, Segment, Template};
 use toolgen_core::{Frozen, Text, ToolSpec};
 
-use self::placeholder_problems::Missing;
+use self::placeholder_problems::AbsenceReason;
 use super::codes;
-use super::context::{Context, nearest};
+use super::context::{Context, suggest_name};
 use super::keys;
 use super::node::Node;
 use super::placeholder::{Placeholder, TemplateSegment, pieces, placeholder};
-use super::typed_value::{Class, Step, TypedValue};
+use super::typed_value::{Class, Lookup, TypedValue};
 use crate::source::Pointer;
 
 /// The values that placeholders can refer to.
@@ -74,17 +74,17 @@ impl Scope {
         if let (Some(value_type), "item") = (&self.item, name.as_str()) {
             return Some((Root::Item, value_type.clone(), 1));
         }
-        match self.arguments.step(name) {
-            Step::To(value_type) => Some((Root::Argument(name.clone().into()), Some(value_type), 1)),
-            Step::Unknown => Some((Root::Argument(name.clone().into()), None, 1)),
-            Step::Nowhere(_) => None,
+        match self.arguments.member(name) {
+            Lookup::Found(value_type) => Some((Root::Argument(name.clone().into()), Some(value_type), 1)),
+            Lookup::Unknown => Some((Root::Argument(name.clone().into()), None, 1)),
+            Lookup::Missing(_) => None,
         }
     }
 
     /// Returns the roots that a placeholder may start with.
     fn roots(&self) -> Vec<String> {
-        let mut roots = match self.arguments.step("") {
-            Step::Nowhere(names) => names,
+        let mut roots = match self.arguments.member("") {
+            Lookup::Missing(names) => names,
             _ => Vec::new(),
         };
         roots.extend(self.steps.iter().flatten().map(|(id, _)| format!("steps.{id}")));
@@ -118,13 +118,12 @@ impl<'a> Context<'a> {
                 Some(object_template(members.into_iter().collect::<Option<_>>()?))
             }
             scalar => {
-                let text = self.document.text_at(&node.pointer).filter(|_| target == PlaceholderTarget::Texts);
-                Some(
-                    text.map_or_else(
-                        || Template::Constant(scalar.to_string().into()),
-                        |text| string_constant(&text),
-                    ),
-                )
+                let text =
+                    self.document.text_at(&node.pointer).filter(|_| target == PlaceholderTarget::Texts);
+                Some(text.map_or_else(
+                    || Template::Constant(scalar.to_string().into()),
+                    |text| string_constant(&text),
+                ))
             }
         }
     }
@@ -138,8 +137,8 @@ impl<'a> Context<'a> {
         scope: &mut Scope,
     ) -> Option<Template> {
         let pieces = self.pieces(text, pointer)?;
-        if let [TemplateSegment::Place(placeholder)] = pieces.as_slice() {
-            let (reference, value_type) = self.single(placeholder, pointer, scope)?;
+        if let [TemplateSegment::Placeholder(placeholder)] = pieces.as_slice() {
+            let (reference, value_type) = self.single_reference(placeholder, pointer, scope)?;
             if !matches!(target, PlaceholderTarget::Json | PlaceholderTarget::Texts | PlaceholderTarget::Text)
             {
                 self.check_inline(placeholder, value_type.as_ref(), pointer, target);
@@ -152,13 +151,15 @@ impl<'a> Context<'a> {
         for piece in pieces {
             match piece {
                 TemplateSegment::Literal(text) => segments.push(Segment::Literal(text.into())),
-                TemplateSegment::Place(placeholder) => match self.single(&placeholder, pointer, scope) {
-                    Some((reference, value_type)) => {
-                        self.check_inline(&placeholder, value_type.as_ref(), pointer, target);
-                        segments.push(Segment::Value(reference));
+                TemplateSegment::Placeholder(placeholder) => {
+                    match self.single_reference(&placeholder, pointer, scope) {
+                        Some((reference, value_type)) => {
+                            self.check_inline(&placeholder, value_type.as_ref(), pointer, target);
+                            segments.push(Segment::Value(reference));
+                        }
+                        None => is_valid = false,
                     }
-                    None => is_valid = false,
-                },
+                }
             }
         }
         match segments.as_slice() {
@@ -173,13 +174,17 @@ impl<'a> Context<'a> {
     /// Before a number in a longer string, `$` is a currency.
     pub(super) fn note_dollars(&mut self, pieces: &[TemplateSegment], pointer: &Pointer, scope: &Scope) {
         for pair in pieces.windows(2) {
-            let [TemplateSegment::Literal(before), TemplateSegment::Place(placeholder)] = pair else { continue };
-            let Some((before, (_, value_type, _))) = before.strip_suffix('$').zip(scope.root(&placeholder.path)) else {
+            let [TemplateSegment::Literal(before), TemplateSegment::Placeholder(placeholder)] = pair else {
+                continue;
+            };
+            let Some((before, (_, value_type, _))) =
+                before.strip_suffix('$').zip(scope.root(&placeholder.path))
+            else {
                 continue;
             };
             let class = value_type.map_or(Class::Mixed, |value_type| value_type.class());
             if class != Class::Number || !before.ends_with(char::is_whitespace) {
-                let name = placeholder.written();
+                let name = placeholder.path_text();
                 let message = format!(
                     "`${{{written}}}` is a literal `$` and the value of `{name}`: a placeholder has no `$`"
                 );
@@ -206,18 +211,23 @@ impl<'a> Context<'a> {
     pub(super) fn reference(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<ResolvedReference> {
         let text = self.text_of(node)?;
         let pieces = self.pieces(text, &node.pointer)?;
-        let [TemplateSegment::Place(placeholder)] = pieces.as_slice() else {
+        let [TemplateSegment::Placeholder(placeholder)] = pieces.as_slice() else {
             let message = format!("`{text}` must be one placeholder");
             self.report(codes::PLACEHOLDER, &node.pointer, message, "write `{name}` and nothing else");
             return None;
         };
-        self.single(placeholder, &node.pointer, scope)
+        self.single_reference(placeholder, &node.pointer, scope)
     }
 
     /// Resolves a placeholder for a single value. Returns `None` after a problem.
-    fn single(&mut self, placeholder: &Placeholder, pointer: &Pointer, scope: &mut Scope) -> Option<ResolvedReference> {
+    fn single_reference(
+        &mut self,
+        placeholder: &Placeholder,
+        pointer: &Pointer,
+        scope: &mut Scope,
+    ) -> Option<ResolvedReference> {
         if placeholder.each {
-            let name = placeholder.written();
+            let name = placeholder.path_text();
             let message =
                 format!("`{{{written}*}}` is replaced by several values, but only one is allowed here");
             let help =
@@ -225,7 +235,7 @@ impl<'a> Context<'a> {
             self.report(codes::PLACEHOLDER_KIND, pointer, message, help);
             return None;
         }
-        self.find(placeholder, pointer, scope)
+        self.resolve_placeholder(placeholder, pointer, scope)
     }
 
     /// Compiles a condition.
@@ -235,7 +245,7 @@ impl<'a> Context<'a> {
             return self.flag_condition(text, node, scope);
         }
         if !node.value.is_object() {
-            self.wrong_kind(node, "a condition", HELP);
+            self.report_wrong_type(node, "a condition", HELP);
             return None;
         }
         self.object(node, &keys::CONDITION);
@@ -273,7 +283,7 @@ impl<'a> Context<'a> {
     /// Compiles the condition that an argument is `true`. A missing argument is not `true`.
     fn flag_condition(&mut self, text: &str, node: &Node<'a>, scope: &mut Scope) -> Option<Condition> {
         let pieces = self.pieces(text, &node.pointer)?;
-        let [TemplateSegment::Place(placeholder)] = pieces.as_slice() else {
+        let [TemplateSegment::Placeholder(placeholder)] = pieces.as_slice() else {
             let message = format!("`{text}` is not a condition: it must be one placeholder");
             self.report(
                 codes::PLACEHOLDER,
@@ -283,10 +293,11 @@ impl<'a> Context<'a> {
             );
             return None;
         };
-        let (reference, value_type) = self.find(&optional(placeholder), &node.pointer, scope)?;
+        let (reference, value_type) =
+            self.resolve_placeholder(&optional(placeholder), &node.pointer, scope)?;
         let class = value_type.map_or(Class::Mixed, |value_type| value_type.class());
         if !matches!(class, Class::Boolean | Class::Mixed) {
-            let name = placeholder.written();
+            let name = placeholder.path_text();
             let message = format!("`{name}` is {}, which is not a boolean", class.name());
             let help = format!("write `{{given: {name}}}`, or compare: `{{equal: [\"{{{name}}}\", value]}}`");
             self.report(codes::PLACEHOLDER_KIND, &node.pointer, message, help);
@@ -298,7 +309,8 @@ impl<'a> Context<'a> {
     fn parse_condition(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Condition> {
         let text = self.text_of(node)?;
         let content = text.trim();
-        let content = content.strip_prefix('{').and_then(|content| content.strip_suffix('}')).unwrap_or(content);
+        let content =
+            content.strip_prefix('{').and_then(|content| content.strip_suffix('}')).unwrap_or(content);
         let Some(parsed) = placeholder(content) else {
             let message = format!("`{text}` names no value");
             self.report(
@@ -309,23 +321,23 @@ impl<'a> Context<'a> {
             );
             return None;
         };
-        let (reference, _) = self.find(&optional(&parsed), &node.pointer, scope)?;
+        let (reference, _) = self.resolve_placeholder(&optional(&parsed), &node.pointer, scope)?;
         Some(Condition::Given(reference))
     }
 
     /// Resolves a placeholder. Returns `None` after a problem.
-    pub(super) fn find(
+    pub(super) fn resolve_placeholder(
         &mut self,
         placeholder: &Placeholder,
         pointer: &Pointer,
         scope: &mut Scope,
     ) -> Option<ResolvedReference> {
-        let name = placeholder.written();
+        let name = placeholder.path_text();
         let Some((root, mut value_type, root_len)) = scope.root(&placeholder.path) else {
             let roots = scope.roots();
             let roots: Vec<&str> = roots.iter().map(String::as_str).collect();
-            let (message, help) = scope.misplaced(&placeholder.path).unwrap_or_else(|| {
-                let help = match (roots.is_empty(), nearest(&name, &roots)) {
+            let (message, help) = scope.missing_root(&placeholder.path).unwrap_or_else(|| {
+                let help = match (roots.is_empty(), suggest_name(&name, &roots)) {
                     _ if is_variable(&name) => {
                         "environment variables are not read in strings: `auth` names the variable of a credential; \
                          write other constant values literally"
@@ -342,32 +354,33 @@ impl<'a> Context<'a> {
         if let Root::Argument(name) = &root {
             scope.used.insert(name.to_string());
         }
-        let mut may_be_absent = value_type.as_ref().is_some_and(|value_type| value_type.may_miss);
+        let mut may_be_absent = value_type.as_ref().is_some_and(|value_type| value_type.may_be_absent);
         let mut reason = match root {
-            Root::Step(_) if may_be_absent => Missing::Step,
-            Root::Step(_) => Missing::Member,
-            _ => Missing::Argument,
+            Root::Step(_) if may_be_absent => AbsenceReason::Step,
+            Root::Step(_) => AbsenceReason::Member,
+            _ => AbsenceReason::Argument,
         };
         let keys = placeholder.path.get(root_len..).unwrap_or_default();
         for (index, key) in keys.iter().enumerate() {
-            value_type = match value_type.as_ref().map(|value_type| (value_type.step(key), value_type.class())) {
-                None | Some((Step::Unknown, _)) => None,
-                Some((Step::To(next), class)) => {
-                    if class == Class::List && next.may_miss {
-                        reason = Missing::Item;
+            value_type =
+                match value_type.as_ref().map(|value_type| (value_type.member(key), value_type.class())) {
+                    None | Some((Lookup::Unknown, _)) => None,
+                    Some((Lookup::Found(next), class)) => {
+                        if class == Class::List && next.may_be_absent {
+                            reason = AbsenceReason::Item;
+                        }
+                        Some(next)
                     }
-                    Some(next)
-                }
-                Some((Step::Nowhere(names), class)) => {
-                    let prefix = placeholder.path.get(..root_len + index).unwrap_or_default().join(".");
-                    self.no_member(&prefix, key, &names, class, pointer);
-                    return None;
-                }
-            };
-            may_be_absent |= value_type.as_ref().is_some_and(|value_type| value_type.may_miss);
+                    Some((Lookup::Missing(names), class)) => {
+                        let prefix = placeholder.path.get(..root_len + index).unwrap_or_default().join(".");
+                        self.report_unknown_member(&prefix, key, &names, class, pointer);
+                        return None;
+                    }
+                };
+            may_be_absent |= value_type.as_ref().is_some_and(|value_type| value_type.may_be_absent);
         }
         if may_be_absent && !placeholder.optional {
-            self.may_miss(placeholder, reason, pointer);
+            self.report_optional_value(placeholder, reason, pointer);
             return None;
         }
         let path = keys.iter().map(|key| Text::from(key.clone())).collect();
@@ -408,7 +421,8 @@ fn object_template(members: Vec<(Text, Template)>) -> Template {
         return Template::Object(members.into());
     };
     let members_json = members.iter().zip(constants);
-    let members_json = members_json.map(|((name, _), value)| format!("{}:{value}", Value::from(name.as_str())));
+    let members_json =
+        members_json.map(|((name, _), value)| format!("{}:{value}", Value::from(name.as_str())));
     Template::Constant(format!("{{{}}}", members_json.collect::<Vec<_>>().join(",")).into())
 }
 

@@ -65,7 +65,7 @@ impl<'a> Context<'a> {
         // If the defaults are broken, attributes of all tools are unknown, such as the scopes that they need.
         let defaults_broken = self.errors > errors
             || self.is_ambiguous(&Pointer::ROOT.child("defaults"))
-            || is_misspelt(&top, &keys::TOP, &["defaults"]);
+            || has_misspelling_of(&top, &keys::TOP, &["defaults"]);
         self.name_schemas();
         let tools = self.named_tools(&top);
         let entries: Vec<Entry<'_>> = tools
@@ -176,13 +176,14 @@ impl<'a> Context<'a> {
         self.attributes(&attributes, &mut spec);
         self.examples(node, &mut spec);
         let is_agent = matches!(kind, Some(("agent", _)));
-        if self.flag(attributes.of("undocumented"), "undocumented") != Some(true) {
+        if self.flag(attributes.object_with("undocumented"), "undocumented") != Some(true) {
             self.check_documented(id, node, &spec, is_agent);
         }
         let broken = self.errors > errors || self.is_ambiguous(&node.pointer);
         // Other tools may refer to a tool without a readable plan.
         let without_plan = || ("", node.clone());
-        let (kind, plan_node) = kind.filter(|(_, plan_node)| !self.is_unquoted(plan_node)).unwrap_or_else(without_plan);
+        let (kind, plan_node) =
+            kind.filter(|(_, plan_node)| !self.report_unquoted(plan_node)).unwrap_or_else(without_plan);
         let broken = broken || kind.is_empty();
         Some(Draft {
             node: node.clone(),
@@ -206,7 +207,7 @@ impl<'a> Context<'a> {
         match kinds.as_slice() {
             [(kind, plan_node)] => Some((*kind, plan_node.clone())),
             [] => {
-                if is_misspelt(node, &keys::TOOL, KINDS) {
+                if has_misspelling_of(node, &keys::TOOL, KINDS) {
                     return None;
                 }
                 let message = format!("nothing defines what the tool `{id}` does");
@@ -233,7 +234,7 @@ impl<'a> Context<'a> {
         if spec.description.is_empty()
             && node.get("description").is_none()
             && !is_agent
-            && !is_misspelt(node, &keys::TOOL, &["description"])
+            && !has_misspelling_of(node, &keys::TOOL, &["description"])
         {
             let message = format!("the tool `{id}` has no description, which a model needs to choose it");
             self.report(codes::UNDOCUMENTED, &node.pointer, message, format!("add `description`, {OFF}"));
@@ -241,7 +242,8 @@ impl<'a> Context<'a> {
         let Kind::Object(rules) = &spec.input.shape().kind else { return };
         for field in rules.fields.iter().filter(|field| field.shape.description.is_empty()) {
             let pointer = node.pointer.child("parameters").child(&field.name);
-            let pointer = if node.get("parameters").is_some() { pointer } else { node.pointer.child("input") };
+            let pointer =
+                if node.get("parameters").is_some() { pointer } else { node.pointer.child("input") };
             let message = format!("the argument `{}` of the tool `{id}` has no description", field.name);
             let help = format!("write `{}: TYPE - What it means.`, {OFF}", field.name);
             self.report(codes::UNDOCUMENTED, &pointer, message, help);
@@ -258,7 +260,7 @@ impl<'a> Context<'a> {
             let help = "write `arguments: {…}`, as a model would call the tool";
             let Some(arguments) = self.required(&item, "arguments", "an example", help) else { continue };
             if !arguments.value.is_object() {
-                self.wrong_kind(&arguments, "an object", help);
+                self.report_wrong_type(&arguments, "an object", help);
                 continue;
             }
             let arguments = arguments.value.to_string().into();
@@ -273,7 +275,8 @@ impl<'a> Context<'a> {
         if let Kind::Object(rules) = &spec.input.shape().kind {
             for field in &rules.fields {
                 let pointer = node.pointer.child("parameters").child(&field.name);
-                let pointer = if node.get("parameters").is_some() { pointer } else { node.pointer.child("input") };
+                let pointer =
+                    if node.get("parameters").is_some() { pointer } else { node.pointer.child("input") };
                 self.check_defaults(&field.shape, &spec.defs, &pointer);
             }
         }
@@ -293,7 +296,7 @@ impl<'a> Context<'a> {
                 self.report(codes::EXAMPLE, &pointer, message, "correct the example or the parameters");
             }
         }
-        let holder = attributes.of("dialects").clone();
+        let holder = attributes.object_with("dialects").clone();
         for (name, pointer) in self.texts(&holder, "dialects").unwrap_or_default() {
             let Some(dialect) = self.dialect(name, &pointer) else { continue };
             for refusal in spec.schema(dialect).err().into_iter().flatten() {
@@ -321,7 +324,7 @@ impl<'a> Context<'a> {
 }
 
 /// Whether an object has an unknown key, already reported, that is probably a misspelling of one of `intended`.
-fn is_misspelt(node: &Node<'_>, keys: &Keys, intended: &[&str]) -> bool {
+fn has_misspelling_of(node: &Node<'_>, keys: &Keys, intended: &[&str]) -> bool {
     let known = keys.names();
     let unknown = node.entries().into_iter().map(|(key, _)| key).filter(|key| !known.contains(key));
     unknown

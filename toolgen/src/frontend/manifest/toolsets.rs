@@ -10,8 +10,8 @@ use toolgen_core::spec::toolset::{ContextSpec, Toolset};
 use toolgen_core::{Frozen, Text, ToolName};
 
 use super::codes;
-use super::compose::near;
-use super::context::{Context, nearest};
+use super::compose::suggest_tool;
+use super::context::{Context, suggest_name};
 use super::keys;
 use super::node::Node;
 use crate::names::with_namespace;
@@ -93,12 +93,15 @@ impl<'a> Context<'a> {
                         removed.insert(name.clone());
                     }
                     Some((other, _)) => {
-                        let message = format!("the tool `{name}` of {document} has the name of one of {other}");
+                        let message =
+                            format!("the tool `{name}` of {document} has the name of one of {other}");
                         let help = "give the import a `namespace`, or drop the tool with `exclude`";
                         self.report(codes::COLLISION, &pointer, message, help);
                         removed.insert(name.clone());
                     }
-                    None => drop(tools_by_name.insert(name.as_str().to_lowercase(), (document, tool.clone()))),
+                    None => {
+                        drop(tools_by_name.insert(name.as_str().to_lowercase(), (document, tool.clone())))
+                    }
                 }
             }
             let had_tools = !part.program.is_empty();
@@ -214,7 +217,7 @@ impl<'a> Context<'a> {
             codes::TOOLSET,
             &pointer,
             format!("there is no context `{name}`"),
-            nearest(name, &known.into_iter().collect::<Vec<_>>()),
+            suggest_name(name, &known.into_iter().collect::<Vec<_>>()),
         );
         None
     }
@@ -235,7 +238,12 @@ impl<'a> Context<'a> {
             let included_members = match sets.iter().position(|set| set.name == included) {
                 Some(other) if sets.get(other).is_some_and(|set| set.is_open) => {
                     let message = format!("the toolset `{name}` includes itself through `{included}`");
-                    self.report(codes::TOOLSET, &pointer, message, "remove one of the `include`s in the cycle");
+                    self.report(
+                        codes::TOOLSET,
+                        &pointer,
+                        message,
+                        "remove one of the `include`s in the cycle",
+                    );
                     continue;
                 }
                 Some(other) => {
@@ -249,7 +257,7 @@ impl<'a> Context<'a> {
                         let known: Vec<&str> =
                             set_names.chain(program.toolsets.iter().map(|set| set.name.as_str())).collect();
                         let message = format!("there is no toolset `{included}`");
-                        self.report(codes::TOOLSET, &pointer, message, nearest(included, &known));
+                        self.report(codes::TOOLSET, &pointer, message, suggest_name(included, &known));
                         continue;
                     }
                 },
@@ -272,7 +280,12 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the tools that an entry of a toolset refers to.
-    fn member(&mut self, item: &Node<'a>, candidates: &[Candidate], listed_tools: &mut BTreeSet<Text>) -> Vec<Text> {
+    fn member(
+        &mut self,
+        item: &Node<'a>,
+        candidates: &[Candidate],
+        listed_tools: &mut BTreeSet<Text>,
+    ) -> Vec<Text> {
         let is_agent = item.value.is_object();
         let text = if is_agent {
             self.object(item, &keys::MEMBER);
@@ -286,7 +299,8 @@ impl<'a> Context<'a> {
         if text.contains('*') {
             let matches = |name: &str| glob(text, name);
             let matching_tools = candidates.iter().filter(is_eligible);
-            let matching_tools = matching_tools.filter(|tool| matches(&tool.name) || tool.id.as_deref().is_some_and(matches));
+            let matching_tools =
+                matching_tools.filter(|tool| matches(&tool.name) || tool.id.as_deref().is_some_and(matches));
             let matching_tools: Vec<Text> = matching_tools.map(|tool| tool.name.clone()).collect();
             let matches_broken = self.declared.iter().any(|id| matches(id));
             if matching_tools.is_empty() && !matches_broken && !self.imported.incomplete {
@@ -296,22 +310,25 @@ impl<'a> Context<'a> {
             return matching_tools;
         }
         let with_name = candidates.iter().filter(is_eligible).find(|tool| *tool.name == *text);
-        let candidate =
-            with_name.or_else(|| candidates.iter().filter(is_eligible).find(|tool| tool.id.as_deref() == Some(text)));
+        let candidate = with_name
+            .or_else(|| candidates.iter().filter(is_eligible).find(|tool| tool.id.as_deref() == Some(text)));
         let Some(candidate) = candidate else {
             if self.imported.incomplete {
                 return Vec::new();
             }
-            let exists = candidates.iter().any(|tool| *tool.name == *text || tool.id.as_deref() == Some(text));
+            let exists =
+                candidates.iter().any(|tool| *tool.name == *text || tool.id.as_deref() == Some(text));
             if !exists && self.is_declared(text) {
                 let message = format!("the tool `{text}` has errors, so no toolset can contain it");
                 self.report(codes::MEMBER, &item.pointer, message, "correct that tool first");
                 return Vec::new();
             }
-            let names: Vec<&str> = candidates.iter().filter(is_eligible).map(|tool| tool.name.as_str()).collect();
-            let ids: Vec<&str> = candidates.iter().filter(is_eligible).filter_map(|tool| tool.id.as_deref()).collect();
+            let names: Vec<&str> =
+                candidates.iter().filter(is_eligible).map(|tool| tool.name.as_str()).collect();
+            let ids: Vec<&str> =
+                candidates.iter().filter(is_eligible).filter_map(|tool| tool.id.as_deref()).collect();
             let message = format!("there is no {} `{text}`", if is_agent { "agent" } else { "tool" });
-            self.report(codes::MEMBER, &item.pointer, message, near(text, &names, &ids));
+            self.report(codes::MEMBER, &item.pointer, message, suggest_tool(text, &names, &ids));
             return Vec::new();
         };
         if !listed_tools.insert(candidate.name.clone()) {

@@ -8,7 +8,7 @@ use crate::source::Pointer;
 
 impl<'a> Context<'a> {
     /// Reports the placeholders without quotes in a value, and returns whether there are any.
-    pub(super) fn is_unquoted(&mut self, node: &Node<'a>) -> bool {
+    pub(super) fn report_unquoted(&mut self, node: &Node<'a>) -> bool {
         let mut candidates = Vec::new();
         collect(node, &mut candidates);
         if candidates.is_empty() {
@@ -25,7 +25,10 @@ impl<'a> Context<'a> {
         };
         candidates.retain({
             let mut positions = positions.iter();
-            move |(key, _)| positions.next().and_then(|position| is_unquoted_at(key, position.line, position.column)) == Some(true)
+            move |(key, _)| {
+                positions.next().and_then(|position| is_unquoted_at(key, position.line, position.column))
+                    == Some(true)
+            }
         });
         for (key, pointer) in &candidates {
             let message = format!("YAML reads `{{{key}}}` without quotes as an object, not as a placeholder");

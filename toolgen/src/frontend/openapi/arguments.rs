@@ -55,7 +55,8 @@ pub(super) fn arguments(params: Vec<Param>, body: Option<BodyDraft>) -> Argument
 fn argument_names(params: &[Param]) -> Vec<String> {
     let mut keys_by_location: BTreeMap<Location, BTreeMap<&str, String>> = BTreeMap::new();
     for location in [Location::Path, Location::Query, Location::Header, Location::Cookie] {
-        let names_here = params.iter().filter(|param| param.location == location).map(|param| param.name.as_str());
+        let names_here =
+            params.iter().filter(|param| param.location == location).map(|param| param.name.as_str());
         keys_by_location.insert(location, portable_keys(names_here));
     }
     // A name may occur in several locations.
@@ -132,7 +133,8 @@ impl Fields {
             fields.push(BodyField { argument: field.name.clone(), name: wire.to_owned().into() });
         }
         let description = &draft.description;
-        self.description = if description.is_empty() { draft.own_description.clone() } else { description.clone().into() };
+        self.description =
+            if description.is_empty() { draft.own_description.clone() } else { description.clone().into() };
         BodySource::Fields(fields.into())
     }
 

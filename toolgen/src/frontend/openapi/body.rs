@@ -97,10 +97,12 @@ impl<'a> Context<'a> {
         let (media_type, kind) = self.definite_media(media::spelt(media_type), &shape);
         let BodyEncoding { codec, shape, files } = self.body_encoding(kind, &media_type, shape, &media);
         let is_text_body = kind == Medium::Binary && matches!(codec, Codec::Text);
-        let media_type = if is_text_body { media::first_definite(&media_type).to_owned() } else { media_type };
+        let media_type =
+            if is_text_body { media::first_definite(&media_type).to_owned() } else { media_type };
         let has_fields = matches!(codec, Codec::Json | Codec::Form(_) | Codec::Multipart(_) | Codec::Xml(_));
         let object = if has_fields { self.resolved(&shape) } else { Shape::ANY };
-        let fields = if object.nullable || self.allows_more_properties(&media) { None } else { flat(&object) };
+        let fields =
+            if object.nullable || self.allows_more_properties(&media) { None } else { flat(&object) };
         let example = self.first_example(&media, &shape).map(Cow::into_owned);
         Ok(Some(BodyDraft {
             required,
@@ -295,7 +297,13 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the encoding of a value of this shape in a media type of this kind.
-    fn body_encoding(&mut self, kind: Medium, media_type: &str, shape: Shape, media: &Node<'a>) -> BodyEncoding {
+    fn body_encoding(
+        &mut self,
+        kind: Medium,
+        media_type: &str,
+        shape: Shape,
+        media: &Node<'a>,
+    ) -> BodyEncoding {
         let schema = media.get("schema");
         let (codec, shape) = match kind {
             Medium::Json | Medium::JsonLike | Medium::Any => (Codec::Json, shape),
@@ -399,5 +407,6 @@ pub(super) fn flat(shape: &Shape) -> Option<&ObjectRules> {
     let Kind::Object(rules) = &shape.kind else { return None };
     let fields_only = ObjectRules { fields: rules.fields.clone(), extra: Extra::Closed, ..ObjectRules::ANY };
     let closed_rules = ObjectRules { extra: Extra::Closed, ..rules.clone() };
-    (!rules.fields.is_empty() && !matches!(rules.extra, Extra::Of(_)) && closed_rules == fields_only).then_some(rules)
+    (!rules.fields.is_empty() && !matches!(rules.extra, Extra::Of(_)) && closed_rules == fields_only)
+        .then_some(rules)
 }

@@ -35,7 +35,9 @@ impl<'a> Context<'a> {
         let first_item = node.items("examples").into_iter().find(|item| !item.value.is_null());
         first_item.map(|item| self.with_source_text(&item, shape)).or_else(|| {
             let members = node.members("examples");
-            members.into_iter().find_map(|(_, example)| self.named_example(&example, shape).filter(is_present))
+            members
+                .into_iter()
+                .find_map(|(_, example)| self.named_example(&example, shape).filter(is_present))
         })
     }
 
@@ -51,9 +53,11 @@ impl<'a> Context<'a> {
         let kind = self.resolved(shape).kind;
         match (node.value, &kind) {
             _ if depth > MAX_LEVELS => node.value.clone(),
-            (Value::Array(_), Kind::Array(rules)) => {
-                node.array_items().iter().map(|item| self.source_texts_in(item, &rules.items, depth + 1)).collect()
-            }
+            (Value::Array(_), Kind::Array(rules)) => node
+                .array_items()
+                .iter()
+                .map(|item| self.source_texts_in(item, &rules.items, depth + 1))
+                .collect(),
             (Value::Object(members), Kind::Object(rules)) => {
                 let mut object = members.clone();
                 for field in &rules.fields {
@@ -70,7 +74,8 @@ impl<'a> Context<'a> {
             }
             (value, Kind::Enum(values)) => {
                 let source_text = self.files.source_text(value, &node.pointer);
-                let matching = source_text.filter(|text| values.iter().any(|value| value.to_json() == **text));
+                let matching =
+                    source_text.filter(|text| values.iter().any(|value| value.to_json() == **text));
                 matching.map_or_else(|| value.clone(), Value::from)
             }
             (value, _) => value.clone(),
@@ -90,7 +95,11 @@ impl<'a> Context<'a> {
         let is_example = ["value", "dataValue", "serializedValue", "externalValue"]
             .iter()
             .any(|key| target.get(key).is_some());
-        if is_example { self.example_value(target, shape) } else { Some(self.with_source_text(target, shape)) }
+        if is_example {
+            self.example_value(target, shape)
+        } else {
+            Some(self.with_source_text(target, shape))
+        }
     }
 
     /// Returns the value of an example: as data, as the serialized string (OpenAPI 3.2), or as a file.
@@ -99,7 +108,8 @@ impl<'a> Context<'a> {
             return Some(self.with_source_text(&data, shape));
         }
         // The type of a serialized scalar is ambiguous: `5` may be a number or a string.
-        let parsed = example.text("serializedValue").and_then(|text| serde_json::from_str::<Value>(text).ok());
+        let parsed =
+            example.text("serializedValue").and_then(|text| serde_json::from_str::<Value>(text).ok());
         let parsed = parsed.filter(|value| value.is_object() || value.is_array()).map(Cow::Owned);
         parsed.or_else(|| self.external_value(example).map(Cow::Borrowed))
     }

@@ -136,9 +136,9 @@ impl<'d> Files<'d> {
 
     /// Returns the index of the file that a string in another file names.
     pub(super) fn target(&self, from: usize, text: &str) -> Result<usize, Refusal> {
-        if let Some(joined) = self.all.get(from).and_then(|file| file.identity.as_deref()) {
-            let joined = uri::joined(joined, text);
-            if let Some(index) = self.all.iter().position(|file| file.identity.as_ref() == Some(&joined)) {
+        if let Some(base) = self.all.get(from).and_then(|file| file.identity.as_deref()) {
+            let identity = uri::joined(base, text);
+            if let Some(index) = self.all.iter().position(|file| file.identity.as_ref() == Some(&identity)) {
                 return Ok(index);
             }
         }
@@ -224,7 +224,7 @@ impl<'d> Loader<'d> {
         };
         let inside = document.source.inside.as_ref().map(|inside| PathBuf::from(&inside.name));
         let loaded = real.or(inside).into_iter().map(|real| (real, 0)).collect();
-        Loader { files, roots, folder: folder,  remaining_bytes: MAX_TOTAL, has_texts: false }
+        Loader { files, roots, folder: folder, remaining_bytes: MAX_TOTAL, has_texts: false }
     }
 
     /// Reads the files that a file refers to.

@@ -13,7 +13,7 @@ use super::codes;
 use super::context::Context;
 use super::media::{self, Kind as Medium};
 use super::node::Node;
-use super::parameter::{style_of, remove_null};
+use super::parameter::{remove_null, style_of};
 use super::xml::MAX_DEPTH;
 use crate::source::Pointer;
 
@@ -36,12 +36,12 @@ pub(super) fn fields_of(rules: &ObjectRules, codec: &Codec) -> ObjectRules {
 impl<'a> Context<'a> {
     /// Returns the encoding of the fields of a form. Fields that are files become file arguments.
     pub(super) fn parts(&mut self, media: &Node<'a>, object: &mut Shape, kind: Medium) -> Vec<Part> {
-        if let Kind::All(parts) = &object.kind {
+        if let Kind::All(all) = &object.kind {
             // In an `allOf`, the first object contains the fields.
-            let mut parts = parts.to_vec();
-            let object_part = parts.iter_mut().find(|part| matches!(part.kind, Kind::Object(_)));
+            let mut members = all.to_vec();
+            let object_part = members.iter_mut().find(|part| matches!(part.kind, Kind::Object(_)));
             let parts = object_part.map(|part| self.parts(media, part, kind)).unwrap_or_default();
-            object.kind = Kind::All(parts.into());
+            object.kind = Kind::All(members.into());
             return parts;
         }
         if let Kind::Union(union) = &mut object.kind {
@@ -63,7 +63,8 @@ impl<'a> Context<'a> {
             let encoding = encodings.as_ref().and_then(|node| node.get(&name));
             encoding.iter().for_each(|encoding| self.note_part_headers(encoding, kind));
             let content_type = encoding.as_ref().map_or("", |encoding| self.part_media_type(encoding));
-            let file = kind != Medium::Form && self.convert_file(&mut field.shape, content_type, &media.pointer);
+            let file =
+                kind != Medium::Form && self.convert_file(&mut field.shape, content_type, &media.pointer);
             let style = encoding.as_ref().filter(|_| !file && allows_styles).and_then(field_encoding);
             // The media type of a file may be a list.
             let (content_type, xml) = match &encoding {
@@ -82,7 +83,8 @@ impl<'a> Context<'a> {
             };
             // Encoded bytes are also bytes (3.1, "Encoding Object").
             let is_plain = content_type.is_empty() && style.is_none() && xml.is_none() && !file;
-            let is_bytes = is_plain && allows_styles && kind == Medium::FormData && self.is_encoded(&field.shape);
+            let is_bytes =
+                is_plain && allows_styles && kind == Medium::FormData && self.is_encoded(&field.shape);
             let content_type = if is_bytes { media::BYTES.to_owned() } else { content_type };
             let part = Part {
                 name: name.into(),
@@ -187,8 +189,8 @@ impl<'a> Context<'a> {
         let mut is_files = Vec::new();
         for variant in &mut variants {
             let resolved_variant = self.resolved(variant);
-            let is_file =
-                !matches!(resolved_variant.kind, Kind::Union(_)) && self.convert_file(variant, content_type, pointer);
+            let is_file = !matches!(resolved_variant.kind, Kind::Union(_))
+                && self.convert_file(variant, content_type, pointer);
             is_files.push(is_file);
         }
         if !is_files.contains(&true) {
@@ -289,15 +291,16 @@ impl<'a> Context<'a> {
         let existing = [&shape.description, &object.description].into_iter().find(|text| !text.is_empty());
         let existing =
             existing.map_or_else(String::new, |text| format!("{}{}", text.trim_end(), before_next(text)));
-        let outline =
-            outline_within(&object, &List::EMPTY).map_or_else(String::new, |outline| format!(" of {outline}"));
+        let outline = outline_within(&object, &List::EMPTY)
+            .map_or_else(String::new, |outline| format!(" of {outline}"));
         format!("{existing}The {media_type}{outline}.").into()
     }
 
     /// Whether a shape represents bytes: `format: binary` (3.0), or a string with a binary media type but no encoding
     /// (3.1).
     pub(super) fn is_file(&mut self, shape: &Shape, content_type: &str) -> bool {
-        let is_binary = |media_type: &str| !media_type.is_empty() && media::kind(media_type) == Medium::Binary;
+        let is_binary =
+            |media_type: &str| !media_type.is_empty() && media::kind(media_type) == Medium::Binary;
         let rules = match self.resolved(shape).kind {
             Kind::String(rules) => rules,
             // Without a type in the schema, the media type decides (3.1).
@@ -305,11 +308,13 @@ impl<'a> Context<'a> {
         };
         // A string with a binary media type is a file.
         let declares_file = |media_type: &str| {
-            declares_file(media_type) && (media_type.contains(media::BYTES) || !media::may_be_text(media_type))
+            declares_file(media_type)
+                && (media_type.contains(media::BYTES) || !media::may_be_text(media_type))
         };
         rules.format == *"binary"
             || (rules.content_encoding.is_empty()
-                && (declares_file(&rules.content_media_type) || (rules.format.is_empty() && declares_file(content_type))))
+                && (declares_file(&rules.content_media_type)
+                    || (rules.format.is_empty() && declares_file(content_type))))
     }
 
     /// Whether a shape, or the shape of its items, is a string that encodes bytes: `format: byte` (3.0),
@@ -396,7 +401,11 @@ pub(super) fn file_shape(message: &str, allowed: &str) -> Shape {
         let shape = Shape { description, ..Shape::of(Kind::String(StringRules::ANY)) };
         Field { name: name.into(), shape, ..Field::OPTIONAL }
     };
-    let offered_fields = FILE_FIELDS.into_iter().zip(descriptions).take(if is_single { 4 } else { 5 }).skip(usize::from(!allows_text));
+    let offered_fields = FILE_FIELDS
+        .into_iter()
+        .zip(descriptions)
+        .take(if is_single { 4 } else { 5 })
+        .skip(usize::from(!allows_text));
     let fields = offered_fields.map(field).collect();
     let rules = ObjectRules { fields, extra: Extra::Closed, ..ObjectRules::ANY };
     Shape { description, ..Shape::of(Kind::Object(rules)) }

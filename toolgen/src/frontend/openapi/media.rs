@@ -83,13 +83,16 @@ pub(super) fn with_semicolon(media_type: String) -> String {
 
 /// Whether the media type declares the boundary of its parts.
 pub(super) fn has_boundary(media_type: &str) -> bool {
-    let has_name = |parameter: &str| parameter.get(..9).is_some_and(|start| start.eq_ignore_ascii_case("boundary="));
+    let has_name =
+        |parameter: &str| parameter.get(..9).is_some_and(|start| start.eq_ignore_ascii_case("boundary="));
     media_type.split(';').skip(1).any(|parameter| has_name(parameter.trim_start()))
 }
 
 /// Splits keys that list several media types into one entry per media type.
 pub(super) fn split_keys<'a>(content: Vec<(&'a str, Node<'a>)>) -> Vec<(&'a str, Node<'a>)> {
-    let expand = |(key, node): (&'a str, Node<'a>)| media_types_of_key(key).map(move |media_type| (media_type, node.clone()));
+    let expand = |(key, node): (&'a str, Node<'a>)| {
+        media_types_of_key(key).map(move |media_type| (media_type, node.clone()))
+    };
     content.into_iter().flat_map(expand).collect()
 }
 
@@ -155,7 +158,10 @@ mod tests {
     fn one_key_may_list_several_media_types() {
         let types_of = |key| media_types_of_key(key).collect::<Vec<_>>();
         assert_eq!(types_of("application/json, text/xml;q=1"), ["application/json", "text/xml;q=1"]);
-        assert_eq!(types_of("multipart/related; start=\"a/b,c/d\""), ["multipart/related; start=\"a/b,c/d\""]);
+        assert_eq!(
+            types_of("multipart/related; start=\"a/b,c/d\""),
+            ["multipart/related; start=\"a/b,c/d\""]
+        );
         assert_eq!(types_of("text/plain; a=b,c"), ["text/plain; a=b,c"]);
         assert_eq!(with_semicolon("a/b charset=x; y=z".to_owned()), "a/b; charset=x; y=z");
         assert!(has_boundary("multipart/mixed; charset=x;Boundary=a") && !has_boundary("multipart/mixed"));

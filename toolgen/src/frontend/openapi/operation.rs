@@ -251,7 +251,8 @@ fn is_credential(param: &Param) -> bool {
 /// Returns a specification with the document's descriptions of the operation.
 fn base_spec(operation: &Operation<'_>) -> ToolSpec {
     let summary = operation.node.prose("summary");
-    let joined_prose = |node: &Node<'_>| join_descriptions(&node.prose("summary"), &node.prose("description"));
+    let joined_prose =
+        |node: &Node<'_>| join_descriptions(&node.prose("summary"), &node.prose("description"));
     let candidates = [joined_prose(&operation.node), joined_prose(&operation.path_item), operation.title()];
     let description = candidates.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
     ToolSpec {

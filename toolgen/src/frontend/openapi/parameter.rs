@@ -290,7 +290,8 @@ impl<'a> Context<'a> {
             // Swagger 2.0 has no keyword for the example of a parameter; this is a common extension.
             let extension = node.get("x-example");
             let example = self.first_example(node, shape);
-            let example = example.or_else(|| extension.map(|extension| self.with_source_text(&extension, shape)));
+            let example =
+                example.or_else(|| extension.map(|extension| self.with_source_text(&extension, shape)));
             let short_example = example.filter(|value| value.to_string().len() <= 256);
             shape.examples = short_example.map_or(List::EMPTY, |example| vec![Literal::of(&example)].into());
         }
@@ -314,7 +315,8 @@ fn forbid_empty_segment(shape: &mut Shape) {
 /// request is the same as without the value.
 pub(super) fn remove_null(shape: &mut Shape) {
     if let Kind::Enum(values) = &mut shape.kind {
-        let non_null: Vec<Literal> = values.iter().filter(|value| **value != Literal::Null).cloned().collect();
+        let non_null: Vec<Literal> =
+            values.iter().filter(|value| **value != Literal::Null).cloned().collect();
         if non_null.is_empty() {
             return;
         }

@@ -5,7 +5,7 @@ mod expression;
 
 use std::collections::BTreeSet;
 
-use self::expression::{Expression, Piece, pieces, parse_other_notation};
+use self::expression::{Expression, Piece, parse_other_notation, pieces};
 use super::server::placeholders;
 
 /// The path of an operation.

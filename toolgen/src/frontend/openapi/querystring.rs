@@ -60,7 +60,8 @@ impl<'a> Context<'a> {
         let mut params = Vec::new();
         for (field, may_be_object) in fields {
             // As in the body of a form, a nested object is JSON.
-            let encoding = if may_be_object { Encoding::Content("application/json".into()) } else { Encoding::FORM };
+            let encoding =
+                if may_be_object { Encoding::Content("application/json".into()) } else { Encoding::FORM };
             params.push(param(field.wire_name(), required && field.required, encoding, field.shape.clone()));
         }
         params

@@ -113,7 +113,9 @@ impl<'a> Context<'a> {
         };
         match self.find_fragment(self.files.root(target), fragment, hops) {
             // The part was written for the document that includes it.
-            Err(ResolveError::Missing) if file.is_empty() && index != 0 => self.find_fragment(self.top(), fragment, hops),
+            Err(ResolveError::Missing) if file.is_empty() && index != 0 => {
+                self.find_fragment(self.top(), fragment, hops)
+            }
             node => node,
         }
     }
@@ -203,7 +205,13 @@ impl<'a> Context<'a> {
 
     /// Reports a reference that cannot be resolved. If it dangles and is part of a request, the operation is omitted. A
     /// circular reference does not restrict the value, so any value is accepted.
-    pub(super) fn report_unknown(&mut self, reason: ResolveError, text: &str, pointer: &Pointer, consequence: &str) {
+    pub(super) fn report_unknown(
+        &mut self,
+        reason: ResolveError,
+        text: &str,
+        pointer: &Pointer,
+        consequence: &str,
+    ) {
         if reason != ResolveError::Cycle {
             self.record_missing_part(&reason, text);
         }
@@ -211,7 +219,13 @@ impl<'a> Context<'a> {
     }
 
     /// Reports a reference that cannot be resolved, with the consequence for the document.
-    pub(super) fn report_broken(&mut self, reason: ResolveError, text: &str, pointer: &Pointer, consequence: &str) {
+    pub(super) fn report_broken(
+        &mut self,
+        reason: ResolveError,
+        text: &str,
+        pointer: &Pointer,
+        consequence: &str,
+    ) {
         let pointer = pointer.child("$ref");
         match reason {
             ResolveError::External(refused) => {
@@ -223,7 +237,12 @@ impl<'a> Context<'a> {
                     Some(nearest) => format!("did you mean `{nearest}`?"),
                     None => "add the target, or correct the reference".to_owned(),
                 };
-                self.report(codes::MISSING_REF, &pointer, format!("`{text}` does not resolve{consequence}"), &help);
+                self.report(
+                    codes::MISSING_REF,
+                    &pointer,
+                    format!("`{text}` does not resolve{consequence}"),
+                    &help,
+                );
             }
             ResolveError::Cycle => self.report(
                 codes::CYCLIC_REF,

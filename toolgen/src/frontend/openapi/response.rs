@@ -119,7 +119,11 @@ impl<'a> Context<'a> {
         types: &mut Vec<&'a str>,
     ) -> Vec<(&'a str, Node<'a>)> {
         let Some(content) = response.get("content") else {
-            return if self.is_swagger() { self.response_media_types(operation, response, types) } else { Vec::new() };
+            return if self.is_swagger() {
+                self.response_media_types(operation, response, types)
+            } else {
+                Vec::new()
+            };
         };
         self.note_newer_keyword(response, "content");
         let content = self.resolve(&content).map(|resolved| resolved.node);
@@ -130,7 +134,11 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the shape of a result in the media type that is decoded, and sets its XML encoding.
-    fn result_shape(&mut self, media: &[(&'a str, Node<'a>)], xml_response: &mut Option<Xml>) -> Option<Shape> {
+    fn result_shape(
+        &mut self,
+        media: &[(&'a str, Node<'a>)],
+        xml_response: &mut Option<Xml>,
+    ) -> Option<Shape> {
         use media::Kind::{Any, Events, Json, JsonLike, Lines, Xml};
         let find = |kind: media::Kind| media.iter().find(|(name, _)| media::kind(name) == kind);
         let (name, node) = [Json, JsonLike, Any, Lines, Xml, Events].into_iter().find_map(find)?;
@@ -159,8 +167,10 @@ impl<'a> Context<'a> {
     fn event(&mut self, schema: &Node<'a>) -> Shape {
         let shape = self.shape_of(schema, "");
         let data_schema = self.property_of(schema, "data", MAX_DEPTH);
-        let content_schema = data_schema.and_then(|data_schema| self.follow(&data_schema).ok()?.node.get("contentSchema"));
-        let (Some(content_schema), Kind::Object(mut rules)) = (content_schema, self.resolved(&shape).kind) else {
+        let content_schema =
+            data_schema.and_then(|data_schema| self.follow(&data_schema).ok()?.node.get("contentSchema"));
+        let (Some(content_schema), Kind::Object(mut rules)) = (content_schema, self.resolved(&shape).kind)
+        else {
             return shape;
         };
         let mut fields = rules.fields.to_vec();
@@ -213,7 +223,9 @@ fn status_title(status: &str) -> Title {
 
 /// Returns the responses that count as successes: 2xx, else redirects, else `default`.
 pub(super) fn successes<'r, 'a>(responses: &'r [(&'a str, Node<'a>)]) -> Vec<&'r (&'a str, Node<'a>)> {
-    let matching = |is_match: &dyn Fn(&str) -> bool| responses.iter().filter(|(status, _)| is_match(status)).collect::<Vec<_>>();
+    let matching = |is_match: &dyn Fn(&str) -> bool| {
+        responses.iter().filter(|(status, _)| is_match(status)).collect::<Vec<_>>()
+    };
     let predicates: [&dyn Fn(&str) -> bool; 3] = [&is_success, &is_redirect, &|status| status == "default"];
     predicates.into_iter().map(matching).find(|matches| !matches.is_empty()).unwrap_or_default()
 }

@@ -73,7 +73,8 @@ impl<'a> Context<'a> {
     /// Whether a location has a `$dynamicRef` that may resolve to one of several schemas.
     fn is_dynamic(&self, reference: &str, pointer: &Pointer) -> bool {
         let node = self.files.node_at(pointer);
-        if node.is_none_or(|node| node.text("$ref").is_some() || node.text("$dynamicRef") != Some(reference)) {
+        if node.is_none_or(|node| node.text("$ref").is_some() || node.text("$dynamicRef") != Some(reference))
+        {
             return false;
         }
         let anchor = reference.split_once('#').map_or("", |(_, anchor)| anchor);
@@ -179,8 +180,11 @@ impl<'a> Source<'a> for Context<'a> {
         let name = self.def_of(reference, &pointer);
         name.map_err(|error| {
             // An operation with an unknown request is omitted.
-            let consequence =
-                if self.is_of_request() && error != ResolveError::Cycle { "" } else { "; any value is accepted" };
+            let consequence = if self.is_of_request() && error != ResolveError::Cycle {
+                ""
+            } else {
+                "; any value is accepted"
+            };
             self.report_unknown(error, reference, &pointer, consequence);
         })
         .ok()

@@ -25,7 +25,8 @@ impl Schemes {
             }
             _ => false,
         };
-        let mut matching_schemes = self.placements.iter().filter(|(id, placement)| matches(placement) && accept(id));
+        let mut matching_schemes =
+            self.placements.iter().filter(|(id, placement)| matches(placement) && accept(id));
         matching_schemes.next().map(|(id, _)| id.as_str())
     }
 }
@@ -102,8 +103,9 @@ impl<'a> Context<'a> {
                 "the HTTP scheme `{name}` sends no credential; without another alternative, calls fail"
             ),
             Placement::Header(name) => {
-                let message =
-                    format!("`{name}` is set by the HTTP client and is not a credential; the scheme is left out");
+                let message = format!(
+                    "`{name}` is set by the HTTP client and is not a credential; the scheme is left out"
+                );
                 self.security_problem(node, message);
                 return None;
             }
@@ -127,7 +129,8 @@ impl<'a> Context<'a> {
     /// Returns the alternatives of authentication of the operation, or else of the document. `None` if neither declares
     /// `security`.
     pub(super) fn security(&mut self, operation: &Node<'a>) -> Option<Vec<SecurityRequirement>> {
-        let operation_security = operation.get("security").filter(|node| self.is_requirements(node, "that of the document"));
+        let operation_security =
+            operation.get("security").filter(|node| self.is_requirements(node, "that of the document"));
         // A malformed requirement must not disable authentication.
         let node = match operation_security {
             Some(operation_security) => operation_security,
@@ -167,7 +170,10 @@ impl<'a> Context<'a> {
     fn alternative(&mut self, node: &Node<'a>) -> Vec<SecurityRequirement> {
         let Some(schemes) = self.schemes_of(node) else { return Vec::new() };
         let is_duplicate = |index: usize| {
-            schemes.iter().take(index).any(|other| share_location(&other.placement, &schemes[index].placement))
+            schemes
+                .iter()
+                .take(index)
+                .any(|other| share_location(&other.placement, &schemes[index].placement))
         };
         let Some(duplicate) = (0..schemes.len()).find(|index| is_duplicate(*index)) else {
             return vec![SecurityRequirement { schemes: schemes.into() }];

@@ -113,7 +113,8 @@ impl<'a> Context<'a> {
     /// Reads a variable. Returns `None` if it has no default, so that it must be set before a call.
     fn variable(&mut self, name: &str, node: &Node<'a>) -> Option<ServerVariable> {
         let allowed = node.items("enum");
-        let mut read_scalar = |node: &Node<'a>| self.scalar(node).map(|text| self.remove_credentials(&text, &node.pointer));
+        let mut read_scalar =
+            |node: &Node<'a>| self.scalar(node).map(|text| self.remove_credentials(&text, &node.pointer));
         let allowed: Vec<String> = allowed.iter().filter_map(&mut read_scalar).collect();
         let declared_default = node.get("default").and_then(|node| read_scalar(&node));
         let default = declared_default.clone().or_else(|| allowed.first().cloned());
@@ -123,10 +124,16 @@ impl<'a> Context<'a> {
                 Some(format!("has no default; the first of its values is used, `{first}`"))
             }
             (Some(declared_default), _) if !allowed.is_empty() && !allowed.contains(declared_default) => {
-                Some(format!("has the default `{declared_default}`, which is not one of its values; it is used"))
+                Some(format!(
+                    "has the default `{declared_default}`, which is not one of its values; it is used"
+                ))
             }
-            (Some(declared_default), _) if declared_default.contains(['?', '#', '\\']) || has_dot_segments(declared_default) => {
-                Some(format!("has the default `{declared_default}`, which changes more of the URL than its own part"))
+            (Some(declared_default), _)
+                if declared_default.contains(['?', '#', '\\']) || has_dot_segments(declared_default) =>
+            {
+                Some(format!(
+                    "has the default `{declared_default}`, which changes more of the URL than its own part"
+                ))
             }
             _ => None,
         };
@@ -186,7 +193,9 @@ impl<'a> Context<'a> {
         let source_text = || self.files.source_text(node.value, &node.pointer).map(str::to_owned);
         match node.value {
             Value::String(text) => Some(text.clone()),
-            Value::Number(_) | Value::Bool(_) => Some(source_text().unwrap_or_else(|| node.value.to_string())),
+            Value::Number(_) | Value::Bool(_) => {
+                Some(source_text().unwrap_or_else(|| node.value.to_string()))
+            }
             _ => None,
         }
     }
@@ -194,7 +203,8 @@ impl<'a> Context<'a> {
 
 /// Returns a URL without the user information before its host; `None` if there is none.
 fn without_user(url: &str) -> Option<String> {
-    let (scheme, after_scheme) = url.split_once("//").filter(|(scheme, _)| !scheme.contains(['/', '?', '#']))?;
+    let (scheme, after_scheme) =
+        url.split_once("//").filter(|(scheme, _)| !scheme.contains(['/', '?', '#']))?;
     let host = after_scheme.split(['/', '?', '#']).next()?;
     let (user, _) = host.rsplit_once('@')?;
     Some(format!("{scheme}//{}", &after_scheme[user.len() + 1..]))
@@ -202,8 +212,10 @@ fn without_user(url: &str) -> Option<String> {
 
 /// Whether a URL has no host. URL parsers would take it from the path, as in `https:/v1`.
 fn has_no_host(url: &str) -> bool {
-    let is_http = |scheme: &str| ["http", "https"].iter().any(|scheme_name| scheme.eq_ignore_ascii_case(scheme_name));
-    let (scheme, after_scheme) = url.split_once(':').filter(|(scheme, _)| is_http(scheme)).unwrap_or(("", url));
+    let is_http =
+        |scheme: &str| ["http", "https"].iter().any(|scheme_name| scheme.eq_ignore_ascii_case(scheme_name));
+    let (scheme, after_scheme) =
+        url.split_once(':').filter(|(scheme, _)| is_http(scheme)).unwrap_or(("", url));
     match after_scheme.strip_prefix("//") {
         Some(after_scheme) => after_scheme.is_empty() || after_scheme.starts_with(['/', '?', '#', ':']),
         None => !scheme.is_empty(),
@@ -232,8 +244,8 @@ fn unsupported_scheme(url: &str) -> Option<&str> {
     let is_scheme = scheme.starts_with(|char: char| char.is_ascii_alphabetic())
         && scheme.chars().all(|char| char.is_ascii_alphanumeric() || "+-.".contains(char));
     // `localhost:8080` has a port.
-    let is_host =
-        !after_scheme.starts_with("//") && after_scheme.starts_with(|char: char| char.is_ascii_digit() || char == '{');
+    let is_host = !after_scheme.starts_with("//")
+        && after_scheme.starts_with(|char: char| char.is_ascii_digit() || char == '{');
     let is_known = ["http", "https", "ws", "wss"].iter().any(|name| scheme.eq_ignore_ascii_case(name));
     (is_scheme && !is_host && !is_known).then_some(scheme)
 }

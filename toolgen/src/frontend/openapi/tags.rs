@@ -62,7 +62,8 @@ impl<'a> Context<'a> {
 
     /// Returns the tag that an operation is listed under: its first navigation tag.
     pub(super) fn category(&self, tags: &[&'a str]) -> &'a str {
-        let is_navigation = |name: &&&str| self.tags.get(**name).is_none_or(|tag| matches!(tag.kind, "" | "nav"));
+        let is_navigation =
+            |name: &&&str| self.tags.get(**name).is_none_or(|tag| matches!(tag.kind, "" | "nav"));
         tags.iter().find(is_navigation).or(tags.first()).copied().unwrap_or("general")
     }
 

@@ -58,7 +58,8 @@ impl<'a> Context<'a> {
                 continue;
             }
             let key = |parameter: &Resolved<'a>| {
-                let is_whole = parameter.node.text("in").is_some_and(|location| is_location(location, &["body"]));
+                let is_whole =
+                    parameter.node.text("in").is_some_and(|location| is_location(location, &["body"]));
                 (is_whole, parameter.node.text("name").filter(|_| !is_whole))
             };
             match parameters.iter_mut().find(|parameter| key(parameter) == key(&resolved)) {
@@ -66,8 +67,9 @@ impl<'a> Context<'a> {
                 None => parameters.push(resolved),
             }
         }
-        let is_whole =
-            |parameter: &Resolved<'a>| parameter.node.text("in").is_some_and(|location| is_location(location, &["body"]));
+        let is_whole = |parameter: &Resolved<'a>| {
+            parameter.node.text("in").is_some_and(|location| is_location(location, &["body"]))
+        };
         let consumes = self.media_types(operation, "consumes");
         let Some(index) = parameters.iter().position(is_whole) else {
             return (!parameters.is_empty()).then_some(BodyParameters::Form(parameters, consumes));
@@ -86,7 +88,9 @@ impl<'a> Context<'a> {
             description: body.prose().into_owned(),
             required: body.node.is_true("required"),
             media: consumes.into_iter().map(|name| (name, body.node.clone())).collect(),
-            content_pointer: operation.get("consumes").map_or_else(|| body.node.pointer.clone(), |node| node.pointer),
+            content_pointer: operation
+                .get("consumes")
+                .map_or_else(|| body.node.pointer.clone(), |node| node.pointer),
             node: body.node,
         }))
     }

@@ -69,7 +69,8 @@ impl<'a> Context<'a> {
                 "add `xml: { name: … }` to the schema",
             );
         }
-        let name = declared_name.unwrap_or_else(|| if name.is_empty() { "root".to_owned() } else { name.to_owned() });
+        let name = declared_name
+            .unwrap_or_else(|| if name.is_empty() { "root".to_owned() } else { name.to_owned() });
         let name = self.xml_name(&name, schema);
         let mut root = self.xml_node(schema, &name, &mut by_name, MAX_DEPTH);
         if root.kind != XmlKind::Element {
@@ -144,7 +145,8 @@ impl<'a> Context<'a> {
 
     fn xml_is_list(&self, schema: &Node<'a>, depth: usize) -> bool {
         let is_list = types(schema).contains(&"array") || schema.get("items").is_some();
-        is_list || (depth > 0 && self.xml_alias(schema).is_some_and(|alias| self.xml_is_list(&alias, depth - 1)))
+        is_list
+            || (depth > 0 && self.xml_alias(schema).is_some_and(|alias| self.xml_is_list(&alias, depth - 1)))
     }
 
     fn xml_content(
@@ -162,7 +164,7 @@ impl<'a> Context<'a> {
             return self.xml_list(schema, name, by_name, depth);
         }
         if let Some(text) = reference(schema).filter(|_| !extends) {
-            let (Ok(name), Ok(target)) =
+            let (Ok(def), Ok(target)) =
                 (self.def_of(text, &schema.pointer), self.locate(text, &schema.pointer))
             else {
                 return XmlContent::Any;
@@ -172,7 +174,7 @@ impl<'a> Context<'a> {
             let depth = if is_list { depth } else { MAX_DEPTH };
             let read =
                 |cx: &mut Self, by_name: &mut NamedContents| cx.xml_content(&target, name, by_name, depth);
-            return if is_list { read(self, by_name) } else { self.xml_named(name, by_name, read) };
+            return if is_list { read(self, by_name) } else { self.xml_named(def, by_name, read) };
         }
         let read = |cx: &mut Self, by_name: &mut NamedContents| {
             let mut facts = XmlFacts::default();

@@ -7,11 +7,11 @@ use toolgen_core::schema::shape::{Extra, Field, Kind, ObjectRules};
 use toolgen_core::spec::template::{Reference, Root, Template};
 use toolgen_core::{Shape, ToolSpec};
 
-use super::near;
+use super::suggest_tool;
 use crate::frontend::manifest::codes;
-use crate::frontend::manifest::context::{Context, nearest};
+use crate::frontend::manifest::context::{Context, suggest_name};
 use crate::frontend::manifest::template::Scope;
-use crate::frontend::manifest::typed_value::{Class, Step, TypedValue};
+use crate::frontend::manifest::typed_value::{Class, Lookup, TypedValue};
 use crate::source::Pointer;
 
 /// A call that is checked: the called tool, and the values of placeholders.
@@ -77,11 +77,11 @@ impl Context<'_> {
                 if is_unknown(rules) {
                     let names: Vec<&str> = rules.fields.iter().map(|field| field.name.as_str()).collect();
                     let message = format!("{owner} has no argument `{name}`");
-                    self.report(codes::STEP_ARGUMENT, &pointer, message, near(name, &names, &[]));
+                    self.report(codes::STEP_ARGUMENT, &pointer, message, suggest_tool(name, &names, &[]));
                 }
                 continue;
             };
-            let Step::To(member) = argument_type.step(&field.name) else { continue };
+            let Lookup::Found(member) = argument_type.member(&field.name) else { continue };
             let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
             self.check_value(value, field, &member, call, &path, &pointer);
         }
@@ -99,7 +99,9 @@ impl Context<'_> {
         if let Template::Constant(json) = template {
             // An object is checked member by member, so that the problem has an exact location.
             return match argument_type.class() {
-                Class::Object if json.starts_with('{') => self.check_object(template, argument_type, call, path, pointer),
+                Class::Object if json.starts_with('{') => {
+                    self.check_object(template, argument_type, call, path, pointer)
+                }
                 _ => self.check_constant(json, field, argument_type, call, path, pointer),
             };
         }
@@ -160,7 +162,8 @@ impl Context<'_> {
         let field = Field { required: true, ..field.clone() };
         let arguments = Value::Object([(field.name.to_string(), value)].into_iter().collect());
         let rules = ObjectRules { fields: vec![field].into(), ..ObjectRules::ANY };
-        let problems = decode(&arguments, &Shape::of(Kind::Object(rules)), &argument_type.defs, &JSON_SCHEMA).err();
+        let problems =
+            decode(&arguments, &Shape::of(Kind::Object(rules)), &argument_type.defs, &JSON_SCHEMA).err();
         for problem in problems.into_iter().flatten() {
             let message =
                 format!("`{path}` of `{}` does not accept this value: {}", call.tool, problem.message);
@@ -186,7 +189,7 @@ impl Scope {
                     _ if self.later.contains(id) => {
                         format!("steps run in order: move this one after `{id}`")
                     }
-                    _ => nearest(id, &step_ids),
+                    _ => suggest_name(id, &step_ids),
                 };
                 Some((message, help))
             }
@@ -197,15 +200,15 @@ impl Scope {
     /// Returns the type of the value of a reference, if known.
     fn resolve(&self, reference: &Reference) -> Option<TypedValue> {
         let root = match &reference.root {
-            Root::Argument(name) => match self.arguments.step(name) {
-                Step::To(value_type) => Some(value_type),
+            Root::Argument(name) => match self.arguments.member(name) {
+                Lookup::Found(value_type) => Some(value_type),
                 _ => None,
             },
             Root::Step(name) => self.steps.iter().flatten().find(|(id, _)| **id == **name)?.1.clone(),
             Root::Item => self.item.clone()?,
         };
-        reference.path.iter().try_fold(root?, |value_type, key| match value_type.step(key) {
-            Step::To(value_type) => Some(value_type),
+        reference.path.iter().try_fold(root?, |value_type, key| match value_type.member(key) {
+            Lookup::Found(value_type) => Some(value_type),
             _ => None,
         })
     }

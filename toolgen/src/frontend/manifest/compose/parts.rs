@@ -6,7 +6,7 @@ use toolgen_core::spec::template::Reference;
 
 use crate::frontend::manifest::codes;
 use crate::frontend::manifest::context::Context;
-use crate::frontend::manifest::typed_value::{Class, Step, TypedValue};
+use crate::frontend::manifest::typed_value::{Class, Lookup, TypedValue};
 use crate::source::Pointer;
 
 /// Maximum depth to which values are compared, since schemas may refer to themselves.
@@ -37,8 +37,9 @@ impl Context<'_> {
             match mismatch {
                 Mismatch::Kind(part, actual, accepted) => {
                     let (actual, accepted) = (actual.name(), accepted.name());
-                    let message =
-                        format!("`{path}{part}` of `{tool}` is {accepted}, and `{{{reference}}}{part}` is {actual}");
+                    let message = format!(
+                        "`{path}{part}` of `{tool}` is {accepted}, and `{{{reference}}}{part}` is {actual}"
+                    );
                     self.report(codes::STEP_ARGUMENT, pointer, message, "pass a value of that type");
                 }
                 Mismatch::MissingMember(part, name) => {
@@ -62,14 +63,21 @@ impl Context<'_> {
 }
 
 /// Finds the parts that do not match. The values themselves have the same type.
-fn find_mismatches(value: &TypedValue, expected: &TypedValue, path: &str, depth: usize, mismatches: &mut Vec<Mismatch>) {
+fn find_mismatches(
+    value: &TypedValue,
+    expected: &TypedValue,
+    path: &str,
+    depth: usize,
+    mismatches: &mut Vec<Mismatch>,
+) {
     let (Some(actual), Some(accepted)) = (value.shape(), expected.shape()) else { return };
     match (&actual.kind, &accepted.kind) {
         _ if depth > MAX_DEPTH => {}
         (Kind::String(actual), Kind::String(accepted)) => {
             // The `pattern` of the value may have the same effect.
-            let is_looser = actual.deny != accepted.deny && actual.pattern.is_empty() && !accepted.deny.is_empty();
-            if value.of_model && is_looser {
+            let is_looser =
+                actual.deny != accepted.deny && actual.pattern.is_empty() && !accepted.deny.is_empty();
+            if value.from_model && is_looser {
                 mismatches.push(Mismatch::LooserPattern(path.to_owned()));
             }
         }
@@ -80,11 +88,11 @@ fn find_mismatches(value: &TypedValue, expected: &TypedValue, path: &str, depth:
         }
         (Kind::Object(_), Kind::Object(rules)) => {
             for field in rules.fields.iter() {
-                match (value.step(&field.name), expected.step(&field.name)) {
-                    (Step::To(value), Step::To(expected)) => {
+                match (value.member(&field.name), expected.member(&field.name)) {
+                    (Lookup::Found(value), Lookup::Found(expected)) => {
                         compare_part(&value, &expected, format!("{path}.{}", field.name), depth, mismatches);
                     }
-                    (Step::Nowhere(_), _) if field.required && field.shape.default.is_none() => {
+                    (Lookup::Missing(_), _) if field.required && field.shape.default.is_none() => {
                         mismatches.push(Mismatch::MissingMember(path.to_owned(), field.name.to_string()));
                     }
                     _ => {}
@@ -95,7 +103,13 @@ fn find_mismatches(value: &TypedValue, expected: &TypedValue, path: &str, depth:
     }
 }
 
-fn compare_part(value: &TypedValue, expected: &TypedValue, path: String, depth: usize, mismatches: &mut Vec<Mismatch>) {
+fn compare_part(
+    value: &TypedValue,
+    expected: &TypedValue,
+    path: String,
+    depth: usize,
+    mismatches: &mut Vec<Mismatch>,
+) {
     match (value.class(), expected.class()) {
         (actual, accepted) if actual != accepted && actual != Class::Mixed && accepted != Class::Mixed => {
             mismatches.push(Mismatch::Kind(path, actual, accepted));

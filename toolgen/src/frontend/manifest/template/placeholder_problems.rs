@@ -1,7 +1,7 @@
 //! Reports placeholders that are invalid in their position.
 
 use crate::frontend::manifest::codes;
-use crate::frontend::manifest::context::{Context, nearest};
+use crate::frontend::manifest::context::{Context, suggest_name};
 use crate::frontend::manifest::placeholder::Placeholder;
 use crate::frontend::manifest::template::PlaceholderTarget;
 use crate::frontend::manifest::typed_value::{Class, TypedValue};
@@ -9,7 +9,7 @@ use crate::source::Pointer;
 
 /// The reason why a value may be missing.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Missing {
+pub(super) enum AbsenceReason {
     /// The argument is optional.
     Argument,
     /// The array may be too short to contain the item.
@@ -20,19 +20,19 @@ pub(super) enum Missing {
     Member,
 }
 
-impl Missing {
+impl AbsenceReason {
     /// Returns a description of the value, and an alternative to writing a `?`.
     fn explanation(self) -> (&'static str, &'static str) {
         match self {
-            Missing::Argument => ("is optional", "make the argument required, or give it a default"),
-            Missing::Item => {
+            AbsenceReason::Argument => ("is optional", "make the argument required, or give it a default"),
+            AbsenceReason::Item => {
                 ("is an item of an array that may be shorter", "set `minItems` in the schema of the array")
             }
-            Missing::Step => (
+            AbsenceReason::Step => (
                 "belongs to a step that may be skipped or fail",
                 "make the step unconditional, without `if` and `on_error: continue`",
             ),
-            Missing::Member => {
+            AbsenceReason::Member => {
                 ("may be missing in the result of the step", "require it in the `output` of the step's tool")
             }
         }
@@ -41,16 +41,23 @@ impl Missing {
 
 impl Context<'_> {
     /// Reports a placeholder for a value that may be missing.
-    pub(super) fn may_miss(&mut self, placeholder: &Placeholder, reason: Missing, pointer: &Pointer) {
-        let (name, star) = (placeholder.written(), if placeholder.each { "*" } else { "" });
+    pub(super) fn report_optional_value(
+        &mut self,
+        placeholder: &Placeholder,
+        reason: AbsenceReason,
+        pointer: &Pointer,
+    ) {
+        let (name, star) = (placeholder.path_text(), if placeholder.each { "*" } else { "" });
         let (description, alternative) = reason.explanation();
-        let message = format!("`{name}` {description}, so a call may have no value for `{{{written}{star}}}`");
-        let help = format!("write `{{{written}?{star}}}`, which omits the surrounding element; or {alternative}");
+        let message =
+            format!("`{name}` {description}, so a call may have no value for `{{{written}{star}}}`");
+        let help =
+            format!("write `{{{written}?{star}}}`, which omits the surrounding element; or {alternative}");
         self.report(codes::OPTIONAL_PLACEHOLDER, pointer, message, help);
     }
 
     /// Reports a member that a placeholder names but its value does not have.
-    pub(super) fn no_member(
+    pub(super) fn report_unknown_member(
         &mut self,
         prefix: &str,
         key: &str,
@@ -64,7 +71,7 @@ impl Context<'_> {
                 format!("`{prefix}` is an array, which has no member `{key}`"),
                 format!("write the index of an item, as in `{{{before}.0}}`"),
             ),
-            Class::Object => (format!("`{prefix}` has no member `{key}`"), nearest(key, &names)),
+            Class::Object => (format!("`{prefix}` has no member `{key}`"), suggest_name(key, &names)),
             other => (
                 format!("`{prefix}` is {}, which has no members", other.name()),
                 // The result of a request is only known from the `output` of its tool.
@@ -89,7 +96,7 @@ impl Context<'_> {
     ) {
         let class = value_type.map_or(Class::Mixed, TypedValue::class);
         if matches!(class, Class::List | Class::Object) {
-            let name = placeholder.written();
+            let name = placeholder.path_text();
             let message = format!("`{name}` is {}, so the string contains its JSON", class.name());
             let help = match class {
                 Class::List => {

@@ -81,13 +81,20 @@ fn collect(value: &Value, pointer: &Pointer, has_names: bool, found: &mut Vec<Po
                             continue;
                         }
                         let pointer = pointer.child(key);
-                        if let (Value::Array(items), true) = (member, STRING_ARRAY_KEYS.contains(&key.as_str())) {
-                            let scalars = items.iter().enumerate().filter(|(_, item)| is_number_or_boolean(item));
+                        if let (Value::Array(items), true) =
+                            (member, STRING_ARRAY_KEYS.contains(&key.as_str()))
+                        {
+                            let scalars =
+                                items.iter().enumerate().filter(|(_, item)| is_number_or_boolean(item));
                             found.extend(scalars.map(|(index, _)| pointer.item(index)));
                         }
                         collect(member, &pointer, is_keyword && NAME_MAP_KEYS.contains(&key.as_str()), found);
                     }
-                    member if is_keyword && is_number_or_boolean(member) && STRING_KEYS.contains(&key.as_str()) => {
+                    member
+                        if is_keyword
+                            && is_number_or_boolean(member)
+                            && STRING_KEYS.contains(&key.as_str()) =>
+                    {
                         found.push(pointer.child(key));
                     }
                     _ => {}

@@ -58,7 +58,9 @@ fn remove_dot_segments(path: &str) -> String {
     for segment in path.split('/') {
         match segment {
             "." => {}
-            ".." if segments.last().is_some_and(|last| !last.is_empty() && *last != "..") => drop(segments.pop()),
+            ".." if segments.last().is_some_and(|last| !last.is_empty() && *last != "..") => {
+                drop(segments.pop())
+            }
             other => segments.push(other),
         }
     }

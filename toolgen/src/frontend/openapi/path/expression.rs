@@ -49,8 +49,9 @@ impl<'p> Expression<'p> {
             None => (without_operator, ""),
         };
         let base = name.trim_end_matches(['*', '+', '?']);
-        let is_wildcard =
-            matches!(operator, Some('+' | '*')) || name[base.len()..].contains(['*', '+']) || allows_slashes(constraint);
+        let is_wildcard = matches!(operator, Some('+' | '*'))
+            || name[base.len()..].contains(['*', '+'])
+            || allows_slashes(constraint);
         // With other characters, the complete content is the name.
         let is_legal = |char: char| char.is_alphanumeric() || "_-.$@".contains(char);
         if base.is_empty() || !base.chars().all(is_legal) {
@@ -76,7 +77,8 @@ fn allows_slashes(constraint: &str) -> bool {
         return constraint.contains('/') || constraint.contains("**");
     };
     let pattern = pattern.trim();
-    let contains_unescaped = |wildcard: &str| pattern.match_indices(wildcard).any(|(index, _)| !pattern[..index].ends_with('\\'));
+    let contains_unescaped =
+        |wildcard: &str| pattern.match_indices(wildcard).any(|(index, _)| !pattern[..index].ends_with('\\'));
     pattern == "path" || contains_unescaped(".*") || contains_unescaped(".+")
 }
 
@@ -89,8 +91,10 @@ pub(super) fn parse_other_notation(segment: &str) -> Option<Expression<'_>> {
     let rest = segment.strip_prefix(':')?;
     let end = rest.find(|char: char| !char.is_alphanumeric() && char != '_' && char != '-');
     let (name, constraint) = rest.split_at(end.unwrap_or(rest.len()));
-    let is_constraint =
-        constraint.is_empty() || matches!(constraint, "*" | "+" | "?") || (constraint.starts_with('(') && constraint.ends_with(')'));
-    let is_wildcard = matches!(constraint, "*" | "+") || allows_slashes(&format!(":{}", constraint.trim_matches(['(', ')'])));
+    let is_constraint = constraint.is_empty()
+        || matches!(constraint, "*" | "+" | "?")
+        || (constraint.starts_with('(') && constraint.ends_with(')'));
+    let is_wildcard = matches!(constraint, "*" | "+")
+        || allows_slashes(&format!(":{}", constraint.trim_matches(['(', ')'])));
     is_constraint.then_some(Expression { name, is_wildcard, operator: None })
 }

@@ -33,8 +33,9 @@ impl<'a> Context<'a> {
             .components("schemas")
             .into_iter()
             .partition(|(name, _)| legal_shape_name(name) == **name && name.len() <= MAX_NAME);
-        let (aliases, schemas): (Vec<_>, Vec<_>) =
-            valid.into_iter().partition(|(_, node)| target_of(node.value).is_some() && is_only_reference(node.value));
+        let (aliases, schemas): (Vec<_>, Vec<_>) = valid
+            .into_iter()
+            .partition(|(_, node)| target_of(node.value).is_some() && is_only_reference(node.value));
         for (name, node) in schemas {
             self.defs.claim(node.pointer, name);
         }
@@ -189,7 +190,8 @@ impl<'a> Context<'a> {
                 continue;
             }
             self.read_def(&name);
-            let schema = self.defs.slots.get_mut(&name).and_then(|slot| slot.schema.take()).unwrap_or_default();
+            let schema =
+                self.defs.slots.get_mut(&name).and_then(|slot| slot.schema.take()).unwrap_or_default();
             let pointer = self.def_pointer(&name);
             let schema = self.expand_base(&pointer, schema);
             let shape = self.read_shape(&schema, "", &pointer);
@@ -310,10 +312,12 @@ fn qualified_names(pointer: &Pointer, name: &str) -> Vec<String> {
     }
     let mut qualified = name.to_owned();
     let names =
-        segments.iter().map(|segment| legal_shape_name(segment)).filter(|segment| !segment.is_empty()).map(|segment| {
-            qualified = format!("{segment}_{qualified}");
-            qualified.clone()
-        });
+        segments.iter().map(|segment| legal_shape_name(segment)).filter(|segment| !segment.is_empty()).map(
+            |segment| {
+                qualified = format!("{segment}_{qualified}");
+                qualified.clone()
+            },
+        );
     names.collect()
 }
 

@@ -84,18 +84,30 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the values that identify a schema according to the discriminators of the bases that it extends.
-    fn values_by_base(&self, subtype: &Node<'a>, part: &Node<'a>, property: &str, depth: usize) -> Vec<String> {
+    fn values_by_base(
+        &self,
+        subtype: &Node<'a>,
+        part: &Node<'a>,
+        property: &str,
+        depth: usize,
+    ) -> Vec<String> {
         let Some(depth) = depth.checked_sub(1) else { return Vec::new() };
         let mut values: Vec<String> = Vec::new();
         for base in part.items("allOf") {
             let target = target_of(base.value).and_then(|text| self.locate(text, &base.pointer).ok());
             let Some(base) = target else { continue };
-            let discriminator = base.get("discriminator").filter(|discriminator| discriminator.text("propertyName") == Some(property));
-            for (value, target_node) in discriminator.iter().flat_map(|discriminator| discriminator.members("mapping")) {
+            let discriminator = base
+                .get("discriminator")
+                .filter(|discriminator| discriminator.text("propertyName") == Some(property));
+            for (value, target_node) in
+                discriminator.iter().flat_map(|discriminator| discriminator.members("mapping"))
+            {
                 let Some(text) = target_node.value.as_str() else { continue };
                 let is_name = self.is_component(text, &subtype.pointer);
-                let is_reference =
-                    || self.target(text, &target_node.pointer).is_some_and(|target| target.pointer == subtype.pointer);
+                let is_reference = || {
+                    self.target(text, &target_node.pointer)
+                        .is_some_and(|target| target.pointer == subtype.pointer)
+                };
                 if is_name || is_reference() {
                     values.push(value.to_owned());
                 }
@@ -151,10 +163,12 @@ impl<'a> Context<'a> {
             return self.values_of(target.value, property, &target.pointer, depth);
         }
         let property_schema = schema.get("properties").and_then(|properties| properties.get(property));
-        let mut values = property_schema.and_then(|property_schema| self.listed_values(property_schema, from, MAX_SEARCH));
+        let mut values =
+            property_schema.and_then(|property_schema| self.listed_values(property_schema, from, MAX_SEARCH));
         for keyword in ["oneOf", "anyOf"] {
             let variants = schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
-            let variant_values = variants.map(|variant| self.variant_values(schema, variant, property, from, depth));
+            let variant_values =
+                variants.map(|variant| self.variant_values(schema, variant, property, from, depth));
             narrow(&mut values, joined(variant_values));
         }
         for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
@@ -190,15 +204,22 @@ impl<'a> Context<'a> {
         from: &Pointer,
         depth: usize,
     ) -> Option<Vec<Value>> {
-        let discriminator =
-            union.get("discriminator").filter(|discriminator| discriminator.get("propertyName").is_some_and(|name| name == property));
+        let discriminator = union
+            .get("discriminator")
+            .filter(|discriminator| discriminator.get("propertyName").is_some_and(|name| name == property));
         let target = |text: &str| {
             let component = format!("#/components/schemas/{text}");
             self.target(&component, from).or_else(|| self.target(text, from)).map(|node| node.pointer)
         };
         let own_pointer = target_of(variant).and_then(target);
-        let mapping = discriminator.and_then(|discriminator| discriminator.get("mapping")).and_then(Value::as_object).into_iter().flatten();
-        let mapped_values = mapping.filter(|(_, mapped_target)| own_pointer.is_some() && mapped_target.as_str().and_then(target) == own_pointer);
+        let mapping = discriminator
+            .and_then(|discriminator| discriminator.get("mapping"))
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten();
+        let mapped_values = mapping.filter(|(_, mapped_target)| {
+            own_pointer.is_some() && mapped_target.as_str().and_then(target) == own_pointer
+        });
         let mapped_values: Vec<Value> = mapped_values.map(|(value, _)| Value::from(value.as_str())).collect();
         if !mapped_values.is_empty() {
             return Some(mapped_values);
@@ -222,8 +243,9 @@ impl Claim<'_> {
     /// Whether a value identifies this variant. A value that several variants list, such as an enumeration of all
     /// variants, identifies the variant with that name or the only one with the fewest values, or else none.
     fn is_identified_by(&self, value: &str, claims: &[Claim<'_>]) -> bool {
-        let others =
-            claims.iter().filter(|other| other.name != self.name && other.values.iter().any(|other| other == value));
+        let others = claims
+            .iter()
+            .filter(|other| other.name != self.name && other.values.iter().any(|other| other == value));
         let mut equally_specific = others.filter(|other| other.values.len() <= self.values.len());
         value == self.component || equally_specific.next().is_none()
     }

@@ -65,7 +65,12 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the schemas that a reference to a schema expands to, if it is a base with a discriminator.
-    fn subtypes_of(&self, name: &'a str, base: &Node<'a>, extensions: &Extensions<'a>) -> Option<Subtypes<'a>> {
+    fn subtypes_of(
+        &self,
+        name: &'a str,
+        base: &Node<'a>,
+        extensions: &Extensions<'a>,
+    ) -> Option<Subtypes<'a>> {
         // A union lists its variants itself.
         if ["oneOf", "anyOf"].iter().any(|keyword| base.get(keyword).is_some()) {
             return None;
@@ -83,7 +88,8 @@ impl<'a> Context<'a> {
                 }
             }
         }
-        let is_subtype = |node: &Node<'a>| subtypes.iter().any(|(_, subtype)| subtype.pointer == node.pointer);
+        let is_subtype =
+            |node: &Node<'a>| subtypes.iter().any(|(_, subtype)| subtype.pointer == node.pointer);
         // A mapping may name an alias of a subtype.
         let resolve_alias = |(value, node): (&'a str, Node<'a>)| match is_subtype(&node) {
             true => (value, node),
@@ -92,7 +98,8 @@ impl<'a> Context<'a> {
         let mapped: Vec<(&'a str, Node<'a>)> =
             object.iter().flat_map(|node| self.mapped(node)).map(resolve_alias).collect();
         let mapped_subtypes: Vec<_> = mapped.iter().filter(|(_, node)| is_subtype(node)).cloned().collect();
-        let base_value = mapped.iter().find(|(_, node)| node.pointer == base.pointer).map(|(value, _)| *value);
+        let base_value =
+            mapped.iter().find(|(_, node)| node.pointer == base.pointer).map(|(value, _)| *value);
         let (base_value, mut subtypes) = match mapped_subtypes.is_empty() {
             true => {
                 // A schema that only annotates a reference is an alias of the base, unless the base declares
@@ -145,8 +152,10 @@ impl<'a> Context<'a> {
         let mut base = schema.clone();
         let description = base.as_object_mut().and_then(|base| base.shift_remove("description"));
         let property_schema = schema.get("properties").and_then(|fields| fields.get(&*property));
-        let allowed_values = property_schema.and_then(|property_schema| property_schema.get("enum")).and_then(Value::as_array);
-        let is_allowed_name = |name: &str| allowed_values.is_none_or(|values| values.iter().any(|value| value == name));
+        let allowed_values =
+            property_schema.and_then(|property_schema| property_schema.get("enum")).and_then(Value::as_array);
+        let is_allowed_name =
+            |name: &str| allowed_values.is_none_or(|values| values.iter().any(|value| value == name));
         let is_subtype_value = |value: &Value| subtypes.schemas.iter().any(|(name, _)| value == name);
         // If the property lists its values, the base has those that identify no subtype.
         let base_values: Vec<Value> = match allowed_values {
@@ -216,8 +225,13 @@ fn values_of<'a>(name: &'a str, node: &Node<'a>, property: &str) -> Vec<&'a str>
     let properties = parts.filter_map(|part| part.get("properties")?.get(property));
     let values: Vec<&'a str> = properties
         .flat_map(|property_schema| {
-            let enum_values = property_schema.value.get("enum").and_then(Value::as_array).into_iter().flatten();
-            property_schema.text("const").into_iter().chain(enum_values.filter_map(Value::as_str)).collect::<Vec<_>>()
+            let enum_values =
+                property_schema.value.get("enum").and_then(Value::as_array).into_iter().flatten();
+            property_schema
+                .text("const")
+                .into_iter()
+                .chain(enum_values.filter_map(Value::as_str))
+                .collect::<Vec<_>>()
         })
         .collect();
     if values.is_empty() { vec![name] } else { values }

@@ -14,8 +14,13 @@ use crate::names::portable_keys;
 
 impl<'a> Context<'a> {
     /// Returns the body that consists of these parameters.
-    pub(in super::super) fn form_body(&mut self, parameters: &[Resolved<'a>], consumes: &[&'a str]) -> BodyDraft {
-        let is_named = |parameter: &&Resolved<'a>| parameter.node.text("name").is_some_and(|name| !name.is_empty());
+    pub(in super::super) fn form_body(
+        &mut self,
+        parameters: &[Resolved<'a>],
+        consumes: &[&'a str],
+    ) -> BodyDraft {
+        let is_named =
+            |parameter: &&Resolved<'a>| parameter.node.text("name").is_some_and(|name| !name.is_empty());
         for parameter in parameters.iter().filter(|parameter| !is_named(parameter)) {
             self.report(
                 codes::PARAMETER,
@@ -101,7 +106,12 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the media type of a form: a consumed type that can represent the form, or else the default.
-    fn form_media_type(&mut self, consumes: &[&'a str], files: bool, first: Option<&Resolved<'a>>) -> &'a str {
+    fn form_media_type(
+        &mut self,
+        consumes: &[&'a str],
+        files: bool,
+        first: Option<&Resolved<'a>>,
+    ) -> &'a str {
         const FORM: &str = "application/x-www-form-urlencoded";
         const MULTIPART: &str = "multipart/form-data";
         let default_type = if files { MULTIPART } else { FORM };

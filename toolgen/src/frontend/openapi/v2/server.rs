@@ -43,7 +43,8 @@ impl<'a> Context<'a> {
         let mut scheme_names: Vec<String> =
             schemes.iter().filter_map(|node| node.value.as_str()).map(str::to_ascii_lowercase).collect();
         scheme_names.extend(host_scheme.map(str::to_owned));
-        let only_sockets = !scheme_names.is_empty() && scheme_names.iter().all(|scheme| matches!(scheme.as_str(), "ws" | "wss"));
+        let only_sockets = !scheme_names.is_empty()
+            && scheme_names.iter().all(|scheme| matches!(scheme.as_str(), "ws" | "wss"));
         if only_sockets {
             let urls = scheme_names.iter().map(|scheme| server(format!("{scheme}://{host}{base}"))).collect();
             return self.without_sockets(urls, &top).into();
