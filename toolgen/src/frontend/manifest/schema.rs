@@ -25,16 +25,16 @@ const MAX_DEPTH: usize = 64;
 
 impl Context<'_> {
     /// Returns the shape of a schema.
-    pub(super) fn shape(&mut self, schema: &Value, place: &SchemaLocation) -> Shape {
+    pub(super) fn shape(&mut self, schema: &Value, schema_location: &SchemaLocation) -> Shape {
         let expanded = match schema {
-            Value::String(text) => self.short_form(text, place).map(|(schema, _)| schema),
-            schema => Some(self.written_out(schema, place, 0)),
+            Value::String(text) => self.short_form(text, schema_location).map(|(schema, _)| schema),
+            schema => Some(self.expand(schema, schema_location, 0)),
         };
-        expanded.map_or(Shape::ANY, |expanded| self.read_shape(&expanded, place))
+        expanded.map_or(Shape::ANY, |expanded| self.read_shape(&expanded, schema_location))
     }
 
     /// Reads an expanded schema.
-    pub(super) fn read_shape(&mut self, schema: &Value, place: &SchemaLocation) -> Shape {
+    pub(super) fn read_shape(&mut self, schema: &Value, schema_location: &SchemaLocation) -> Shape {
         let mut problems = Vec::new();
         let shape = read(schema, &mut problems);
         for problem in problems {
@@ -51,7 +51,7 @@ impl Context<'_> {
                 ReadProblemKind::Draft => continue,
                 _ => (codes::SCHEMA, "correct the schema"),
             };
-            let full_pointer = format!("{}{}", place.pointer, problem.pointer);
+            let full_pointer = format!("{}{}", schema_location.pointer, problem.pointer);
             let location = SchemaLocation {
                 pointer: Pointer::parse(&full_pointer).unwrap_or_default(),
                 ..place.clone()
@@ -63,7 +63,7 @@ impl Context<'_> {
         shape
     }
 
-    /// Reports a problem in any file, at the suggest_name location that exists.
+    /// Reports a problem in any file, at the nearest existing location.
     pub(super) fn report_at(&mut self, code: Code, location: &SchemaLocation, message: String, help: &str) {
         let Some(document) = self.files.document(location.file) else { return };
         let mut pointer = location.pointer.clone();
@@ -76,29 +76,29 @@ impl Context<'_> {
     }
 
     /// Returns the schema of a short form, and whether it makes the value optional.
-    pub(super) fn short_form(&mut self, text: &str, place: &SchemaLocation) -> Option<(Value, bool)> {
+    pub(super) fn short_form(&mut self, text: &str, schema_location: &SchemaLocation) -> Option<(Value, bool)> {
         const HELP: &str = "write `TYPE`, `TYPE?`, `TYPE = default` or `TYPE - description`, such as `integer? = 10 \
             - Maximum number of rows.`";
         let parsed = match short_schema::read(text) {
             Ok(parsed) => parsed,
             Err(error) => {
                 let message = format!("`{text}` is not a type: {error}");
-                self.report_at(codes::SHORT_FORM, place, message, HELP);
+                self.report_at(codes::SHORT_FORM, schema_location, message, HELP);
                 return None;
             }
         };
-        let reference = match &parsed.of {
-            Type::Named(name) => format!("#/$defs/{}", self.named_type(name, place)?),
+        let reference = match &parsed.base_type {
+            Type::Named(name) => format!("#/$defs/{}", self.named_type(name, schema_location)?),
             _ => String::new(),
         };
         Some((parsed.to_schema(&reference), parsed.optional))
     }
 
     /// Returns the name of the shape that a type name in a short form refers to.
-    fn named_type(&mut self, name: &str, place: &SchemaLocation) -> Option<String> {
+    fn named_type(&mut self, name: &str, schema_location: &SchemaLocation) -> Option<String> {
         let pointer = Pointer::ROOT.child("schemas").child(name);
-        let location = SchemaLocation { file: place.file, pointer: pointer.clone(), root: pointer };
-        let root = &self.files.document(place.file)?.root;
+        let location = SchemaLocation { file: schema_location.file, pointer: pointer.clone(), root: pointer };
+        let root = &self.files.document(schema_location.file)?.root;
         if location.pointer.resolve(root).is_some() {
             return Some(self.def_of(location));
         }
@@ -110,35 +110,35 @@ impl Context<'_> {
             None => suggest_name(name, &known),
         };
         let message = format!("`{name}` is neither a type nor a schema of this file");
-        self.report_at(codes::SHORT_FORM, place, message, &help);
+        self.report_at(codes::SHORT_FORM, schema_location, message, &help);
         None
     }
 
     /// Returns a schema with its short forms and references expanded.
-    fn expand(&mut self, schema: &Value, place: &SchemaLocation, depth: usize) -> Value {
+    fn expand(&mut self, schema: &Value, schema_location: &SchemaLocation, depth: usize) -> Value {
         let members = match schema {
             Value::String(text) => {
-                let parsed_short = self.short_form(text, place);
+                let parsed_short = self.short_form(text, schema_location);
                 if let Some((_, true)) = parsed_short {
                     let message = "`?` makes an argument or a property optional, but this is neither";
-                    self.report_at(codes::SHORT_FORM, place, message.to_owned(), "remove the `?`");
+                    self.report_at(codes::SHORT_FORM, schema_location, message.to_owned(), "remove the `?`");
                 }
                 return parsed_short.map_or(Value::Bool(true), |(schema, _)| schema);
             }
             Value::Object(members) if depth < MAX_DEPTH => members,
             Value::Null => {
                 let message = "there is no schema".to_owned();
-                self.report_at(codes::SCHEMA, place, message, "write a type, or `any`");
+                self.report_at(codes::SCHEMA, schema_location, message, "write a type, or `any`");
                 return Value::Bool(true);
             }
             other => return other.clone(),
         };
-        self.check_required(members, place);
-        self.check_numbers(members, place);
+        self.check_required(members, schema_location);
+        self.check_numbers(members, schema_location);
         let mut expanded = Map::new();
         let mut required: Vec<Value> = Vec::new();
         for (key, value) in members {
-            let location = place.child(key);
+            let location = schema_location.child(key);
             if value.is_null() && !matches!(key.as_str(), "default" | "const") {
                 let help = match key.as_str() {
                     "type" => "write `'null'` in quotes for the type of null",
@@ -148,7 +148,7 @@ impl Context<'_> {
                 continue;
             }
             let value = match keywords::value_kind(key) {
-                Some(ValueKind::Schema) => self.inner(value, &location, depth),
+                Some(ValueKind::Schema) => self.expand_nested(value, &location, depth),
                 Some(ValueKind::Schemas) => self.expand_array(value, &location, depth),
                 Some(ValueKind::Named) => self.expand_members(key, value, &location, depth, &mut required),
                 Some(ValueKind::Reference) => match self.schema_reference(value, &location) {
@@ -175,11 +175,11 @@ impl Context<'_> {
 
     /// Reports names in `required` that are not properties of the schema. In a composed schema, they may be properties
     /// of its parts.
-    fn check_required(&mut self, schema: &Map<String, Value>, place: &SchemaLocation) {
+    fn check_required(&mut self, schema: &Map<String, Value>, schema_location: &SchemaLocation) {
         const COMPOSITION_KEYWORDS: [&str; 6] =
             ["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties"];
         let Some(required) = schema.get("required").filter(|required| !required.is_null()) else { return };
-        let location = place.child("required");
+        let location = schema_location.child("required");
         let Some(names) = required.as_array().filter(|names| names.iter().all(Value::is_string)) else {
             let message = "`required` must be an array of names".to_owned();
             let help = "list the required properties; for an argument, use `optional: true` instead";
@@ -200,13 +200,13 @@ impl Context<'_> {
 
     /// Reports numbers in a schema without a type whose source text differs from the printed number: `010` was
     /// probably meant as a string.
-    fn check_numbers(&mut self, schema: &Map<String, Value>, place: &SchemaLocation) {
+    fn check_numbers(&mut self, schema: &Map<String, Value>, schema_location: &SchemaLocation) {
         if schema.contains_key("type") {
             return;
         }
         let mut numbers: Vec<(SchemaLocation, &Value)> = Vec::new();
         for key in ["const", "default", "enum", "examples"] {
-            let location = place.child(key);
+            let location = schema_location.child(key);
             match schema.get(key) {
                 Some(Value::Array(items)) => {
                     let items = items.iter().enumerate();
@@ -218,11 +218,11 @@ impl Context<'_> {
         }
         for (location, value) in numbers.into_iter().filter(|(_, value)| value.is_number()) {
             let document = self.files.document(location.file);
-            let expanded =
+            let source_text =
                 document.and_then(|document| Some(document.text_at(&location.pointer)?.into_owned()));
             let printed = value.to_string();
-            if let Some(expanded) = expanded.filter(|expanded| *expanded != printed) {
-                let message = format!("`{expanded}` is read as the number {value}");
+            if let Some(source_text) = source_text.filter(|source_text| *source_text != printed) {
+                let message = format!("`{source_text}` is read as the number {value}");
                 let help = format!("put it in quotes if you mean the string, or write `{value}`");
                 self.report_at(codes::SCHEMA, &location, message, &help);
             }
@@ -233,14 +233,14 @@ impl Context<'_> {
     fn expand_nested(&mut self, value: &Value, location: &SchemaLocation, depth: usize) -> Value {
         match value {
             Value::Array(_) => self.expand_array(value, location, depth),
-            value => self.written_out(value, location, depth + 1),
+            value => self.expand(value, location, depth + 1),
         }
     }
 
     fn expand_array(&mut self, value: &Value, location: &SchemaLocation, depth: usize) -> Value {
         let Value::Array(items) = value else { return value.clone() };
         let item = |(index, item): (usize, &Value)| {
-            self.written_out(item, &location.child(&index.to_string()), depth + 1)
+            self.expand(item, &location.child(&index.to_string()), depth + 1)
         };
         items.iter().enumerate().map(item).collect()
     }
@@ -268,7 +268,7 @@ impl Context<'_> {
                 }
                 // `dependencies` may list keys instead.
                 Value::Array(_) => schema.clone(),
-                schema => self.written_out(schema, &location, depth + 1),
+                schema => self.expand(schema, &location, depth + 1),
             };
             expanded.insert(name.clone(), schema);
         }

@@ -88,7 +88,7 @@ fn is_portable_name(argument: &str, name: &str) -> bool {
     argument == name && is_portable_key(name)
 }
 
-/// The fields of the arguments while they are collection_encoding.
+/// The fields of the arguments while they are collected.
 #[derive(Default)]
 struct Fields {
     fields: Vec<Field>,

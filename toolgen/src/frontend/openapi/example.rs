@@ -122,7 +122,7 @@ impl<'a> Context<'a> {
             Err(error) => error,
         };
         let (message, help) = match reason {
-            ResolveError::External(refused) => file_problem(refused),
+            ResolveError::External(refusal) => file_problem(refusal),
             ResolveError::Missing | ResolveError::Cycle => {
                 ("does not resolve", "correct it, or write the example as `value`")
             }

@@ -210,7 +210,7 @@ impl<'d> Loader<'d> {
         };
         let file = File {
             source: Arc::clone(&document.source),
-            root: texts::named(Cow::Borrowed(&document.root), &document.written),
+            root: texts::with_source_texts(Cow::Borrowed(&document.root), &document.written),
             written: document.written.clone(),
             token: String::new(),
             identity: declared_identity(&document.root),
@@ -224,7 +224,7 @@ impl<'d> Loader<'d> {
         };
         let inside = document.source.inside.as_ref().map(|inside| PathBuf::from(&inside.name));
         let loaded = real.or(inside).into_iter().map(|real| (real, 0)).collect();
-        Loader { files, roots, folder: folder, remaining_bytes: MAX_TOTAL, has_texts: false }
+        Loader { files, roots, folder, loaded, remaining_bytes: MAX_TOTAL, has_texts: false }
     }
 
     /// Reads the files that a file refers to.
@@ -294,7 +294,7 @@ impl<'d> Loader<'d> {
             Err(document) => (document.root.clone(), document.written.clone()),
         };
         let identity = declared_identity(&root);
-        let root = texts::named(Cow::Owned(root), &written);
+        let root = texts::with_source_texts(Cow::Owned(root), &written);
         self.files.all.push(File { source, identity, root, written, token });
         index
     }

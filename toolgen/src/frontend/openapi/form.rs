@@ -308,7 +308,7 @@ impl<'a> Context<'a> {
         };
         // A string with a binary media type is a file.
         let declares_file = |media_type: &str| {
-            declares_file(media_type)
+            is_binary(media_type)
                 && (media_type.contains(media::BYTES) || !media::may_be_text(media_type))
         };
         rules.format == *"binary"

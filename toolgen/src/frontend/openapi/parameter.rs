@@ -94,7 +94,7 @@ impl<'a> Context<'a> {
     fn parameters_at(&mut self, node: &Node<'a>) -> Vec<Param> {
         let mut params: Vec<Param> = Vec::new();
         let mut ids = BTreeSet::new();
-        for node in self.list(node, "parameters") {
+        for node in self.resolved_items(node, "parameters") {
             let Some(resolved) = self.resolve_parameter(&node) else { continue };
             if self.is_body_parameter(&resolved.node) {
                 continue;

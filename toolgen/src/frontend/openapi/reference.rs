@@ -84,7 +84,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the items of the array with a key. The array may be a reference.
-    pub(super) fn array(&mut self, node: &Node<'a>, key: &str) -> Vec<Node<'a>> {
+    pub(super) fn resolved_items(&mut self, node: &Node<'a>, key: &str) -> Vec<Node<'a>> {
         let array = node.get(key).and_then(|array| self.resolve(&array));
         let Some(array) = array.map(|resolved| resolved.node) else { return Vec::new() };
         if !array.value.is_array() {
@@ -228,8 +228,8 @@ impl<'a> Context<'a> {
     ) {
         let pointer = pointer.child("$ref");
         match reason {
-            ResolveError::External(refused) => {
-                let (message, help) = file_problem(refused);
+            ResolveError::External(refusal) => {
+                let (message, help) = file_problem(refusal);
                 self.report(codes::EXTERNAL_REF, &pointer, format!("`{text}` {message}{consequence}"), help);
             }
             ResolveError::Missing => {
@@ -264,8 +264,8 @@ impl<'a> Context<'a> {
 }
 
 /// Returns the reason why a file is not read, and the help.
-pub(super) fn file_problem(refused: Refusal) -> (&'static str, &'static str) {
-    match refused {
+pub(super) fn file_problem(refusal: Refusal) -> (&'static str, &'static str) {
+    match refusal {
         Refusal::Remote => (
             "is on the network, where parts of a document are never read, and is not followed",
             "save it next to the document and refer to it there, or bundle the document into one file",

@@ -36,7 +36,7 @@ impl<'a> Context<'a> {
     }
 
     pub(super) fn servers_at(&mut self, node: &Node<'a>) -> Vec<Server> {
-        let listed = self.list(node, "servers");
+        let listed = self.resolved_items(node, "servers");
         let servers: Vec<Server> = listed
             .iter()
             .filter_map(|server| {

@@ -11,7 +11,7 @@ impl<'a> Context<'a> {
     pub(super) fn read_tags(&mut self) {
         let top = self.top();
         let nodes: Vec<Node<'a>> =
-            self.list(&top, "tags").iter().filter_map(|node| Some(self.resolve(node)?.node)).collect();
+            self.resolved_items(&top, "tags").iter().filter_map(|node| Some(self.resolve(node)?.node)).collect();
         for node in &nodes {
             let Some(name) = node.text("name") else { continue };
             let text = |key| node.text(key).map(str::trim).unwrap_or_default();

@@ -51,8 +51,8 @@ impl<'a> Context<'a> {
         operation: &Node<'a>,
     ) -> Option<BodyParameters<'a>> {
         let mut parameters: Vec<Resolved<'a>> = Vec::new();
-        let shared = self.list(path_item, "parameters");
-        for node in shared.into_iter().chain(self.list(operation, "parameters")) {
+        let shared = self.resolved_items(path_item, "parameters");
+        for node in shared.into_iter().chain(self.resolved_items(operation, "parameters")) {
             let Ok(resolved) = self.follow(&node) else { continue };
             if !self.is_body_parameter(&resolved.node) {
                 continue;

@@ -18,7 +18,7 @@ use crate::source::Pointer;
 /// Maximum number of nested schemas, without a name between them, that are examined.
 pub(super) const MAX_DEPTH: usize = 64;
 
-/// The contents of referenced schemas by name, while they are collection_encoding.
+/// The contents of referenced schemas by name, while they are collected.
 type NamedContents = BTreeMap<String, XmlContent>;
 
 /// The hints of a schema and its references about their representation in XML.

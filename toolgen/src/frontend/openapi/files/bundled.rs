@@ -46,8 +46,8 @@ impl Loader<'_> {
             Document::from_bundle(bundle, name, &mut read_problems)
         } else {
             self.has_texts = true;
-            let bundled_file = Some(BundledFile { bundle: bundle.clone(), name: name.clone() });
-            let source = Source { path: bundle.path_of(name), bundled_file, ..Source::default() };
+            let inside = Some(BundledFile { bundle: bundle.clone(), name: name.clone() });
+            let source = Source { path: bundle.path_of(name), inside, ..Source::default() };
             Some(Document::of_text(source, bytes.to_vec(), &mut read_problems))
         };
         problems.append(read_problems);

@@ -73,8 +73,8 @@ impl<'a> Context<'a> {
             self.defs.claim(pointer, &name);
         }
         self.defs.subtypes = self.find_subtypes();
-        let places = self.defs.subtypes.values().flat_map(Subtypes::places);
-        self.defs.subtype_pointers = places.map(|place| place.as_str().to_owned()).collect();
+        let pointers = self.defs.subtypes.values().flat_map(Subtypes::pointers);
+        self.defs.subtype_pointers = pointers.map(|pointer| pointer.as_str().to_owned()).collect();
     }
 
     /// Names the targets of components that are only references, such as schemas in other files, after these

@@ -20,7 +20,7 @@ const MAX_SUBTYPES: usize = 24;
 
 impl Subtypes<'_> {
     /// Returns the locations of the schemas.
-    pub(super) fn places(&self) -> impl Iterator<Item = &Pointer> {
+    pub(super) fn pointers(&self) -> impl Iterator<Item = &Pointer> {
         self.schemas.iter().map(|(_, node)| &node.pointer)
     }
 }
