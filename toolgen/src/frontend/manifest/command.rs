@@ -186,7 +186,7 @@ impl<'a> Context<'a> {
                 let variable = name.to_uppercase();
                 let variable = if determines_code(&variable) { format!("ARG_{variable}") } else { variable };
                 let help = format!(
-                    "write `\"${variable}\"` and `env: {{{upper}: \"{{{name}}}\"}}`, or `\"$1\"` and `args: [\"{{{name}}}\"]`"
+                    "write `\"${variable}\"` and `env: {{{variable}: \"{{{name}}}\"}}`, or `\"$1\"` and `args: [\"{{{name}}}\"]`"
                 );
                 self.report(codes::SCRIPT, &script_node.pointer, message, help);
             }

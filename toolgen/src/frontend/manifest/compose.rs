@@ -77,11 +77,11 @@ impl<'a> Context<'a> {
     fn order(&mut self, drafts: &mut [Draft<'a>], callees: &mut Callees) -> Vec<usize> {
         let is_composed = |index: &usize| drafts.get(*index).is_some_and(|draft| draft.kind == "compose");
         let callees_of = |index: usize| {
-            let names = drafts.get(index).map(|draft| called(&draft.plan_node)).unwrap_or_default();
+            let names = drafts.get(index).map(|draft| called_tools(&draft.plan_node)).unwrap_or_default();
             (index, names.iter().filter_map(|name| callee_index(name, callees)).filter(is_composed).collect())
         };
-        let callees_by_tool: BTreeMap<usize, Vec<usize>> =
-            (0..drafts.len()).filter(is_composed).map(callees_by_tool).collect();
+        let calls: BTreeMap<usize, Vec<usize>> =
+            (0..drafts.len()).filter(is_composed).map(callees_of).collect();
         let mut order: Vec<usize> = Vec::new();
         let mut processed: BTreeSet<usize> = BTreeSet::new();
         while processed.len() < calls.len() {
@@ -93,7 +93,7 @@ impl<'a> Context<'a> {
                 order.extend(ready);
                 continue;
             }
-            let find_cycle = find_cycle(&calls, &processed);
+            let cycle = find_cycle(&calls, &processed);
             self.report_cycle(&cycle, drafts);
             for index in cycle {
                 processed.insert(index);

@@ -76,7 +76,11 @@ impl Context<'_> {
     }
 
     /// Returns the schema of a short form, and whether it makes the value optional.
-    pub(super) fn short_form(&mut self, text: &str, schema_location: &SchemaLocation) -> Option<(Value, bool)> {
+    pub(super) fn short_form(
+        &mut self,
+        text: &str,
+        schema_location: &SchemaLocation,
+    ) -> Option<(Value, bool)> {
         const HELP: &str = "write `TYPE`, `TYPE?`, `TYPE = default` or `TYPE - description`, such as `integer? = 10 \
             - Maximum number of rows.`";
         let parsed = match short_schema::read(text) {

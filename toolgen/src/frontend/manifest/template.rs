@@ -186,10 +186,10 @@ impl<'a> Context<'a> {
             if class != Class::Number || !before.ends_with(char::is_whitespace) {
                 let name = placeholder.path_text();
                 let message = format!(
-                    "`${{{written}}}` is a literal `$` and the value of `{name}`: a placeholder has no `$`"
+                    "`${{{name}}}` is a literal `$` and the value of `{name}`: a placeholder has no `$`"
                 );
                 let help = format!(
-                    "did you mean `{{{written}}}`? If the `$` is intended, list `W0455` under `allow` of `lints`"
+                    "did you mean `{{{name}}}`? If the `$` is intended, list `W0455` under `allow` of `lints`"
                 );
                 self.report(codes::DOLLAR, pointer, message, help);
             }
@@ -229,9 +229,9 @@ impl<'a> Context<'a> {
         if placeholder.each {
             let name = placeholder.path_text();
             let message =
-                format!("`{{{written}*}}` is replaced by several values, but only one is allowed here");
+                format!("`{{{name}*}}` is replaced by several values, but only one is allowed here");
             let help =
-                format!("`*` is only allowed in `argv` and `args`, as a complete item: `\"{{{written}*}}\"`");
+                format!("`*` is only allowed in `argv` and `args`, as a complete item: `\"{{{name}*}}\"`");
             self.report(codes::PLACEHOLDER_KIND, pointer, message, help);
             return None;
         }
@@ -346,7 +346,7 @@ impl<'a> Context<'a> {
                     (true, _) => "the tool takes no arguments; declare it under `parameters`".to_owned(),
                     (false, help) => help,
                 };
-                (format!("`{{{written}}}` names no argument"), help)
+                (format!("`{{{name}}}` names no argument"), help)
             });
             self.report(codes::UNKNOWN_PLACEHOLDER, pointer, message, help);
             return None;

@@ -308,8 +308,7 @@ impl<'a> Context<'a> {
         };
         // A string with a binary media type is a file.
         let declares_file = |media_type: &str| {
-            is_binary(media_type)
-                && (media_type.contains(media::BYTES) || !media::may_be_text(media_type))
+            is_binary(media_type) && (media_type.contains(media::BYTES) || !media::may_be_text(media_type))
         };
         rules.format == *"binary"
             || (rules.content_encoding.is_empty()

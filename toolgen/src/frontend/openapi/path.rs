@@ -86,7 +86,7 @@ impl Template {
                 true => raw,
                 false => matching_parameter(expression.name, &names).unwrap_or(expression.name),
             };
-            if expression.many {
+            if expression.is_wildcard {
                 self.wildcards.insert(name.to_owned());
             }
             if name != raw && !declared.contains(&(name, true)) {
@@ -103,11 +103,11 @@ impl Template {
         let mut rewritten = Vec::new();
         let mut segments: Vec<String> = self.path.split('/').map(str::to_owned).collect();
         for segment in &mut segments {
-            let Some(Expression { name, many, .. }) = parse_other_notation(segment) else { continue };
+            let Some(Expression { name, is_wildcard, .. }) = parse_other_notation(segment) else { continue };
             if self.has(name) || !declared.iter().any(|(declared_name, _)| *declared_name == name) {
                 continue;
             }
-            if many {
+            if is_wildcard {
                 self.wildcards.insert(name.to_owned());
             }
             let placeholder = format!("{{{name}}}");
@@ -172,7 +172,7 @@ mod tests {
         template.rename_placeholders(&[("pet_id", false), ("x", false)]);
         assert_eq!(template.names(), ["pet_id", "x"]);
         let mut ambiguous = Template::parse("/a/{petID}");
-        ambiguous.adopt(&[("pet_id", false), ("petId", false)]);
+        ambiguous.rename_placeholders(&[("pet_id", false), ("petId", false)]);
         assert_eq!(ambiguous.names(), ["petID"]);
     }
 

@@ -10,8 +10,11 @@ impl<'a> Context<'a> {
     /// Reads the tags. A parent that is not declared, or is its own descendant, is dropped.
     pub(super) fn read_tags(&mut self) {
         let top = self.top();
-        let nodes: Vec<Node<'a>> =
-            self.resolved_items(&top, "tags").iter().filter_map(|node| Some(self.resolve(node)?.node)).collect();
+        let nodes: Vec<Node<'a>> = self
+            .resolved_items(&top, "tags")
+            .iter()
+            .filter_map(|node| Some(self.resolve(node)?.node))
+            .collect();
         for node in &nodes {
             let Some(name) = node.text("name") else { continue };
             let text = |key| node.text(key).map(str::trim).unwrap_or_default();

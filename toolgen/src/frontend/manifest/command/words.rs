@@ -269,7 +269,7 @@ impl<'a> Context<'a> {
             if !matches!(class, Class::List | Class::Mixed) {
                 let name = placeholder.path_text();
                 let message = format!("`{name}` is {}, but `*` needs an array", class.name());
-                self.report(codes::PLACEHOLDER_KIND, pointer, message, format!("write `{{{written}}}`"));
+                self.report(codes::PLACEHOLDER_KIND, pointer, message, format!("write `{{{name}}}`"));
                 return None;
             }
             return Some(ArgvTemplate::Each {

@@ -49,10 +49,9 @@ impl Context<'_> {
     ) {
         let (name, star) = (placeholder.path_text(), if placeholder.each { "*" } else { "" });
         let (description, alternative) = reason.explanation();
-        let message =
-            format!("`{name}` {description}, so a call may have no value for `{{{written}{star}}}`");
+        let message = format!("`{name}` {description}, so a call may have no value for `{{{name}{star}}}`");
         let help =
-            format!("write `{{{written}?{star}}}`, which omits the surrounding element; or {alternative}");
+            format!("write `{{{name}?{star}}}`, which omits the surrounding element; or {alternative}");
         self.report(codes::OPTIONAL_PLACEHOLDER, pointer, message, help);
     }
 
@@ -102,7 +101,7 @@ impl Context<'_> {
                 Class::List => {
                     let hint = match target {
                         PlaceholderTarget::Argument => {
-                            format!("; `{{{written}*}}` alone becomes one argument per item")
+                            format!("; `{{{name}*}}` alone becomes one argument per item")
                         }
                         PlaceholderTarget::Url => {
                             "; under `query`, an array becomes one pair per item".to_owned()
@@ -112,9 +111,9 @@ impl Context<'_> {
                         | PlaceholderTarget::Text
                         | PlaceholderTarget::Directory => String::new(),
                     };
-                    format!("name one item, as in `{{{written}.0}}`{hint}")
+                    format!("name one item, as in `{{{name}.0}}`{hint}")
                 }
-                _ => format!("name one member, as in `{{{written}.NAME}}`"),
+                _ => format!("name one member, as in `{{{name}.NAME}}`"),
             };
             self.report(codes::INLINE_JSON, pointer, message, help);
         }
