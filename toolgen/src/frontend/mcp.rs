@@ -251,8 +251,8 @@ fn report_suspicion(pointer: &Pointer, tool: &str, reason: &str, problems: &mut 
     problems.report(codes::SUSPICIOUS, pointer, format!("a text of the tool `{tool}` {reason}"), help);
 }
 
-/// Reports descriptions of one server's tools that name tools of another: such a description may be meant to
-/// supersede them.
+/// Reports descriptions of a server's tools that name tools of another server: such a description may try to replace
+/// the tools of the other server.
 pub(super) fn report_shadows(programs: &[&Program], problems: &mut Problems) {
     let plan = |tool: &Tool| match &tool.call {
         ExecutionPlan::Mcp(plan) => Some(plan.clone()),

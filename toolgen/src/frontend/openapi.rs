@@ -133,8 +133,8 @@ impl Frontend for OpenApi {
 /// Returns the references in a document that name other files, joined with the URL of the document.
 #[cfg(feature = "dynamic")]
 pub(crate) fn parts_of(root: &serde_json::Value, url: &str) -> Vec<String> {
-    let found = files::scan::scan(root, &Pointer::ROOT);
-    scan.references.iter().map(|reference| files::uri::joined(url, reference)).collect()
+    let file_references = files::scan::scan(root, &Pointer::ROOT);
+    file_references.references.iter().map(|reference| files::uri::resolve(url, reference)).collect()
 }
 
 /// Drops defaults and examples of arguments that do not match their resolved schema, and reports them.

@@ -69,15 +69,15 @@ pub(crate) fn read(document: &Document, problems: &mut Problems) -> Option<Surfa
 
 /// Returns the named shapes of all tools. Most tools share one list.
 fn all_defs(specs: &[ToolSpec]) -> List<Def> {
-    let mut all: BTreeMap<&str, &Def> = BTreeMap::new();
+    let mut defs: BTreeMap<&str, &Def> = BTreeMap::new();
     let def_lists = specs.iter().map(|spec| &*spec.defs).collect::<Vec<&[Def]>>();
     for list in def_lists.chunk_by(|left, right| std::ptr::eq(*left, *right)).filter_map(|same| same.first())
     {
         for def in *list {
-            all.entry(def.name.as_str()).or_insert(def);
+            defs.entry(def.name.as_str()).or_insert(def);
         }
     }
-    all.into_values().cloned().collect()
+    defs.into_values().cloned().collect()
 }
 
 /// Returns the category of a tool, and the toolsets that contain it.

@@ -123,6 +123,6 @@ fn in_double_braces(value: &Value, name: &str) -> Option<String> {
     let text = value.to_string();
     text.split("{{").skip(1).find_map(|after| {
         let (content, _) = after.split_once("}}")?;
-        (content.trim() == name).then(|| format!("{{{{{inside}}}}}"))
+        (content.trim() == name).then(|| format!("{{{{{content}}}}}"))
     })
 }

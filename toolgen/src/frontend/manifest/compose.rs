@@ -206,9 +206,9 @@ impl<'a> Context<'a> {
         };
         // The arguments of a tool with errors are unknown.
         if let (Some(arguments), Some(Callee { spec, broken: false, .. })) = (&arguments, callee) {
-            let at =
+            let pointer =
                 if node.get("with").is_some() { node.pointer.child("with") } else { node.pointer.clone() };
-            self.check_arguments(arguments, spec, scope, &at);
+            self.check_arguments(arguments, spec, scope, &pointer);
         }
         scope.item = None;
         let choices = [("stop", false), ("continue", true)];

@@ -133,12 +133,12 @@ impl<'a> Context<'a> {
             self.report_wrong_type(node, "an object", &help);
             return false;
         }
-        let known = keys.names();
+        let known_keys = keys.names();
         for (key, member) in node.entries() {
             let is_extension = node.pointer.is_root() && key.starts_with("x-");
-            if !known.contains(&key) && !is_extension {
+            if !known_keys.contains(&key) && !is_extension {
                 let message = format!("{} has no key `{key}`", keys.what);
-                let help = keys.hint(key).unwrap_or_else(|| suggest_name(key, &known));
+                let help = keys.hint(key).unwrap_or_else(|| suggest_name(key, &known_keys));
                 self.report(codes::UNKNOWN_KEY, &member.pointer, message, help);
             }
         }

@@ -52,7 +52,7 @@ pub(super) fn pieces(text: &str) -> Result<Vec<TemplateSegment>, (String, String
             let message = format!("the placeholder `{{{}` is not closed", truncated(content));
             return Err((message, "write `}` after the name, or `{{` for a brace".to_owned()));
         };
-        let place = placeholder(content).ok_or_else(|| {
+        let placeholder = placeholder(content).ok_or_else(|| {
             let message = format!("`{{{}}}` is not a placeholder", truncated(content));
             let help =
                 "a placeholder is `{name}`, `{name.member}` or `{name?}`; write `{{` and `}}` for braces";
@@ -61,7 +61,7 @@ pub(super) fn pieces(text: &str) -> Result<Vec<TemplateSegment>, (String, String
         if !literal.is_empty() {
             pieces.push(TemplateSegment::Literal(std::mem::take(&mut literal)));
         }
-        pieces.push(TemplateSegment::Placeholder(place));
+        pieces.push(TemplateSegment::Placeholder(placeholder));
         remaining = after;
     }
     literal.push_str(remaining);

@@ -183,7 +183,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Compiles a value of a query or a form: a string, a number, a boolean, or an array of them.
+    /// Compiles a value of a query or a form: a string, a number, a boolean, or an array of these.
     fn value_template(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Template> {
         if node.value.is_null() {
             self.report_wrong_type(node, "a value", "write `NAME: \"{argument}\"`, or a constant");

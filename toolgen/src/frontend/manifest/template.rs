@@ -111,10 +111,11 @@ impl<'a> Context<'a> {
                 Some(array_template(items.into_iter().collect::<Option<_>>()?))
             }
             Value::Object(_) => {
-                let read = |(key, member): (&str, Node<'a>)| {
+                let compile_member = |(key, member): (&str, Node<'a>)| {
                     Some((Text::from(key.to_owned()), self.template(&member, inner_target, scope)?))
                 };
-                let members: Vec<Option<(Text, Template)>> = node.entries().into_iter().map(read).collect();
+                let members: Vec<Option<(Text, Template)>> =
+                    node.entries().into_iter().map(compile_member).collect();
                 Some(object_template(members.into_iter().collect::<Option<_>>()?))
             }
             scalar => {

@@ -325,10 +325,10 @@ impl<'a> Context<'a> {
 
 /// Whether an object has an unknown key, already reported, that is probably a misspelling of one of `intended`.
 fn has_misspelling_of(node: &Node<'_>, keys: &Keys, intended: &[&str]) -> bool {
-    let known = keys.names();
-    let unknown = node.entries().into_iter().map(|(key, _)| key).filter(|key| !known.contains(key));
+    let known_keys = keys.names();
+    let unknown = node.entries().into_iter().map(|(key, _)| key).filter(|key| !known_keys.contains(key));
     unknown
-        .filter_map(|key| suggestion(key, known.iter().copied()))
+        .filter_map(|key| suggestion(key, known_keys.iter().copied()))
         .any(|suggested| intended.contains(&suggested.as_str()))
 }
 

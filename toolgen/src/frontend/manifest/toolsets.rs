@@ -232,11 +232,11 @@ impl<'a> Context<'a> {
     ) {
         let Some(set) = sets.get_mut(index).filter(|set| set.members.is_none()) else { return };
         let (name, node) = (set.name, set.node.clone());
-        set.is_open = true;
+        set.is_being_resolved = true;
         let mut members: Vec<Text> = Vec::new();
         for (included, pointer) in self.texts(&node, "include").unwrap_or_default() {
             let included_members = match sets.iter().position(|set| set.name == included) {
-                Some(other) if sets.get(other).is_some_and(|set| set.is_open) => {
+                Some(other) if sets.get(other).is_some_and(|set| set.is_being_resolved) => {
                     let message = format!("the toolset `{name}` includes itself through `{included}`");
                     self.report(
                         codes::TOOLSET,
@@ -274,7 +274,7 @@ impl<'a> Context<'a> {
             self.report(codes::TOOLSET, &node.pointer, message, "add `tools: […]`");
         }
         if let Some(set) = sets.get_mut(index) {
-            set.is_open = false;
+            set.is_being_resolved = false;
             set.members = Some(members);
         }
     }

@@ -35,7 +35,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Parses a positive number with one of these units, and returns it in the smallest of them.
+/// Parses a positive number with one of these units, and returns it in the smallest unit.
 fn parse_amount(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let digit_count = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digit_count);

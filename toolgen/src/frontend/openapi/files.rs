@@ -137,7 +137,7 @@ impl<'d> Files<'d> {
     /// Returns the index of the file that a string in another file names.
     pub(super) fn target(&self, from: usize, text: &str) -> Result<usize, Refusal> {
         if let Some(base) = self.all.get(from).and_then(|file| file.identity.as_deref()) {
-            let identity = uri::joined(base, text);
+            let identity = uri::resolve(base, text);
             if let Some(index) = self.all.iter().position(|file| file.identity.as_ref() == Some(&identity)) {
                 return Ok(index);
             }
@@ -222,8 +222,8 @@ impl<'d> Loader<'d> {
             ids: BTreeMap::new(),
             bases: BTreeMap::new(),
         };
-        let inside = document.source.inside.as_ref().map(|inside| PathBuf::from(&inside.name));
-        let loaded = real.or(inside).into_iter().map(|real| (real, 0)).collect();
+        let name_in_bundle = document.source.inside.as_ref().map(|file| PathBuf::from(&file.name));
+        let loaded = real.or(name_in_bundle).into_iter().map(|real| (real, 0)).collect();
         Loader { files, roots, folder, loaded, remaining_bytes: MAX_TOTAL, has_texts: false }
     }
 
@@ -234,7 +234,7 @@ impl<'d> Loader<'d> {
         let identity = self.files.all.get(index).and_then(|file| file.identity.clone());
         for (pointer, id) in ids {
             let base = self.files.base_of(&pointer).map(|(_, id)| id.to_owned()).or_else(|| identity.clone());
-            let id = uri::joined(base.as_deref().unwrap_or_default(), uri::split(&id).0);
+            let id = uri::resolve(base.as_deref().unwrap_or_default(), uri::split(&id).0);
             self.files.bases.insert(pointer.clone(), id.clone());
             self.files.ids.entry(id).or_insert(pointer);
         }
@@ -249,8 +249,8 @@ impl<'d> Loader<'d> {
 
     /// Reads the file that a string names, unless it was read before.
     fn read(&mut self, from: usize, text: &str, problems: &mut Problems) -> Result<usize, Refusal> {
-        if let Some(inside) = self.bundled_file(from) {
-            return self.read_bundled(&inside, text, problems);
+        if let Some(bundled_file) = self.bundled_file(from) {
+            return self.read_bundled(&bundled_file, text, problems);
         }
         let path = self.path_of(from, text)?;
         let real = path.canonicalize().map_err(|_| self.refusal_of_missing(&path))?;
@@ -333,8 +333,8 @@ impl<'d> Loader<'d> {
         while let Some(dir) = next {
             let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
             if let Ok(real) = dir.canonicalize() {
-                let inside = self.roots.iter().any(|root| real.starts_with(root));
-                return if inside { Refusal::Missing } else { Refusal::Outside };
+                let is_inside = self.roots.iter().any(|root| real.starts_with(root));
+                return if is_inside { Refusal::Missing } else { Refusal::Outside };
             }
             next = dir.parent();
         }

@@ -16,7 +16,7 @@ use crate::tool::Success;
 const MAX_HEADERS_SHOWN: usize = 8;
 
 impl<'a> Context<'a> {
-    /// Returns what the document declares about successful responses besides the result.
+    /// Returns what the document declares about successful responses in addition to the result.
     pub(super) fn success(&mut self, operation: &Node<'a>) -> Success {
         let headers = if self.options.types { self.header_fields(operation) } else { Vec::new() };
         let rules = ObjectRules { fields: headers.into(), extra: Extra::Open, ..ObjectRules::ANY };
@@ -89,9 +89,9 @@ impl<'a> Context<'a> {
     /// Returns the headers of successful responses, by their names in the document.
     fn declared_headers(&mut self, operation: &Node<'a>) -> Vec<(&'a str, Resolved<'a>)> {
         let responses = operation.get("responses").and_then(|node| self.resolve(&node));
-        let all = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
+        let responses = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
         let mut declared: Vec<(&'a str, Resolved<'a>)> = Vec::new();
-        for (_, node) in successes(&all) {
+        for (_, node) in successes(&responses) {
             let headers = self.resolve(node).and_then(|resolved| resolved.node.get("headers"));
             for (name, header) in headers.map(|node| node.entries()).unwrap_or_default() {
                 let is_known = declared.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));

@@ -13,7 +13,7 @@ use super::files::{Refusal, uri};
 use super::node::Node;
 use crate::source::Pointer;
 
-/// Maximum length of a chain of references; a longer one counts as a cycle.
+/// Maximum length of a chain of references; a longer chain counts as a cycle.
 const MAX_HOPS: usize = 64;
 
 /// The reason why a reference cannot be resolved.
@@ -134,7 +134,7 @@ impl<'a> Context<'a> {
         let base = self.files.base_of(from);
         let pointer = match base {
             Some((pointer, _)) if file.is_empty() => pointer,
-            base => self.files.pointer_of_id(&uri::joined(base.map_or("", |(_, id)| id), file))?,
+            base => self.files.pointer_of_id(&uri::resolve(base.map_or("", |(_, id)| id), file))?,
         };
         self.find_fragment(self.files.node_at(pointer)?, fragment, hops).ok()
     }

@@ -1,6 +1,6 @@
 //! Reads the schemas of OpenAPI documents.
 //!
-//! The general schema reader does the reading; this module provides what depends on the document: the targets of
+//! The general schema reader does the reading; this module provides the document's parts: the targets of
 //! references, the names of shapes, and the codes of problems. The result is JSON Schema in normal form, with
 //! references `#/$defs/NAME` and keys that every provider accepts, each with the original key as `x-wire`.
 

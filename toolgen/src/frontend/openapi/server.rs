@@ -36,8 +36,8 @@ impl<'a> Context<'a> {
     }
 
     pub(super) fn servers_at(&mut self, node: &Node<'a>) -> Vec<Server> {
-        let listed = self.resolved_items(node, "servers");
-        let servers: Vec<Server> = listed
+        let nodes = self.resolved_items(node, "servers");
+        let servers: Vec<Server> = nodes
             .iter()
             .filter_map(|server| {
                 let server = self.resolve(server)?.node;

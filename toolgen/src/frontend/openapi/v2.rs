@@ -178,7 +178,7 @@ fn key_of(kind: &str) -> &str {
 
 /// Whether the value of `in` is one of these locations.
 fn is_location(location: &str, locations: &[&str]) -> bool {
-    locations.iter().any(|known| location.eq_ignore_ascii_case(known))
+    locations.iter().any(|name| location.eq_ignore_ascii_case(name))
 }
 
 /// Returns the style of a `collectionFormat`, and whether each value has a separate key.

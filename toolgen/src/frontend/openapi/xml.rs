@@ -266,19 +266,20 @@ impl<'a> Context<'a> {
     /// Returns a valid XML name. Invalid characters are reported and replaced with `_`.
     fn xml_name(&mut self, name: &str, node: &Node<'a>) -> String {
         let is_legal = |char: char| char.is_alphanumeric() || matches!(char, '_' | '-' | '.');
-        let mut legal: String = name.chars().map(|char| if is_legal(char) { char } else { '_' }).collect();
-        if !legal.starts_with(|char: char| char.is_alphabetic() || char == '_') {
-            legal.insert(0, '_');
+        let mut valid_name: String =
+            name.chars().map(|char| if is_legal(char) { char } else { '_' }).collect();
+        if !valid_name.starts_with(|char: char| char.is_alphabetic() || char == '_') {
+            valid_name.insert(0, '_');
         }
-        if legal != name {
+        if valid_name != name {
             self.report(
                 codes::SCHEMA,
                 &node.pointer,
-                format!("`{name}` cannot be a name in XML; it is written as `{legal}`"),
+                format!("`{name}` cannot be a name in XML; it is written as `{valid_name}`"),
                 "add `xml: { name: … }`",
             );
         }
-        legal
+        valid_name
     }
 
     /// Returns the schema of a field, from any schema that its object includes.

@@ -53,7 +53,7 @@ pub(super) fn code_words<'t>(texts: &[&'t str]) -> Vec<CodeWord<'t>> {
         return Vec::new();
     }
     let started = started_programs(texts).into_iter();
-    let mut found: Vec<CodeWord<'t>> = started
+    let mut words: Vec<CodeWord<'t>> = started
         .map(|(index, program)| CodeWord {
             index,
             program,
@@ -73,7 +73,7 @@ pub(super) fn code_words<'t>(texts: &[&'t str]) -> Vec<CodeWord<'t>> {
             let after = texts.get(index + 1..).unwrap_or_default();
             let indices = code_indices(argument, after);
             let has_code = !indices.is_empty();
-            found.extend(indices.into_iter().map(|(offset, is_certain)| CodeWord {
+            words.extend(indices.into_iter().map(|(offset, is_certain)| CodeWord {
                 index: index + 1 + offset,
                 program: name,
                 help,
@@ -88,10 +88,10 @@ pub(super) fn code_words<'t>(texts: &[&'t str]) -> Vec<CodeWord<'t>> {
         } else if index > 0 && !is_known && is_option(text) {
             let has_joined_value = text.contains('{');
             let index = if has_joined_value { index } else { index + 1 };
-            found.push(CodeWord { index, program, help: HELP, is_certain: false, is_started: false });
+            words.push(CodeWord { index, program, help: HELP, is_certain: false, is_started: false });
         }
     }
-    found
+    words
 }
 
 /// Whether a word is an option for code, possibly with its value.

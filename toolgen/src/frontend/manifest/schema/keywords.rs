@@ -1,6 +1,6 @@
 //! The keywords of JSON Schema 2020-12, and the supported keywords of earlier drafts.
 
-/// The form of a keyword's value.
+/// The kind of a keyword's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueKind {
     /// A schema.
@@ -82,7 +82,7 @@ const KEYWORDS: [(ValueKind, &[&str]); 5] = [
     ),
 ];
 
-/// Returns the form of a keyword's value; `None` if there is no such keyword.
+/// Returns the kind of a keyword's value; `None` if the keyword is unknown.
 pub(super) fn value_kind(keyword: &str) -> Option<ValueKind> {
     if keyword.starts_with("x-") {
         return Some(ValueKind::Value);

@@ -68,7 +68,7 @@ impl Context<'_> {
         let (message, help) = match class {
             Class::List => (
                 format!("`{prefix}` is an array, which has no member `{key}`"),
-                format!("write the index of an item, as in `{{{before}.0}}`"),
+                format!("write the index of an item, as in `{{{prefix}.0}}`"),
             ),
             Class::Object => (format!("`{prefix}` has no member `{key}`"), suggest_name(key, &names)),
             other => (
@@ -76,9 +76,9 @@ impl Context<'_> {
                 // The result of a request is only known from the `output` of its tool.
                 match prefix.strip_prefix("steps.").filter(|_| other == Class::Text) {
                     Some(step) => format!(
-                        "write `{{{before}}}`, or declare the `output` of the tool that the step `{step}` calls"
+                        "write `{{{prefix}}}`, or declare the `output` of the tool that the step `{step}` calls"
                     ),
-                    None => format!("write `{{{before}}}`"),
+                    None => format!("write `{{{prefix}}}`"),
                 },
             ),
         };

@@ -22,7 +22,7 @@ impl Loader<'_> {
         let BundledFile { bundle, name } = from;
         let decoded = percent_decode(text).unwrap_or_else(|| text.into());
         // A name may contain a literal `%`.
-        let names = [uri::joined(name, text), uri::joined(name, &decoded)];
+        let names = [uri::resolve(name, text), uri::resolve(name, &decoded)];
         let Some(name) = names.iter().find(|name| bundle.get(name).is_some()) else {
             let [name, _] = &names;
             return Err(if uri::is_absolute(name) {

@@ -1,6 +1,6 @@
 //! Numbers and booleans where only a string is possible: `operationId: 42`, `name: 1.10`, `required: [id, 5]`.
 //!
-//! Without quotes, YAML reads them as numbers and booleans, but the intended value is the source text.
+//! Without quotes, YAML reads a number or a boolean, but the intended value is the source text.
 
 use std::borrow::Cow;
 
@@ -48,7 +48,7 @@ impl Files<'_> {
     }
 }
 
-/// Replaces these scalars in the tree of a file by strings with their source text.
+/// Replaces numbers and booleans that must be strings by their source text.
 pub(super) fn with_source_texts<'d>(mut root: Cow<'d, Value>, written: &Written) -> Cow<'d, Value> {
     let mut pointers = Vec::new();
     collect(&root, &Pointer::ROOT, false, &mut pointers);
@@ -69,8 +69,8 @@ fn is_number_or_boolean(value: &Value) -> bool {
     value.is_number() || value.is_boolean()
 }
 
-/// Collects the locations of these scalars.
-fn collect(value: &Value, pointer: &Pointer, has_names: bool, found: &mut Vec<Pointer>) {
+/// Collects the locations of numbers and booleans that must be strings.
+fn collect(value: &Value, pointer: &Pointer, has_names: bool, pointers: &mut Vec<Pointer>) {
     match value {
         Value::Object(members) => {
             for (key, member) in members {
@@ -86,16 +86,21 @@ fn collect(value: &Value, pointer: &Pointer, has_names: bool, found: &mut Vec<Po
                         {
                             let scalars =
                                 items.iter().enumerate().filter(|(_, item)| is_number_or_boolean(item));
-                            found.extend(scalars.map(|(index, _)| pointer.item(index)));
+                            pointers.extend(scalars.map(|(index, _)| pointer.item(index)));
                         }
-                        collect(member, &pointer, is_keyword && NAME_MAP_KEYS.contains(&key.as_str()), found);
+                        collect(
+                            member,
+                            &pointer,
+                            is_keyword && NAME_MAP_KEYS.contains(&key.as_str()),
+                            pointers,
+                        );
                     }
                     member
                         if is_keyword
                             && is_number_or_boolean(member)
                             && STRING_KEYS.contains(&key.as_str()) =>
                     {
-                        found.push(pointer.child(key));
+                        pointers.push(pointer.child(key));
                     }
                     _ => {}
                 }
@@ -105,7 +110,7 @@ fn collect(value: &Value, pointer: &Pointer, has_names: bool, found: &mut Vec<Po
             for (index, item) in
                 items.iter().enumerate().filter(|(_, item)| item.is_object() || item.is_array())
             {
-                collect(item, &pointer.item(index), false, found);
+                collect(item, &pointer.item(index), false, pointers);
             }
         }
         _ => {}

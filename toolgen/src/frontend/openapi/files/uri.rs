@@ -17,7 +17,7 @@ pub(in super::super) fn is_absolute(text: &str) -> bool {
 }
 
 /// Resolves a reference against a base, which may be relative itself.
-pub(in super::super) fn joined(base: &str, text: &str) -> String {
+pub(in super::super) fn resolve(base: &str, text: &str) -> String {
     if text.is_empty() {
         return base.to_owned();
     }
@@ -85,7 +85,7 @@ mod tests {
             ("b.yaml", "./d/./c.yaml", "d/c.yaml"),
             ("b.yaml", "", "b.yaml"),
         ] {
-            assert_eq!(joined(base, text), expected, "{text} in {base}");
+            assert_eq!(resolve(base, text), expected, "{text} in {base}");
         }
         assert!(
             is_absolute("https://x.test")

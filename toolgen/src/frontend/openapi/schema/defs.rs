@@ -168,7 +168,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the named shape as far as it is known: any value while it is being read.
+    /// Returns the named shape, or any value while the shape is being read.
     pub(in super::super) fn def_shape(&mut self, name: &str) -> Shape {
         let Some(schema) = self.def(name) else { return Shape::ANY };
         let schema = self.expand_base(&self.def_pointer(name), schema);

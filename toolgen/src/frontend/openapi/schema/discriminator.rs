@@ -169,7 +169,7 @@ impl<'a> Context<'a> {
             let variants = schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
             let variant_values =
                 variants.map(|variant| self.variant_values(schema, variant, property, from, depth));
-            narrow(&mut values, joined(variant_values));
+            narrow(&mut values, union_of(variant_values));
         }
         for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
             narrow(&mut values, self.values_of(part, property, from, depth));
@@ -187,7 +187,7 @@ impl<'a> Context<'a> {
         }
         for keyword in ["oneOf", "anyOf"] {
             let variants = schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
-            narrow(&mut values, joined(variants.map(|variant| self.listed_values(variant, from, depth))));
+            narrow(&mut values, union_of(variants.map(|variant| self.listed_values(variant, from, depth))));
         }
         for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
             narrow(&mut values, self.listed_values(part, from, depth));
@@ -268,7 +268,7 @@ fn narrow(values: &mut Option<Vec<Value>>, other: Option<Vec<Value>>) {
 }
 
 /// Returns the union of the values that alternatives list; `None` if no alternative lists values.
-fn joined(alternatives: impl Iterator<Item = Option<Vec<Value>>>) -> Option<Vec<Value>> {
+fn union_of(alternatives: impl Iterator<Item = Option<Vec<Value>>>) -> Option<Vec<Value>> {
     let mut union: Option<Vec<Value>> = None;
     for value in alternatives.flatten().flatten() {
         let union = union.get_or_insert_default();
