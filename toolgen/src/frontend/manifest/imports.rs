@@ -41,7 +41,7 @@ impl<'a> Context<'a> {
                 ["manifest"] => self.import(&node, "manifest", &keys::IMPORT_MANIFEST),
                 ["mcp"] => self.import_mcp(&node),
                 _ if !node.value.is_object() => {
-                    self.report_wrong_type(&node, "an object", "write `openapi: FILE`")
+                    self.report_wrong_type(&node, "an object", "write `openapi: FILE`");
                 }
                 _ => {
                     let message = format!("an import has exactly one of {}", quoted_list(&KINDS));

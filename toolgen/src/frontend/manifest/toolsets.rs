@@ -100,7 +100,7 @@ impl<'a> Context<'a> {
                         removed.insert(name.clone());
                     }
                     None => {
-                        drop(tools_by_name.insert(name.as_str().to_lowercase(), (document, tool.clone())))
+                        drop(tools_by_name.insert(name.as_str().to_lowercase(), (document, tool.clone())));
                     }
                 }
             }

@@ -220,15 +220,9 @@ pub(super) fn started_programs<'t>(texts: &[&'t str]) -> Vec<(usize, &'t str)> {
     let mut programs = Vec::new();
     let mut index = 0;
     while let Some((name, next)) = texts.get(index).and_then(|text| {
-        let name = base_name(text);
-        Some((
-            name,
-            index
-                + 1
-                + started_index(name, texts.get(index + 1..)?, |offset| {
-                    programs.push((index + 1 + offset, name))
-                })?,
-        ))
+        let (name, start) = (base_name(text), index + 1);
+        let report = |offset| programs.push((start + offset, name));
+        Some((name, start + started_index(name, texts.get(start..)?, report)?))
     }) {
         if texts.get(next).is_some_and(|text| text.contains('{')) {
             programs.push((next, name));
