@@ -109,7 +109,7 @@ impl Frontend for OpenApi {
         tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
         overlaps::report(&tools, cx.problems);
         let (kind, schemes, toolsets) = (self.name(), cx.declared_schemes(), cx.toolsets(&tools));
-        let operations = operations.len() + broken;
+        let operations = operations.len() + broken_count;
         let sources = files.paths();
         Some(Program {
             kind,

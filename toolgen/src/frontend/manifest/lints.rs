@@ -38,7 +38,7 @@ impl<'a> Context<'a> {
     pub(super) fn dialect(&mut self, name: &str, pointer: &Pointer) -> Option<&'static Dialect> {
         let dialect = Dialect::by_name(&name.replace('_', "-"));
         if dialect.is_none() {
-            let dialect: Vec<String> =
+            let names: Vec<String> =
                 Dialect::ALL.iter().map(|dialect| dialect.name.replace('-', "_")).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             self.report(

@@ -54,7 +54,7 @@ impl Context<'_> {
             let full_pointer = format!("{}{}", schema_location.pointer, problem.pointer);
             let location = SchemaLocation {
                 pointer: Pointer::parse(&full_pointer).unwrap_or_default(),
-                ..place.clone()
+                ..schema_location.clone()
             };
             // The reader ignores invalid parts, but in a manifest they are errors, so the consequence is removed.
             let message = problem.message.split("; ").next().unwrap_or_default().to_owned();

@@ -94,7 +94,7 @@ impl<'a> Context<'a> {
         self.note_unusual(method, &declared.node.pointer);
         let Some((media_type, media, shape)) = self.choose_media(&declared)? else { return Ok(None) };
         let DeclaredBody { required, description, .. } = declared;
-        let (media_type, kind) = self.definite_media(media::spelt(media_type), &shape);
+        let (media_type, kind) = self.definite_media(media::with_semicolon(media_type), &shape);
         let BodyEncoding { codec, shape, files } = self.body_encoding(kind, &media_type, shape, &media);
         let is_text_body = kind == Medium::Binary && matches!(codec, Codec::Text);
         let media_type =
@@ -131,7 +131,7 @@ impl<'a> Context<'a> {
         Ok(DeclaredBody {
             description,
             required: node.is_true("required"),
-            media: media::each(content.map(|node| node.entries()).unwrap_or_default()),
+            media: media::split_keys(content.map(|node| node.entries()).unwrap_or_default()),
             content_pointer: node.pointer.child("content"),
             node,
         })

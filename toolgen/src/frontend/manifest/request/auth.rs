@@ -8,7 +8,7 @@ use super::super::context::Context;
 use super::super::keys;
 use super::super::node::Node;
 use super::Request;
-use super::duplicate_names::Named;
+use super::duplicate_names::NameKind;
 
 impl<'a> Context<'a> {
     /// Reads `auth`. The name of the scheme is the environment variable that holds its credential.

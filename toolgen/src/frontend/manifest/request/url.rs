@@ -10,7 +10,7 @@ use super::super::context::Context;
 use super::super::node::Node;
 use super::super::placeholder::TemplateSegment;
 use super::super::template::{PlaceholderTarget, Scope, optional};
-use super::duplicate_names::Named;
+use super::duplicate_names::NameKind;
 use super::{Request, constant_text};
 use crate::source::{Pointer, percent_decode};
 
@@ -33,7 +33,7 @@ impl<'a> Context<'a> {
             return refuse(self, "is not a URL with a scheme and a host");
         };
         let end = find_outside(after_scheme, &['/', '?', '#']).unwrap_or(after_scheme.len());
-        let (host, after_scheme) = after_scheme.split_at(end);
+        let (host, target) = after_scheme.split_at(end);
         if scheme.contains('{') || host.contains('{') {
             let message =
                 "the host of a URL must be a constant: no argument can choose the target of a request";

@@ -42,7 +42,7 @@ impl<'a> Context<'a> {
             let required = parameter.node.is_true("required");
             fields.push(Field {
                 name: key.to_owned().into(),
-                wire_name: wire_name.into(),
+                wire: wire_name.into(),
                 required,
                 shape,
                 ..Field::OPTIONAL

@@ -4,7 +4,7 @@
 //! nothing is reported, to avoid false warnings about data.
 
 use super::super::variables::determines_code;
-use super::programs::base;
+use super::programs::base_name;
 
 /// A program that starts another program.
 struct Starter {
