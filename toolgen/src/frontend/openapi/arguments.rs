@@ -107,7 +107,7 @@ impl Fields {
     }
 
     fn add_body(&mut self, mut draft: BodyDraft) -> Body {
-        let source = match draft.fields.take().filter(|rules| self.can_take(rules, draft.required)) {
+        let source = match draft.fields.take().filter(|rules| self.can_flatten(rules, draft.required)) {
             Some(rules) => self.add_fields(&rules, &draft),
             None => self.add_whole(&mut draft),
         };
