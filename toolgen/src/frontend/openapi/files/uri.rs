@@ -59,7 +59,7 @@ fn remove_dot_segments(path: &str) -> String {
         match segment {
             "." => {}
             ".." if segments.last().is_some_and(|last| !last.is_empty() && *last != "..") => {
-                drop(segments.pop());
+                segments.pop();
             }
             other => segments.push(other),
         }
