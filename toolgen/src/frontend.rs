@@ -31,7 +31,7 @@ use crate::{schema_losses, size};
 static FRONT_ENDS: &[&dyn Frontend] =
     &[&openapi::OpenApi, &manifest::Manifest, &mcp::Mcp, &surface::ContractLock];
 
-/// A kind of document, and how it becomes tools.
+/// Compiles one kind of document to tools.
 pub trait Frontend: Sync {
     /// Returns the name of the kind in reports, such as `openapi`.
     fn name(&self) -> &'static str;
@@ -39,14 +39,14 @@ pub trait Frontend: Sync {
     /// Returns the noun for a document of the kind, after "a" or "no": `OpenAPI document`.
     fn title(&self) -> &'static str;
 
-    /// Returns how to recognise a document of the kind, as a hint for a user who passed one of another kind.
+    /// Returns how to recognise a document of the kind: help for a user who passed another kind of document.
     fn mark(&self) -> &'static str;
 
-    /// Whether a document is of this kind. Only the marks of the kind count: a broken document with these marks, or
-    /// one of an unsupported version, is of this kind, and [`lower`](Frontend::lower) reports what is wrong.
+    /// Whether a document is of this kind. Only the marks of the kind count: a broken document or an unsupported
+    /// version with these marks is of this kind, and [`lower`](Frontend::lower) reports the errors.
     fn claims(&self, document: &Document) -> Claim;
 
-    /// Compiles a document that it claims. An operation that cannot be compiled is omitted, with a problem.
+    /// Compiles a document that this front end claims. An operation that cannot be compiled is omitted, with a problem.
     ///
     /// Returns `None` if nothing can be compiled; an error among the problems gives the reason.
     fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program>;
@@ -58,11 +58,11 @@ pub trait Frontend: Sync {
 /// How a front end classifies a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// It is of another kind.
+    /// The document is of another kind.
     No,
-    /// It is not supported, but closely related to a kind that is. The string says what to do with it.
+    /// The document is not supported, but is closely related to a supported kind. The string says what to do.
     Near(&'static str),
-    /// It is of this kind.
+    /// The document is of this kind.
     Yes,
 }
 
@@ -74,13 +74,13 @@ pub fn all() -> &'static [&'static dyn Frontend] {
 
 /// Compiles a document of any kind.
 ///
-/// Returns `None` if nothing can be compiled, because no front end claims the document, several do, or the one that
-/// does cannot read it; an error among the problems gives the reason.
+/// Returns `None` if nothing can be compiled, because no front end or several claim the document, or because
+/// the front end cannot read it; an error among the problems gives the reason.
 pub fn compile(document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {
-    compile_by(FRONT_ENDS, document, options, problems)
+    compile_with(FRONT_ENDS, document, options, problems)
 }
 
-fn compile_by(
+fn compile_with(
     front_ends: &[&dyn Frontend],
     document: &Arc<Document>,
     options: &Options,
@@ -98,7 +98,7 @@ fn compile_by(
     Some(program)
 }
 
-/// Returns the only front end that claims a document. Otherwise reports the front ends and the marks of each.
+/// Returns the front end that claims a document. If none or several claim it, reports them and their marks.
 fn claimant<'f>(
     front_ends: &[&'f dyn Frontend],
     document: &Document,
@@ -111,23 +111,28 @@ fn claimant<'f>(
     match claiming.as_slice() {
         [front_end] => Some(*front_end),
         [] => {
-            let titled = |front_end: &&dyn Frontend| {
+            let with_article = |front_end: &&dyn Frontend| {
                 let title = front_end.title();
                 format!("{} {title}", article(title))
             };
-            let titles: Vec<String> = front_ends.iter().map(titled).collect();
+            let titles: Vec<String> = front_ends.iter().map(with_article).collect();
             let near: Vec<&str> = claims
                 .iter()
                 .filter_map(|(_, claim)| if let Claim::Near(hint) = claim { Some(*hint) } else { None })
                 .collect();
-            let help = if near.is_empty() { front_ends.iter().map(|one| one.mark()).collect() } else { near };
+            let help = if near.is_empty() {
+                front_ends.iter().map(|front_end| front_end.mark()).collect()
+            } else {
+                near
+            };
             let message = format!("this is not {}", enumerated(&titles, "or"));
             problems.report(codes::UNKNOWN_KIND, &Pointer::ROOT, message, help.join("; "));
             None
         }
-        several => {
-            let names: Vec<String> = several.iter().map(|one| format!("`{}`", one.name())).collect();
-            let marks: Vec<&str> = several.iter().map(|one| one.mark()).collect();
+        claimants => {
+            let names: Vec<String> =
+                claimants.iter().map(|front_end| format!("`{}`", front_end.name())).collect();
+            let marks: Vec<&str> = claimants.iter().map(|front_end| front_end.mark()).collect();
             let message =
                 format!("this document has the marks of several kinds: {}", enumerated(&names, "and"));
             let help = format!("remove those that are not meant: {}", marks.join("; "));
@@ -137,12 +142,12 @@ fn claimant<'f>(
     }
 }
 
-/// Joins items as `a`, `a and b`, `a, b and c`, with another word instead of `and`.
-fn enumerated(items: &[String], with: &str) -> String {
+/// Joins items as `a`, `a and b`, `a, b and c`, with the conjunction.
+fn enumerated(items: &[String], conjunction: &str) -> String {
     match items {
         [] => String::new(),
         [only] => only.clone(),
-        [rest @ .., last] => format!("{} {with} {last}", rest.join(", ")),
+        [rest @ .., last] => format!("{} {conjunction} {last}", rest.join(", ")),
     }
 }
 
@@ -167,26 +172,26 @@ fn report_hidden(source: &Arc<Source>, root: &Value, problems: &mut Problems) {
     if source.text.is_ascii() && !source.text.contains("\\u") && !source.text.contains("\\x") {
         return;
     }
-    let mut open = vec![(Pointer::ROOT, root)];
-    while let Some((pointer, value)) = open.pop() {
+    let mut pending = vec![(Pointer::ROOT, root)];
+    while let Some((pointer, value)) = pending.pop() {
         match value {
             Value::Object(members) => {
                 for (key, value) in members {
                     match value {
                         Value::String(text) if PROSE.contains(&key.as_str()) => {
-                            let Some(what) = InvisibleChar::describe_first(text) else { continue };
+                            let Some(finding) = InvisibleChar::describe_first(text) else { continue };
                             let help = "remove it: it is invisible to people who read the text";
-                            let message = format!("the text {what}");
+                            let message = format!("the text {finding}");
                             problems.report_in(source, codes::HIDDEN, &pointer.child(key), message, help);
                         }
-                        Value::Object(_) | Value::Array(_) => open.push((pointer.child(key), value)),
+                        Value::Object(_) | Value::Array(_) => pending.push((pointer.child(key), value)),
                         _ => {}
                     }
                 }
             }
             Value::Array(items) => {
                 let nested = items.iter().enumerate().filter(|(_, item)| item.is_object() || item.is_array());
-                open.extend(nested.map(|(index, item)| (pointer.item(index), item)));
+                pending.extend(nested.map(|(index, item)| (pointer.item(index), item)));
             }
             _ => {}
         }

@@ -20,7 +20,7 @@
 //!     description: Gets an issue.
 //!     parameters:
 //!       id: integer - The number of the issue.
-//!       fields: string[]? - The fields that are wanted.
+//!       fields: string[]? - The fields to return.
 //!     output: {type: array, items: Match}
 //!     http:
 //!       url: https://tracker.example.com/issues/{id}
@@ -30,10 +30,10 @@
 //!
 //! # Tools
 //!
-//! A tool has the attributes of `#[tool(…)]` under the same names, and those that a doc comment provides there:
+//! A tool has the attributes of `#[tool(…)]` under the same names, and those that a doc comment provides for `#[tool]`:
 //! `description`, `returns`, `use_for`, `examples`. `defaults` are attributes of all tools of the file. Exactly one
 //! key determines what a tool does: `command`, `http`, `function`, `compose`, `complete`, `effect` or `agent`.
-//! `complete` next to another key means that a successful call also ends the agent's loop. A list of `endpoints` is a
+//! Next to another key, `complete` means that a successful call also ends the agent's loop. A list of `endpoints` is a
 //! shorthand for requests: `weather` becomes the tool `call_weather`.
 //!
 //! # Arguments
@@ -128,11 +128,11 @@ impl Frontend for Manifest {
     }
 
     fn claims(&self, document: &Document) -> Claim {
-        let has =
+        let has_container =
             |key: &str| document.root.get(key).is_some_and(|value| value.is_object() || value.is_array());
         if document.root.get("toolgen").is_some() {
             Claim::Yes
-        } else if ["tools", "endpoints", "imports", "toolsets"].into_iter().any(has) {
+        } else if ["tools", "endpoints", "imports", "toolsets"].into_iter().any(has_container) {
             Claim::Near("it looks like a manifest; write `toolgen: 1` at its top")
         } else {
             Claim::No
@@ -148,7 +148,7 @@ impl Frontend for Manifest {
     }
 }
 
-/// Compiles a manifest that others may import.
+/// Compiles a manifest that other manifests may import.
 fn lower(
     document: &Arc<Document>,
     options: &Options,
@@ -156,7 +156,7 @@ fn lower(
     importing: Importing,
 ) -> Option<Program> {
     let mut cx = Context { importing, ..Context::new(document, options, problems) };
-    cx.claim_version()?;
+    cx.check_version()?;
     report_hidden(&document.source, &document.root, cx.problems);
     let top = cx.top();
     cx.object(&top, &keys::TOP);
@@ -183,7 +183,7 @@ fn lower(
         schemes: std::mem::take(&mut cx.schemes),
         sources: cx.files.sources(),
         servers: std::mem::take(&mut cx.imported.servers),
-        lock: cx.text(&top, "lock").map(|path| beside(document, path)),
+        lock: cx.text(&top, "lock").map(|path| relative_to_document(document, path)),
         levels: cx.levels(),
         deny_losses: cx.denied_losses(&top),
         token_budget: cx.token_budget(&top),
@@ -194,8 +194,8 @@ fn lower(
     Some(program)
 }
 
-/// Returns the path of a file that is named relative to the directory of the document.
-fn beside(document: &Document, path: &str) -> PathBuf {
+/// Returns a path that is relative to the directory of the document.
+fn relative_to_document(document: &Document, path: &str) -> PathBuf {
     document.source.path.parent().map_or_else(|| path.into(), |dir| dir.join(path))
 }
 
@@ -208,22 +208,21 @@ fn select(program: &mut Program, options: &Options, problems: &mut Problems) {
     let names: Vec<String> = tools.iter().map(|tool| tool.spec.name.to_string()).collect();
     let entries: Vec<Entry<'_>> = tools.iter().map(|tool| Entry::of(tool)).collect();
     let selected = selected(&entries, &names, options, problems);
-    let wanted =
-        tools.iter().zip(selected).filter(|(_, selected)| *selected).map(|(tool, _)| *tool).collect();
-    let wanted: BTreeSet<&ToolName> =
-        with_callees(wanted, &tools).into_iter().map(|tool| &tool.spec.name).collect();
+    let kept = tools.iter().zip(selected).filter(|(_, selected)| *selected).map(|(tool, _)| *tool).collect();
+    let kept: BTreeSet<&ToolName> =
+        with_callees(kept, &tools).into_iter().map(|tool| &tool.spec.name).collect();
     let names = tools.iter().map(|tool| &tool.spec.name);
-    let unwanted: BTreeSet<ToolName> = names.filter(|name| !wanted.contains(name)).cloned().collect();
-    program.remove(&unwanted);
-    for set in &mut program.toolsets {
-        let is_left = |member: &&Text| !unwanted.iter().any(|name| *name.as_str() == ***member);
-        set.members = set.members.iter().filter(is_left).cloned().collect();
+    let removed: BTreeSet<ToolName> = names.filter(|name| !kept.contains(name)).cloned().collect();
+    program.remove(&removed);
+    for toolset in &mut program.toolsets {
+        let is_selected = |member: &&Text| !removed.iter().any(|name| *name.as_str() == ***member);
+        toolset.members = toolset.members.iter().filter(is_selected).cloned().collect();
     }
-    program.toolsets.retain(|set| !set.members.is_empty());
+    program.toolsets.retain(|toolset| !toolset.members.is_empty());
 }
 
 impl<'a> Context<'a> {
-    /// Returns the tool of a draft, unless it is broken.
+    /// Returns the tool of a draft, unless the draft is broken.
     fn tool(&self, draft: Draft<'_>) -> Option<Tool> {
         let Draft { spec, call, node, id, broken, .. } = draft;
         let origin = Origin {
@@ -242,7 +241,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Returns the namespace that an object sets. An invalid namespace is reported: without it, all tools would have
+    /// Returns the namespace that an object sets. Reports an invalid namespace: without it, all tools would have
     /// other names.
     fn namespace_of(&mut self, node: &Node<'a>) -> Option<&'a str> {
         let namespace = self.text(node, "namespace")?;
@@ -255,17 +254,17 @@ impl<'a> Context<'a> {
         None
     }
 
-    /// Reports a manifest of another version.
-    fn claim_version(&mut self) -> Option<()> {
+    /// Checks the version of the format, and reports another version.
+    fn check_version(&mut self) -> Option<()> {
         let version = self.top().get("toolgen")?;
         if version.value.as_u64() == Some(VERSION) {
             return Some(());
         }
-        let given = match version.value {
+        let declared = match version.value {
             Value::String(text) => format!("the string `{text}`"),
             other => other.to_string(),
         };
-        let message = format!("the version of a manifest is {VERSION}, not {given}");
+        let message = format!("the version of a manifest is {VERSION}, not {declared}");
         self.report(codes::VERSION, &version.pointer, message, format!("write `toolgen: {VERSION}`"));
         None
     }

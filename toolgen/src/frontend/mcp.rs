@@ -42,7 +42,7 @@ impl Frontend for Mcp {
 
     fn claims(&self, document: &Document) -> Claim {
         let root = &document.root;
-        let is_list = listed(root).is_some() && root.get("toolgen").is_none();
+        let is_list = descriptors_of(root).is_some() && root.get("toolgen").is_none();
         if root.get(LOCK).is_some() || is_list { Claim::Yes } else { Claim::No }
     }
 
@@ -77,10 +77,10 @@ pub(super) fn read(document: &Document, problems: &mut Problems) -> Option<Lock>
             }
             Some(lock)
         }
-        Err(mistakes) => {
-            for mistake in mistakes {
-                let at = Pointer::parse(&mistake.pointer).unwrap_or_default();
-                problems.report(codes::LOCK, &at, mistake.message, mistake.help);
+        Err(errors) => {
+            for error in errors {
+                let pointer = Pointer::parse(&error.pointer).unwrap_or_default();
+                problems.report(codes::LOCK, &pointer, error.message, error.help);
             }
             None
         }
@@ -88,28 +88,28 @@ pub(super) fn read(document: &Document, problems: &mut Problems) -> Option<Lock>
 }
 
 /// Returns the descriptors of a list of tools, and the location of the list.
-fn listed(root: &Value) -> Option<(&Vec<Value>, Pointer)> {
-    let (list, at) = match root {
+fn descriptors_of(root: &Value) -> Option<(&Vec<Value>, Pointer)> {
+    let (list, pointer) = match root {
         Value::Array(list) => (list, Pointer::ROOT),
         _ => (root.get("tools")?.as_array()?, Pointer::ROOT.child("tools")),
     };
-    let is_descriptor = |one: &Value| one.get("name").is_some() && one.get("inputSchema").is_some();
-    list.iter().any(is_descriptor).then_some((list, at))
+    let is_descriptor = |item: &Value| item.get("name").is_some() && item.get("inputSchema").is_some();
+    list.iter().any(is_descriptor).then_some((list, pointer))
 }
 
 /// Compiles a list of tools of an unknown server. The alias is the namespace, or else derived from the file's name.
 fn lower_list(document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Program {
-    let tools = listed(&document.root).map(|(list, _)| list.clone()).unwrap_or_default();
+    let tools = descriptors_of(&document.root).map(|(list, _)| list.clone()).unwrap_or_default();
     let help = "lock the server: `cargo toolgen mcp lock --alias NAME -- COMMAND`";
     let message = "a list of tools does not describe the server, so its tools cannot be called";
     problems.report(codes::NO_LOCK, &Pointer::ROOT, message, help);
     let stem = document.source.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     let mut options = options.clone();
-    let given = options.namespace.take_if(|namespace| is_alias(namespace));
-    let alias = given.unwrap_or_else(|| {
-        let made = legal_tool_name(stem.split('.').next().unwrap_or_default());
-        let made = made.to_ascii_lowercase().replace('_', "-");
-        if is_alias(&made) { made } else { "mcp".to_owned() }
+    let namespace = options.namespace.take_if(|namespace| is_alias(namespace));
+    let alias = namespace.unwrap_or_else(|| {
+        let derived = legal_tool_name(stem.split('.').next().unwrap_or_default());
+        let derived = derived.to_ascii_lowercase().replace('_', "-");
+        if is_alias(&derived) { derived } else { "mcp".to_owned() }
     });
     let server = McpServer { alias: alias.into(), transport: McpTransport::EMPTY, ..McpServer::EMPTY };
     lower(document, server, &tools, &options, problems)
@@ -124,13 +124,17 @@ pub(super) fn lower(
     problems: &mut Problems,
 ) -> Program {
     let server: Frozen<McpServer> = server.into();
-    let (places, own): (Vec<usize>, Vec<Value>) = mcp::distinct(descriptors).into_iter().unzip();
-    let adapted = mcp::tools(&server, &own, true);
-    let found = adapted.into_iter().zip(&own).zip(places);
-    let found: Vec<ServerTool<'_>> = found
-        .map(|((one, descriptor), index)| ServerTool { at: place(&document.root, index), descriptor, one })
+    let (indices, distinct): (Vec<usize>, Vec<Value>) = mcp::distinct(descriptors).into_iter().unzip();
+    let adapted = mcp::tools(&server, &distinct, true);
+    let adapted = adapted.into_iter().zip(&distinct).zip(indices);
+    let server_tools: Vec<ServerTool<'_>> = adapted
+        .map(|((adapted, descriptor), index)| ServerTool {
+            pointer: descriptor_pointer(&document.root, index),
+            descriptor,
+            adapted,
+        })
         .collect();
-    let mut tools = chosen(&found, &server.alias, document, options, problems);
+    let mut tools = selected_tools(&server_tools, &server.alias, document, options, problems);
     tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
     let defs = reached(&tools);
     for tool in &mut tools {
@@ -138,59 +142,60 @@ pub(super) fn lower(
     }
     let version =
         if server.revision.is_empty() { "tools/list".to_owned() } else { server.revision.to_string() };
-    Program { kind: Mcp.name(), version, operations: own.len(), tools, defs, ..Program::default() }
+    Program { kind: Mcp.name(), version, operations: distinct.len(), tools, defs, ..Program::default() }
 }
 
-/// A tool of a server, before the options select.
+/// A tool of a server, before selection by the options.
 struct ServerTool<'v> {
-    /// The location of its descriptor.
-    at: Pointer,
+    /// The location of the descriptor.
+    pointer: Pointer,
     descriptor: &'v Value,
-    one: Result<AdaptedTool, RejectedDescriptor>,
+    adapted: Result<AdaptedTool, RejectedDescriptor>,
 }
 
-/// Returns the tools that the options select, under the names that they get.
-fn chosen(
+/// Returns the tools that the options select, under their final names.
+fn selected_tools(
     all: &[ServerTool<'_>],
     alias: &str,
     document: &Arc<Document>,
     options: &Options,
     problems: &mut Problems,
 ) -> Vec<Tool> {
-    // Without the prefix `alias__`, which an explicit name also gets.
-    let own = |found: &ServerTool<'_>| match &found.one {
-        Ok(one) => one.tool.spec.name.as_str().get(alias.len() + 2..).unwrap_or_default().to_owned(),
-        Err(_) => raw(found.descriptor).to_owned(),
+    // Without the prefix `alias__`, which is also added to an explicit name.
+    let unprefixed = |tool: &ServerTool<'_>| match &tool.adapted {
+        Ok(adapted) => adapted.tool.spec.name.as_str().get(alias.len() + 2..).unwrap_or_default().to_owned(),
+        Err(_) => name_of(tool.descriptor).to_owned(),
     };
-    let names: Vec<String> = all.iter().map(own).collect();
+    let names: Vec<String> = all.iter().map(unprefixed).collect();
     let mut entries: Vec<Entry<'_>> = Vec::new();
-    for (ServerTool { descriptor, .. }, own) in all.iter().zip(&names) {
-        let (id, fallback) = (raw(descriptor), own.clone());
+    for (ServerTool { descriptor, .. }, name) in all.iter().zip(&names) {
+        let (id, fallback) = (name_of(descriptor), name.clone());
         entries.push(Entry { id, title: id.to_owned(), fallback, groups: vec![alias], deprecated: false });
     }
     let prefixed = Options { namespace: Some(alias.to_owned()), ..options.clone() };
     let mut tools = Vec::new();
     for SelectedEntry { index, name } in choose_named(&entries, names.clone(), &prefixed, problems) {
-        let Some(ServerTool { at, descriptor, one }) = all.get(index) else { continue };
-        let one = match one {
-            Ok(one) => one,
+        let Some(ServerTool { pointer, descriptor, adapted }) = all.get(index) else { continue };
+        let adapted = match adapted {
+            Ok(adapted) => adapted,
             Err(error) => {
                 let message = format!("tool `{}`: {}", error.tool, error.message);
-                problems.report(codes::DESCRIPTOR, &below(at, error.pointer), message, error.help);
+                problems.report(codes::DESCRIPTOR, &below(pointer, error.pointer), message, error.help);
                 continue;
             }
         };
-        report_tool(at, descriptor, one, problems);
-        let full = options.namespace.as_deref().map_or(name.clone(), |space| with_namespace(space, &name));
-        let mut tool = one.tool.clone();
-        if let Ok(name) = ToolName::parse(full) {
+        report_tool(pointer, descriptor, adapted, problems);
+        let full_name =
+            options.namespace.as_deref().map_or(name.clone(), |namespace| with_namespace(namespace, &name));
+        let mut tool = adapted.tool.clone();
+        if let Ok(name) = ToolName::parse(full_name) {
             tool.spec.name = name;
         }
         let origin = Origin {
             source: Arc::clone(&document.source),
-            pointer: at.clone(),
-            id: raw(descriptor).to_owned(),
-            title: raw(descriptor).to_owned(),
+            pointer: pointer.clone(),
+            id: name_of(descriptor).to_owned(),
+            title: name_of(descriptor).to_owned(),
             groups: vec![alias.to_owned()],
         };
         tools.push(Tool {
@@ -204,12 +209,13 @@ fn chosen(
     tools
 }
 
-fn raw(descriptor: &Value) -> &str {
+/// Returns the name in a descriptor, unchanged; empty if there is none.
+fn name_of(descriptor: &Value) -> &str {
     descriptor.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Returns the location of a descriptor in a lock or a list.
-fn place(root: &Value, index: usize) -> Pointer {
+fn descriptor_pointer(root: &Value, index: usize) -> Pointer {
     let tools = || Pointer::ROOT.child("tools").item(index);
     match root {
         Value::Array(_) => Pointer::ROOT.item(index),
@@ -218,13 +224,13 @@ fn place(root: &Value, index: usize) -> Pointer {
     }
 }
 
-fn below(at: &Pointer, pointer: &str) -> Pointer {
-    Pointer::parse(&format!("{at}{pointer}")).unwrap_or_else(|| at.clone())
+fn below(base: &Pointer, suffix: &str) -> Pointer {
+    Pointer::parse(&format!("{base}{suffix}")).unwrap_or_else(|| base.clone())
 }
 
-/// Reports what a tool loses, and suspicious descriptions.
-fn report_tool(at: &Pointer, descriptor: &Value, one: &AdaptedTool, problems: &mut Problems) {
-    for problem in &one.problems {
+/// Reports the dropped parts of a tool, and suspicious descriptions.
+fn report_tool(pointer: &Pointer, descriptor: &Value, adapted: &AdaptedTool, problems: &mut Problems) {
+    for problem in &adapted.problems {
         let help = match problem.kind {
             _ if !problem.pointer.starts_with("/inputSchema") => {
                 "ask the authors of the server to correct it"
@@ -232,20 +238,21 @@ fn report_tool(at: &Pointer, descriptor: &Value, one: &AdaptedTool, problems: &m
             ReadProblemKind::Draft => "the server should list the property in `required` of its object",
             _ => "the server checks it; a call that violates it fails there",
         };
-        problems.report(codes::SCHEMA, &below(at, &problem.pointer), problem.message.clone(), help);
+        problems.report(codes::SCHEMA, &below(pointer, &problem.pointer), problem.message.clone(), help);
     }
-    for one in suspicions(descriptor, &[]) {
-        report_suspicion(&below(at, &one.pointer), raw(descriptor), &one.message, problems);
+    for suspicion in suspicions(descriptor, &[]) {
+        let pointer = below(pointer, &suspicion.pointer);
+        report_suspicion(&pointer, name_of(descriptor), &suspicion.message, problems);
     }
 }
 
-fn report_suspicion(at: &Pointer, tool: &str, what: &str, problems: &mut Problems) {
+fn report_suspicion(pointer: &Pointer, tool: &str, reason: &str, problems: &mut Problems) {
     let help = "review it; describe the tool with `overrides`, or drop it with `exclude`";
-    problems.report(codes::SUSPICIOUS, at, format!("a text of the tool `{tool}` {what}"), help);
+    problems.report(codes::SUSPICIOUS, pointer, format!("a text of the tool `{tool}` {reason}"), help);
 }
 
-/// Reports descriptions of one server's tools that name tools of another: such a description may be meant to
-/// supersede them.
+/// Reports descriptions of a server's tools that name tools of another server: such a description may try to replace
+/// the tools of the other server.
 pub(super) fn report_shadows(programs: &[&Program], problems: &mut Problems) {
     let plan = |tool: &Tool| match &tool.call {
         ExecutionPlan::Mcp(plan) => Some(plan.clone()),
@@ -261,11 +268,11 @@ pub(super) fn report_shadows(programs: &[&Program], problems: &mut Problems) {
         let others: Vec<String> =
             others.flat_map(|(tool, plan)| [tool.spec.name.to_string(), plan.tool.to_string()]).collect();
         let descriptor = serde_json::from_str(&plan.descriptor).unwrap_or_default();
-        for one in shadows(&descriptor, &others) {
-            let at = below(&tool.origin.pointer, &one.pointer);
+        for shadow in shadows(&descriptor, &others) {
+            let pointer = below(&tool.origin.pointer, &shadow.pointer);
             let help = "review it; describe the tool with `overrides`, or drop it with `exclude`";
-            let message = format!("a text of the tool `{}` {}", plan.tool, one.message);
-            problems.report_in(&tool.origin.source, codes::SUSPICIOUS, &at, message, help);
+            let message = format!("a text of the tool `{}` {}", plan.tool, shadow.message);
+            problems.report_in(&tool.origin.source, codes::SUSPICIOUS, &pointer, message, help);
         }
     }
 }

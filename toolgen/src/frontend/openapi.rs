@@ -1,6 +1,6 @@
 //! Compiles OpenAPI 3 and Swagger 2.0 documents to tools.
 //!
-//! The document is traversed as plain JSON values. An error costs the smallest part that contains it – a constraint,
+//! The document is traversed as plain JSON values. An error drops the smallest part that contains it – a constraint,
 //! a parameter, at most an operation – and is reported with its location and help. Swagger 2.0, OpenAPI 3.0 and 3.1
 //! are read by their own rules; later versions as 3.1.
 
@@ -83,33 +83,33 @@ impl Frontend for OpenApi {
     fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {
         let files = Files::load(document, options, problems);
         let mut cx = Context::new(document, &files, options, problems);
-        let version = cx.claim_version()?;
+        let version = cx.supported_version()?;
         report_hidden(&document.source, &document.root, cx.problems);
-        for (source, root) in files.others() {
+        for (source, root) in files.other_files() {
             report_hidden(source, root, cx.problems);
         }
         cx.name_defs();
         cx.read_schemes();
         cx.read_tags();
-        let (operations, broken) = cx.operations();
+        let (operations, broken_count) = cx.operations();
         let mut tools = cx.tools(&operations);
         let defs = cx.reached_defs(&tools);
-        let defs = cx.fitting(&defs);
-        // Shapes that only failures use are not a part of a tool.
+        let defs = cx.with_valid_values(&defs);
+        // Shapes that only failures use are not part of a tool.
         if let Some(tool) = tools.first_mut() {
             tool.spec.defs = defs.clone();
         }
-        let of_tools = reached(&tools);
+        let tool_defs = reached(&tools);
         for tool in &mut tools {
-            tool.spec.defs = of_tools.clone();
+            tool.spec.defs = tool_defs.clone();
             complete(&mut tool.spec);
-            drop_misfits(tool, cx.problems);
-            keep_fitting_examples(tool, cx.problems);
+            drop_mismatched_values(tool, cx.problems);
+            keep_valid_examples(tool, cx.problems);
         }
         tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
         overlaps::report(&tools, cx.problems);
         let (kind, schemes, toolsets) = (self.name(), cx.declared_schemes(), cx.toolsets(&tools));
-        let operations = operations.len() + broken;
+        let operations = operations.len() + broken_count;
         let sources = files.paths();
         Some(Program {
             kind,
@@ -133,12 +133,12 @@ impl Frontend for OpenApi {
 /// Returns the references in a document that name other files, joined with the URL of the document.
 #[cfg(feature = "dynamic")]
 pub(crate) fn parts_of(root: &serde_json::Value, url: &str) -> Vec<String> {
-    let found = files::scan::scan(root, &Pointer::ROOT);
-    found.references.iter().map(|text| files::uri::joined(url, text)).collect()
+    let file_references = files::scan::scan(root, &Pointer::ROOT);
+    file_references.references.iter().map(|reference| files::uri::resolve(url, reference)).collect()
 }
 
 /// Drops defaults and examples of arguments that do not match their resolved schema, and reports them.
-fn drop_misfits(tool: &mut Tool, problems: &mut Problems) {
+fn drop_mismatched_values(tool: &mut Tool, problems: &mut Problems) {
     let Tool { spec, origin, .. } = tool;
     let Some((input, misfits)) = with_valid_values(spec.input.shape(), &spec.defs) else { return };
     for reason in misfits {
@@ -154,14 +154,14 @@ fn drop_misfits(tool: &mut Tool, problems: &mut Problems) {
     spec.input = input.into();
 }
 
-/// Drops the example calls that the tool would not accept, and reports them. Published examples often do not match,
-/// also because they are written as strings (`"439"` for a number in a path), which are converted.
-fn keep_fitting_examples(tool: &mut Tool, problems: &mut Problems) {
+/// Drops the example calls that the tool would reject, and reports them. Published examples often do not match,
+/// partly because they are written as strings (`"439"` for a number in a path), which are converted.
+fn keep_valid_examples(tool: &mut Tool, problems: &mut Problems) {
     let Tool { spec, origin, .. } = tool;
-    let mut kept = Vec::new();
+    let mut valid = Vec::new();
     for example in &spec.examples {
-        match fitting(example, spec) {
-            Ok(example) => kept.push(example),
+        match valid_example(example, spec) {
+            Ok(example) => valid.push(example),
             Err(error) => {
                 let message = format!("an example of the tool `{}` is invalid: {error}", spec.name);
                 let help = "correct the example or the schema";
@@ -169,17 +169,17 @@ fn keep_fitting_examples(tool: &mut Tool, problems: &mut Problems) {
             }
         }
     }
-    spec.examples = kept.into();
+    spec.examples = valid.into();
 }
 
 /// Returns an example that the tool accepts: unchanged, or with its strings converted to what they represent. The
-/// error says what still does not match.
-fn fitting(example: &Example, spec: &ToolSpec) -> Result<Example, String> {
+/// error describes the remaining mismatch.
+fn valid_example(example: &Example, spec: &ToolSpec) -> Result<Example, String> {
     let Err(error) = spec.check_example(example) else { return Ok(example.clone()) };
     let Ok(arguments) = serde_json::from_str(&example.arguments) else { return Err(error) };
     let arguments = coerce_arguments(&arguments, spec.input.shape(), &spec.defs);
-    let read = Example { arguments: arguments.to_string().into(), ..example.clone() };
-    spec.check_example(&read).map(|()| read)
+    let converted = Example { arguments: arguments.to_string().into(), ..example.clone() };
+    spec.check_example(&converted).map(|()| converted)
 }
 
 impl<'a> Context<'a> {
@@ -200,7 +200,7 @@ impl<'a> Context<'a> {
             tags: Tags::new(),
             document_servers: None,
             security_at: BTreeMap::new(),
-            told_callbacks: false,
+            callbacks_reported: false,
             nesting: Nesting::default(),
             broken: None,
             cause: String::new(),
@@ -208,20 +208,20 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the version that the document declares, if it is supported.
-    fn claim_version(&mut self) -> Option<String> {
+    fn supported_version(&mut self) -> Option<String> {
         let top = self.top();
-        let version = document::claimed_version(&top)?;
+        let version = document::declared_version(&top)?;
         let (key, name) =
             if top.get("openapi").is_some() { ("openapi", "OpenAPI") } else { ("swagger", "Swagger") };
         let pointer = Pointer::ROOT.child(key);
-        let Some((rules, known)) = document::rules_of(&top, &version) else {
+        let Some((rules, is_known)) = document::schema_version(&top, &version) else {
             let message = format!("{name} {version} is not supported");
             let help =
                 "OpenAPI 3.0, 3.1 and 3.2 and Swagger 2.0 are supported; convert the document to one of them";
             self.report(codes::VERSION, &pointer, message, help);
             return None;
         };
-        if !known {
+        if !is_known {
             let message = format!("OpenAPI {version} is read by the rules of 3.1");
             self.report(codes::UNKNOWN_VERSION, &pointer, message, "its additions are not understood");
         }
@@ -233,14 +233,16 @@ impl<'a> Context<'a> {
     fn tools(&mut self, operations: &[Operation<'a>]) -> Vec<Tool> {
         let entries: Vec<Entry<'_>> = operations.iter().map(Operation::entry).collect();
         let mut tools = Vec::new();
-        let mut taken: BTreeSet<String> = BTreeSet::new();
+        let mut used_names: BTreeSet<String> = BTreeSet::new();
         for SelectedEntry { index, name } in select_entries(&entries, self.options, self.problems) {
             let (Some(operation), Some(entry)) = (operations.get(index), entries.get(index)) else {
                 continue;
             };
-            let Some(name) = self.claim_name(operation, &name, &mut taken) else { continue };
-            let Some((spec, plan)) = self.operation(operation, name) else { continue };
-            let Some((source, pointer)) = self.files.place(&operation.node.pointer) else { continue };
+            let Some(name) = self.claim_name(operation, &name, &mut used_names) else { continue };
+            let Some((spec, plan)) = self.compile_operation(operation, name) else { continue };
+            let Some((source, pointer)) = self.files.source_location(&operation.node.pointer) else {
+                continue;
+            };
             let origin = Origin {
                 source: Arc::clone(source),
                 pointer,
@@ -255,16 +257,16 @@ impl<'a> Context<'a> {
         tools
     }
 
-    /// Returns the name if no other tool has it.
+    /// Returns the name, unless another tool has it.
     fn claim_name(
         &mut self,
         operation: &Operation<'a>,
         name: &str,
-        taken: &mut BTreeSet<String>,
+        used_names: &mut BTreeSet<String>,
     ) -> Option<ToolName> {
         self.note_name(operation, name);
         match ToolName::parse(name.to_owned()) {
-            Ok(parsed) if taken.insert(name.to_owned()) => Some(parsed),
+            Ok(tool_name) if used_names.insert(name.to_owned()) => Some(tool_name),
             _ => {
                 self.report(
                     codes::DUPLICATE_NAME,
@@ -279,14 +281,14 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Reports a tool whose name differs from its operation's.
+    /// Reports a tool whose name differs from that of its operation.
     fn note_name(&mut self, operation: &Operation<'a>, name: &str) {
-        let plain = self
+        let expected = self
             .options
             .namespace
             .as_deref()
             .map_or_else(|| operation.id.to_owned(), |namespace| with_namespace(namespace, operation.id));
-        if plain == name {
+        if expected == name {
             return;
         }
         let (message, help) = if operation.id.is_empty() {

@@ -1,7 +1,7 @@
 //! Compiles contract locks, and the tools that programs export.
 //!
-//! Such a file is written by `cargo toolgen lock`, or printed by a program with `toolgen_runtime::export!`. Its tools
-//! are those of the program: they are displayed and compared, but cannot be called.
+//! `cargo toolgen lock` writes such a file, and a program with `toolgen_runtime::export!` prints one. Its tools are
+//! those of the program: they are displayed and compared, but cannot be called.
 
 pub mod codes;
 
@@ -57,33 +57,34 @@ impl Frontend for ContractLock {
 pub(crate) fn read(document: &Document, problems: &mut Problems) -> Option<Surface> {
     match Surface::read(&document.root) {
         Ok(surface) => Some(surface),
-        Err(mistakes) => {
-            for mistake in mistakes {
-                let at = Pointer::parse(&mistake.pointer).unwrap_or_default();
-                problems.report_in(&document.source, codes::UNUSABLE, &at, mistake.message, mistake.help);
+        Err(errors) => {
+            for error in errors {
+                let pointer = Pointer::parse(&error.pointer).unwrap_or_default();
+                problems.report_in(&document.source, codes::UNUSABLE, &pointer, error.message, error.help);
             }
             None
         }
     }
 }
 
-/// Returns the named shapes of all tools. Most of them have the same list.
+/// Returns the named shapes of all tools. Most tools share one list.
 fn all_defs(specs: &[ToolSpec]) -> List<Def> {
-    let mut all: BTreeMap<&str, &Def> = BTreeMap::new();
-    let lists = specs.iter().map(|spec| &*spec.defs).collect::<Vec<&[Def]>>();
-    for list in lists.chunk_by(|left, right| std::ptr::eq(*left, *right)).filter_map(|same| same.first()) {
+    let mut defs: BTreeMap<&str, &Def> = BTreeMap::new();
+    let def_lists = specs.iter().map(|spec| &*spec.defs).collect::<Vec<&[Def]>>();
+    for list in def_lists.chunk_by(|left, right| std::ptr::eq(*left, *right)).filter_map(|same| same.first())
+    {
         for def in *list {
-            all.entry(def.name.as_str()).or_insert(def);
+            defs.entry(def.name.as_str()).or_insert(def);
         }
     }
-    all.into_values().cloned().collect()
+    defs.into_values().cloned().collect()
 }
 
 /// Returns the category of a tool, and the toolsets that contain it.
 fn groups<'s>(surface: &'s Surface, spec: &'s ToolSpec) -> Vec<&'s str> {
     let name = spec.name.as_str();
-    let holding = surface.toolsets().filter(|(_, members)| members.iter().any(|one| one == name));
-    std::iter::once(spec.category.as_str()).chain(holding.map(|(set, _)| set)).collect()
+    let containing = surface.toolsets().filter(|(_, members)| members.iter().any(|member| member == name));
+    std::iter::once(spec.category.as_str()).chain(containing.map(|(set, _)| set)).collect()
 }
 
 fn lower(document: &Arc<Document>, surface: &Surface, options: &Options, problems: &mut Problems) -> Program {
@@ -108,26 +109,26 @@ fn lower(document: &Arc<Document>, surface: &Surface, options: &Options, problem
         let (Some(spec), Some(Entry { groups, .. })) = (specs.get(index), entries.get(index)) else {
             continue;
         };
-        let was = spec.name.as_str();
-        let Ok(parsed) = ToolName::parse(name.clone()) else { continue };
-        if let Some(call) = surface.call(was) {
+        let original_name = spec.name.as_str();
+        let Ok(tool_name) = ToolName::parse(name.clone()) else { continue };
+        if let Some(call) = surface.call(original_name) {
             program.calls.insert(name.clone(), call.clone());
         }
         let origin = Origin {
             source: Arc::clone(&document.source),
-            pointer: Pointer::ROOT.child("tools").child(was),
-            id: was.to_owned(),
-            title: was.to_owned(),
+            pointer: Pointer::ROOT.child("tools").child(original_name),
+            id: original_name.to_owned(),
+            title: original_name.to_owned(),
             groups: groups.iter().map(|group| (*group).to_owned()).collect(),
         };
         program.tools.push(Tool {
-            spec: ToolSpec { name: parsed, ..spec.clone() },
+            spec: ToolSpec { name: tool_name, ..spec.clone() },
             call: ExecutionPlan::Function,
             failure: None,
             success: Success::default(),
             origin,
         });
-        renamed.insert(was, name);
+        renamed.insert(original_name, name);
     }
     program.tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
     program.defs = all_defs(&specs);

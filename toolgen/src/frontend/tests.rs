@@ -46,9 +46,9 @@ impl Frontend for Toy {
             groups: Vec::new(),
             deprecated: false,
         };
-        // The entries that the filters of the options select, by valid names, renamed and with their namespace.
-        let chosen = select_entries(&[entry], options, problems);
-        let tools = chosen.into_iter().filter_map(|SelectedEntry { name, .. }| {
+        // Applies the options' filters, renames and namespace.
+        let selected = select_entries(&[entry], options, problems);
+        let tools = selected.into_iter().filter_map(|SelectedEntry { name, .. }| {
             let origin = Origin {
                 source: Arc::clone(&document.source),
                 pointer: pointer.clone(),
@@ -72,36 +72,36 @@ impl Frontend for Toy {
 
 const TOYS: &[&dyn Frontend] = &[&Toy("spade"), &Toy("bucket"), &openapi::OpenApi];
 
-/// The name of the only tool, and the problems.
-fn compiled(text: &str, options: &Options) -> (Option<String>, String) {
+/// Returns the name of the only tool, and the problems.
+fn compile_toy(text: &str, options: &Options) -> (Option<String>, String) {
     let mut problems = Problems::new();
     let document = Document::parse(Path::new("toy.yaml"), text, &mut problems).unwrap();
-    let program = compile_by(TOYS, &document, options, &mut problems);
+    let program = compile_with(TOYS, &document, options, &mut problems);
     (program.map(|program| program.tools[0].spec.name.to_string()), problems.to_string())
 }
 
 #[test]
 fn claiming_front_end_compiles_the_document() {
-    let none = Options::default();
-    assert_eq!(compiled("spade: dig", &none), (Some("dig".to_owned()), String::new()));
-    let (broken, message) = compiled("bucket: 7", &none);
+    let options = Options::default();
+    assert_eq!(compile_toy("spade: dig", &options), (Some("dig".to_owned()), String::new()));
+    let (broken, message) = compile_toy("bucket: 7", &options);
     assert_eq!((broken, message.as_str()), (None, "toy.yaml:1:1: this is not a name [W0312]; give it one"));
 }
 
 #[test]
 fn options_filter_and_rename_tools_of_any_front_end() {
     let options = Options::default().namespace("yard").rename("dig", "hole");
-    assert_eq!(compiled("spade: dig", &options), (Some("yard__hole".to_owned()), String::new()));
+    assert_eq!(compile_toy("spade: dig", &options), (Some("yard__hole".to_owned()), String::new()));
 }
 
 #[test]
 fn unclaimed_document_error_lists_the_expected_markers() {
-    let (none, message) = compiled("rake: 1", &Options::default());
+    let (tool, message) = compile_toy("rake: 1", &Options::default());
     let mark = "it has the name as a member";
     let openapi = "an OpenAPI document starts with `openapi: 3.1.0` or another version, an older one with \
         `swagger: '2.0'`";
     assert_eq!(
-        (none, message),
+        (tool, message),
         (
             None,
             format!(
@@ -110,29 +110,29 @@ fn unclaimed_document_error_lists_the_expected_markers() {
         )
     );
     // A near match of a kind is reported first.
-    let (_, message) = compiled("bucket: null", &Options::default());
+    let (_, message) = compile_toy("bucket: null", &Options::default());
     assert!(message.ends_with("[E0301]; give it a value"), "{message}");
 }
 
 #[test]
 fn document_with_two_markers_is_rejected() {
-    let (none, message) = compiled("spade: dig\nbucket: fill", &Options::default());
-    assert_eq!(none, None);
+    let (tool, message) = compile_toy("spade: dig\nbucket: fill", &Options::default());
+    assert_eq!(tool, None);
     assert!(message.contains("the marks of several kinds: `spade` and `bucket` [E0308]"), "{message}");
 }
 
 #[test]
 fn credentials_without_a_scheme_are_reported() {
-    let (tool, message) = compiled("spade: dig", &Options::default().credential("keys", "KEY"));
+    let (tool, message) = compile_toy("spade: dig", &Options::default().credential("keys", "KEY"));
     assert_eq!(tool.as_deref(), Some("dig"));
     assert!(message.contains("`keys`") && message.ends_with("[W0334]; did you mean `key`?"), "{message}");
-    assert_eq!(compiled("spade: dig", &Options::default().credential("key", "KEY")).1, "");
+    assert_eq!(compile_toy("spade: dig", &Options::default().credential("key", "KEY")).1, "");
 }
 
 #[test]
-fn credential_value_as_variable_name_is_rejected_unshown() {
+fn credential_value_as_variable_name_is_rejected_without_printing_it() {
     for secret in ["sk-12345", "a b", "", "1x"] {
-        let (_, message) = compiled("spade: dig", &Options::default().credential("key", secret));
+        let (_, message) = compile_toy("spade: dig", &Options::default().credential("key", secret));
         assert!(message.contains("`key`") && message.contains("[E0339]"), "{message}");
         assert!(secret.is_empty() || !message.contains(secret), "{message}");
     }

@@ -6,24 +6,24 @@ use toolgen_core::spec::Timeout;
 use toolgen_core::{List, Text, ToolSpec};
 
 use super::codes;
-use super::context::{Context, nearest};
+use super::context::{Context, suggest_name};
 use super::node::Node;
 use crate::problem::codes::SELECTOR;
 use crate::size::kept_in_vain;
 use crate::source::Pointer;
 
-/// The attributes of a tool, and those that it shares with the other tools of its file.
+/// The attributes of a tool, and the defaults of its file.
 #[derive(Clone, Debug)]
 pub(super) struct Attributes<'a> {
-    /// Those of the tool.
+    /// The attributes of the tool.
     pub(super) own: Node<'a>,
-    /// The shared attributes, which apply unless the tool sets them itself.
+    /// The defaults, which apply unless the tool sets the attributes itself.
     pub(super) shared: Option<Node<'a>>,
 }
 
 impl<'a> Attributes<'a> {
-    /// Returns the object that sets an attribute, or that of the tool if none does.
-    pub(super) fn of(&self, key: &str) -> &Node<'a> {
+    /// Returns the object that sets an attribute, or the object of the tool if neither does.
+    pub(super) fn object_with(&self, key: &str) -> &Node<'a> {
         match &self.shared {
             Some(shared) if self.own.get(key).is_none() && shared.get(key).is_some() => shared,
             _ => &self.own,
@@ -34,53 +34,53 @@ impl<'a> Attributes<'a> {
 impl<'a> Context<'a> {
     /// Applies the attributes to a tool, except for its effects. Its arguments must be known.
     pub(super) fn attributes(&mut self, attributes: &Attributes<'a>, spec: &mut ToolSpec) {
-        self.texts_of_tool(attributes, spec);
-        if let Some(node) = attributes.of("timeout").get("timeout") {
+        self.string_attributes(attributes, spec);
+        if let Some(node) = attributes.object_with("timeout").get("timeout") {
             spec.timeout = self.timeout(&node).unwrap_or(spec.timeout);
         }
-        if let Some(node) = attributes.of("result_limit").get("result_limit") {
+        if let Some(node) = attributes.object_with("result_limit").get("result_limit") {
             spec.result_limit = self.size(&node).or(spec.result_limit);
         }
-        if let Some((levers, at)) = self.levers(attributes.of("slim")) {
+        if let Some((levers, pointer)) = self.levers(attributes.object_with("slim")) {
             match levers.parse() {
                 Ok(slim) => {
                     spec.slim = slim;
-                    // Shared attributes may name an argument of another tool.
+                    // The defaults may name an argument of another tool.
                     if attributes.own.get("slim").is_some() {
                         for (message, help) in kept_in_vain(&spec.slim, &[&*spec]) {
-                            self.report(SELECTOR, &at, message, help);
+                            self.report(SELECTOR, &pointer, message, help);
                         }
                     }
                 }
                 Err(error) => {
                     let message = format!("`slim: {levers}` is not a list of levers");
-                    self.report(codes::CHOICE, &at, message, format!("{error}"));
+                    self.report(codes::CHOICE, &pointer, message, format!("{error}"));
                 }
             }
         }
-        if let Some(exact) = self.flag(attributes.of("exact"), "exact") {
+        if let Some(exact) = self.flag(attributes.object_with("exact"), "exact") {
             spec.exact = exact;
         }
-        if let Some(exclusive) = self.flag(attributes.of("exclusive"), "exclusive") {
+        if let Some(exclusive) = self.flag(attributes.object_with("exclusive"), "exclusive") {
             spec.exclusive = exclusive;
         }
-        if let Some(node) = attributes.of("deprecated").get("deprecated") {
+        if let Some(node) = attributes.object_with("deprecated").get("deprecated") {
             spec.deprecated = match node.value {
                 Value::Bool(true) => Some(Text::EMPTY),
                 Value::Bool(false) => None,
                 Value::String(text) => Some(text.clone().into()),
                 _ => {
-                    self.wrong_kind(&node, "`true`, or a string that names the replacement", "");
+                    self.report_wrong_type(&node, "`true`, or a string that names the replacement", "");
                     None
                 }
             };
         }
-        self.lists_of_tool(attributes, spec);
+        self.list_attributes(attributes, spec);
         let mut relations = self.requires(attributes, spec);
         for (key, kind) in
             [("exactly_one", RelationKind::ExactlyOne), ("at_most_one", RelationKind::AtMostOne)]
         {
-            relations.extend(self.choices(&attributes.own, key, kind, spec));
+            relations.extend(self.exclusive_groups(&attributes.own, key, kind, spec));
         }
         if !relations.is_empty() {
             add_relations(spec, relations);
@@ -93,7 +93,7 @@ impl<'a> Context<'a> {
         Some((levers, node.pointer.child("slim")))
     }
 
-    fn texts_of_tool(&mut self, attributes: &Attributes<'a>, spec: &mut ToolSpec) {
+    fn string_attributes(&mut self, attributes: &Attributes<'a>, spec: &mut ToolSpec) {
         let fields: [(&str, &mut Text); 7] = [
             ("label", &mut spec.label),
             ("description", &mut spec.description),
@@ -104,7 +104,7 @@ impl<'a> Context<'a> {
             ("service", &mut spec.service),
         ];
         for (key, field) in fields {
-            let holder = attributes.of(key);
+            let holder = attributes.object_with(key);
             let Some(text) = self.text(holder, key) else { continue };
             if text.trim().is_empty() {
                 let message = format!("`{key}` is empty");
@@ -114,12 +114,12 @@ impl<'a> Context<'a> {
         }
     }
 
-    fn lists_of_tool(&mut self, attributes: &Attributes<'a>, spec: &mut ToolSpec) {
+    fn list_attributes(&mut self, attributes: &Attributes<'a>, spec: &mut ToolSpec) {
         for key in ["scopes", "reads", "writes"] {
-            let Some(texts) = self.texts(attributes.of(key), key) else { continue };
-            // Shared resources can only be fixed ones, as each tool has its own arguments.
-            for (text, at) in texts.iter().filter(|_| key != "scopes") {
-                self.check_resource(text, at, spec);
+            let Some(texts) = self.texts(attributes.object_with(key), key) else { continue };
+            // Resources in the defaults cannot refer to arguments, which differ between tools.
+            for (text, pointer) in texts.iter().filter(|_| key != "scopes") {
+                self.check_resource(text, pointer, spec);
             }
             let list: List<Text> = texts.iter().map(|(text, _)| Text::from((*text).to_owned())).collect();
             match key {
@@ -139,55 +139,61 @@ impl<'a> Context<'a> {
     }
 
     /// Checks that every name in braces in a resource is an argument: `file:{path}`.
-    fn check_resource(&mut self, text: &str, at: &Pointer, spec: &ToolSpec) {
+    fn check_resource(&mut self, text: &str, pointer: &Pointer, spec: &ToolSpec) {
         for part in text.split('{').skip(1) {
             match part.split_once('}') {
-                Some((name, _)) => drop(self.argument(name, at, spec)),
+                Some((name, _)) => drop(self.argument(name, pointer, spec)),
                 None => {
                     let message = format!("a `{{` of `{text}` is not closed");
-                    self.report(codes::PLACEHOLDER, at, message, "an argument is written `{name}`");
+                    self.report(codes::PLACEHOLDER, pointer, message, "an argument is written `{name}`");
                 }
             }
         }
     }
 
     /// Returns an argument of the tool, or reports that it has no argument of this name.
-    pub(super) fn argument(&mut self, name: &str, at: &Pointer, spec: &ToolSpec) -> Option<Text> {
+    pub(super) fn argument(&mut self, name: &str, pointer: &Pointer, spec: &ToolSpec) -> Option<Text> {
         let names = argument_names(spec);
-        if let Some(found) = names.iter().find(|known| known.as_str() == name) {
-            return Some(found.clone());
+        if let Some(name) = names.iter().find(|argument| argument.as_str() == name) {
+            return Some(name.clone());
         }
         let names: Vec<&str> = names.iter().map(Text::as_str).collect();
         let message = format!("the tool has no argument `{name}`");
-        self.report(codes::UNKNOWN_ARGUMENT, at, message, nearest(name, &names));
+        self.report(codes::UNKNOWN_ARGUMENT, pointer, message, suggest_name(name, &names));
         None
     }
 
     /// Reads groups of arguments that exclude each other: one array of names, or several.
-    fn choices(&mut self, own: &Node<'a>, key: &str, kind: RelationKind, spec: &ToolSpec) -> Vec<Relation> {
-        let Some(items) = self.list(own, key) else { return Vec::new() };
-        let several = items.iter().any(|item| item.value.is_array());
-        let lists = if several { items } else { own.get(key).into_iter().collect() };
-        lists.iter().filter_map(|list| self.choice_of(list, key, kind, spec)).collect()
+    fn exclusive_groups(
+        &mut self,
+        node: &Node<'a>,
+        key: &str,
+        kind: RelationKind,
+        spec: &ToolSpec,
+    ) -> Vec<Relation> {
+        let Some(items) = self.list(node, key) else { return Vec::new() };
+        let has_several = items.iter().any(|item| item.value.is_array());
+        let groups = if has_several { items } else { node.get(key).into_iter().collect() };
+        groups.iter().filter_map(|group| self.relation_of(group, key, kind, spec)).collect()
     }
 
-    fn choice_of(
+    fn relation_of(
         &mut self,
-        list: &Node<'a>,
+        group: &Node<'a>,
         key: &str,
         kind: RelationKind,
         spec: &ToolSpec,
     ) -> Option<Relation> {
-        if !list.value.is_array() {
-            self.wrong_kind(
-                list,
+        if !group.value.is_array() {
+            self.report_wrong_type(
+                group,
                 "an array of arguments",
                 &format!("write `{key}: [a, b]`, or an array of such arrays"),
             );
             return None;
         }
         let mut fields: Vec<Text> = Vec::new();
-        for item in list.items() {
+        for item in group.items() {
             let Some(name) = self.text_of(&item).and_then(|name| self.argument(name, &item.pointer, spec))
             else {
                 continue;
@@ -199,11 +205,11 @@ impl<'a> Context<'a> {
                 fields.push(name);
             }
         }
-        if list.items().len() < 2 {
+        if group.items().len() < 2 {
             let message = format!("`{key}` needs at least two arguments to choose from");
             self.report(
                 codes::RELATION,
-                &list.pointer,
+                &group.pointer,
                 message,
                 "name the arguments that exclude each other",
             );

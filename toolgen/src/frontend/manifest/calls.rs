@@ -1,4 +1,4 @@
-//! The execution plan of a tool, by its kind.
+//! Compiles the execution plan of a tool by its kind.
 
 use serde_json::Value;
 use toolgen_core::spec::{Completion, Effects};
@@ -12,38 +12,38 @@ use super::keys;
 use super::template::Scope;
 use super::tools::Draft;
 
-/// The effect attributes that the kind of a tool and its plan determine, each with the reason.
+/// Returns the effect attributes that the kind of a tool and its plan determine, each with the reason.
 pub(super) fn fixed_effects(
     kind: &str,
     call: Option<&ExecutionPlan>,
 ) -> &'static [(&'static str, &'static str)] {
-    const HOST: (&str, &str) = ("network", "the request goes to the host of its `url`");
-    const LEAVES: (&str, &str) = ("pure", "the request leaves the program");
+    const FIXED_NETWORK: (&str, &str) = ("network", "the request goes to the host of its `url`");
+    const NOT_PURE: (&str, &str) = ("pure", "the request leaves the program");
     // A POST request may be a search.
-    const CHANGES: (&str, &str) = ("read_only", "a PUT, PATCH or DELETE request changes something");
+    const NOT_READ_ONLY: (&str, &str) = ("read_only", "a PUT, PATCH or DELETE request changes something");
     let method = call.and_then(ExecutionPlan::http).map_or("", |plan| plan.method.as_str());
     match (kind, method) {
         ("command", _) => &[("spawns", "a command starts a program"), ("pure", "a command starts a program")],
-        ("http", "PUT" | "PATCH" | "DELETE") => &[HOST, LEAVES, CHANGES],
-        ("http", _) => &[HOST, LEAVES],
+        ("http", "PUT" | "PATCH" | "DELETE") => &[FIXED_NETWORK, NOT_PURE, NOT_READ_ONLY],
+        ("http", _) => &[FIXED_NETWORK, NOT_PURE],
         ("compose", _) => &union::FIXED,
         _ => &[],
     }
 }
 
-/// A plan, and what follows from its kind.
+/// A plan, and the properties that follow from its kind.
 #[derive(Debug)]
 pub(super) struct Lowered {
     /// `None` after a problem.
     pub(super) call: Option<ExecutionPlan>,
-    /// The effects of the tool unless it states others.
+    /// The default effects of the tool.
     pub(super) effects: Effects,
-    /// Whether every argument is used even without a placeholder.
-    pub(super) takes_all: bool,
+    /// Whether the plan uses every argument, even without a placeholder.
+    pub(super) uses_all_arguments: bool,
 }
 
 impl<'a> Context<'a> {
-    /// Compiles the plans of all drafts except for compositions, whose plans depend on others.
+    /// Compiles the plans of all drafts except for composed tools, whose plans depend on other tools.
     pub(super) fn lower_calls(&mut self, drafts: &mut [Draft<'a>]) {
         for draft in drafts.iter_mut().filter(|draft| !draft.kind.is_empty()) {
             let errors = self.errors;
@@ -68,15 +68,15 @@ impl<'a> Context<'a> {
             "agent" => self.agent(draft),
             _ => self.function(draft),
         };
-        let Lowered { call, effects, takes_all } = lowered;
+        let Lowered { call, effects, uses_all_arguments } = lowered;
         let fixed = fixed_effects(draft.kind, call.as_ref());
         draft.spec.effects = self.effects(&draft.attributes, effects, fixed);
         if draft.kind == "command" {
             self.check_network(&draft.attributes, &draft.spec.effects);
         }
         draft.broken |= self.errors > errors;
-        if !draft.broken && !takes_all {
-            self.check_used(draft, &scope);
+        if !draft.broken && !uses_all_arguments {
+            self.report_unused_arguments(draft, &scope);
         }
         draft.spec.output_may_differ =
             draft.spec.output.is_some() && matches!(call, Some(ExecutionPlan::Http(_)));
@@ -85,18 +85,18 @@ impl<'a> Context<'a> {
         draft.call = call;
     }
 
-    /// Reports arguments without a placeholder: their values have no effect.
-    pub(super) fn check_used(&mut self, draft: &Draft<'a>, scope: &Scope) {
+    /// Reports arguments without a placeholder, whose values have no effect.
+    pub(super) fn report_unused_arguments(&mut self, draft: &Draft<'a>, scope: &Scope) {
         for name in argument_names(&draft.spec).iter().filter(|name| !scope.used.contains(name.as_str())) {
-            let at = draft.node.pointer.child("parameters").child(name);
+            let pointer = draft.node.pointer.child("parameters").child(name);
             let message = format!("the argument `{name}` of the tool `{}` is never used", draft.id);
-            let help = match doubled(draft.of_kind.value, name) {
+            let help = match in_double_braces(draft.plan_node.value, name) {
                 Some(text) => format!("`{text}` is a string in braces; write `{{{name}}}`"),
                 None => {
                     format!("write `{{{name}}}` where its value goes, or remove it: it would have no effect")
                 }
             };
-            self.report(codes::UNUSED_ARGUMENT, &at, message, help);
+            self.report(codes::UNUSED_ARGUMENT, &pointer, message, help);
         }
     }
 
@@ -111,18 +111,18 @@ impl<'a> Context<'a> {
             }
             _ => {
                 let help = "write `complete: true` or `complete: {next_state: …}`";
-                return self.wrong_kind(&node, "`true`, or an object", help);
+                return self.report_wrong_type(&node, "`true`, or an object", help);
             }
         };
         draft.spec.completion = Some(Completion { next_state: Text::from(next_state.to_owned()) });
     }
 }
 
-/// Finds the name of an argument in double braces, which are placeholders in other formats.
-fn doubled(value: &Value, name: &str) -> Option<String> {
+/// Finds the name of an argument in double braces, which is a placeholder in other formats.
+fn in_double_braces(value: &Value, name: &str) -> Option<String> {
     let text = value.to_string();
-    text.split("{{").skip(1).find_map(|rest| {
-        let (inside, _) = rest.split_once("}}")?;
-        (inside.trim() == name).then(|| format!("{{{{{inside}}}}}"))
+    text.split("{{").skip(1).find_map(|after| {
+        let (content, _) = after.split_once("}}")?;
+        (content.trim() == name).then(|| format!("{{{{{content}}}}}"))
     })
 }

@@ -1,4 +1,4 @@
-//! Tools that start a program.
+//! Compiles tools that start a program.
 
 mod code;
 mod starters;
@@ -11,7 +11,7 @@ use toolgen_core::spec::plan::{CommandOutput, CommandPlan, ExitCode, Stdin};
 use toolgen_core::spec::template::Template;
 use toolgen_core::{ExecutionPlan, List, Text};
 
-use self::variables::is_decisive;
+use self::variables::determines_code;
 use self::words::argv_of;
 use super::attributes::argument_names;
 use super::calls::Lowered;
@@ -27,15 +27,16 @@ impl<'a> Context<'a> {
     /// Compiles a plan that starts a program.
     pub(super) fn command(&mut self, draft: &Draft<'a>, scope: &mut Scope) -> Lowered {
         let call = self.command_plan(draft, scope).map(ExecutionPlan::Command);
-        let takes_all = matches!(&call, Some(ExecutionPlan::Command(plan)) if plan.stdin == Stdin::Arguments);
-        Lowered { call, effects: Effects::UNDECLARED, takes_all }
+        let uses_all_arguments =
+            matches!(&call, Some(ExecutionPlan::Command(plan)) if plan.stdin == Stdin::Arguments);
+        Lowered { call, effects: Effects::UNDECLARED, uses_all_arguments }
     }
 
     fn command_plan(&mut self, draft: &Draft<'a>, scope: &mut Scope) -> Option<CommandPlan> {
-        let node = &draft.of_kind;
+        let node = &draft.plan_node;
         if matches!(node.value, Value::String(_) | Value::Array(_)) {
             let argv = argv_of(node.value);
-            self.wrong_kind(node, "an object", &format!("write `command: {{argv: {argv}}}`"));
+            self.report_wrong_type(node, "an object", &format!("write `command: {{argv: {argv}}}`"));
             return None;
         }
         if !self.object(node, &keys::COMMAND) {
@@ -48,7 +49,7 @@ impl<'a> Context<'a> {
             self.object(limits, &keys::LIMITS);
         }
         let limit = |key: &str| limits.as_ref().and_then(|limits| limits.get(key));
-        let cpus = limit("cpus").and_then(|node| self.above_zero(&node));
+        let cpus = limit("cpus").and_then(|node| self.positive_number(&node));
         let memory = limit("memory").and_then(|node| self.size(&node));
         let pids = limits.as_ref().and_then(|limits| self.count(limits, "pids"));
         let outputs = [
@@ -62,10 +63,10 @@ impl<'a> Context<'a> {
             script,
             stdin: self.stdin(node, scope),
             env: self.variables(node, scope),
-            inherit: self.inherited(node),
+            inherit: self.inherited_variables(node),
             work_dir: node.get("cwd").and_then(|node| {
                 let text = self.text_of(&node)?;
-                self.text_template(text, &node.pointer, PlaceholderTarget::Folder, scope)
+                self.text_template(text, &node.pointer, PlaceholderTarget::Directory, scope)
             }),
             output: self.choice(node, "output", &outputs).unwrap_or(CommandOutput::Text),
             exit_codes: self.exit_codes(node),
@@ -83,15 +84,16 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Rejects constants that make every call fail: a NUL in the command, and a directory that is not below the work
+    /// Rejects constants that make every call fail: a NUL in the command, and a `cwd` that is not below the work
     /// directory.
     fn check_constants(&mut self, node: &Node<'a>) {
-        let started = ["argv", "script", "args", "env", "cwd"].into_iter().filter_map(|key| node.get(key));
-        for found in started.flat_map(texts_within).filter(|(text, _)| text.contains('\0')) {
+        let command_parts =
+            ["argv", "script", "args", "env", "cwd"].into_iter().filter_map(|key| node.get(key));
+        for (_, pointer) in command_parts.flat_map(strings_in).filter(|(text, _)| text.contains('\0')) {
             let message = "the arguments of a program cannot contain a NUL";
             self.report(
                 codes::COMMAND,
-                &found.1,
+                &pointer,
                 message,
                 "remove it; standard input (`stdin`) may contain one",
             );
@@ -99,35 +101,35 @@ impl<'a> Context<'a> {
         let Some((text, cwd)) = node.get("cwd").and_then(|cwd| Some((cwd.value.as_str()?, cwd))) else {
             return;
         };
-        let leads_up = text.split(['/', '\\']).any(|part| part == "..");
-        if leads_up || text.starts_with('/') {
-            let reason = if leads_up { "leads upwards with `..`" } else { "is an absolute path" };
+        let has_parent_segment = text.split(['/', '\\']).any(|part| part == "..");
+        if has_parent_segment || text.starts_with('/') {
+            let reason = if has_parent_segment { "leads upwards with `..`" } else { "is an absolute path" };
             let help = "name a directory below the work directory, which your program sets";
             self.report(codes::COMMAND, &cwd.pointer, format!("`cwd: {text}` {reason}"), help);
         }
     }
 
-    fn above_zero(&mut self, node: &Node<'a>) -> Option<f64> {
+    fn positive_number(&mut self, node: &Node<'a>) -> Option<f64> {
         let number = node.value.as_f64().filter(|number| *number > 0.0);
         if number.is_none() {
-            self.wrong_kind(node, "a positive number", "");
+            self.report_wrong_type(node, "a positive number", "");
         }
         number
     }
 
     fn stdin(&mut self, node: &Node<'a>, scope: &mut Scope) -> Stdin {
-        const FORM: &str = "write `stdin: arguments` or `stdin: {text: \"{name}\"}`";
+        const HELP: &str = "write `stdin: arguments` or `stdin: {text: \"{name}\"}`";
         let Some(stdin) = node.get("stdin") else { return Stdin::Nothing };
         match stdin.value {
             Value::String(text) if text == "arguments" => Stdin::Arguments,
             Value::Object(_) => {
                 self.object(&stdin, &keys::STDIN);
-                let text = self.required(&stdin, "text", "`stdin`", FORM);
+                let text = self.required(&stdin, "text", "`stdin`", HELP);
                 let text = text.and_then(|text| self.scalar_template(&text, scope));
                 text.map_or(Stdin::Nothing, Stdin::Text)
             }
             _ => {
-                self.wrong_kind(&stdin, "`arguments`, or an object with a `text`", FORM);
+                self.report_wrong_type(&stdin, "`arguments`, or an object with a `text`", HELP);
                 Stdin::Nothing
             }
         }
@@ -139,14 +141,14 @@ impl<'a> Context<'a> {
             Value::String(text) => self.text_template(text, &node.pointer, PlaceholderTarget::Text, scope),
             Value::Number(_) | Value::Bool(_) => self.template(node, PlaceholderTarget::Texts, scope),
             _ => {
-                self.wrong_kind(node, "a string", "");
+                self.report_wrong_type(node, "a string", "");
                 None
             }
         }
     }
 
     fn exit_codes(&mut self, node: &Node<'a>) -> List<ExitCode> {
-        const FORM: &str = "write `1: What it means.` for a failure, or `1: {success: true, message: …}`";
+        const HELP: &str = "write `1: What it means.` for a failure, or `1: {success: true, message: …}`";
         let mut codes = Vec::new();
         for (key, meaning) in self.object_members(node, "exit_codes", "meanings") {
             let code = match key {
@@ -155,7 +157,7 @@ impl<'a> Context<'a> {
             };
             let Some(code) = code else {
                 let message = format!("`{key}` is not an exit code: an integer from 0 to 255, or `other`");
-                self.report(codes::EXIT_CODE, &meaning.pointer, message, FORM);
+                self.report(codes::EXIT_CODE, &meaning.pointer, message, HELP);
                 continue;
             };
             let (success, message) = match meaning.value {
@@ -166,7 +168,7 @@ impl<'a> Context<'a> {
                     (success, self.text(&meaning, "message").unwrap_or_default())
                 }
                 _ => {
-                    self.wrong_kind(&meaning, "a string, or an object", FORM);
+                    self.report_wrong_type(&meaning, "a string, or an object", HELP);
                     continue;
                 }
             };
@@ -175,29 +177,29 @@ impl<'a> Context<'a> {
         codes.into()
     }
 
-    /// Reports placeholders in a script, where a shell would read their values as code.
-    fn check_script(&mut self, script: &str, draft: &Draft<'a>, at: &Node<'a>) {
+    /// Reports placeholders in a script, whose values a shell would read as code.
+    fn check_script(&mut self, script: &str, draft: &Draft<'a>, script_node: &Node<'a>) {
         for name in argument_names(&draft.spec) {
             if script.contains(&format!("{{{name}}}")) || script.contains(&format!("{{{name}?}}")) {
                 let message =
                     format!("`{{{name}}}` is part of the script, where a shell would read its value as code");
-                let upper = name.to_uppercase();
-                let upper = if is_decisive(&upper) { format!("ARG_{upper}") } else { upper };
+                let variable = name.to_uppercase();
+                let variable = if determines_code(&variable) { format!("ARG_{variable}") } else { variable };
                 let help = format!(
-                    "write `\"${upper}\"` and `env: {{{upper}: \"{{{name}}}\"}}`, or `\"$1\"` and `args: [\"{{{name}}}\"]`"
+                    "write `\"${variable}\"` and `env: {{{variable}: \"{{{name}}}\"}}`, or `\"$1\"` and `args: [\"{{{name}}}\"]`"
                 );
-                self.report(codes::SCRIPT, &at.pointer, message, help);
+                self.report(codes::SCRIPT, &script_node.pointer, message, help);
             }
         }
     }
 }
 
 /// Returns the strings in a value, with their locations.
-fn texts_within(node: Node<'_>) -> Vec<(&str, Pointer)> {
+fn strings_in(node: Node<'_>) -> Vec<(&str, Pointer)> {
     match node.value {
         Value::String(text) => vec![(text.as_str(), node.pointer)],
-        Value::Array(_) => node.items().into_iter().flat_map(texts_within).collect(),
-        Value::Object(_) => node.entries().into_iter().flat_map(|(_, member)| texts_within(member)).collect(),
+        Value::Array(_) => node.items().into_iter().flat_map(strings_in).collect(),
+        Value::Object(_) => node.entries().into_iter().flat_map(|(_, member)| strings_in(member)).collect(),
         _ => Vec::new(),
     }
 }

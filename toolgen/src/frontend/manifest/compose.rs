@@ -1,8 +1,8 @@
 //! Tools that call other tools.
 //!
 //! A composed tool is checked against the tools that it calls: its steps pass the arguments that they need, and refer
-//! to the results of earlier steps. Its effects follow from theirs, so a tool is compiled before the tools that call
-//! it.
+//! to the results of earlier steps. Its effects follow from those of the called tools, so a tool is compiled before the
+//! tools that call it.
 
 mod check;
 mod parts;
@@ -17,7 +17,7 @@ use toolgen_core::{ExecutionPlan, Schema, Shape, ToolSpec};
 
 use super::calls::fixed_effects;
 use super::codes;
-use super::context::{Context, nearest};
+use super::context::{Context, suggest_name};
 use super::keys;
 use super::node::Node;
 use super::template::{PlaceholderTarget, Scope};
@@ -31,35 +31,35 @@ const MAX_ITEMS: u32 = 100;
 /// A tool that a step can call.
 #[derive(Clone, Debug)]
 pub(super) struct Callee {
-    /// The name without a namespace, for a tool of this manifest.
+    /// The name without a namespace, if the tool belongs to this manifest.
     id: Option<String>,
     spec: ToolSpec,
-    /// Whether it has an error, in which case there is no such tool.
+    /// Whether the tool has errors, so that it does not exist.
     broken: bool,
-    /// Whether it sends a request. Without an `output`, its result is a string.
-    sends: bool,
+    /// Whether the tool sends a request. Without an `output`, its result is a string.
+    sends_request: bool,
 }
 
 /// The tools that steps can call: those of the manifest in order, then all others.
 type Callees = [Callee];
 
 impl<'a> Context<'a> {
-    /// Compiles the plans and effects of the composed tools among the drafts. All other drafts already have theirs.
+    /// Compiles the plans and effects of the composed tools. All other drafts are already compiled.
     pub(super) fn lower_composes(&mut self, drafts: &mut [Draft<'a>]) {
-        let own = drafts.iter().map(|draft| Callee {
+        let own_callees = drafts.iter().map(|draft| Callee {
             id: Some(draft.id.clone()),
             spec: draft.spec.clone(),
             broken: draft.broken,
-            sends: draft.kind == "http",
+            sends_request: draft.kind == "http",
         });
         let imported = self.imported.tools().into_iter();
         let imported = imported.map(|tool| Callee {
             id: None,
-            sends: tool.call.http().is_some(),
+            sends_request: tool.call.http().is_some(),
             spec: tool.spec,
             broken: false,
         });
-        let mut callees: Vec<Callee> = own.chain(imported).collect();
+        let mut callees: Vec<Callee> = own_callees.chain(imported).collect();
         for index in self.order(drafts, &mut callees) {
             let Some(draft) = drafts.get_mut(index) else { continue };
             let errors = self.errors;
@@ -72,30 +72,31 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the composed tools in an order in which each comes after the tools that it calls. Tools that call
+    /// Returns the composed tools in an order in which each follows the tools that it calls. Tools that call
     /// themselves are reported and omitted.
     fn order(&mut self, drafts: &mut [Draft<'a>], callees: &mut Callees) -> Vec<usize> {
-        let composed = |index: &usize| drafts.get(*index).is_some_and(|draft| draft.kind == "compose");
-        let calls = |index: usize| {
-            let names = drafts.get(index).map(|draft| called(&draft.of_kind)).unwrap_or_default();
-            (index, names.iter().filter_map(|name| position(name, callees)).filter(composed).collect())
+        let is_composed = |index: &usize| drafts.get(*index).is_some_and(|draft| draft.kind == "compose");
+        let callees_of = |index: usize| {
+            let names = drafts.get(index).map(|draft| called_tools(&draft.plan_node)).unwrap_or_default();
+            (index, names.iter().filter_map(|name| callee_index(name, callees)).filter(is_composed).collect())
         };
-        let calls: BTreeMap<usize, Vec<usize>> = (0..drafts.len()).filter(composed).map(calls).collect();
+        let calls: BTreeMap<usize, Vec<usize>> =
+            (0..drafts.len()).filter(is_composed).map(callees_of).collect();
         let mut order: Vec<usize> = Vec::new();
-        let mut done: BTreeSet<usize> = BTreeSet::new();
-        while done.len() < calls.len() {
-            let open = calls.iter().filter(|(index, _)| !done.contains(index));
-            let ready = open.filter(|(_, called)| called.iter().all(|other| done.contains(other)));
+        let mut processed: BTreeSet<usize> = BTreeSet::new();
+        while processed.len() < calls.len() {
+            let remaining = calls.iter().filter(|(index, _)| !processed.contains(index));
+            let ready = remaining.filter(|(_, called)| called.iter().all(|other| processed.contains(other)));
             let ready: Vec<usize> = ready.map(|(index, _)| *index).collect();
             if !ready.is_empty() {
-                done.extend(&ready);
+                processed.extend(&ready);
                 order.extend(ready);
                 continue;
             }
-            let circle = circle(&calls, &done);
-            self.report_circle(&circle, drafts);
-            for index in circle {
-                done.insert(index);
+            let cycle = find_cycle(&calls, &processed);
+            self.report_cycle(&cycle, drafts);
+            for index in cycle {
+                processed.insert(index);
                 if let (Some(draft), Some(callee)) = (drafts.get_mut(index), callees.get_mut(index)) {
                     (draft.broken, callee.broken) = (true, true);
                 }
@@ -104,56 +105,56 @@ impl<'a> Context<'a> {
         order
     }
 
-    fn report_circle(&mut self, circle: &[usize], drafts: &[Draft<'a>]) {
-        let mut names: Vec<String> = circle
+    fn report_cycle(&mut self, cycle: &[usize], drafts: &[Draft<'a>]) {
+        let mut names: Vec<String> = cycle
             .iter()
             .filter_map(|index| drafts.get(*index))
             .map(|draft| format!("`{}`", draft.id))
             .collect();
-        let Some(first) = circle.first().and_then(|index| drafts.get(*index)) else { return };
+        let Some(first) = cycle.first().and_then(|index| drafts.get(*index)) else { return };
         names.extend(names.first().cloned());
         let message = format!("the tool `{}` would call itself: {}", first.id, names.join(" calls "));
         let help = "a composed tool runs its steps once; remove the step that calls back";
-        self.report(codes::CALL_CYCLE, &first.of_kind.pointer, message, help);
+        self.report(codes::CALL_CYCLE, &first.plan_node.pointer, message, help);
     }
 
     /// Compiles a composed tool.
     fn compose(&mut self, draft: &mut Draft<'a>, callees: &Callees) {
-        let node = draft.of_kind.clone();
+        let node = draft.plan_node.clone();
         let mut scope = Scope { steps: Some(Vec::new()), ..Scope::of(&draft.spec) };
         if !self.object(&node, &keys::COMPOSE) {
             return;
         }
         let help =
             "write an array, such as `steps: [{id: find, call: find_files, with: {pattern: \"{pattern}\"}}]`";
-        let given = self.required(&node, "steps", "a composed tool", help).is_some();
-        let items = if given { self.list(&node, "steps").unwrap_or_default() } else { Vec::new() };
-        if given && items.is_empty() && node.get("steps").is_some_and(|steps| steps.value.is_array()) {
+        let has_steps = self.required(&node, "steps", "a composed tool", help).is_some();
+        let items = if has_steps { self.list(&node, "steps").unwrap_or_default() } else { Vec::new() };
+        if has_steps && items.is_empty() && node.get("steps").is_some_and(|steps| steps.value.is_array()) {
             self.report(codes::MISSING, &node.pointer.child("steps"), "a composed tool needs a step", help);
         }
         let mut steps = Vec::new();
-        let mut called: Vec<&ToolSpec> = Vec::new();
+        let mut called_specs: Vec<&ToolSpec> = Vec::new();
         scope.later =
             items.iter().filter_map(|item| item.value.get("id")?.as_str()).map(str::to_owned).collect();
         for item in &items {
             let callee = self.callee(item, callees, &draft.id);
-            called.extend(callee.map(|callee| &callee.spec));
+            called_specs.extend(callee.map(|callee| &callee.spec));
             let step = self.step(item, callee, &mut scope);
             // Later steps may refer to a step with an error.
             let id = item.value.get("id").and_then(|id| id.as_str()).unwrap_or_default().to_owned();
-            let known = callee.filter(|callee| !callee.broken).map(|callee| result_of(callee, item));
+            let result_type = callee.filter(|callee| !callee.broken).map(|callee| result_of(callee, item));
             if let Some(steps) = &mut scope.steps {
                 scope.later.retain(|later| *later != id);
-                steps.push((id, known));
+                steps.push((id, result_type));
             }
             steps.extend(step);
         }
         let result =
             node.get("result").map(|result| self.template(&result, PlaceholderTarget::Json, &mut scope));
-        self.check_used(draft, &scope);
-        union::scopes(&mut draft.spec, &called);
+        self.report_unused_arguments(draft, &scope);
+        union::scopes(&mut draft.spec, &called_specs);
         draft.spec.effects =
-            self.effects(&draft.attributes, union::effects(&called), fixed_effects("compose", None));
+            self.effects(&draft.attributes, union::effects(&called_specs), fixed_effects("compose", None));
         let result = match result {
             None => None,
             Some(None) => return,
@@ -166,21 +167,21 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the tool that a step calls.
-    fn callee<'c>(&mut self, node: &Node<'a>, callees: &'c Callees, own: &str) -> Option<&'c Callee> {
+    fn callee<'c>(&mut self, node: &Node<'a>, callees: &'c Callees, caller: &str) -> Option<&'c Callee> {
         if !self.object(node, &keys::STEP) {
             return None;
         }
         let call = self.required(node, "call", "a step", "name the tool that the step calls")?;
         let name = self.text_of(&call)?;
-        let Some(callee) = position(name, callees).and_then(|index| callees.get(index)) else {
+        let Some(callee) = callee_index(name, callees).and_then(|index| callees.get(index)) else {
             if self.imported.incomplete {
                 return None;
             }
-            // No tool calls itself.
-            let others = || callees.iter().filter(|callee| callee.id.as_deref() != Some(own));
-            let full: Vec<&str> = others().map(|callee| callee.spec.name.as_str()).collect();
+            // A tool does not call itself.
+            let others = || callees.iter().filter(|callee| callee.id.as_deref() != Some(caller));
+            let names: Vec<&str> = others().map(|callee| callee.spec.name.as_str()).collect();
             let ids: Vec<&str> = others().filter_map(|callee| callee.id.as_deref()).collect();
-            let help = near(name, &full, &ids);
+            let help = suggest_tool(name, &names, &ids);
             self.report(codes::STEP, &call.pointer, format!("there is no tool `{name}`"), help);
             return None;
         };
@@ -199,15 +200,15 @@ impl<'a> Context<'a> {
             None => Some(Template::Object(toolgen_core::List::EMPTY)),
             Some(with) if with.value.is_object() => self.template(&with, PlaceholderTarget::Json, scope),
             Some(with) => {
-                self.wrong_kind(&with, "an object", "write `with: {argument: value}`");
+                self.report_wrong_type(&with, "an object", "write `with: {argument: value}`");
                 None
             }
         };
         // The arguments of a tool with errors are unknown.
         if let (Some(arguments), Some(Callee { spec, broken: false, .. })) = (&arguments, callee) {
-            let at =
+            let pointer =
                 if node.get("with").is_some() { node.pointer.child("with") } else { node.pointer.clone() };
-            self.check_arguments(arguments, spec, scope, &at);
+            self.check_arguments(arguments, spec, scope, &pointer);
         }
         scope.item = None;
         let choices = [("stop", false), ("continue", true)];
@@ -224,40 +225,41 @@ impl<'a> Context<'a> {
         Some(Step { id: id?.to_owned().into(), tool, arguments: arguments?, condition, for_each, optional })
     }
 
-    /// Returns the name of a step, which must differ from those of earlier steps.
+    /// Returns the name of a step, which must differ from the names of earlier steps.
     fn step_id(&mut self, node: &Node<'a>, scope: &Scope) -> Option<&'a str> {
         let help = "give the step a name, which later steps use to refer to its result";
-        let given = self.required(node, "id", "a step", help)?;
-        let id = self.text_of(&given)?;
-        let fine = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-        if !fine {
+        let id_node = self.required(node, "id", "a step", help)?;
+        let id = self.text_of(&id_node)?;
+        let is_valid =
+            !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+        if !is_valid {
             let message = format!("`{id}` cannot be the name of a step");
-            self.report(codes::STEP, &given.pointer, message, "use ASCII letters, digits, `_` and `-`");
+            self.report(codes::STEP, &id_node.pointer, message, "use ASCII letters, digits, `_` and `-`");
             return None;
         }
-        if scope.steps.iter().flatten().any(|(known, _)| known == id) {
+        if scope.steps.iter().flatten().any(|(other, _)| other == id) {
             let message = format!("there are two steps `{id}`");
-            self.report(codes::STEP, &given.pointer, message, "rename one of them");
+            self.report(codes::STEP, &id_node.pointer, message, "rename one of them");
             return None;
         }
         Some(id)
     }
 
-    /// Reads the repetition of a step, and sets the current item in the scope. `Some(None)` after a problem.
+    /// Reads the `for_each` of a step, and sets the current item in the scope. Returns `Some(None)` after a problem.
     fn for_each(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Option<ForEach>> {
         let Some(list) = node.get("for_each") else {
             for key in ["parallel", "max_items"] {
-                if let Some(given) = node.get(key) {
+                if let Some(member) = node.get(key) {
                     let message = format!("`{key}` has no effect without `for_each`");
-                    self.report(codes::STEP, &given.pointer, message, "add `for_each`, or remove it");
+                    self.report(codes::STEP, &member.pointer, message, "add `for_each`, or remove it");
                 }
             }
             return None;
         };
-        let found = self.reference(&list, scope);
-        let known = found.as_ref().and_then(|(_, known)| known.clone());
-        let class = known.as_ref().map_or(Class::Mixed, TypedValue::class);
-        scope.item = Some(known.as_ref().and_then(TypedValue::item));
+        let reference = self.reference(&list, scope);
+        let array = reference.as_ref().and_then(|(_, array)| array.clone());
+        let class = array.as_ref().map_or(Class::Mixed, TypedValue::class);
+        scope.item = Some(array.as_ref().and_then(TypedValue::item));
         if !matches!(class, Class::List | Class::Mixed) {
             let message = format!("`for_each` needs an array, and this is {}", class.name());
             self.report(codes::STEP, &list.pointer, message, "name an array");
@@ -267,55 +269,56 @@ impl<'a> Context<'a> {
             self.count(node, "parallel").map_or(1, |count| u32::try_from(count).unwrap_or(u32::MAX));
         let max_items = self.count(node, "max_items");
         let max_items = max_items.map_or(MAX_ITEMS, |count| u32::try_from(count).unwrap_or(u32::MAX));
-        Some(found.map(|(list, _)| ForEach { list, parallel, max_items }))
+        Some(reference.map(|(list, _)| ForEach { list, parallel, max_items }))
     }
 }
 
 /// Returns the names of the tools that the steps of a composed tool call.
-fn called<'a>(compose: &Node<'a>) -> Vec<&'a str> {
+fn called_tools<'a>(compose: &Node<'a>) -> Vec<&'a str> {
     let steps = compose.get("steps").map(|steps| steps.items()).unwrap_or_default();
     steps.iter().filter_map(|step| step.value.get("call")?.as_str()).collect()
 }
 
-/// Returns the tool with a name: its full name, or its name in the manifest.
-fn position(name: &str, callees: &Callees) -> Option<usize> {
-    let full = callees.iter().position(|callee| callee.spec.name.as_str() == name);
-    full.or_else(|| callees.iter().position(|callee| callee.id.as_deref() == Some(name)))
+/// Returns the index of the tool with a full name, or else with a name in the manifest.
+fn callee_index(name: &str, callees: &Callees) -> Option<usize> {
+    let index = callees.iter().position(|callee| callee.spec.name.as_str() == name);
+    index.or_else(|| callees.iter().position(|callee| callee.id.as_deref() == Some(name)))
 }
 
-/// Suggests what an unknown name was probably meant to be: a full name, or a short one. A program may have hundreds
+/// Suggests the most similar name for an unknown name: a full name, or a short name. A program may have hundreds
 /// of tools, so only a few are listed.
-pub(super) fn near(name: &str, full: &[&str], short: &[&str]) -> String {
-    match suggestion(name, full.iter().chain(short).copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if full.len() > 8 => "`cargo toolgen list` shows the tools".to_owned(),
-        None => nearest(name, full),
+pub(super) fn suggest_tool(name: &str, names: &[&str], short: &[&str]) -> String {
+    match suggestion(name, names.iter().chain(short).copied()) {
+        Some(suggested) => format!("did you mean `{suggested}`?"),
+        None if names.len() > 8 => "`cargo toolgen list` shows the tools".to_owned(),
+        None => suggest_name(name, names),
     }
 }
 
-/// Returns what is known about the result of a step: an array of results if it is repeated. The result may be missing
+/// Returns the type of the result of a step: an array of results if the step is repeated. The result may be missing
 /// if the step may be skipped or fail.
 fn result_of(callee: &Callee, step: &Node<'_>) -> TypedValue {
-    let Callee { spec: callee, sends, .. } = callee;
+    let Callee { spec: callee, sends_request, .. } = callee;
     let continues = step.value.get("on_error").is_some_and(|on_error| on_error == "continue");
-    let any = if *sends { Shape::of(Kind::String(StringRules::ANY)) } else { Shape::ANY };
-    let schema = callee.output.clone().unwrap_or(Schema::from(any));
-    let repeated = step.value.get("for_each").is_some();
-    let schema = if repeated {
+    let any_result = if *sends_request { Shape::of(Kind::String(StringRules::ANY)) } else { Shape::ANY };
+    let schema = callee.output.clone().unwrap_or(Schema::from(any_result));
+    let is_repeated = step.value.get("for_each").is_some();
+    let schema = if is_repeated {
         let items = Shape { nullable: continues, ..schema.shape().clone() };
         Shape::of(Kind::Array(ArrayRules { items: items.into(), ..ArrayRules::ANY })).into()
     } else {
         schema
     };
-    let may_miss = step.value.get("if").is_some() || (continues && !repeated);
-    TypedValue { schema, defs: callee.defs.clone(), may_miss, of_model: false }
+    let may_be_absent = step.value.get("if").is_some() || (continues && !is_repeated);
+    TypedValue { schema, defs: callee.defs.clone(), may_be_absent, from_model: false }
 }
 
-/// Returns tools that call each other in a cycle. Each tool that is not done calls another one that is not done.
-fn circle(calls: &BTreeMap<usize, Vec<usize>>, done: &BTreeSet<usize>) -> Vec<usize> {
-    let mut path: Vec<usize> = calls.keys().copied().filter(|index| !done.contains(index)).take(1).collect();
-    while let Some(called) = path.last().and_then(|last| calls.get(last)) {
-        let Some(next) = called.iter().copied().find(|next| !done.contains(next)) else { break };
+/// Returns tools that call each other in a cycle. Each unprocessed tool calls another unprocessed tool.
+fn find_cycle(calls: &BTreeMap<usize, Vec<usize>>, processed: &BTreeSet<usize>) -> Vec<usize> {
+    let mut path: Vec<usize> =
+        calls.keys().copied().filter(|index| !processed.contains(index)).take(1).collect();
+    while let Some(callees) = path.last().and_then(|last| calls.get(last)) {
+        let Some(next) = callees.iter().copied().find(|next| !processed.contains(next)) else { break };
         if let Some(start) = path.iter().position(|index| *index == next) {
             return path.split_off(start);
         }

@@ -27,18 +27,18 @@ pub(super) struct Context<'a> {
     pub(super) document: &'a Arc<Document>,
     pub(super) options: &'a Options,
     pub(super) problems: &'a mut Problems,
-    /// The number of errors so far, used to determine whether a tool has one.
+    /// The number of errors so far, which is used to determine whether a tool has errors.
     pub(super) errors: usize,
     /// The number of tools that the manifest describes.
     pub(super) operations: usize,
-    /// The names of these tools in the manifest, even if they cannot be compiled.
+    /// The names of these tools in the manifest, including tools that cannot be compiled.
     pub(super) declared: BTreeSet<String>,
     /// The names of the credentials that requests need.
     pub(super) schemes: Vec<String>,
     /// The files that belong to the manifest.
     pub(super) files: Files,
     pub(super) schemas: Schemas,
-    /// The named shapes that the tools reach; complete when all their schemas are read.
+    /// The named shapes that the tools reach; complete after all their schemas are read.
     pub(super) defs: List<Def>,
     /// The imports of the manifest.
     pub(super) imported: Imported,
@@ -82,9 +82,9 @@ impl<'a> Context<'a> {
         help: impl Into<String>,
     ) {
         self.errors += usize::from(code.severity() == Severity::Error);
-        let given = pointer.resolve(&self.document.root);
-        if secrets::may_stand_at(pointer, given) {
-            let (message, help) = secrets::redact(message.into(), help.into(), given);
+        let value = pointer.resolve(&self.document.root);
+        if secrets::may_stand_at(pointer, value) {
+            let (message, help) = secrets::redact(message.into(), help.into(), value);
             self.problems.report_secret(code, pointer, message, help);
         } else {
             self.problems.report(code, pointer, message, help);
@@ -104,14 +104,14 @@ impl<'a> Context<'a> {
         self.problems.report_in(source, code, pointer, message, help);
     }
 
-    /// Reads the file that a string in one of the files names, and returns its number.
+    /// Reads the file that a string in another file names, and returns its index.
     pub(super) fn read_file(&mut self, text: &str, named_in: usize) -> Result<usize, Refusal> {
         self.files.read(text, named_in, self.problems)
     }
 
     /// Reports a value of the wrong type. `expected` is the type with its article: `a string`.
-    pub(super) fn wrong_kind(&mut self, node: &Node<'_>, expected: &str, help: &str) {
-        let name = named(&node.pointer);
+    pub(super) fn report_wrong_type(&mut self, node: &Node<'_>, expected: &str, help: &str) {
+        let name = location_name(&node.pointer);
         let message = match node.value {
             Value::Null => format!("{name} has no value; it must be {expected}"),
             Value::Number(_) => {
@@ -123,22 +123,22 @@ impl<'a> Context<'a> {
         self.report(codes::WRONG_KIND, &node.pointer, message, help);
     }
 
-    /// Whether a node is an object. Every unknown key is reported.
+    /// Whether a node is an object. Reports every unknown key.
     pub(super) fn object(&mut self, node: &Node<'a>, keys: &Keys) -> bool {
         if !node.value.is_object() {
             let help = match keys.names().as_slice() {
                 [] => "write `{}`".to_owned(),
-                names => format!("its keys are {}", listed(names)),
+                names => format!("its keys are {}", quoted_list(names)),
             };
-            self.wrong_kind(node, "an object", &help);
+            self.report_wrong_type(node, "an object", &help);
             return false;
         }
-        let known = keys.names();
+        let known_keys = keys.names();
         for (key, member) in node.entries() {
-            let of_user = node.pointer.is_root() && key.starts_with("x-");
-            if !known.contains(&key) && !of_user {
+            let is_extension = node.pointer.is_root() && key.starts_with("x-");
+            if !known_keys.contains(&key) && !is_extension {
                 let message = format!("{} has no key `{key}`", keys.what);
-                let help = keys.hint(key).unwrap_or_else(|| nearest(key, &known));
+                let help = keys.hint(key).unwrap_or_else(|| suggest_name(key, &known_keys));
                 self.report(codes::UNKNOWN_KEY, &member.pointer, message, help);
             }
         }
@@ -153,14 +153,14 @@ impl<'a> Context<'a> {
         what: &str,
         help: &str,
     ) -> Option<Node<'a>> {
-        let found = node.get(key);
-        if found.is_none() {
+        let member = node.get(key);
+        if member.is_none() {
             self.report(codes::MISSING, &node.pointer, format!("{what} needs `{key}`"), help);
         }
-        found
+        member
     }
 
-    /// Returns the string of a node.
+    /// Returns the value of a node, which must be a string.
     pub(super) fn text_of(&mut self, node: &Node<'a>) -> Option<&'a str> {
         if let Value::String(text) = node.value {
             return Some(text);
@@ -169,76 +169,76 @@ impl<'a> Context<'a> {
             Value::Number(_) | Value::Bool(_) => "put it in quotes",
             _ => "",
         };
-        self.wrong_kind(node, "a string", help);
+        self.report_wrong_type(node, "a string", help);
         None
     }
 
-    /// Returns the string of a key, if present.
+    /// Returns the string with a key, if present.
     pub(super) fn text(&mut self, node: &Node<'a>, key: &str) -> Option<&'a str> {
         let member = node.get(key)?;
         self.text_of(&member)
     }
 
-    /// Returns the boolean of a key, if present.
+    /// Returns the boolean with a key, if present.
     pub(super) fn flag(&mut self, node: &Node<'a>, key: &str) -> Option<bool> {
         let member = node.get(key)?;
         if let Value::Bool(flag) = member.value {
             return Some(*flag);
         }
-        self.wrong_kind(&member, "true or false", "");
+        self.report_wrong_type(&member, "true or false", "");
         None
     }
 
-    /// Returns the meaning of one of several words, if the key is present.
+    /// Returns the value of the choice that a key names, if present.
     pub(super) fn choice<T: Copy>(&mut self, node: &Node<'a>, key: &str, choices: &[(&str, T)]) -> Option<T> {
         let member = node.get(key)?;
         let text = self.text_of(&member)?;
-        let found = choices.iter().find(|(name, _)| *name == text);
-        if found.is_none() {
+        let choice = choices.iter().find(|(name, _)| *name == text);
+        if choice.is_none() {
             let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
             let message = format!("`{key}` cannot be `{text}`");
-            self.report(codes::CHOICE, &member.pointer, message, nearest(text, &names));
+            self.report(codes::CHOICE, &member.pointer, message, suggest_name(text, &names));
         }
-        found.map(|(_, value)| *value)
+        choice.map(|(_, value)| *value)
     }
 
-    /// Returns the positive integer of a key, if present.
+    /// Returns the positive integer with a key, if present.
     pub(super) fn count(&mut self, node: &Node<'a>, key: &str) -> Option<u64> {
         let member = node.get(key)?;
         let count = member.value.as_u64().filter(|count| *count > 0);
         if count.is_none() {
-            self.wrong_kind(&member, "a positive integer", "");
+            self.report_wrong_type(&member, "a positive integer", "");
         }
         count
     }
 
-    /// Returns the items of the array of a key, if present.
+    /// Returns the items of the array with a key, if present.
     pub(super) fn list(&mut self, node: &Node<'a>, key: &str) -> Option<Vec<Node<'a>>> {
         let member = node.get(key)?;
         if !member.value.is_array() {
-            self.wrong_kind(&member, "an array", "write its items in `[…]`, or one a line after `- `");
+            self.report_wrong_type(&member, "an array", "write its items in `[…]`, or one a line after `- `");
             return None;
         }
         Some(member.items())
     }
 
-    /// Returns the members of the object of a key, whose keys are names that the manifest defines.
+    /// Returns the members of the object with a key. Its keys are names that the manifest defines.
     pub(super) fn object_members(
         &mut self,
         node: &Node<'a>,
         key: &str,
-        of: &str,
+        plural: &str,
     ) -> Vec<(&'a str, Node<'a>)> {
         let Some(member) = node.get(key) else { return Vec::new() };
         if !member.value.is_object() {
             let help = if member.value.is_array() { "write `NAME: …` for each, without `- `" } else { "" };
-            self.wrong_kind(&member, &format!("an object: {of} by their names"), help);
+            self.report_wrong_type(&member, &format!("an object: {plural} by their names"), help);
             return Vec::new();
         }
         member.entries()
     }
 
-    /// Returns the strings of a key, with their locations: a string, or an array of strings.
+    /// Returns the strings with a key, a string or an array of strings, and their locations.
     pub(super) fn texts(&mut self, node: &Node<'a>, key: &str) -> Option<Vec<(&'a str, Pointer)>> {
         let member = node.get(key)?;
         match member.value {
@@ -250,7 +250,7 @@ impl<'a> Context<'a> {
                 )
             }
             _ => {
-                self.wrong_kind(&member, "a string, or an array of strings", "");
+                self.report_wrong_type(&member, "a string, or an array of strings", "");
                 None
             }
         }
@@ -259,23 +259,23 @@ impl<'a> Context<'a> {
 
 /// The location of a schema.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct SchemaPlace {
-    /// The file, by its number.
+pub(super) struct SchemaLocation {
+    /// The index of the file.
     pub(super) file: usize,
     pub(super) pointer: Pointer,
-    /// The root schema that it is part of, whose `$defs` it may refer to.
-    pub(super) whole: Pointer,
+    /// The root schema that contains the schema. The schema may refer to its `$defs`.
+    pub(super) root: Pointer,
 }
 
-impl SchemaPlace {
-    /// The location of a root schema in the manifest.
-    pub(super) fn of(pointer: &Pointer) -> SchemaPlace {
-        SchemaPlace { file: 0, pointer: pointer.clone(), whole: pointer.clone() }
+impl SchemaLocation {
+    /// Returns the location of a root schema in the manifest.
+    pub(super) fn of(pointer: &Pointer) -> SchemaLocation {
+        SchemaLocation { file: 0, pointer: pointer.clone(), root: pointer.clone() }
     }
 
-    /// The location of a subschema.
-    pub(super) fn child(&self, key: &str) -> SchemaPlace {
-        SchemaPlace { pointer: self.pointer.child(key), ..self.clone() }
+    /// Returns the location of a subschema.
+    pub(super) fn child(&self, key: &str) -> SchemaLocation {
+        SchemaLocation { pointer: self.pointer.child(key), ..self.clone() }
     }
 }
 
@@ -290,10 +290,10 @@ pub(super) struct Schemas {
 /// A named schema.
 #[derive(Debug)]
 pub(super) struct Slot {
-    pub(super) place: SchemaPlace,
+    pub(super) location: SchemaLocation,
     /// The shape, after it is read.
     pub(super) shape: Option<Shape>,
-    /// Whether it is invalid, so that no tool can use it.
+    /// Whether the schema is invalid, so that no tool can use it.
     pub(super) broken: bool,
 }
 
@@ -302,20 +302,20 @@ pub(super) struct Slot {
 pub(super) struct Imported {
     /// The documents, each with the location of its import.
     pub(super) parts: Vec<(Part, Pointer)>,
-    /// Their toolsets, each with the location of the import.
+    /// The toolsets of the documents, each with the location of the import.
     pub(super) toolsets: Vec<(Toolset, Pointer)>,
-    /// Their contexts, each with the location of the import.
+    /// The contexts of the documents, each with the location of the import.
     pub(super) contexts: Vec<(ContextSpec, Pointer)>,
-    /// The files that they read.
+    /// The files that the documents read.
     pub(super) sources: Vec<PathBuf>,
     /// The MCP servers, with or without a lock.
     pub(super) servers: Vec<McpSource>,
-    /// Whether an import failed, in which case a name that is not found may be a part of it.
+    /// Whether an import failed, so that it may contain a name that is not found.
     pub(super) incomplete: bool,
 }
 
 impl Imported {
-    /// Returns the tools.
+    /// Returns the imported tools.
     pub(super) fn tools(&self) -> Vec<Tool> {
         self.parts.iter().flat_map(|(part, _)| part.program.all_tools()).cloned().collect()
     }
@@ -323,8 +323,8 @@ impl Imported {
 
 /// Maximum depth of manifests that import one another.
 const MAX_IMPORT_DEPTH: usize = 16;
-/// Maximum number of documents that a manifest imports, directly and indirectly: a few files that each import the
-/// next one twice would become millions.
+/// Maximum number of documents that a manifest imports, directly and indirectly. A few files that each import the
+/// next file twice would become millions.
 const MAX_IMPORTS: usize = 1000;
 
 /// The importing manifests of an import.
@@ -332,12 +332,12 @@ const MAX_IMPORTS: usize = 1000;
 pub(super) struct Importing {
     /// The manifests that import this one, the outermost first.
     pub(super) chain: Vec<Arc<Document>>,
-    /// The number of documents that all of them have imported so far.
+    /// The number of documents that all these manifests have imported so far.
     count: Rc<Cell<usize>>,
 }
 
 impl Importing {
-    /// Counts one more document, or returns why the limit is exceeded.
+    /// Counts another document, or returns the limit that it would exceed.
     pub(super) fn count(&self) -> Result<(), String> {
         if self.chain.len() >= MAX_IMPORT_DEPTH {
             return Err(format!("manifests import each other more than {MAX_IMPORT_DEPTH} deep"));
@@ -349,14 +349,14 @@ impl Importing {
         Ok(())
     }
 
-    /// Returns the importing manifests for an import of this one.
-    pub(super) fn within(&self, manifest: &Arc<Document>) -> Importing {
+    /// Returns the importing manifests for the imports of a manifest.
+    pub(super) fn extended_by(&self, manifest: &Arc<Document>) -> Importing {
         let chain = self.chain.iter().chain([manifest]).map(Arc::clone).collect();
         Importing { chain, count: Rc::clone(&self.count) }
     }
 }
 
-/// Describes a value of the wrong type: `the number 5`.
+/// Describes a value of an unexpected type: `the number 5`.
 pub(super) fn kind_of(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -372,11 +372,11 @@ pub(super) fn kind_of(value: &Value) -> String {
 }
 
 /// Returns the name of a location in a message: a key, or an item of an array.
-fn named(pointer: &Pointer) -> String {
+fn location_name(pointer: &Pointer) -> String {
     let name = pointer.last().unwrap_or_default();
-    let of_list = pointer.parent().and_then(|list| Some(list.last()?.into_owned()));
-    match (name.parse::<usize>(), of_list) {
-        (Ok(index), Some(list)) => format!("item {} of `{list}`", index + 1),
+    let array_name = pointer.parent().and_then(|array| Some(array.last()?.into_owned()));
+    match (name.parse::<usize>(), array_name) {
+        (Ok(index), Some(array)) => format!("item {} of `{array}`", index + 1),
         _ if name.is_empty() => "the manifest".to_owned(),
         _ => format!("`{name}`"),
     }
@@ -386,19 +386,19 @@ fn named(pointer: &Pointer) -> String {
 const MAX_LISTED: usize = 12;
 
 /// Lists names in backticks.
-pub(super) fn listed(names: &[&str]) -> String {
-    let displayed: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
-    let more = names.len().saturating_sub(MAX_LISTED);
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    format!("{}{more}", displayed.join(", "))
+pub(super) fn quoted_list(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
+    let remaining = names.len().saturating_sub(MAX_LISTED);
+    let remaining = if remaining == 0 { String::new() } else { format!(" and {remaining} more") };
+    format!("{}{remaining}", quoted.join(", "))
 }
 
-/// Suggests what an unknown name was probably meant to be, or lists the known names.
-pub(super) fn nearest(name: &str, known: &[&str]) -> String {
+/// Suggests the most similar known name for an unknown name, or lists the known names.
+pub(super) fn suggest_name(name: &str, known: &[&str]) -> String {
     match (suggestion(name, known.iter().copied()), known) {
-        (Some(near), _) => format!("did you mean `{near}`?"),
+        (Some(nearest_name), _) => format!("did you mean `{nearest_name}`?"),
         (None, []) => "there is none".to_owned(),
-        (None, [only]) => format!("there is only `{only}`"),
-        (None, _) => format!("there are {}", listed(known)),
+        (None, [name]) => format!("there is only `{name}`"),
+        (None, _) => format!("there are {}", quoted_list(known)),
     }
 }

@@ -2,32 +2,32 @@
 //!
 //! The reader reports any other key, and a test compares these tables with `specs/manifest.schema.json`.
 
-/// The keys of one kind of object.
+/// The keys of a kind of object.
 #[derive(Debug)]
 pub(super) struct Keys {
-    /// The noun for such an object in a message: `a tool`.
+    /// The noun for the object in a message: `a tool`.
     pub(super) what: &'static str,
     /// The keys, in groups.
     pub(super) groups: &'static [&'static [&'static str]],
 }
 
 impl Keys {
-    /// Returns the keys.
+    /// Returns all keys.
     pub(super) fn names(&self) -> Vec<&'static str> {
         self.groups.concat()
     }
 
-    /// Returns the help for a key that a tool does not have, but that a user would expect there.
+    /// Returns the help for a key that a user may expect in a tool, but that belongs elsewhere.
     pub(super) fn hint(&self, key: &str) -> Option<String> {
         if self.what != TOOL.what {
             return None;
         }
-        let inner = [("command", COMMAND), ("http", HTTP), ("complete", COMPLETE), ("agent", AGENT)];
-        let of = |(_, keys): &&(&str, Keys)| keys.names().contains(&key);
+        let plans = [("command", COMMAND), ("http", HTTP), ("complete", COMPLETE), ("agent", AGENT)];
+        let has_key = |(_, keys): &&(&str, Keys)| keys.names().contains(&key);
         Some(match key {
             "name" => "the key of a tool under `tools` is its name".to_owned(),
             "blocking" | "crate" => format!("`{key}` is for functions written in Rust; leave it out"),
-            _ => format!("move it to `{}`", inner.iter().find(of)?.0),
+            _ => format!("move it to `{}`", plans.iter().find(has_key)?.0),
         })
     }
 }
@@ -36,7 +36,7 @@ impl Keys {
 pub(super) const KINDS: &[&str] = &["command", "http", "function", "compose", "complete", "effect", "agent"];
 
 /// The attributes of a tool that a file may set for all its tools.
-const SHARED: &[&str] = &[
+const SHARED_ATTRIBUTES: &[&str] = &[
     "category",
     "scopes",
     "timeout",
@@ -59,15 +59,15 @@ const SHARED: &[&str] = &[
     "deprecated",
 ];
 
-/// The keys about checks of a tool.
-const CHECKS: &[&str] = &["undocumented", "dialects"];
+/// The keys for checks of a tool.
+const CHECK_ATTRIBUTES: &[&str] = &["undocumented", "dialects"];
 
-/// The attributes of one tool.
-const OWN: &[&str] =
+/// The attributes that each tool sets itself.
+const TOOL_ATTRIBUTES: &[&str] =
     &["label", "returns", "use_for", "doc_override", "examples", "exactly_one", "at_most_one"];
 
-/// The attributes that a reader looks for first.
-const FIRST: &[&str] = &["description", "parameters", "input", "output"];
+/// The main attributes of a tool.
+const MAIN_ATTRIBUTES: &[&str] = &["description", "parameters", "input", "output"];
 
 const REQUEST: &[&str] = &["method", "url", "query", "headers", "body", "form", "text", "auth"];
 
@@ -91,10 +91,15 @@ pub(super) const TOP: Keys = Keys {
         "contexts",
     ]],
 };
-pub(super) const DEFAULTS: Keys = Keys { what: "`defaults`", groups: &[SHARED, CHECKS] };
-pub(super) const TOOL: Keys = Keys { what: "a tool", groups: &[FIRST, KINDS, OWN, SHARED, CHECKS] };
-pub(super) const ENDPOINT: Keys =
-    Keys { what: "an endpoint", groups: &[&["name"], REQUEST, FIRST, OWN, SHARED, CHECKS] };
+pub(super) const DEFAULTS: Keys = Keys { what: "`defaults`", groups: &[SHARED_ATTRIBUTES, CHECK_ATTRIBUTES] };
+pub(super) const TOOL: Keys = Keys {
+    what: "a tool",
+    groups: &[MAIN_ATTRIBUTES, KINDS, TOOL_ATTRIBUTES, SHARED_ATTRIBUTES, CHECK_ATTRIBUTES],
+};
+pub(super) const ENDPOINT: Keys = Keys {
+    what: "an endpoint",
+    groups: &[&["name"], REQUEST, MAIN_ATTRIBUTES, TOOL_ATTRIBUTES, SHARED_ATTRIBUTES, CHECK_ATTRIBUTES],
+};
 pub(super) const EXAMPLE: Keys = Keys { what: "an example", groups: &[&["summary", "arguments"]] };
 pub(super) const REQUIREMENT: Keys = Keys {
     what: "a requirement",
@@ -163,7 +168,8 @@ pub(super) const MCP: Keys = Keys {
         &["concurrency", "idle", "total"],
     ],
 };
-pub(super) const OVERRIDE: Keys = Keys { what: "an override", groups: &[&["description"], OWN, SHARED] };
+pub(super) const OVERRIDE: Keys =
+    Keys { what: "an override", groups: &[&["description"], TOOL_ATTRIBUTES, SHARED_ATTRIBUTES] };
 pub(super) const LINTS: Keys = Keys { what: "`lints`", groups: &[&["allow", "warn", "deny"]] };
 pub(super) const TOKEN_BUDGET: Keys =
     Keys { what: "`token_budget`", groups: &[&["total", "tool", "dialect"]] };

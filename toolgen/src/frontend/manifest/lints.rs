@@ -3,7 +3,7 @@
 use toolgen_core::schema::dialect::Dialect;
 
 use super::codes;
-use super::context::{Context, nearest};
+use super::context::{Context, suggest_name};
 use super::keys;
 use super::node::Node;
 use crate::problem::{Level, Levels};
@@ -11,13 +11,13 @@ use crate::source::Pointer;
 use crate::tool::TokenBudget;
 
 impl<'a> Context<'a> {
-    /// Reads `deny_losses`: the dialects that must express tools completely.
+    /// Reads `deny_losses`: the dialects that must express tools without losses.
     pub(super) fn denied_losses(&mut self, top: &Node<'a>) -> Vec<String> {
-        let named = self.texts(top, "deny_losses").unwrap_or_default();
-        named
+        let names = self.texts(top, "deny_losses").unwrap_or_default();
+        names
             .into_iter()
-            .filter_map(|(name, at)| self.dialect(name, &at))
-            .map(|known| known.name.to_owned())
+            .filter_map(|(name, pointer)| self.dialect(name, &pointer))
+            .map(|dialect| dialect.name.to_owned())
             .collect()
     }
 
@@ -34,15 +34,21 @@ impl<'a> Context<'a> {
         Some(TokenBudget { total, tool, dialect })
     }
 
-    /// Returns the dialect with a name, in which `_` is accepted for `-`. An unknown one is reported.
-    pub(super) fn dialect(&mut self, name: &str, at: &Pointer) -> Option<&'static Dialect> {
-        let found = Dialect::by_name(&name.replace('_', "-"));
-        if found.is_none() {
-            let known: Vec<String> = Dialect::ALL.iter().map(|known| known.name.replace('-', "_")).collect();
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            self.report(codes::CHOICE, at, format!("there is no dialect `{name}`"), nearest(name, &known));
+    /// Returns the dialect with a name, in which `_` may replace `-`. Reports an unknown dialect.
+    pub(super) fn dialect(&mut self, name: &str, pointer: &Pointer) -> Option<&'static Dialect> {
+        let dialect = Dialect::by_name(&name.replace('_', "-"));
+        if dialect.is_none() {
+            let names: Vec<String> =
+                Dialect::ALL.iter().map(|dialect| dialect.name.replace('-', "_")).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            self.report(
+                codes::CHOICE,
+                pointer,
+                format!("there is no dialect `{name}`"),
+                suggest_name(name, &names),
+            );
         }
-        found
+        dialect
     }
 
     /// Reads `lints`: the codes that are allowed, reported as warnings and denied.

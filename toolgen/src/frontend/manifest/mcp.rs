@@ -1,4 +1,4 @@
-//! MCP servers that a manifest imports: `imports: - mcp: {…}`.
+//! Imports MCP servers: `imports: - mcp: {…}`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,16 +22,16 @@ impl<'a> Context<'a> {
     pub(super) fn import_mcp(&mut self, node: &Node<'a>) {
         let errors = self.errors;
         self.object(node, &keys::IMPORT_MCP);
-        let Some(given) = node.get("mcp") else { return };
-        if !self.object(&given, &keys::MCP) {
+        let Some(mcp) = node.get("mcp") else { return };
+        if !self.object(&mcp, &keys::MCP) {
             return;
         }
         let options = self.import_options(node);
-        let server = self.mcp_server(&given);
-        let lock = self.required(&given, "lock", "an MCP server", "write `lock: shop.lock.json`");
+        let server = self.mcp_server(&mcp);
+        let lock = self.required(&mcp, "lock", "an MCP server", "write `lock: shop.lock.json`");
         let (Some(server), Some(lock)) = (server, lock) else { return };
         let Some(text) = self.text_of(&lock) else { return };
-        match self.files.place(text, 0) {
+        match self.files.resolve_path(text, 0) {
             Ok((path, _)) => {
                 self.imported.servers.push(McpSource { server: server.clone(), lock: path });
             }
@@ -41,35 +41,37 @@ impl<'a> Context<'a> {
         if self.errors > errors {
             return;
         }
-        let mut found = Problems::new();
-        found.set_source(Arc::clone(&document.source));
-        let locked = mcp::read(&document, &mut found);
-        let program = locked.filter(|locked| self.is_lock_of(locked, &server, &lock.pointer)).map(|locked| {
-            let McpServer { revision, capabilities, .. } = locked.server;
-            let server = McpServer { revision, capabilities, ..server.clone() };
-            mcp::lower(&document, server, &locked.tools, &options, &mut found)
-        });
-        let broken = program.is_none() && found.has_errors();
-        let selects = self.tell_choices(&mut found, &given.pointer);
-        self.problems.append(found);
+        let mut import_problems = Problems::new();
+        import_problems.set_source(Arc::clone(&document.source));
+        let lock_content = mcp::read(&document, &mut import_problems);
+        let program = lock_content
+            .filter(|lock_content| self.is_lock_of(lock_content, &server, &lock.pointer))
+            .map(|lock_content| {
+                let McpServer { revision, capabilities, .. } = lock_content.server;
+                let server = McpServer { revision, capabilities, ..server.clone() };
+                mcp::lower(&document, server, &lock_content.tools, &options, &mut import_problems)
+            });
+        let broken = program.is_none() && import_problems.has_errors();
+        let is_selection_valid = self.report_option_problems(&mut import_problems, &mcp.pointer);
+        self.problems.append(import_problems);
         if broken {
             let message = format!("`{text}` cannot be used as a lock");
             self.report(codes::IMPORT, &lock.pointer, message, "see the problems of the lock");
         }
-        if let Some(program) = program.filter(|_| selects) {
-            self.add_part(node, &server.alias, Some(&server.alias), program, &given.pointer);
+        if let Some(program) = program.filter(|_| is_selection_valid) {
+            self.add_part(node, &server.alias, Some(&server.alias), program, &mcp.pointer);
         }
     }
 
     /// Reads the file of a lock.
-    fn lock_file(&mut self, text: &str, at: &Pointer) -> Option<Arc<Document>> {
-        if let Ok((_, false)) = self.files.place(text, 0) {
+    fn lock_file(&mut self, text: &str, pointer: &Pointer) -> Option<Arc<Document>> {
+        if let Ok((_, false)) = self.files.resolve_path(text, 0) {
             let message = format!("there is no lock `{text}` yet");
             let help = "write it with `cargo toolgen mcp lock MANIFEST`, and review it";
-            self.report(codes::MCP_IMPORT, at, message, help);
+            self.report(codes::MCP_IMPORT, pointer, message, help);
             return None;
         }
-        self.imported_file(text, at)
+        self.imported_file(text, pointer)
     }
 
     /// Reads the connection to a server.
@@ -77,10 +79,10 @@ impl<'a> Context<'a> {
         let errors = self.errors;
         let alias = self.required(node, "alias", "an MCP server", "write `alias: shop`");
         let alias = alias.and_then(|alias| Some((self.text_of(&alias)?, alias.pointer)));
-        if let Some((alias, at)) = alias.as_ref().filter(|(alias, _)| !is_alias(alias)) {
+        if let Some((alias, pointer)) = alias.as_ref().filter(|(alias, _)| !is_alias(alias)) {
             let message = format!("`{alias}` is not a valid alias of a server");
             let help = "use `a` to `z`, digits and `-`, at most 32, and start with a letter";
-            self.report(codes::NAME, at, message, help);
+            self.report(codes::NAME, pointer, message, help);
         }
         let transport = match (node.get("server"), node.get("url")) {
             (Some(_), None) => self.mcp_program(node),
@@ -93,17 +95,17 @@ impl<'a> Context<'a> {
             }
         };
         let concurrency = self.count(node, "concurrency").unwrap_or_default();
-        let mut limit = |key: &str| {
-            let limit = node.get(key)?;
-            self.duration(&limit).map(Duration::from_millis)
+        let mut read_timeout = |key: &str| {
+            let member = node.get(key)?;
+            self.duration(&member).map(Duration::from_millis)
         };
-        let (idle, total) = (limit("idle"), limit("total"));
+        let (idle_timeout, call_timeout) = (read_timeout("idle"), read_timeout("total"));
         (self.errors == errors).then_some(McpServer {
             alias: Text::copy_of(alias.map(|(alias, _)| alias).unwrap_or_default()),
             transport,
             concurrency: u32::try_from(concurrency).unwrap_or(u32::MAX),
-            idle_timeout: idle,
-            call_timeout: total,
+            idle_timeout,
+            call_timeout,
             ..McpServer::EMPTY
         })
     }
@@ -127,7 +129,7 @@ impl<'a> Context<'a> {
                 env.push((Text::copy_of(name), Text::copy_of(value)));
             }
         }
-        let inherit = self.inherited(node);
+        let inherit = self.inherited_variables(node);
         let work_dir = self.text(node, "cwd").map(Text::copy_of).unwrap_or_default();
         McpTransport::Stdio { argv, env: env.into(), inherit, work_dir }
     }
@@ -137,11 +139,11 @@ impl<'a> Context<'a> {
         let url = self.text(node, "url").unwrap_or_default();
         let authority =
             url.split_once("://").map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(rest));
-        let fine = (url.starts_with("https://") || url.starts_with("http://"))
+        let is_valid = (url.starts_with("https://") || url.starts_with("http://"))
             && authority.is_some_and(|authority| !authority.is_empty() && !authority.contains('@'));
-        if let (false, Some(at)) = (fine, node.get("url")) {
+        if let (false, Some(member)) = (is_valid, node.get("url")) {
             let help = "write `https://HOST/PATH`; credentials belong in `bearer` and `headers`";
-            self.report(codes::MCP_IMPORT, &at.pointer, "this is not a URL of a server", help);
+            self.report(codes::MCP_IMPORT, &member.pointer, "this is not a URL of a server", help);
         }
         let mut headers = Vec::new();
         for (name, variable) in self.object_members(node, "headers", "environment variables") {
@@ -151,22 +153,22 @@ impl<'a> Context<'a> {
             }
         }
         let bearer = self.text(node, "bearer").unwrap_or_default();
-        if let Some(at) = node.get("bearer") {
-            self.check_variable(bearer, &at);
+        if let Some(member) = node.get("bearer") {
+            self.check_variable(bearer, &member);
         }
         McpTransport::Http { url: Text::copy_of(url), headers: headers.into(), bearer: Text::copy_of(bearer) }
     }
 
-    /// Reports keys that a server of this kind does not have.
+    /// Reports keys that are invalid for this kind of server.
     fn without(&mut self, node: &Node<'a>, keys: &[&str], kind: &str) {
-        for given in keys.iter().filter_map(|key| node.get(key)) {
-            let message = format!("`{}` is not for {kind}", given.pointer.last().unwrap_or_default());
-            self.report(codes::MCP_IMPORT, &given.pointer, message, "leave it out");
+        for member in keys.iter().filter_map(|key| node.get(key)) {
+            let message = format!("`{}` is not for {kind}", member.pointer.last().unwrap_or_default());
+            self.report(codes::MCP_IMPORT, &member.pointer, message, "leave it out");
         }
     }
 
-    /// Whether a lock was made from this server with this connection. Differences are reported.
-    fn is_lock_of(&mut self, lock: &Lock, server: &McpServer, at: &Pointer) -> bool {
+    /// Whether a lock was made from this server with this connection. Reports the differences.
+    fn is_lock_of(&mut self, lock: &Lock, server: &McpServer, pointer: &Pointer) -> bool {
         let mut differences = Vec::new();
         if lock.server.alias != server.alias {
             differences.push(format!(
@@ -174,17 +176,18 @@ impl<'a> Context<'a> {
                 lock.server.alias, server.alias
             ));
         }
-        let (locked, given) = (transport(&lock.server.transport), transport(&server.transport));
-        let of = |value: &Value, kind: &str| value.get(kind).and_then(Value::as_object).cloned();
+        let (lock_transport, manifest_transport) =
+            (transport(&lock.server.transport), transport(&server.transport));
+        let transport_of = |value: &Value, kind: &str| value.get(kind).and_then(Value::as_object).cloned();
         for kind in ["stdio", "http"] {
-            match (of(&locked, kind), of(&given, kind)) {
-                (Some(locked), Some(given)) => {
+            match (transport_of(&lock_transport, kind), transport_of(&manifest_transport, kind)) {
+                (Some(locked), Some(declared)) => {
                     for key in ["argv", "env", "work_dir", "url", "headers", "bearer"] {
-                        if locked.get(key) != given.get(key) {
-                            let displayed =
+                        if locked.get(key) != declared.get(key) {
+                            let display =
                                 |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
-                            let (locked, given) = (displayed(locked.get(key)), displayed(given.get(key)));
-                            differences.push(format!("`{key}` is {locked} in the lock, and {given} here"));
+                            let (locked, declared) = (display(locked.get(key)), display(declared.get(key)));
+                            differences.push(format!("`{key}` is {locked} in the lock, and {declared} here"));
                         }
                     }
                 }
@@ -196,7 +199,7 @@ impl<'a> Context<'a> {
         }
         for message in &differences {
             let help = "lock the server again with `cargo toolgen mcp lock MANIFEST`, and review the changes";
-            self.report(codes::MCP_IMPORT, at, message.clone(), help);
+            self.report(codes::MCP_IMPORT, pointer, message.clone(), help);
         }
         differences.is_empty()
     }

@@ -7,9 +7,9 @@ use crate::source::Pointer;
 /// A value of the manifest and its location.
 #[derive(Clone, Debug)]
 pub(super) struct Node<'a> {
-    /// The value.
+    /// The JSON value.
     pub(super) value: &'a Value,
-    /// Its location.
+    /// The location of the value.
     pub(super) pointer: Pointer,
 }
 
@@ -18,7 +18,7 @@ impl<'a> Node<'a> {
         Node { value, pointer }
     }
 
-    /// Returns the member of this key, even if it is `null`.
+    /// Returns the member with this key, even if it is `null`.
     pub(super) fn get(&self, key: &str) -> Option<Node<'a>> {
         let value = self.value.as_object()?.get(key)?;
         Some(Node { value, pointer: self.pointer.child(key) })

@@ -6,7 +6,7 @@ use toolgen_core::schema::shape::{Extra, Field, Kind, ObjectRules};
 use toolgen_core::{Def, List, Schema, Shape, Text};
 
 use super::codes;
-use super::context::{Context, SchemaPlace};
+use super::context::{Context, SchemaLocation};
 use super::node::Node;
 use super::value_rules;
 
@@ -30,8 +30,8 @@ impl<'a> Context<'a> {
 
     /// Reads `input`: the schema of an object.
     fn whole_input(&mut self, node: &Node<'a>) -> Shape {
-        let mut shape = self.shape(node.value, &SchemaPlace::of(&node.pointer));
-        // The root is always a separate object, so the target of a reference is copied.
+        let mut shape = self.shape(node.value, &SchemaLocation::of(&node.pointer));
+        // The schema of the arguments must be an object itself, so the target of a reference is copied.
         for _ in 0..16 {
             let Kind::Ref(name) = &shape.kind else { break };
             let name = name.clone();
@@ -48,7 +48,7 @@ impl<'a> Context<'a> {
         shape
     }
 
-    /// Reads `parameters`: schemas by the names of arguments.
+    /// Reads `parameters`: schemas by argument name.
     fn parameters(&mut self, node: &Node<'a>) -> Shape {
         if let Some(schema) = node.get("parameters").filter(is_whole_schema) {
             let message = "`parameters` maps names to schemas, but this is one JSON Schema of all arguments";
@@ -70,48 +70,48 @@ impl<'a> Context<'a> {
     }
 
     fn parameter(&mut self, name: &str, node: &Node<'a>) -> Field {
-        let place = SchemaPlace::of(&node.pointer);
+        let location = SchemaLocation::of(&node.pointer);
         let mut field = Field { name: Text::from(name.to_owned()), ..Field::REQUIRED };
         match node.value {
             Value::String(text) => {
-                let Some((schema, optional)) = self.short(text, &place) else {
-                    // The tool is omitted; other errors are reported as if this were correct.
+                let Some((schema, optional)) = self.short_form(text, &location) else {
+                    // The tool is omitted. Other errors are still reported, but no missing description.
                     field.shape.description = Text::from(name.to_owned());
                     return field;
                 };
-                field.shape = self.read_shape(&schema, &place);
+                field.shape = self.read_shape(&schema, &location);
                 field.required = !optional && field.shape.default.is_none();
             }
             Value::Object(members) => {
                 let optional = self.flag(node, "optional").unwrap_or(false);
                 field.aliases = self.aliases(node);
                 let mut schema = members.clone();
-                let own =
+                let is_manifest_key =
                     |key: &str| matches!(key, "optional" | "aliases") || value_rules::KEYS.contains(&key);
-                schema.retain(|key, _| !own(key));
-                field.shape = self.shape(&Value::Object(schema), &place);
-                self.guard(&mut field.shape, node);
+                schema.retain(|key, _| !is_manifest_key(key));
+                field.shape = self.shape(&Value::Object(schema), &location);
+                self.apply_value_rules(&mut field.shape, node);
                 field.required = !optional && field.shape.default.is_none();
             }
             _ => {
                 let help = "write `name: string - What it means.`";
-                self.wrong_kind(node, "a type, or a JSON Schema", help);
+                self.report_wrong_type(node, "a type, or a JSON Schema", help);
                 field.shape.description = Text::from(name.to_owned());
             }
         }
         field
     }
 
-    /// Other names under which an argument is accepted.
+    /// Returns the other accepted names of an argument.
     fn aliases(&mut self, node: &Node<'a>) -> List<Text> {
         let names = self.texts(node, "aliases").unwrap_or_default();
-        for (name, at) in &names {
-            self.check_name(name, at);
+        for (name, pointer) in &names {
+            self.check_name(name, pointer);
         }
         names.into_iter().map(|(name, _)| Text::from(name.to_owned())).collect()
     }
 
-    fn check_name(&mut self, name: &str, at: &Pointer) {
+    fn check_name(&mut self, name: &str, pointer: &Pointer) {
         if !is_portable_key(name) {
             let message = format!("`{name}` is not a valid name of an argument");
             let help = format!(
@@ -119,33 +119,33 @@ impl<'a> Context<'a> {
                  start",
                 portable_key(name)
             );
-            self.report(codes::NAME, at, message, help);
+            self.report(codes::NAME, pointer, message, help);
         }
     }
 
     /// Reads `output`, the schema of the structured result.
     pub(super) fn output(&mut self, node: &Node<'a>) -> Option<Schema> {
         let output = node.get("output")?;
-        Some(self.shape(output.value, &SchemaPlace::of(&output.pointer)).into())
+        Some(self.shape(output.value, &SchemaLocation::of(&output.pointer)).into())
     }
 
-    /// Reports defaults that their own schemas do not allow.
-    pub(super) fn check_defaults(&mut self, shape: &Shape, defs: &List<Def>, at: &Pointer) {
+    /// Reports defaults that do not match their schemas.
+    pub(super) fn check_defaults(&mut self, shape: &Shape, defs: &List<Def>, pointer: &Pointer) {
         if let Some(default) = &shape.default {
             let default = default.to_json();
-            let bare = Shape { default: None, ..shape.clone() };
-            if let Some(problem) = result_problems(&default, &bare, defs).first() {
+            let without_default = Shape { default: None, ..shape.clone() };
+            if let Some(problem) = result_problems(&default, &without_default, defs).first() {
                 let message = format!("the default {default} does not fit: {}", problem.message);
-                self.report(codes::DEFAULT, at, message, "correct the default or the schema");
+                self.report(codes::DEFAULT, pointer, message, "correct the default or the schema");
             }
         }
         for (_, part) in parts(shape) {
-            self.check_defaults(part, defs, at);
+            self.check_defaults(part, defs, pointer);
         }
     }
 }
 
-/// Whether this is the schema of an object, and not arguments that are named `type` and `properties`.
+/// Whether a value is the schema of an object, and not arguments that are named `type` and `properties`.
 fn is_whole_schema(node: &Node<'_>) -> bool {
     let properties = node.value.get("properties").and_then(Value::as_object);
     node.value.get("type").and_then(Value::as_str) == Some("object")

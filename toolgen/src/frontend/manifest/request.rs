@@ -1,12 +1,12 @@
-//! Tools that send an HTTP request.
+//! Compiles tools that send an HTTP request.
 //!
-//! They become the same plan as the operations of an OpenAPI document, run by the same engine. A part of the request
-//! that is one plain placeholder uses that argument. Anything else becomes a separate argument that is derived from
-//! those of the call, with a name that starts with `=`.
+//! Their plan is that of an operation of an OpenAPI document, run by the same engine. A part of the request that is
+//! only a placeholder uses that argument. Any other part becomes a derived argument, which is computed from the
+//! arguments of the call and whose name starts with `=`.
 
 mod auth;
 mod body;
-mod twice;
+mod duplicate_names;
 mod url;
 
 use toolgen_core::spec::Network;
@@ -15,10 +15,10 @@ use toolgen_core::spec::template::{Reference, Root, Template};
 use toolgen_core::spec::{Effects, Files};
 use toolgen_core::{ExecutionPlan, List, Text};
 
-use self::twice::{Named, Sent};
+use self::duplicate_names::{NameKind, SentName};
 use super::calls::Lowered;
 use super::codes;
-use super::context::{Context, nearest};
+use super::context::{Context, suggest_name};
 use super::keys;
 use super::node::Node;
 use super::template::{PlaceholderTarget, Scope};
@@ -37,38 +37,43 @@ struct Request {
     accept: Text,
     /// The media type of a text body, if a header sets it.
     content_type: Option<(String, Pointer)>,
-    /// The names that are sent so far.
-    sent: Vec<Sent>,
+    /// The names that the request already sends.
+    sent_names: Vec<SentName>,
 }
 
 impl<'a> Context<'a> {
     /// Compiles a plan that sends an HTTP request.
     pub(super) fn request(&mut self, draft: &Draft<'a>, scope: &mut Scope) -> Lowered {
-        let node = draft.of_kind.clone();
-        // For an endpoint, the request is the tool's object itself, whose keys were already checked.
+        let node = draft.plan_node.clone();
+        // For an endpoint, the request is the tool's object, whose keys were already checked.
         if node.pointer != draft.node.pointer {
             self.object(&node, &keys::HTTP);
         }
         let method = self.method(&node);
         let effects = Effects { files: Files::None, ..effects_of_method(&method) };
-        let mut takes_all = false;
-        let plan = self.request_plan(draft, &node, method, scope, &mut takes_all);
+        let mut uses_all_arguments = false;
+        let plan = self.request_plan(draft, &node, method, scope, &mut uses_all_arguments);
         let network = plan.as_ref().and_then(|plan| plan.servers.first()).map(|server| {
             let host = server.url.split_once("://").map_or("", |(_, host)| host);
             Network::Hosts(vec![Text::from(host.to_owned())].into())
         });
         let effects = Effects { network: network.unwrap_or(Network::Any), ..effects };
-        Lowered { call: plan.map(ExecutionPlan::Http), effects, takes_all }
+        Lowered { call: plan.map(ExecutionPlan::Http), effects, uses_all_arguments }
     }
 
     fn method(&mut self, node: &Node<'a>) -> String {
-        let body = ["body", "form", "text"].iter().any(|key| node.get(key).is_some());
-        let usual = if body { "POST" } else { "GET" };
-        let Some(given) = self.text(node, "method") else { return usual.to_owned() };
-        let method = given.to_ascii_uppercase();
+        let has_body = ["body", "form", "text"].iter().any(|key| node.get(key).is_some());
+        let default = if has_body { "POST" } else { "GET" };
+        let Some(method_name) = self.text(node, "method") else { return default.to_owned() };
+        let method = method_name.to_ascii_uppercase();
         if !METHODS.contains(&method.as_str()) {
-            let message = format!("`{given}` is not an HTTP method that a tool can use");
-            self.report(codes::METHOD, &node.pointer.child("method"), message, nearest(&method, &METHODS));
+            let message = format!("`{method_name}` is not an HTTP method that a tool can use");
+            self.report(
+                codes::METHOD,
+                &node.pointer.child("method"),
+                message,
+                suggest_name(&method, &METHODS),
+            );
         }
         method
     }
@@ -79,7 +84,7 @@ impl<'a> Context<'a> {
         node: &Node<'a>,
         method: String,
         scope: &mut Scope,
-        takes_all: &mut bool,
+        uses_all_arguments: &mut bool,
     ) -> Option<RequestPlan> {
         let mut request = Request::default();
         let help = "write `url: https://HOST/PATH`";
@@ -92,7 +97,7 @@ impl<'a> Context<'a> {
             self.header(name, &value, &mut request, scope);
         }
         let security = self.auth(node, &mut request);
-        let body = self.body(draft, node, &method, &mut request, scope, takes_all);
+        let body = self.body(draft, node, &method, &mut request, scope, uses_all_arguments);
         let (server, path) = url?;
         Some(RequestPlan {
             method: method.into(),
@@ -105,7 +110,7 @@ impl<'a> Context<'a> {
             accept: request.accept,
             xml_response: None,
             derived: request.derived.into(),
-            // A default of a manifest is a value that its author chose.
+            // The author of a manifest chooses its defaults, so they are sent.
             defaults: true,
             ..RequestPlan::EMPTY
         })
@@ -113,7 +118,7 @@ impl<'a> Context<'a> {
 
     /// Compiles a pair of the query.
     fn query(&mut self, name: &str, node: &Node<'a>, request: &mut Request, scope: &mut Scope) {
-        self.sends(Named::Query, name, &node.pointer, request);
+        self.record_name(NameKind::Query, name, &node.pointer, request);
         let Some(template) = self.value_template(node, scope) else { return };
         match constant_text(&template) {
             Some(text) => request.query.push((Text::from(name.to_owned()), text.into())),
@@ -122,9 +127,9 @@ impl<'a> Context<'a> {
     }
 
     fn header(&mut self, name: &str, node: &Node<'a>, request: &mut Request, scope: &mut Scope) {
-        let fine = !name.is_empty()
+        let is_valid = !name.is_empty()
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte));
-        if !fine {
+        if !is_valid {
             let message = format!("`{name}` is not a valid name of a header");
             self.report(
                 codes::HEADER,
@@ -138,7 +143,7 @@ impl<'a> Context<'a> {
             let message = format!(
                 "the header `{name}` contains a credential, which must not be in a manifest or set by a model"
             );
-            let help = match node.value.as_str().and_then(of_variable) {
+            let help = match node.value.as_str().and_then(credential_variable) {
                 Some((scheme, variable)) => {
                     format!(
                         "write `auth: {{{scheme}: {variable}}}`, which reads it from the environment variable"
@@ -149,16 +154,18 @@ impl<'a> Context<'a> {
             self.report(codes::HEADER, &node.pointer, message, help);
             return;
         }
-        self.sends_header(name, node, request);
+        self.record_header(name, node, request);
         let Some(template) = self.scalar_template(node, scope) else { return };
         let constant = constant_text(&template);
         if constant.as_deref().is_some_and(|text| text.chars().any(char::is_control)) {
             let message = format!("the header `{name}` contains a line break or another control character");
             self.report(codes::HEADER, &node.pointer, message, "write its value on one line");
         }
-        let lower = name.to_ascii_lowercase();
+        let lowercase_name = name.to_ascii_lowercase();
         match (HeaderOwner::of(name), constant) {
-            (Some(HeaderOwner::Media), Some(text)) if lower == "accept" => request.accept = text.into(),
+            (Some(HeaderOwner::Media), Some(text)) if lowercase_name == "accept" => {
+                request.accept = text.into()
+            }
             (Some(HeaderOwner::Media), Some(text)) => {
                 request.content_type = Some((text, node.pointer.clone()));
             }
@@ -176,10 +183,10 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Compiles a value of a query or a form: a string, a number, a boolean, or an array of them.
+    /// Compiles a value of a query or a form: a string, a number, a boolean, or an array of these.
     fn value_template(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Template> {
         if node.value.is_null() {
-            self.wrong_kind(node, "a value", "write `NAME: \"{argument}\"`, or a constant");
+            self.report_wrong_type(node, "a value", "write `NAME: \"{argument}\"`, or a constant");
             return None;
         }
         self.template(node, PlaceholderTarget::Texts, scope)
@@ -198,13 +205,13 @@ impl Request {
         self.parameters.push(Parameter { argument, name: Text::from(name.to_owned()), location, encoding });
     }
 
-    /// Returns the argument that provides the value of a template: one of the call, or a derived one.
+    /// Returns the argument that provides the value of a template: an argument of the call, or a derived argument.
     fn argument(&mut self, location: &str, template: Template) -> Text {
         match template {
             Template::Value(Reference { root: Root::Argument(name), path, .. }) if path.is_empty() => name,
             template => {
                 let mut name = format!("={location}");
-                while self.derived.iter().any(|(taken, _)| *taken == *name) {
+                while self.derived.iter().any(|(used, _)| *used == *name) {
                     name.push('+');
                 }
                 let name = Text::from(name);
@@ -216,14 +223,14 @@ impl Request {
 }
 
 /// Returns the scheme and the variable of a credential in shell syntax: `Bearer ${TOKEN}`.
-fn of_variable(text: &str) -> Option<(&'static str, &str)> {
-    let (scheme, rest) = text.trim().split_once(' ')?;
-    let scheme = ["bearer", "basic"].into_iter().find(|known| scheme.eq_ignore_ascii_case(known))?;
-    let inner = rest.trim().strip_prefix('$')?;
-    let name = inner.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')).unwrap_or(inner);
+fn credential_variable(text: &str) -> Option<(&'static str, &str)> {
+    let (scheme, credential) = text.trim().split_once(' ')?;
+    let scheme = ["bearer", "basic"].into_iter().find(|name| scheme.eq_ignore_ascii_case(name))?;
+    let variable = credential.trim().strip_prefix('$')?;
+    let name = variable.strip_prefix('{').and_then(|variable| variable.strip_suffix('}')).unwrap_or(variable);
     let name = name.strip_prefix("env:").or_else(|| name.strip_prefix("env.")).unwrap_or(name).trim();
-    let legal = |char: char| char.is_ascii_alphanumeric() || char == '_';
-    (!name.is_empty() && name.chars().all(legal)).then_some((scheme, name))
+    let is_legal = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    (!name.is_empty() && name.chars().all(is_legal)).then_some((scheme, name))
 }
 
 /// Returns the string of a constant template.

@@ -1,6 +1,6 @@
 //! Reads the schemas of a manifest: JSON Schema 2020-12, with short forms in any position of a schema.
 //!
-//! A schema is first expanded: short forms become schemas, and references name shapes under `$defs`. The reader of
+//! A schema is first expanded: short forms become schemas, and references refer to shapes under `$defs`. The reader of
 //! JSON Schema does the rest. Expansion keeps the position of members, so the locations of problems stay valid.
 
 mod defs;
@@ -13,28 +13,28 @@ use serde_json::{Map, Value};
 use toolgen_core::Shape;
 use toolgen_core::schema::shape::read::{ReadProblemKind, read};
 
-use self::keywords::Form;
+use self::keywords::ValueKind;
 use super::codes;
-use super::context::{Context, SchemaPlace, nearest};
+use super::context::{Context, SchemaLocation, suggest_name};
 use super::short_schema::{self, Type};
 use crate::problem::Code;
 use crate::source::{Document, Pointer};
 
-/// Maximum depth to which schemas are expanded; the reader's own limit is lower.
+/// Maximum depth to which schemas are expanded; the limit of the reader is lower.
 const MAX_DEPTH: usize = 64;
 
 impl Context<'_> {
     /// Returns the shape of a schema.
-    pub(super) fn shape(&mut self, schema: &Value, place: &SchemaPlace) -> Shape {
-        let written = match schema {
-            Value::String(text) => self.short(text, place).map(|(schema, _)| schema),
-            schema => Some(self.written_out(schema, place, 0)),
+    pub(super) fn shape(&mut self, schema: &Value, schema_location: &SchemaLocation) -> Shape {
+        let expanded = match schema {
+            Value::String(text) => self.short_form(text, schema_location).map(|(schema, _)| schema),
+            schema => Some(self.expand(schema, schema_location, 0)),
         };
-        written.map_or(Shape::ANY, |written| self.read_shape(&written, place))
+        expanded.map_or(Shape::ANY, |expanded| self.read_shape(&expanded, schema_location))
     }
 
     /// Reads an expanded schema.
-    pub(super) fn read_shape(&mut self, schema: &Value, place: &SchemaPlace) -> Shape {
+    pub(super) fn read_shape(&mut self, schema: &Value, schema_location: &SchemaLocation) -> Shape {
         let mut problems = Vec::new();
         let shape = read(schema, &mut problems);
         for problem in problems {
@@ -47,23 +47,26 @@ impl Context<'_> {
                     codes::SCHEMA,
                     "write them in the type that `type` names: put a string that looks like a number in quotes",
                 ),
-                // Already reported when the schema was expanded.
+                // This problem was reported when the schema was expanded.
                 ReadProblemKind::Draft => continue,
                 _ => (codes::SCHEMA, "correct the schema"),
             };
-            let full = format!("{}{}", place.pointer, problem.pointer);
-            let at = SchemaPlace { pointer: Pointer::parse(&full).unwrap_or_default(), ..place.clone() };
-            // The reader ignores invalid parts, but here they are errors of the tool.
+            let full_pointer = format!("{}{}", schema_location.pointer, problem.pointer);
+            let location = SchemaLocation {
+                pointer: Pointer::parse(&full_pointer).unwrap_or_default(),
+                ..schema_location.clone()
+            };
+            // The reader ignores invalid parts, but in a manifest they are errors, so the consequence is removed.
             let message = problem.message.split("; ").next().unwrap_or_default().to_owned();
-            self.report_at(code, &at, message, help);
+            self.report_at(code, &location, message, help);
         }
         shape
     }
 
-    /// Reports a problem in any file, at the nearest location that exists.
-    pub(super) fn report_at(&mut self, code: Code, at: &SchemaPlace, message: String, help: &str) {
-        let Some(document) = self.files.document(at.file) else { return };
-        let mut pointer = at.pointer.clone();
+    /// Reports a problem in any file, at the nearest existing location.
+    pub(super) fn report_at(&mut self, code: Code, location: &SchemaLocation, message: String, help: &str) {
+        let Some(document) = self.files.document(location.file) else { return };
+        let mut pointer = location.pointer.clone();
         while pointer.resolve(&document.root).is_none() {
             let Some(parent) = pointer.parent() else { break };
             pointer = parent;
@@ -73,187 +76,195 @@ impl Context<'_> {
     }
 
     /// Returns the schema of a short form, and whether it makes the value optional.
-    pub(super) fn short(&mut self, text: &str, place: &SchemaPlace) -> Option<(Value, bool)> {
-        const FORM: &str = "write `TYPE`, `TYPE?`, `TYPE = default` or `TYPE - description`, such as `integer? = 10 \
+    pub(super) fn short_form(
+        &mut self,
+        text: &str,
+        schema_location: &SchemaLocation,
+    ) -> Option<(Value, bool)> {
+        const HELP: &str = "write `TYPE`, `TYPE?`, `TYPE = default` or `TYPE - description`, such as `integer? = 10 \
             - Maximum number of rows.`";
-        let short = match short_schema::read(text) {
-            Ok(short) => short,
+        let parsed = match short_schema::read(text) {
+            Ok(parsed) => parsed,
             Err(error) => {
                 let message = format!("`{text}` is not a type: {error}");
-                self.report_at(codes::SHORT_FORM, place, message, FORM);
+                self.report_at(codes::SHORT_FORM, schema_location, message, HELP);
                 return None;
             }
         };
-        let reference = match &short.of {
-            Type::Named(name) => format!("#/$defs/{}", self.named_type(name, place)?),
+        let reference = match &parsed.base_type {
+            Type::Named(name) => format!("#/$defs/{}", self.named_type(name, schema_location)?),
             _ => String::new(),
         };
-        Some((short.to_schema(&reference), short.optional))
+        Some((parsed.to_schema(&reference), parsed.optional))
     }
 
-    /// Returns the name of the shape that a word of a short form refers to.
-    fn named_type(&mut self, word: &str, place: &SchemaPlace) -> Option<String> {
-        let pointer = Pointer::ROOT.child("schemas").child(word);
-        let at = SchemaPlace { file: place.file, pointer: pointer.clone(), whole: pointer };
-        let root = &self.files.document(place.file)?.root;
-        if at.pointer.resolve(root).is_some() {
-            return Some(self.def_of(at));
+    /// Returns the name of the shape that a type name in a short form refers to.
+    fn named_type(&mut self, name: &str, schema_location: &SchemaLocation) -> Option<String> {
+        let pointer = Pointer::ROOT.child("schemas").child(name);
+        let location = SchemaLocation { file: schema_location.file, pointer: pointer.clone(), root: pointer };
+        let root = &self.files.document(schema_location.file)?.root;
+        if location.pointer.resolve(root).is_some() {
+            return Some(self.def_of(location));
         }
         let schemas = root.get("schemas").and_then(Value::as_object);
         let mut known: Vec<&str> = short_schema::TYPES.to_vec();
         known.extend(schemas.into_iter().flat_map(Map::keys).map(String::as_str));
-        let help = match OTHER_NAMES.iter().find(|(other, _)| *other == word.to_lowercase()) {
-            Some((_, name)) => format!("write `{name}`"),
-            None => nearest(word, &known),
+        let help = match FOREIGN_TYPE_NAMES.iter().find(|(alias, _)| *alias == name.to_lowercase()) {
+            Some((_, replacement)) => format!("write `{replacement}`"),
+            None => suggest_name(name, &known),
         };
-        let message = format!("`{word}` is neither a type nor a schema of this file");
-        self.report_at(codes::SHORT_FORM, place, message, &help);
+        let message = format!("`{name}` is neither a type nor a schema of this file");
+        self.report_at(codes::SHORT_FORM, schema_location, message, &help);
         None
     }
 
     /// Returns a schema with its short forms and references expanded.
-    fn written_out(&mut self, schema: &Value, place: &SchemaPlace, depth: usize) -> Value {
+    fn expand(&mut self, schema: &Value, schema_location: &SchemaLocation, depth: usize) -> Value {
         let members = match schema {
             Value::String(text) => {
-                let short = self.short(text, place);
-                if let Some((_, true)) = short {
+                let parsed_short = self.short_form(text, schema_location);
+                if let Some((_, true)) = parsed_short {
                     let message = "`?` makes an argument or a property optional, but this is neither";
-                    self.report_at(codes::SHORT_FORM, place, message.to_owned(), "remove the `?`");
+                    self.report_at(codes::SHORT_FORM, schema_location, message.to_owned(), "remove the `?`");
                 }
-                return short.map_or(Value::Bool(true), |(schema, _)| schema);
+                return parsed_short.map_or(Value::Bool(true), |(schema, _)| schema);
             }
             Value::Object(members) if depth < MAX_DEPTH => members,
             Value::Null => {
                 let message = "there is no schema".to_owned();
-                self.report_at(codes::SCHEMA, place, message, "write a type, or `any`");
+                self.report_at(codes::SCHEMA, schema_location, message, "write a type, or `any`");
                 return Value::Bool(true);
             }
             other => return other.clone(),
         };
-        self.check_required(members, place);
-        self.check_numbers(members, place);
-        let mut written = Map::new();
+        self.check_required(members, schema_location);
+        self.check_numbers(members, schema_location);
+        let mut expanded = Map::new();
         let mut required: Vec<Value> = Vec::new();
         for (key, value) in members {
-            let at = place.child(key);
+            let location = schema_location.child(key);
             if value.is_null() && !matches!(key.as_str(), "default" | "const") {
                 let help = match key.as_str() {
                     "type" => "write `'null'` in quotes for the type of null",
                     _ => "set a value, or remove it",
                 };
-                self.report_at(codes::SCHEMA, &at, format!("`{key}` has no value"), help);
+                self.report_at(codes::SCHEMA, &location, format!("`{key}` has no value"), help);
                 continue;
             }
-            let value = match keywords::form(key) {
-                Some(Form::Schema) => self.inner(value, &at, depth),
-                Some(Form::Schemas) => self.schemas_of(value, &at, depth),
-                Some(Form::Named) => self.members(key, value, &at, depth, &mut required),
-                Some(Form::Reference) => match self.schema_reference(value, &at) {
+            let value = match keywords::value_kind(key) {
+                Some(ValueKind::Schema) => self.expand_nested(value, &location, depth),
+                Some(ValueKind::Schemas) => self.expand_array(value, &location, depth),
+                Some(ValueKind::Named) => self.expand_members(key, value, &location, depth, &mut required),
+                Some(ValueKind::Reference) => match self.schema_reference(value, &location) {
                     Some(reference) => reference.into(),
                     None => continue,
                 },
-                Some(Form::Value) => value.clone(),
+                Some(ValueKind::Value) => value.clone(),
                 None => {
-                    self.unknown_keyword(key, &at);
+                    self.unknown_keyword(key, &location);
                     continue;
                 }
             };
-            written.insert(key.clone(), value);
+            expanded.insert(key.clone(), value);
         }
         if !required.is_empty() {
-            if let Some(Value::Array(listed)) = written.get("required") {
-                required.retain(|name| !listed.contains(name));
-                required.splice(0..0, listed.iter().cloned());
+            if let Some(Value::Array(declared)) = expanded.get("required") {
+                required.retain(|name| !declared.contains(name));
+                required.splice(0..0, declared.iter().cloned());
             }
-            written.insert("required".to_owned(), required.into());
+            expanded.insert("required".to_owned(), required.into());
         }
-        Value::Object(written)
+        Value::Object(expanded)
     }
 
-    /// Reports names in `required` that the schema does not have. In a schema that is composed of others, they may be
-    /// in the others.
-    fn check_required(&mut self, schema: &Map<String, Value>, place: &SchemaPlace) {
-        const PARTS: [&str; 6] = ["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties"];
+    /// Reports names in `required` that are not properties of the schema. In a composed schema, they may be properties
+    /// of its parts.
+    fn check_required(&mut self, schema: &Map<String, Value>, schema_location: &SchemaLocation) {
+        const COMPOSITION_KEYWORDS: [&str; 6] =
+            ["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties"];
         let Some(required) = schema.get("required").filter(|required| !required.is_null()) else { return };
-        let at = place.child("required");
+        let location = schema_location.child("required");
         let Some(names) = required.as_array().filter(|names| names.iter().all(Value::is_string)) else {
             let message = "`required` must be an array of names".to_owned();
             let help = "list the required properties; for an argument, use `optional: true` instead";
-            return self.report_at(codes::SCHEMA, &at, message, help);
+            return self.report_at(codes::SCHEMA, &location, message, help);
         };
         let properties = schema.get("properties").and_then(Value::as_object);
-        let Some(properties) = properties.filter(|_| !PARTS.iter().any(|part| schema.contains_key(*part)))
+        let Some(properties) =
+            properties.filter(|_| !COMPOSITION_KEYWORDS.iter().any(|part| schema.contains_key(*part)))
         else {
             return;
         };
         let known: Vec<&str> = properties.keys().map(String::as_str).collect();
         for name in names.iter().filter_map(Value::as_str).filter(|name| !properties.contains_key(*name)) {
             let message = format!("`required` names `{name}`, which is not a property");
-            self.report_at(codes::SCHEMA, &at, message, &nearest(name, &known));
+            self.report_at(codes::SCHEMA, &location, message, &suggest_name(name, &known));
         }
     }
 
-    /// Reports enumerated numbers in a schema without a type that print differently from their source: `010` was
+    /// Reports numbers in a schema without a type whose source text differs from the printed number: `010` was
     /// probably meant as a string.
-    fn check_numbers(&mut self, schema: &Map<String, Value>, place: &SchemaPlace) {
+    fn check_numbers(&mut self, schema: &Map<String, Value>, schema_location: &SchemaLocation) {
         if schema.contains_key("type") {
             return;
         }
-        let mut numbers: Vec<(SchemaPlace, &Value)> = Vec::new();
+        let mut numbers: Vec<(SchemaLocation, &Value)> = Vec::new();
         for key in ["const", "default", "enum", "examples"] {
-            let at = place.child(key);
+            let location = schema_location.child(key);
             match schema.get(key) {
                 Some(Value::Array(items)) => {
                     let items = items.iter().enumerate();
-                    numbers.extend(items.map(|(index, item)| (at.child(&index.to_string()), item)));
+                    numbers.extend(items.map(|(index, item)| (location.child(&index.to_string()), item)));
                 }
-                Some(value) => numbers.push((at, value)),
+                Some(value) => numbers.push((location, value)),
                 None => {}
             }
         }
-        for (at, value) in numbers.into_iter().filter(|(_, value)| value.is_number()) {
-            let document = self.files.document(at.file);
-            let written = document.and_then(|document| Some(document.text_at(&at.pointer)?.into_owned()));
+        for (location, value) in numbers.into_iter().filter(|(_, value)| value.is_number()) {
+            let document = self.files.document(location.file);
+            let source_text =
+                document.and_then(|document| Some(document.text_at(&location.pointer)?.into_owned()));
             let printed = value.to_string();
-            if let Some(written) = written.filter(|written| *written != printed) {
-                let message = format!("`{written}` is read as the number {value}");
+            if let Some(source_text) = source_text.filter(|source_text| *source_text != printed) {
+                let message = format!("`{source_text}` is read as the number {value}");
                 let help = format!("put it in quotes if you mean the string, or write `{value}`");
-                self.report_at(codes::SCHEMA, &at, message, &help);
+                self.report_at(codes::SCHEMA, &location, message, &help);
             }
         }
     }
 
-    /// Expands a schema under a keyword, which may be an array of schemas for `items` of earlier drafts.
-    fn inner(&mut self, value: &Value, at: &SchemaPlace, depth: usize) -> Value {
+    /// Expands the schema of a keyword. It may be an array of schemas, as for `items` in earlier drafts.
+    fn expand_nested(&mut self, value: &Value, location: &SchemaLocation, depth: usize) -> Value {
         match value {
-            Value::Array(_) => self.schemas_of(value, at, depth),
-            value => self.written_out(value, at, depth + 1),
+            Value::Array(_) => self.expand_array(value, location, depth),
+            value => self.expand(value, location, depth + 1),
         }
     }
 
-    fn schemas_of(&mut self, value: &Value, at: &SchemaPlace, depth: usize) -> Value {
+    fn expand_array(&mut self, value: &Value, location: &SchemaLocation, depth: usize) -> Value {
         let Value::Array(items) = value else { return value.clone() };
-        let item =
-            |(index, item): (usize, &Value)| self.written_out(item, &at.child(&index.to_string()), depth + 1);
+        let item = |(index, item): (usize, &Value)| {
+            self.expand(item, &location.child(&index.to_string()), depth + 1)
+        };
         items.iter().enumerate().map(item).collect()
     }
 
-    /// Expands schemas by names. Properties in short form are required by default.
-    fn members(
+    /// Expands an object of schemas. Properties in short form are required by default.
+    fn expand_members(
         &mut self,
         keyword: &str,
         value: &Value,
-        at: &SchemaPlace,
+        location: &SchemaLocation,
         depth: usize,
         required: &mut Vec<Value>,
     ) -> Value {
         let Value::Object(members) = value else { return value.clone() };
-        let mut written = Map::new();
+        let mut expanded = Map::new();
         for (name, schema) in members {
-            let at = at.child(name);
+            let location = location.child(name);
             let schema = match schema {
                 Value::String(text) if keyword == "properties" => {
-                    let Some((schema, optional)) = self.short(text, &at) else { continue };
+                    let Some((schema, optional)) = self.short_form(text, &location) else { continue };
                     if !optional && schema.get("default").is_none() {
                         required.push(name.clone().into());
                     }
@@ -261,25 +272,25 @@ impl Context<'_> {
                 }
                 // `dependencies` may list keys instead.
                 Value::Array(_) => schema.clone(),
-                schema => self.written_out(schema, &at, depth + 1),
+                schema => self.expand(schema, &location, depth + 1),
             };
-            written.insert(name.clone(), schema);
+            expanded.insert(name.clone(), schema);
         }
-        Value::Object(written)
+        Value::Object(expanded)
     }
 
-    /// Reports an unknown keyword of JSON Schema, in manifests. Other files may have keywords for other readers.
-    fn unknown_keyword(&mut self, key: &str, at: &SchemaPlace) {
+    /// Reports an unknown keyword of JSON Schema in a manifest. Other files may have keywords for other tools.
+    fn unknown_keyword(&mut self, key: &str, location: &SchemaLocation) {
         let is_manifest = |document: &Arc<Document>| document.root.get("toolgen").is_some();
-        if self.files.document(at.file).is_some_and(is_manifest) {
+        if self.files.document(location.file).is_some_and(is_manifest) {
             let message = format!("a schema has no keyword `{key}`");
-            self.report_at(codes::UNKNOWN_KEY, at, message, &nearest(key, &keywords::names()));
+            self.report_at(codes::UNKNOWN_KEY, location, message, &suggest_name(key, &keywords::names()));
         }
     }
 }
 
 /// Names of types in other languages.
-const OTHER_NAMES: [(&str, &str); 17] = [
+const FOREIGN_TYPE_NAMES: [(&str, &str); 17] = [
     ("str", "string"),
     ("text", "string"),
     ("int", "integer"),

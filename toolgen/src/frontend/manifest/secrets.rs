@@ -1,5 +1,5 @@
-//! The locations where a manifest names the variables of credentials. Another value there may be the credential
-//! itself, which no problem repeats.
+//! The locations where a manifest names the variables of credentials. Another value at such a location may be the
+//! credential itself, so problems do not repeat it.
 
 use serde_json::Value;
 
@@ -9,21 +9,21 @@ use crate::source::Pointer;
 const REDACTED: &str = "…";
 
 /// Whether a location may contain a credential by accident.
-pub(super) fn may_stand_at(pointer: &Pointer, given: Option<&Value>) -> bool {
-    if given.and_then(Value::as_str).is_some_and(has_user) {
+pub(super) fn may_stand_at(pointer: &Pointer, value: Option<&Value>) -> bool {
+    if value.and_then(Value::as_str).is_some_and(has_user) {
         return true;
     }
-    let parts: Vec<&str> = pointer.as_str().split('/').skip(1).collect();
-    let of_import = |part: &&str| ["auth", "bearer", "headers", "credentials"].contains(part);
-    match parts.as_slice() {
+    let tokens: Vec<&str> = pointer.as_str().split('/').skip(1).collect();
+    let is_credential_key = |part: &&str| ["auth", "bearer", "headers", "credentials"].contains(part);
+    match tokens.as_slice() {
         ["tools", _, "http", "auth", ..] => true,
         ["tools", _, "http", "headers", name, ..] => is_credential(name),
-        ["imports", rest @ ..] => rest.iter().any(of_import),
+        ["imports", after @ ..] => after.iter().any(is_credential_key),
         _ => false,
     }
 }
 
-/// Whether a URL has a user, possibly with a password.
+/// Whether a URL contains a user name, possibly with a password.
 fn has_user(text: &str) -> bool {
     let authority =
         text.split_once("://").map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(rest));
@@ -36,20 +36,20 @@ fn is_credential(header: &str) -> bool {
     ["auth", "cookie", "token", "key", "secret", "password"].iter().any(|word| name.contains(word))
 }
 
-/// Returns a message and a help that do not repeat the value.
-pub(super) fn redact(mut message: String, mut help: String, given: Option<&Value>) -> (String, String) {
-    let Some(Value::String(text)) = given else { return (message, help) };
-    let displayed = serde_json::to_string(text).unwrap_or_default();
-    let mut hidden = false;
-    for reply in [&mut message, &mut help] {
-        for (form, instead) in
-            [(displayed.clone(), format!("\"{REDACTED}\"")), (format!("`{text}`"), format!("`{REDACTED}`"))]
+/// Removes the value at the location from a message and a help.
+pub(super) fn redact(mut message: String, mut help: String, value: Option<&Value>) -> (String, String) {
+    let Some(Value::String(text)) = value else { return (message, help) };
+    let json = serde_json::to_string(text).unwrap_or_default();
+    let mut is_redacted = false;
+    for output in [&mut message, &mut help] {
+        for (occurrence, replacement) in
+            [(json.clone(), format!("\"{REDACTED}\"")), (format!("`{text}`"), format!("`{REDACTED}`"))]
         {
-            hidden |= reply.contains(&form);
-            *reply = reply.replace(&form, &instead);
+            is_redacted |= output.contains(&occurrence);
+            *output = output.replace(&occurrence, &replacement);
         }
     }
-    if hidden {
+    if is_redacted {
         help.push_str("; the value may be a secret, so it is not repeated");
     }
     (message, help)

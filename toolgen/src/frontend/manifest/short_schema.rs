@@ -7,15 +7,15 @@ use serde_json::{Map, Value, json};
 
 /// A parsed short form.
 #[derive(Debug, PartialEq)]
-pub(super) struct Short<'t> {
+pub(super) struct ShortSchema<'t> {
     /// The innermost type.
-    pub(super) of: Type<'t>,
+    pub(super) base_type: Type<'t>,
     /// The number of enclosing arrays.
-    pub(super) lists: usize,
-    /// Whether it is optional: there is a `?`.
+    pub(super) array_depth: usize,
+    /// Whether the type has a `?`, so that the value is optional.
     pub(super) optional: bool,
     pub(super) default: Option<Value>,
-    /// Empty if there is none.
+    /// The description; empty if there is none.
     pub(super) description: &'t str,
 }
 
@@ -26,85 +26,94 @@ pub(super) enum Type<'t> {
     Simple(&'t str),
     /// One of these values.
     Enum(Vec<Value>),
-    /// Any other word: the name of a schema.
+    /// Any other name: a schema.
     Named(&'t str),
 }
 
-/// The types of the short form that are words.
+/// The simple types of the short form.
 pub(super) const TYPES: [&str; 6] = ["string", "integer", "number", "boolean", "object", "any"];
 
-/// Maximum number of arrays around a type; schemas that are nested much deeper cannot be read.
-const MAX_LISTS: usize = 16;
+/// Maximum nesting of arrays in a short form; schemas that are nested much deeper cannot be read.
+const MAX_ARRAY_DEPTH: usize = 16;
 
 /// Parses a short form.
 ///
 /// # Errors
 ///
 /// Returns the part that cannot be parsed.
-pub(super) fn read(text: &str) -> Result<Short<'_>, String> {
+pub(super) fn read(text: &str) -> Result<ShortSchema<'_>, String> {
     let text = text.trim();
     if text.is_empty() {
         return Err("it is empty".to_owned());
     }
-    let (of, rest) = type_of(text)?;
-    let mut rest = rest;
-    let mut lists = 0;
-    while let Some(after) = rest.strip_prefix("[]") {
-        lists += 1;
-        rest = after;
+    let (base_type, remaining) = type_of(text)?;
+    let mut remaining = remaining;
+    let mut array_depth = 0;
+    while let Some(after) = remaining.strip_prefix("[]") {
+        array_depth += 1;
+        remaining = after;
     }
-    if lists > MAX_LISTS {
-        return Err(format!("it is nested in {lists} lists, more than the limit of {MAX_LISTS}"));
+    if array_depth > MAX_ARRAY_DEPTH {
+        return Err(format!(
+            "it is nested in {array_depth} arrays, more than the limit of {MAX_ARRAY_DEPTH}"
+        ));
     }
-    let (optional, rest) = rest.strip_prefix('?').map_or((false, rest), |after| (true, after));
-    let rest = rest.trim_start();
-    let (default, rest) = match rest.strip_prefix('=') {
+    let (optional, remaining) = remaining.strip_prefix('?').map_or((false, remaining), |after| (true, after));
+    let remaining = remaining.trim_start();
+    let (default, remaining) = match remaining.strip_prefix('=') {
         Some(after) => {
-            let (value, rest) = default_of(after.trim_start(), &of, lists)?;
-            (Some(value), rest)
+            let (value, remaining) = default_of(after.trim_start(), &base_type, array_depth)?;
+            (Some(value), remaining)
         }
-        None => (None, rest),
+        None => (None, remaining),
     };
-    let rest = rest.trim();
-    let description = match rest.strip_prefix('-').filter(|after| after.is_empty() || after.starts_with(' '))
-    {
-        Some(after) => after.trim(),
-        None if rest.is_empty() => "",
-        None => return Err(format!("`{rest}` is unexpected after the type")),
-    };
-    Ok(Short { of, lists, optional, default, description })
+    let remaining = remaining.trim();
+    let description =
+        match remaining.strip_prefix('-').filter(|after| after.is_empty() || after.starts_with(' ')) {
+            Some(after) => after.trim(),
+            None if remaining.is_empty() => "",
+            None => return Err(format!("`{remaining}` is unexpected after the type")),
+        };
+    Ok(ShortSchema { base_type, array_depth, optional, default, description })
 }
 
 fn type_of(text: &str) -> Result<(Type<'_>, &str), String> {
     let end =
         text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-'))).unwrap_or(text.len());
-    let (word, rest) = text.split_at(end);
+    let (word, remaining) = text.split_at(end);
     if word.is_empty() || word == "-" {
         return Err("it does not start with a type".to_owned());
     }
     if word != "enum" {
-        let of = TYPES.iter().find(|known| **known == word).map_or(Type::Named(word), |_| Type::Simple(word));
-        return Ok((of, rest));
+        let base_type = TYPES
+            .iter()
+            .find(|type_name| **type_name == word)
+            .map_or(Type::Named(word), |_| Type::Simple(word));
+        return Ok((base_type, remaining));
     }
-    let inside = rest.strip_prefix('(').and_then(|inside| inside.split_once(')'));
-    let (inside, rest) = inside.ok_or("`enum` lists its values in parentheses")?;
-    let values: Vec<&str> = inside.split(',').map(str::trim).collect();
+    let values_text = remaining.strip_prefix('(').and_then(|values_text| values_text.split_once(')'));
+    let (values_text, remaining) = values_text.ok_or("`enum` lists its values in parentheses")?;
+    let values: Vec<&str> = values_text.split(',').map(str::trim).collect();
     if values.iter().any(|value| value.is_empty()) {
         return Err("a value of `enum` is empty".to_owned());
     }
-    Ok((Type::Enum(values.into_iter().map(word_or_json).collect()), rest))
+    Ok((Type::Enum(values.into_iter().map(word_or_json).collect()), remaining))
 }
 
 /// Parses a number or a quoted string as JSON, and anything else as a string.
-fn word_or_json(word: &str) -> Value {
-    match serde_json::from_str(word) {
+fn word_or_json(token: &str) -> Value {
+    match serde_json::from_str(token) {
         Ok(value @ (Value::Number(_) | Value::String(_))) => value,
-        _ => word.into(),
+        _ => token.into(),
     }
 }
 
-/// Parses a default, which ends before a description.
-fn default_of<'t>(text: &'t str, of: &Type<'_>, lists: usize) -> Result<(Value, &'t str), String> {
+/// Parses a default and returns it with the remaining text. The default ends before a description.
+fn default_of<'t>(
+    text: &'t str,
+    base_type: &Type<'_>,
+    array_depth: usize,
+) -> Result<(Value, &'t str), String> {
     if text.starts_with(['"', '[', '{']) {
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
         return match values.next() {
@@ -112,30 +121,30 @@ fn default_of<'t>(text: &'t str, of: &Type<'_>, lists: usize) -> Result<(Value, 
             _ => Err("the default is not JSON".to_owned()),
         };
     }
-    let (word, rest) = text.find(" - ").map_or((text, ""), |end| text.split_at(end));
-    let word = word.trim();
-    if word.is_empty() || word.starts_with("- ") {
+    let (token, remaining) = text.find(" - ").map_or((text, ""), |end| text.split_at(end));
+    let token = token.trim();
+    if token.is_empty() || token.starts_with("- ") {
         return Err("there is no default after `=`".to_owned());
     }
-    let is_text = lists == 0 && matches!(of, Type::Simple("string"));
-    let value = match of {
-        _ if is_text => word.into(),
-        Type::Enum(_) if lists == 0 => word_or_json(word),
-        _ => serde_json::from_str(word).unwrap_or_else(|_| word.into()),
+    let is_string = array_depth == 0 && matches!(base_type, Type::Simple("string"));
+    let value = match base_type {
+        _ if is_string => token.into(),
+        Type::Enum(_) if array_depth == 0 => word_or_json(token),
+        _ => serde_json::from_str(token).unwrap_or_else(|_| token.into()),
     };
-    Ok((value, rest))
+    Ok((value, remaining))
 }
 
-impl Short<'_> {
-    /// Returns the JSON Schema; `reference` refers to the schema of [`Type::Named`].
+impl ShortSchema<'_> {
+    /// Returns the JSON Schema. `reference` is the `$ref` for [`Type::Named`].
     pub(super) fn to_schema(&self, reference: &str) -> Value {
-        let mut schema = match &self.of {
+        let mut schema = match &self.base_type {
             Type::Simple("any") => json!({}),
             Type::Simple(name) => json!({ "type": name }),
             Type::Enum(values) => json!({ "enum": values }),
             Type::Named(_) => json!({ "$ref": reference }),
         };
-        for _ in 0..self.lists {
+        for _ in 0..self.array_depth {
             schema = json!({ "type": "array", "items": schema });
         }
         let mut members = Map::new();
@@ -165,9 +174,9 @@ mod tests {
     fn short_forms_and_placeholders_match_the_script() {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/frontend/manifest/tests/forms.txt");
         script::replay(&file, || {
-            |word, rest| {
-                let text: String = serde_json::from_str(rest).unwrap();
-                let message = match word {
+            |command, remaining| {
+                let text: String = serde_json::from_str(remaining).unwrap();
+                let message = match command {
                     "short" => read(&text).map(|short| {
                         let optional = if short.optional { ", optional" } else { "" };
                         format!("{}{optional}", short.to_schema("#/$defs/Point"))
@@ -175,12 +184,15 @@ mod tests {
                     "pieces" => {
                         pieces(&text).map(|pieces| format!("{pieces:?}")).map_err(|(reason, _)| reason)
                     }
-                    other => panic!("there is no word `{other}`"),
+                    other => panic!("unknown command `{other}`"),
                 };
                 vec![message.unwrap_or_else(|reason| format!("refused: {reason}"))]
             }
         });
-        let deep = format!("string{}", "[]".repeat(200_000));
-        assert_eq!(read(&deep), Err("it is nested in 200000 lists, more than the limit of 16".to_owned()));
+        let deeply_nested = format!("string{}", "[]".repeat(200_000));
+        assert_eq!(
+            read(&deeply_nested),
+            Err("it is nested in 200000 arrays, more than the limit of 16".to_owned())
+        );
     }
 }

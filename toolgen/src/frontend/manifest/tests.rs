@@ -1,4 +1,4 @@
-//! Compares the keys of the reader with those of the schema that editors validate manifests against.
+//! Compares the keys of the reader with the schema that editors validate manifests against.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::keys::{self, Keys};
 use super::schema::keywords;
 use super::value_rules;
 
-/// The objects of a manifest, by their names in the schema. The manifest itself has none.
+/// The objects of a manifest, by their names in the schema. The name of the manifest itself is empty.
 const OBJECTS: &[(&str, &Keys)] = &[
     ("", &keys::TOP),
     ("defaults", &keys::DEFAULTS),
@@ -61,8 +61,8 @@ fn keys_of(schema: &Value, name: &str) -> BTreeSet<String> {
 fn manifest_schema_has_the_keys_of_the_reader() {
     let schema = schema();
     for (name, keys) in OBJECTS {
-        let known: BTreeSet<String> = keys.names().into_iter().map(str::to_owned).collect();
-        assert_eq!(keys_of(&schema, name), known, "{}", keys.what);
+        let reader_keys: BTreeSet<String> = keys.names().into_iter().map(str::to_owned).collect();
+        assert_eq!(keys_of(&schema, name), reader_keys, "{}", keys.what);
     }
     let keywords: BTreeSet<String> = keywords::names().into_iter().map(str::to_owned).collect();
     assert_eq!(keys_of(&schema, "schema"), keywords);
@@ -76,10 +76,10 @@ fn manifest_schema_has_the_keys_of_the_reader() {
 #[test]
 fn every_schema_object_is_compared() {
     let constants = include_str!("keys.rs").matches(": Keys =").count();
-    assert_eq!(constants, OBJECTS.len(), "add the new one to the table above, and to the schema");
+    assert_eq!(constants, OBJECTS.len(), "add the new object to the table above, and to the schema");
 }
 
-/// The description that completion shows next to a key.
+/// Completion shows the description next to a key.
 #[test]
 fn every_schema_key_is_described() {
     let schema = schema();
@@ -88,8 +88,11 @@ fn every_schema_key_is_described() {
         for (key, member) in object["properties"].as_object().unwrap() {
             let target =
                 member["$ref"].as_str().and_then(|path| schema.pointer(path.trim_start_matches('#')));
-            let described = |schema: &Value| schema["description"].is_string();
-            assert!(described(member) || target.is_some_and(described), "{name}/{key} has no description");
+            let has_description = |schema: &Value| schema["description"].is_string();
+            assert!(
+                has_description(member) || target.is_some_and(has_description),
+                "{name}/{key} has no description"
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The tools that a manifest defines itself: `tools` and `endpoints`.
 //!
-//! First the specification of every tool is read, then the named schemas that they reach, and then their plans: a
-//! placeholder is checked against the schema of its argument, and a tool may refer to another one.
+//! First the specifications of all tools are read, then the named schemas that they reach, and then their plans: a
+//! placeholder is checked against the schema of its argument, and a tool may refer to another tool.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::selection::{Entry, SelectedEntry, select_entries};
 use crate::selector::suggestion;
 use crate::source::Pointer;
 
-/// A tool that is being compiled: first its specification is read, for all tools, and then its plan.
+/// A tool that is being compiled: its specification is read first, then its plan.
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
     /// The tool's object in the manifest.
@@ -33,15 +33,15 @@ pub(super) struct Draft<'a> {
     pub(super) id: String,
     /// The specification. Its named shapes are complete.
     pub(super) spec: ToolSpec,
-    /// The kind: `command`, `http` and so on. Empty if the tool is too broken to read its plan.
+    /// The kind: `command`, `http` and so on. Empty if the tool has no readable plan.
     pub(super) kind: &'static str,
-    /// The value of the key of its kind; for an endpoint the tool's object.
-    pub(super) of_kind: Node<'a>,
-    /// Its attributes, including the shared ones of the file.
+    /// The value of the kind's key, or the tool's object for an endpoint.
+    pub(super) plan_node: Node<'a>,
+    /// The attributes, including the defaults of the file.
     pub(super) attributes: Attributes<'a>,
     /// The plan, after it is compiled.
     pub(super) call: Option<ExecutionPlan>,
-    /// Whether it has an error, so that it is omitted.
+    /// Whether the tool has errors, so that it is omitted.
     pub(super) broken: bool,
 }
 
@@ -62,13 +62,13 @@ impl<'a> Context<'a> {
         if let Some(shared) = &shared {
             self.object(shared, &keys::DEFAULTS);
         }
-        // Shared attributes of all tools are unknown, such as the scopes that they need.
-        let all_broken = self.errors > errors
+        // If the defaults are broken, attributes of all tools are unknown, such as the scopes that they need.
+        let defaults_broken = self.errors > errors
             || self.is_ambiguous(&Pointer::ROOT.child("defaults"))
-            || is_misspelt(&top, &keys::TOP, &["defaults"]);
+            || has_misspelling_of(&top, &keys::TOP, &["defaults"]);
         self.name_schemas();
-        let named = self.names(&top);
-        let entries: Vec<Entry<'_>> = named
+        let tools = self.named_tools(&top);
+        let entries: Vec<Entry<'_>> = tools
             .iter()
             .map(|NamedTool { id, node, category, .. }| Entry {
                 id,
@@ -78,33 +78,33 @@ impl<'a> Context<'a> {
                 deprecated: node.get("deprecated").is_some_and(|node| *node.value != Value::Bool(false)),
             })
             .collect();
-        self.operations = named.len();
-        self.declared = named.iter().map(|one| one.id.clone()).collect();
-        // All of them get a name, since selected tools may call others.
+        self.operations = tools.len();
+        self.declared = tools.iter().map(|tool| tool.id.clone()).collect();
+        // All tools get a name, since selected tools may call others.
         let namespace = self.namespace().map(str::to_owned);
         let renames = self.options.renames.clone();
         let options = Options { namespace, renames, ..Options::default() };
-        let chosen = select_entries(&entries, &options, self.problems);
+        let selected = select_entries(&entries, &options, self.problems);
         let mut drafts = Vec::new();
-        for SelectedEntry { index, name } in chosen {
-            let Some(one) = named.get(index) else { continue };
-            drafts.extend(self.draft(one, &name, shared.as_ref()));
+        for SelectedEntry { index, name } in selected {
+            let Some(tool) = tools.get(index) else { continue };
+            drafts.extend(self.draft(tool, &name, shared.as_ref()));
         }
         self.complete_defs(&mut drafts);
         for draft in &mut drafts {
             let errors = self.errors;
             self.check_values(draft);
-            draft.broken |= all_broken || self.errors > errors;
+            draft.broken |= defaults_broken || self.errors > errors;
         }
         drafts
     }
 
-    /// Returns the tools that the manifest names, in order. Invalid names are reported.
-    fn names(&mut self, top: &Node<'a>) -> Vec<NamedTool<'a>> {
-        let mut named = Vec::new();
-        let mut taken: BTreeMap<String, String> = BTreeMap::new();
+    /// Returns the tools of the manifest in order, and reports invalid names.
+    fn named_tools(&mut self, top: &Node<'a>) -> Vec<NamedTool<'a>> {
+        let mut tools = Vec::new();
+        let mut used_names: BTreeMap<String, String> = BTreeMap::new();
         for (id, node) in self.object_members(top, "tools", "tools") {
-            named.push(NamedTool { id: id.to_owned(), node, is_endpoint: false, category: None });
+            tools.push(NamedTool { id: id.to_owned(), node, is_endpoint: false, category: None });
         }
         for node in self.list(top, "endpoints").unwrap_or_default() {
             if !self.object(&node, &keys::ENDPOINT) {
@@ -113,49 +113,49 @@ impl<'a> Context<'a> {
             let help = "the tool is named `call_NAME`";
             let name = self.required(&node, "name", "an endpoint", help);
             if let Some(name) = name.and_then(|name| self.text_of(&name)) {
-                named.push(NamedTool { id: format!("call_{name}"), node, is_endpoint: true, category: None });
+                tools.push(NamedTool { id: format!("call_{name}"), node, is_endpoint: true, category: None });
             }
         }
-        named.retain_mut(|one| {
-            one.category = one.node.value.get("category").and_then(Value::as_str);
-            self.is_free(&one.id, &one.node.pointer, &mut taken)
+        tools.retain_mut(|tool| {
+            tool.category = tool.node.value.get("category").and_then(Value::as_str);
+            self.is_free(&tool.id, &tool.node.pointer, &mut used_names)
         });
-        named
+        tools
     }
 
-    /// Whether a name can be used for a tool. Names that differ only in case are the same to a model.
-    fn is_free(&mut self, id: &str, at: &Pointer, taken: &mut BTreeMap<String, String>) -> bool {
-        if let Some(other) = taken.insert(id.to_lowercase(), id.to_owned()) {
+    /// Whether a name can be used for a tool. Names must differ in more than case, which models confuse.
+    fn is_free(&mut self, id: &str, pointer: &Pointer, used_names: &mut BTreeMap<String, String>) -> bool {
+        if let Some(other) = used_names.insert(id.to_lowercase(), id.to_owned()) {
             let message = if other == id {
                 format!("there are two tools `{id}`")
             } else {
                 format!("the tools `{other}` and `{id}` differ only in case")
             };
-            self.report(codes::DUPLICATE_TOOL, at, message, "rename one of them");
+            self.report(codes::DUPLICATE_TOOL, pointer, message, "rename one of them");
             return false;
         }
-        let full = self.namespaced(id);
-        let Err(error) = ToolName::parse(full.clone()) else { return true };
-        let message = format!("`{full}` is not a valid tool name: {error}");
+        let full_name = self.namespaced(id);
+        let Err(error) = ToolName::parse(full_name.clone()) else { return true };
+        let message = format!("`{full_name}` is not a valid tool name: {error}");
         let help = "providers accept names of ASCII letters, digits, `_` and `-` that start with a letter, at most \
             64 characters";
-        self.report(codes::NAME, at, message, help);
+        self.report(codes::NAME, pointer, message, help);
         false
     }
 
-    /// Returns the namespace of the tools: that of the options, or else that of the manifest.
+    /// Returns the namespace of the tools, from the options or else from the manifest.
     pub(super) fn namespace(&self) -> Option<&str> {
-        let own = || self.document.root.get("namespace").and_then(Value::as_str);
-        self.options.namespace.as_deref().or_else(own)
+        let manifest_namespace = || self.document.root.get("namespace").and_then(Value::as_str);
+        self.options.namespace.as_deref().or_else(manifest_namespace)
     }
 
-    /// Returns the full name of a tool of this manifest, however long.
+    /// Returns the name of a tool of this manifest with the namespace. It may be too long.
     fn namespaced(&self, id: &str) -> String {
         self.namespace().map_or_else(|| id.to_owned(), |namespace| format!("{namespace}__{id}"))
     }
 
-    fn draft(&mut self, named: &NamedTool<'a>, name: &str, shared: Option<&Node<'a>>) -> Option<Draft<'a>> {
-        let NamedTool { id, node, is_endpoint, .. } = named;
+    fn draft(&mut self, tool: &NamedTool<'a>, name: &str, shared: Option<&Node<'a>>) -> Option<Draft<'a>> {
+        let NamedTool { id, node, is_endpoint, .. } = tool;
         let errors = self.errors;
         if !is_endpoint && !self.object(node, &keys::TOOL) {
             return None;
@@ -176,20 +176,21 @@ impl<'a> Context<'a> {
         self.attributes(&attributes, &mut spec);
         self.examples(node, &mut spec);
         let is_agent = matches!(kind, Some(("agent", _)));
-        if self.flag(attributes.of("undocumented"), "undocumented") != Some(true) {
+        if self.flag(attributes.object_with("undocumented"), "undocumented") != Some(true) {
             self.check_documented(id, node, &spec, is_agent);
         }
         let broken = self.errors > errors || self.is_ambiguous(&node.pointer);
-        // Even without a readable plan, the tool is still one that others name.
-        let unread = || ("", node.clone());
-        let (kind, of_kind) = kind.filter(|(_, of_kind)| !self.is_unquoted(of_kind)).unwrap_or_else(unread);
+        // Other tools may refer to a tool without a readable plan.
+        let without_plan = || ("", node.clone());
+        let (kind, plan_node) =
+            kind.filter(|(_, plan_node)| !self.report_unquoted(plan_node)).unwrap_or_else(without_plan);
         let broken = broken || kind.is_empty();
         Some(Draft {
             node: node.clone(),
             id: id.clone(),
             spec,
             kind,
-            of_kind,
+            plan_node,
             attributes,
             call: None,
             broken,
@@ -204,9 +205,9 @@ impl<'a> Context<'a> {
             kinds.retain(|(kind, _)| *kind != "complete");
         }
         match kinds.as_slice() {
-            [(kind, of_kind)] => Some((*kind, of_kind.clone())),
+            [(kind, plan_node)] => Some((*kind, plan_node.clone())),
             [] => {
-                if is_misspelt(node, &keys::TOOL, KINDS) {
+                if has_misspelling_of(node, &keys::TOOL, KINDS) {
                     return None;
                 }
                 let message = format!("nothing defines what the tool `{id}` does");
@@ -215,14 +216,14 @@ impl<'a> Context<'a> {
                 self.report(codes::KIND, &node.pointer, message, help);
                 None
             }
-            [_, (second, of_second), ..] => {
+            [_, (second_kind, second_node), ..] => {
                 let names: Vec<String> = kinds.iter().map(|(kind, _)| format!("`{kind}`")).collect();
                 let message = format!("the tool `{id}` has several kinds: {}", names.join(" and "));
                 let help = format!(
-                    "keep one; to do both, make `{second}` a separate tool and call both in `compose`"
+                    "keep one; to do both, make `{second_kind}` a separate tool and call both in `compose`"
                 );
-                let at = of_second.pointer.clone();
-                self.report(codes::KIND, &at, message, help);
+                let pointer = second_node.pointer.clone();
+                self.report(codes::KIND, &pointer, message, help);
                 None
             }
         }
@@ -233,18 +234,19 @@ impl<'a> Context<'a> {
         if spec.description.is_empty()
             && node.get("description").is_none()
             && !is_agent
-            && !is_misspelt(node, &keys::TOOL, &["description"])
+            && !has_misspelling_of(node, &keys::TOOL, &["description"])
         {
             let message = format!("the tool `{id}` has no description, which a model needs to choose it");
             self.report(codes::UNDOCUMENTED, &node.pointer, message, format!("add `description`, {OFF}"));
         }
         let Kind::Object(rules) = &spec.input.shape().kind else { return };
         for field in rules.fields.iter().filter(|field| field.shape.description.is_empty()) {
-            let at = node.pointer.child("parameters").child(&field.name);
-            let at = if node.get("parameters").is_some() { at } else { node.pointer.child("input") };
+            let pointer = node.pointer.child("parameters").child(&field.name);
+            let pointer =
+                if node.get("parameters").is_some() { pointer } else { node.pointer.child("input") };
             let message = format!("the argument `{}` of the tool `{id}` has no description", field.name);
             let help = format!("write `{}: TYPE - What it means.`, {OFF}", field.name);
-            self.report(codes::UNDOCUMENTED, &at, message, help);
+            self.report(codes::UNDOCUMENTED, &pointer, message, help);
         }
     }
 
@@ -258,7 +260,7 @@ impl<'a> Context<'a> {
             let help = "write `arguments: {…}`, as a model would call the tool";
             let Some(arguments) = self.required(&item, "arguments", "an example", help) else { continue };
             if !arguments.value.is_object() {
-                self.wrong_kind(&arguments, "an object", help);
+                self.report_wrong_type(&arguments, "an object", help);
                 continue;
             }
             let arguments = arguments.value.to_string().into();
@@ -272,9 +274,10 @@ impl<'a> Context<'a> {
         let Draft { node, spec, attributes, .. } = draft;
         if let Kind::Object(rules) = &spec.input.shape().kind {
             for field in &rules.fields {
-                let at = node.pointer.child("parameters").child(&field.name);
-                let at = if node.get("parameters").is_some() { at } else { node.pointer.child("input") };
-                self.check_defaults(&field.shape, &spec.defs, &at);
+                let pointer = node.pointer.child("parameters").child(&field.name);
+                let pointer =
+                    if node.get("parameters").is_some() { pointer } else { node.pointer.child("input") };
+                self.check_defaults(&field.shape, &spec.defs, &pointer);
             }
         }
         let items = node.get("examples").map(|list| list.items()).unwrap_or_default();
@@ -287,15 +290,15 @@ impl<'a> Context<'a> {
                 .into_iter()
                 .flatten()
             {
-                let at =
+                let pointer =
                     Pointer::parse(&format!("{}{}", arguments.pointer, problem.pointer)).unwrap_or_default();
                 let message = format!("the example does not match the tool: {}", problem.message);
-                self.report(codes::EXAMPLE, &at, message, "correct the example or the parameters");
+                self.report(codes::EXAMPLE, &pointer, message, "correct the example or the parameters");
             }
         }
-        let holder = attributes.of("dialects").clone();
-        for (name, at) in self.texts(&holder, "dialects").unwrap_or_default() {
-            let Some(dialect) = self.dialect(name, &at) else { continue };
+        let holder = attributes.object_with("dialects").clone();
+        for (name, pointer) in self.texts(&holder, "dialects").unwrap_or_default() {
+            let Some(dialect) = self.dialect(name, &pointer) else { continue };
             for refusal in spec.schema(dialect).err().into_iter().flatten() {
                 let message = format!("{} does not accept the arguments: {}", dialect.title, refusal.reason);
                 self.report(
@@ -308,33 +311,33 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether a location contains a duplicate key, so that it is ambiguous.
-    fn is_ambiguous(&self, place: &Pointer) -> bool {
-        let below = format!("{place}/");
-        let is_here = |at: &Pointer| at == place || at.as_str().starts_with(&below);
+    /// Whether the value at a location contains a duplicate key, so that it is ambiguous.
+    fn is_ambiguous(&self, location: &Pointer) -> bool {
+        let prefix = format!("{location}/");
+        let is_inside = |pointer: &Pointer| pointer == location || pointer.as_str().starts_with(&prefix);
         self.problems.as_slice().iter().any(|problem| {
             problem.code == DUPLICATE_KEY
                 && Arc::ptr_eq(&problem.source, &self.document.source)
-                && is_here(&problem.pointer)
+                && is_inside(&problem.pointer)
         })
     }
 }
 
-/// Whether an object has an unknown key, already reported, that is probably a misspelling of one of these.
-fn is_misspelt(node: &Node<'_>, keys: &Keys, closest: &[&str]) -> bool {
-    let known = keys.names();
-    let unknown = node.entries().into_iter().map(|(key, _)| key).filter(|key| !known.contains(key));
+/// Whether an object has an unknown key, already reported, that is probably a misspelling of one of `intended`.
+fn has_misspelling_of(node: &Node<'_>, keys: &Keys, intended: &[&str]) -> bool {
+    let known_keys = keys.names();
+    let unknown = node.entries().into_iter().map(|(key, _)| key).filter(|key| !known_keys.contains(key));
     unknown
-        .filter_map(|key| suggestion(key, known.iter().copied()))
-        .any(|near| closest.contains(&near.as_str()))
+        .filter_map(|key| suggestion(key, known_keys.iter().copied()))
+        .any(|suggested| intended.contains(&suggested.as_str()))
 }
 
 /// Returns a title for people: `get_weather` becomes `Get Weather`.
 fn title(name: &str) -> String {
     let words = name.split(['_', '-']).filter(|word| !word.is_empty());
-    let capital = words.map(|word| {
+    let capitalized = words.map(|word| {
         let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
         format!("{}{rest}", first.to_uppercase())
     });
-    capital.collect::<Vec<_>>().join(" ")
+    capitalized.collect::<Vec<_>>().join(" ")
 }

@@ -1,23 +1,23 @@
-//! What is known about the values of placeholders.
+//! The types of the values of placeholders.
 
 use toolgen_core::internal::resolved;
 use toolgen_core::schema::shape::{Extra, Kind, Literal, ObjectRules};
 use toolgen_core::{Def, List, Schema, Shape, ToolSpec};
 
-/// A value whose schema is known.
+/// A value with a known schema.
 #[derive(Clone, Debug)]
 pub(super) struct TypedValue {
-    /// The schema.
+    /// The schema of the value.
     pub(super) schema: Schema,
-    /// The named shapes that it refers to.
+    /// The named shapes that the schema refers to.
     pub(super) defs: List<Def>,
     /// Whether the value may be missing or `null`.
-    pub(super) may_miss: bool,
-    /// Whether the model provides the value, as an argument or inside one.
-    pub(super) of_model: bool,
+    pub(super) may_be_absent: bool,
+    /// Whether the model provides the value, as an argument or as a part of an argument.
+    pub(super) from_model: bool,
 }
 
-/// The JSON types that matter to a placeholder.
+/// The JSON types that placeholders distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Text,
@@ -25,7 +25,7 @@ pub(super) enum Class {
     Boolean,
     List,
     Object,
-    /// Several types, or an unknown one.
+    /// Several types, or an unknown type.
     Mixed,
 }
 
@@ -43,28 +43,33 @@ impl Class {
     }
 }
 
-/// The result of a step into a value.
-pub(super) enum Step {
+/// The result of looking up a member or an item of a value.
+pub(super) enum Lookup {
     /// A value with a known schema.
-    To(TypedValue),
+    Found(TypedValue),
     /// An unknown value.
     Unknown,
-    /// Nothing: the value has only these members.
-    Nowhere(Vec<String>),
+    /// The value has no such member. It has only the listed members.
+    Missing(Vec<String>),
 }
 
 impl TypedValue {
-    /// Returns the arguments of a tool.
+    /// Returns the arguments of a tool as a value.
     pub(super) fn arguments(spec: &ToolSpec) -> TypedValue {
-        TypedValue { schema: spec.input.clone(), defs: spec.defs.clone(), may_miss: false, of_model: true }
+        TypedValue {
+            schema: spec.input.clone(),
+            defs: spec.defs.clone(),
+            may_be_absent: false,
+            from_model: true,
+        }
     }
 
-    /// Returns the shape, with references resolved.
+    /// Returns the shape of the value, with references resolved.
     pub(super) fn shape(&self) -> Option<&Shape> {
         resolved(self.schema.shape(), &self.defs)
     }
 
-    /// Returns the type.
+    /// Returns the JSON type of the value.
     pub(super) fn class(&self) -> Class {
         class(self.schema.shape(), &self.defs, 0)
     }
@@ -83,60 +88,60 @@ impl TypedValue {
         }
     }
 
-    /// Returns the member or item of this key.
-    pub(super) fn step(&self, key: &str) -> Step {
-        let Some(shape) = self.shape() else { return Step::Unknown };
+    /// Returns the member or the item with this key.
+    pub(super) fn member(&self, key: &str) -> Lookup {
+        let Some(shape) = self.shape() else { return Lookup::Unknown };
         match &shape.kind {
             Kind::Object(rules) => {
-                let named = rules.fields.iter().find(|field| *field.name == *key);
-                match (named, &rules.extra) {
+                let field = rules.fields.iter().find(|field| *field.name == *key);
+                match (field, &rules.extra) {
                     (Some(field), _) => {
-                        let may_miss = !field.required && field.shape.default.is_none();
-                        Step::To(self.part(&field.shape, may_miss))
+                        let may_be_absent = !field.required && field.shape.default.is_none();
+                        Lookup::Found(self.part(&field.shape, may_be_absent))
                     }
-                    (None, Extra::Of(shape)) => Step::To(self.part(shape, true)),
-                    (None, Extra::Closed) if rules.patterns.is_empty() => Step::nowhere(rules),
-                    // Only listed properties are reliable; a schema that lists none is unknown.
+                    (None, Extra::Of(shape)) => Lookup::Found(self.part(shape, true)),
+                    (None, Extra::Closed) if rules.patterns.is_empty() => Lookup::missing(rules),
+                    // A schema without listed properties is treated as unknown.
                     (None, Extra::Open) if !rules.fields.is_empty() && rules.patterns.is_empty() => {
-                        Step::nowhere(rules)
+                        Lookup::missing(rules)
                     }
-                    _ => Step::Unknown,
+                    _ => Lookup::Unknown,
                 }
             }
             Kind::Array(rules) => match key.parse::<u64>() {
                 Ok(index) => {
-                    let may_miss = rules.min_items.is_none_or(|least| least <= index);
-                    Step::To(self.part(&rules.items, may_miss))
+                    let may_be_absent = rules.min_items.is_none_or(|min_items| min_items <= index);
+                    Lookup::Found(self.part(&rules.items, may_be_absent))
                 }
-                Err(_) => Step::Nowhere(Vec::new()),
+                Err(_) => Lookup::Missing(Vec::new()),
             },
             Kind::Any | Kind::Union(_) | Kind::All(_) | Kind::Raw(_) | Kind::Ref(_) | Kind::Tuple(_) => {
-                Step::Unknown
+                Lookup::Unknown
             }
-            Kind::Enum(_) if self.class() == Class::Mixed => Step::Unknown,
-            _ => Step::Nowhere(Vec::new()),
+            Kind::Enum(_) if self.class() == Class::Mixed => Lookup::Unknown,
+            _ => Lookup::Missing(Vec::new()),
         }
     }
 
-    fn part(&self, shape: &Shape, may_miss: bool) -> TypedValue {
+    fn part(&self, shape: &Shape, may_be_absent: bool) -> TypedValue {
         let defs = self.defs.clone();
         let nullable = shape.nullable || resolved(shape, &self.defs).is_some_and(|shape| shape.nullable);
         TypedValue {
             schema: shape.clone().into(),
             defs,
-            may_miss: may_miss || nullable,
-            of_model: self.of_model,
+            may_be_absent: may_be_absent || nullable,
+            from_model: self.from_model,
         }
     }
 }
 
-impl Step {
-    fn nowhere(rules: &ObjectRules) -> Step {
-        Step::Nowhere(rules.fields.iter().map(|field| field.name.to_string()).collect())
+impl Lookup {
+    fn missing(rules: &ObjectRules) -> Lookup {
+        Lookup::Missing(rules.fields.iter().map(|field| field.name.to_string()).collect())
     }
 }
 
-/// Maximum depth of unions that are followed.
+/// Maximum depth of nested unions that are examined.
 const MAX_DEPTH: usize = 8;
 
 fn class(shape: &Shape, defs: &List<Def>, depth: usize) -> Class {
@@ -147,7 +152,7 @@ fn class(shape: &Shape, defs: &List<Def>, depth: usize) -> Class {
         Kind::String(_) => Class::Text,
         Kind::Array(_) | Kind::Tuple(_) => Class::List,
         Kind::Object(_) => Class::Object,
-        Kind::Enum(values) => common(values.iter().map(of_literal)),
+        Kind::Enum(values) => common(values.iter().map(class_of_literal)),
         Kind::Union(rules) => common(rules.variants.iter().map(|variant| class(variant, defs, depth + 1))),
         Kind::All(parts) => {
             let mut classes = parts.iter().map(|part| class(part, defs, depth + 1));
@@ -157,7 +162,7 @@ fn class(shape: &Shape, defs: &List<Def>, depth: usize) -> Class {
     }
 }
 
-fn of_literal(literal: &Literal) -> Class {
+fn class_of_literal(literal: &Literal) -> Class {
     match literal {
         Literal::Bool(_) => Class::Boolean,
         Literal::Number(_) => Class::Number,
@@ -168,7 +173,7 @@ fn of_literal(literal: &Literal) -> Class {
     }
 }
 
-/// Returns the common type of all of them.
+/// Returns the type that all classes have in common, or else [`Class::Mixed`].
 fn common(mut classes: impl Iterator<Item = Class>) -> Class {
     match classes.next() {
         Some(first) if classes.all(|class| class == first) => first,

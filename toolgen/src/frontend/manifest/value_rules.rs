@@ -14,11 +14,11 @@ pub(super) const KEYS: [&str; 3] = ["deny_pattern", "deny_message", "path"];
 
 impl<'a> Context<'a> {
     /// Adds the rules of an argument to its shape. Rules of an array apply to its items.
-    pub(super) fn guard(&mut self, shape: &mut Shape, node: &Node<'a>) {
-        let Some(first) = KEYS.into_iter().find(|key| node.get(key).is_some()) else { return };
+    pub(super) fn apply_value_rules(&mut self, shape: &mut Shape, node: &Node<'a>) {
+        let Some(first_key) = KEYS.into_iter().find(|key| node.get(key).is_some()) else { return };
         let [deny, message, path] = KEYS.map(|key| node.get(key).map(|node| node.value));
-        let text = |value: Option<&'a Value>| value.map(Value::as_str).unwrap_or(Some(""));
-        let rules = match (deny, text(deny), text(message), path) {
+        let string_or_empty = |value: Option<&'a Value>| value.map(Value::as_str).unwrap_or(Some(""));
+        let rules = match (deny, string_or_empty(deny), string_or_empty(message), path) {
             (None, _, Some(""), Some(Value::Bool(false))) => return,
             (None, _, Some(""), Some(Value::Bool(true))) => Ok((LEADS_OUT, REFUSED)),
             (_, _, _, Some(Value::Bool(_))) => Err((
@@ -41,13 +41,13 @@ impl<'a> Context<'a> {
                 "write `deny_pattern: '^-'`",
             )),
         };
-        let guarded = rules.and_then(|(deny, described)| {
-            let of_others = ("the rule is only for strings and arrays of strings", "add `type: string`");
-            denying(shape, deny, described).ok_or(of_others)
+        let guarded = rules.and_then(|(deny, deny_message)| {
+            let wrong_type = ("the rule is only for strings and arrays of strings", "add `type: string`");
+            with_denied_pattern(shape, deny, deny_message).ok_or(wrong_type)
         });
         match guarded {
             Ok(guarded) => *shape = guarded,
-            Err((message, help)) => self.report(codes::SCHEMA, &node.pointer.child(first), message, help),
+            Err((message, help)) => self.report(codes::SCHEMA, &node.pointer.child(first_key), message, help),
         }
         if path.is_some() && !shape.description.is_empty() {
             shape.description = format!("{} A relative path without `..`.", shape.description).into();
@@ -56,16 +56,16 @@ impl<'a> Context<'a> {
 }
 
 /// Returns the shape of strings, or of arrays of strings, that denies a pattern.
-fn denying(shape: &Shape, deny: &str, deny_message: &str) -> Option<Shape> {
-    let owned = |text: &str| Text::from(text.to_owned());
+fn with_denied_pattern(shape: &Shape, deny: &str, deny_message: &str) -> Option<Shape> {
+    let to_text = |text: &str| Text::from(text.to_owned());
     let kind = match &shape.kind {
         Kind::String(rules) => Kind::String(StringRules {
-            deny: owned(deny),
-            deny_message: owned(deny_message),
+            deny: to_text(deny),
+            deny_message: to_text(deny_message),
             ..rules.clone()
         }),
         Kind::Array(rules) if matches!(rules.items.kind, Kind::String(_)) => Kind::Array(ArrayRules {
-            items: denying(&rules.items, deny, deny_message)?.into(),
+            items: with_denied_pattern(&rules.items, deny, deny_message)?.into(),
             ..rules.clone()
         }),
         _ => return None,

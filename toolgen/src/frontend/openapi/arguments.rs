@@ -15,18 +15,18 @@ use crate::names::{hash8, is_portable_key, portable_keys, with_suffix};
 pub(super) struct Arguments {
     /// The shape of the arguments.
     pub(super) input: Shape,
-    /// The parameters that they are sent as.
+    /// The parameters that send the arguments.
     pub(super) parameters: Vec<Parameter>,
-    /// The body that they are sent in.
+    /// The body that sends the arguments.
     pub(super) body: Option<Body>,
-    /// A call built from the document's examples: every required argument, and the body.
+    /// An example call from the document's examples: every required argument, and the body.
     pub(super) example: Option<Value>,
 }
 
-/// Maximum length of an example call that is kept, as JSON.
+/// Maximum length of an example call as JSON, in bytes; longer examples are dropped.
 const MAX_EXAMPLE: usize = 2_000;
 
-/// Combines parameters and body.
+/// Combines parameters and a body into arguments.
 pub(super) fn arguments(params: Vec<Param>, body: Option<BodyDraft>) -> Arguments {
     let names = argument_names(&params);
     let mut arguments = Fields::default();
@@ -41,49 +41,50 @@ pub(super) fn arguments(params: Vec<Param>, body: Option<BodyDraft>) -> Argument
             encoding: param.encoding,
         });
     }
-    let given = body.as_ref().and_then(|draft| draft.example.clone());
+    let body_example = body.as_ref().and_then(|draft| draft.example.clone());
     let body = body.map(|draft| arguments.add_body(draft));
-    let example = arguments.example(body.as_ref(), given);
+    let example = arguments.example(body.as_ref(), body_example);
     let Fields { fields, description } = arguments;
     let rules = ObjectRules { fields: fields.into(), extra: Extra::Closed, ..ObjectRules::ANY };
     let input = Shape { description, ..Shape::of(Kind::Object(rules)) };
     Arguments { input, parameters, body, example }
 }
 
-/// Returns the key of each parameter. If parameters in several locations want the same key, the first location keeps
+/// Returns the key of each parameter. If parameters in several locations have the same key, the first location keeps
 /// it, in the order path, query, header, cookie; the others get the name of their location appended.
 fn argument_names(params: &[Param]) -> Vec<String> {
-    let mut by_place: BTreeMap<Location, BTreeMap<&str, String>> = BTreeMap::new();
+    let mut keys_by_location: BTreeMap<Location, BTreeMap<&str, String>> = BTreeMap::new();
     for location in [Location::Path, Location::Query, Location::Header, Location::Cookie] {
-        let here = params.iter().filter(|param| param.location == location).map(|param| param.name.as_str());
-        by_place.insert(location, portable_keys(here));
+        let names_here =
+            params.iter().filter(|param| param.location == location).map(|param| param.name.as_str());
+        keys_by_location.insert(location, portable_keys(names_here));
     }
-    // One name may occur in several locations.
+    // A name may occur in several locations.
     let declared: HashSet<&str> = params.iter().map(|param| param.name.as_str()).collect();
-    let (mut names, mut taken) = (Vec::with_capacity(params.len()), HashSet::with_capacity(params.len()));
+    let (mut names, mut used) = (Vec::with_capacity(params.len()), HashSet::with_capacity(params.len()));
     for param in params {
-        let own = by_place.get(&param.location).and_then(|names| names.get(param.name.as_str()));
-        let mut name = own.cloned().unwrap_or_else(|| param.name.clone());
-        if taken.contains(&name) {
-            let place = match param.location {
+        let portable = keys_by_location.get(&param.location).and_then(|names| names.get(param.name.as_str()));
+        let mut name = portable.cloned().unwrap_or_else(|| param.name.clone());
+        if used.contains(&name) {
+            let suffix = match param.location {
                 Location::Path => "path",
                 Location::Query => "query",
                 Location::Header => "header",
                 Location::Cookie => "cookie",
             };
-            name = with_suffix(&name, place, 64);
+            name = with_suffix(&name, suffix, 64);
         }
-        let is_of_other = name != param.name && declared.contains(name.as_str());
-        if (is_of_other || taken.contains(&name)) && !is_own(&name, &param.name) {
+        let is_other_name = name != param.name && declared.contains(name.as_str());
+        if (is_other_name || used.contains(&name)) && !is_portable_name(&name, &param.name) {
             name = with_suffix(&name, &hash8(&param.name), 64);
         }
-        taken.insert(name.clone());
+        used.insert(name.clone());
         names.push(name);
     }
     names
 }
 
-fn is_own(argument: &str, name: &str) -> bool {
+fn is_portable_name(argument: &str, name: &str) -> bool {
     argument == name && is_portable_key(name)
 }
 
@@ -106,19 +107,19 @@ impl Fields {
     }
 
     fn add_body(&mut self, mut draft: BodyDraft) -> Body {
-        let source = match draft.fields.take().filter(|rules| self.can_take(rules, draft.required)) {
+        let source = match draft.fields.take().filter(|rules| self.can_flatten(rules, draft.required)) {
             Some(rules) => self.add_fields(&rules, &draft),
             None => self.add_whole(&mut draft),
         };
         Body { required: draft.required, media_type: draft.media_type.into(), codec: draft.codec, source }
     }
 
-    /// Whether the fields of the body can become arguments: no key is taken, and the body can still be absent. Fields
-    /// that only results have do not become arguments and take no key: the `id` of an object and of its path.
-    fn can_take(&self, rules: &ObjectRules, body_required: bool) -> bool {
-        let taken: HashSet<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
-        let mut given = rules.fields.iter().filter(|field| field.access != Access::ReadOnly);
-        given.all(|field| !taken.contains(field.name.as_str()) && (body_required || !field.required))
+    /// Whether the fields of the body can become arguments: no key is in use, and an optional body can still be absent.
+    /// Read-only fields do not become arguments and use no key: an object's `id`, which is also in its path.
+    fn can_flatten(&self, rules: &ObjectRules, body_required: bool) -> bool {
+        let used: HashSet<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
+        let mut sent_fields = rules.fields.iter().filter(|field| field.access != Access::ReadOnly);
+        sent_fields.all(|field| !used.contains(field.name.as_str()) && (body_required || !field.required))
     }
 
     fn add_fields(&mut self, rules: &ObjectRules, draft: &BodyDraft) -> BodySource {
@@ -131,8 +132,9 @@ impl Fields {
             self.add(&field.name, wire, field.clone());
             fields.push(BodyField { argument: field.name.clone(), name: wire.to_owned().into() });
         }
-        let text = &draft.description;
-        self.description = if text.is_empty() { draft.own_description.clone() } else { text.clone().into() };
+        let description = &draft.description;
+        self.description =
+            if description.is_empty() { draft.own_description.clone() } else { description.clone().into() };
         BodySource::Fields(fields.into())
     }
 
@@ -142,21 +144,21 @@ impl Fields {
             name = if name == "body" { "_request_body".to_owned() } else { format!("_{name}") };
         }
         let mut shape = std::mem::replace(&mut draft.shape, Shape::ANY);
-        let (outer, own) = (&draft.description, shape.description.as_str());
-        if own.is_empty() || own == outer {
+        let (outer, inner) = (&draft.description, shape.description.as_str());
+        if inner.is_empty() || inner == outer {
             shape.description = outer.clone().into();
         } else if !outer.is_empty() {
-            let end = if outer.ends_with(char::is_alphanumeric) { "." } else { "" };
-            shape.description = format!("{outer}{end} {own}").into();
+            let separator = if outer.ends_with(char::is_alphanumeric) { "." } else { "" };
+            shape.description = format!("{outer}{separator} {inner}").into();
         }
         self.add(&name, &name, Field { required: draft.required, shape, ..Field::OPTIONAL });
         BodySource::Argument(name.into())
     }
 
-    /// Collects example values under the keys of the arguments. They are validated when all shapes are known.
-    fn example(&self, body: Option<&Body>, given: Option<Value>) -> Option<Value> {
+    /// Returns an example call: example values by argument. It is validated when all shapes are known.
+    fn example(&self, body: Option<&Body>, body_example: Option<Value>) -> Option<Value> {
         let mut call = Map::new();
-        match (body.map(|body| &body.source), given) {
+        match (body.map(|body| &body.source), body_example) {
             (Some(BodySource::Argument(argument)), Some(value)) => {
                 call.insert(argument.to_string(), value);
             }
@@ -170,11 +172,11 @@ impl Fields {
         }
         for field in self.fields.iter().filter(|field| field.required) {
             if !call.contains_key(field.name.as_str()) {
-                let only = match &field.shape.kind {
+                let constant = match &field.shape.kind {
                     Kind::Enum(values) if values.len() == 1 => values.first(),
                     _ => None,
                 };
-                let value = field.shape.examples.first().or(only)?;
+                let value = field.shape.examples.first().or(constant)?;
                 call.insert(field.name.to_string(), value.to_json());
             }
         }

@@ -1,6 +1,6 @@
 //! Reads the bodies of requests.
 
-mod suits;
+mod media_support;
 
 use std::borrow::Cow;
 
@@ -10,60 +10,60 @@ use toolgen_core::spec::plan::Codec;
 use toolgen_core::{Shape, Text};
 
 use super::codes;
-use super::context::{Context, LeftOut};
+use super::context::{Context, Omitted};
 use super::form::{document_shape, fields_of, file_shape, text_or_file_shape, text_shape};
 use super::media::{self, Kind as Medium};
 use super::node::Node;
 use super::reference::Resolved;
 use crate::source::Pointer;
 
-/// A body whose position among the arguments is not decided yet.
+/// A body before it becomes one argument or several.
 pub(super) struct BodyDraft {
-    /// Whether it is required.
+    /// Whether the body is required.
     pub(super) required: bool,
     /// The `Content-Type`.
     pub(super) media_type: String,
-    /// The codec that encodes it.
+    /// The codec that encodes the body.
     pub(super) codec: Codec,
-    /// The shape of its value.
+    /// The shape of the value.
     pub(super) shape: Shape,
-    /// The fields that can become arguments, if it is a plain object.
+    /// The fields that can become arguments, if the value is a plain object.
     pub(super) fields: Option<ObjectRules>,
-    /// The description in the schema of those fields.
+    /// The description in the schema of the fields.
     pub(super) own_description: Text,
-    /// The description in the document.
+    /// The description of the body in the document.
     pub(super) description: String,
     /// Whether some argument is a file.
     pub(super) files: bool,
-    /// The document's first example of it.
+    /// The document's first example of the body.
     pub(super) example: Option<Value>,
 }
 
 /// A body as declared in a document.
-pub(super) struct Declared<'a> {
-    /// The body.
+pub(super) struct DeclaredBody<'a> {
+    /// The node of the body.
     pub(super) node: Node<'a>,
     pub(super) description: String,
     pub(super) required: bool,
-    /// The media types, each with the node that has its schema.
+    /// The media types, each with its Media Type Object.
     pub(super) media: Vec<(&'a str, Node<'a>)>,
     /// The location of the media types.
-    pub(super) place: Pointer,
+    pub(super) content_pointer: Pointer,
 }
 
-/// A body as declared in a document of version 2.0.
+/// A body as declared by parameters of Swagger 2.0.
 pub(super) enum BodyParameters<'a> {
-    /// A parameter has its schema.
-    Whole(Declared<'a>),
-    /// Parameters are its fields, to be sent as one of these media types.
+    /// A parameter contains the schema of the body.
+    Whole(DeclaredBody<'a>),
+    /// Parameters are the fields of a form, which is sent as one of these media types.
     Form(Vec<Resolved<'a>>, Vec<&'a str>),
 }
 
 /// A media type, its node and the shape of its schema.
-type Chosen<'a> = (String, Node<'a>, Shape);
+type ChosenMedia<'a> = (String, Node<'a>, Shape);
 
 /// The codec of a body, and the shape of its value.
-struct Written {
+struct BodyEncoding {
     codec: Codec,
     shape: Shape,
     /// Whether some argument is a file.
@@ -77,30 +77,32 @@ impl<'a> Context<'a> {
         path_item: &Node<'a>,
         operation: &Node<'a>,
         method: &str,
-    ) -> Result<Option<BodyDraft>, LeftOut> {
-        let given = if self.is_swagger() { self.given_body(path_item, operation) } else { None };
-        let declared = match (given, operation.get("requestBody")) {
+    ) -> Result<Option<BodyDraft>, Omitted> {
+        let swagger_body = if self.is_swagger() { self.swagger_body(path_item, operation) } else { None };
+        let declared = match (swagger_body, operation.get("requestBody")) {
             (Some(BodyParameters::Form(fields, consumes)), _) => {
                 self.note_unusual(method, &operation.pointer);
                 return Ok(Some(self.form_body(&fields, &consumes)));
             }
             (Some(BodyParameters::Whole(declared)), _) => declared,
             (None, Some(node)) => {
-                self.note_newer(operation, "requestBody");
+                self.note_newer_keyword(operation, "requestBody");
                 self.declared(&node)?
             }
             (None, None) => return Ok(None),
         };
         self.note_unusual(method, &declared.node.pointer);
-        let Some((media_type, media, shape)) = self.chosen_media(&declared)? else { return Ok(None) };
-        let Declared { required, description, .. } = declared;
-        let (media_type, kind) = self.definite_media(media::spelt(media_type), &shape);
-        let Written { codec, shape, files } = self.written(kind, &media_type, shape, &media);
-        let is_text = kind == Medium::Binary && matches!(codec, Codec::Text);
-        let media_type = if is_text { media::first_definite(&media_type).to_owned() } else { media_type };
+        let Some((media_type, media, shape)) = self.choose_media(&declared)? else { return Ok(None) };
+        let DeclaredBody { required, description, .. } = declared;
+        let (media_type, kind) = self.definite_media(media::with_semicolon(media_type), &shape);
+        let BodyEncoding { codec, shape, files } = self.body_encoding(kind, &media_type, shape, &media);
+        let is_text_body = kind == Medium::Binary && matches!(codec, Codec::Text);
+        let media_type =
+            if is_text_body { media::first_definite(&media_type).to_owned() } else { media_type };
         let has_fields = matches!(codec, Codec::Json | Codec::Form(_) | Codec::Multipart(_) | Codec::Xml(_));
         let object = if has_fields { self.resolved(&shape) } else { Shape::ANY };
-        let fields = if object.nullable || self.asks_for_more(&media) { None } else { flat(&object) };
+        let fields =
+            if object.nullable || self.allows_more_properties(&media) { None } else { flat(&object) };
         let example = self.first_example(&media, &shape).map(Cow::into_owned);
         Ok(Some(BodyDraft {
             required,
@@ -115,22 +117,22 @@ impl<'a> Context<'a> {
         }))
     }
 
-    fn declared(&mut self, node: &Node<'a>) -> Result<Declared<'a>, LeftOut> {
+    fn declared(&mut self, node: &Node<'a>) -> Result<DeclaredBody<'a>, Omitted> {
         self.note_malformed_reference(node);
         let resolved = self.follow(node).map_err(|(reason, text)| {
-            self.costs_operation(&reason, &text);
+            self.record_missing_part(&reason, &text);
             self.report_broken(reason, &text, &node.pointer, "");
-            LeftOut
+            Omitted
         })?;
         let description = resolved.prose().into_owned();
         let node = resolved.node;
         let content = node.get("content").and_then(|node| self.resolve(&node)).map(|resolved| resolved.node);
         self.note_malformed_content(content.as_ref());
-        Ok(Declared {
+        Ok(DeclaredBody {
             description,
-            required: node.flag("required"),
-            media: media::each(content.map(|node| node.entries()).unwrap_or_default()),
-            place: node.pointer.child("content"),
+            required: node.is_true("required"),
+            media: media::split_keys(content.map(|node| node.entries()).unwrap_or_default()),
+            content_pointer: node.pointer.child("content"),
             node,
         })
     }
@@ -146,53 +148,53 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether the schema declares fields besides the listed ones. The arguments of a tool are closed.
-    fn asks_for_more(&self, media: &Node<'a>) -> bool {
+    /// Whether the schema allows additional properties. The arguments of a tool allow none.
+    fn allows_more_properties(&self, media: &Node<'a>) -> bool {
         let schema = media.get("schema").and_then(|schema| self.follow(&schema).ok());
         let extra = schema.and_then(|schema| schema.node.get("additionalProperties"));
         extra.is_some_and(|extra| *extra.value != Value::Bool(false))
     }
 
     /// Chooses the best media type of the body that can represent its schema.
-    fn chosen_media(&mut self, body: &Declared<'a>) -> Result<Option<Chosen<'a>>, LeftOut> {
+    fn choose_media(&mut self, body: &DeclaredBody<'a>) -> Result<Option<ChosenMedia<'a>>, Omitted> {
         let mut media = body.media.clone();
-        self.of_one_line(&mut media);
+        self.drop_multiline_types(&mut media);
         media.sort_by_key(|(media_type, _)| media::kind(media_type));
-        let names = media.iter().map(|(name, _)| *name).collect::<Vec<_>>();
-        let (before, cause) = (self.broken, self.cause.clone());
+        let media_types = media.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+        let (broken_before, cause) = (self.broken, self.cause.clone());
         let (mut chosen, mut fallback) = (None, None);
         for (media_type, node) in &media {
             let broken = self.broken;
             let Some(node) = self.resolve(node).map(|resolved| resolved.node) else { continue };
             let shape = self.content_shape(&node);
-            if self.broken > broken || !self.takes(media_type, &shape) {
+            if self.broken > broken || !self.can_represent(media_type, &shape) {
                 continue;
             }
-            if self.suits(media_type, &shape) {
+            if self.is_lossless(media_type, &shape) {
                 chosen = Some((media_type, node, shape));
                 break;
             }
             fallback.get_or_insert((media_type, node, shape));
         }
         if let Some((media_type, node, shape)) = chosen.or(fallback) {
-            // Another media type is now irrelevant.
-            self.broken = before;
+            // Dangling references in other media types are now irrelevant.
+            self.broken = broken_before;
             self.cause.clone_from(&cause);
-            let alike = match self.is_bytes(media::kind(media_type), &shape) {
-                true => self.files_alike(&node, &body.media),
+            let accepted = match self.is_bytes(media::kind(media_type), &shape) {
+                true => self.file_media_types(&node, &body.media),
                 false => vec![media_type.trim()],
             };
-            if names.len() > alike.len() {
+            if media_types.len() > accepted.len() {
                 self.report(
                     codes::MEDIA_TYPE,
-                    &body.place,
-                    format!("of {} the body is sent as {}", names.join(", "), alike.join(" or ")),
+                    &body.content_pointer,
+                    format!("of {} the body is sent as {}", media_types.join(", "), accepted.join(" or ")),
                     "remove the media types you do not want",
                 );
             }
-            return Ok(Some((alike.join(", "), node, shape)));
+            return Ok(Some((accepted.join(", "), node, shape)));
         }
-        if names.is_empty() {
+        if media_types.is_empty() {
             self.report(
                 codes::BODY,
                 &body.node.pointer,
@@ -201,63 +203,63 @@ impl<'a> Context<'a> {
             );
             return Ok(None);
         }
-        if self.broken > before {
-            return Err(LeftOut);
+        if self.broken > broken_before {
+            return Err(Omitted);
         }
-        let unsent = format!("a body of this schema cannot be sent as {}", names.join(", "));
-        self.because(unsent.clone());
+        let reason = format!("a body of this schema cannot be sent as {}", media_types.join(", "));
+        self.set_cause(reason.clone());
         self.report(
             codes::BODY,
-            &body.place,
-            format!("{unsent}; it is left out"),
+            &body.content_pointer,
+            format!("{reason}; it is left out"),
             "a form needs an object, whose fields are its parts",
         );
-        if body.required { Err(LeftOut) } else { Ok(None) }
+        if body.required { Err(Omitted) } else { Ok(None) }
     }
 
-    /// Returns the shape of the content of a media type. Content that is a sequence may have the schema of its items
+    /// Returns the shape of the content of a media type. A sequence may declare the schema of its items instead
     /// (OpenAPI 3.2).
     pub(super) fn content_shape(&mut self, media: &Node<'a>) -> Shape {
         if let Some(schema) = media.get("schema") {
             return self.shape_of(&schema, "body");
         }
-        media.get("itemSchema").map_or(Shape::ANY, |schema| list_of(self.shape_of(&schema, "body")))
+        media.get("itemSchema").map_or(Shape::ANY, |schema| array_of(self.shape_of(&schema, "body")))
     }
 
-    /// Returns the shape of the lines of a body. A shape that is not an array describes each line, so it becomes an
-    /// array of itself.
-    pub(super) fn lines(&mut self, shape: Shape) -> Shape {
-        if self.may_be(&shape, is_list) { shape } else { list_of(shape) }
+    /// Returns the shape of all lines of a body. A shape that is not an array describes each line, so it becomes the
+    /// item of an array.
+    pub(super) fn lines_shape(&mut self, shape: Shape) -> Shape {
+        if self.may_be(&shape, is_array) { shape } else { array_of(shape) }
     }
 
-    /// Whether the body is a file: its media type is not textual, or its schema declares bytes nevertheless.
+    /// Whether the body is a file: its media type is binary, or it is textual and the schema declares bytes.
     fn is_bytes(&mut self, kind: Medium, shape: &Shape) -> bool {
         kind == Medium::Binary || (kind == Medium::Text && self.is_file(shape, ""))
     }
 
-    /// Returns the media types that a file may be sent as, in the order of the document: those with the same schema,
-    /// and those with a schema of bytes.
-    fn files_alike(&mut self, node: &Node<'a>, media: &[(&'a str, Node<'a>)]) -> Vec<&'a str> {
+    /// Returns the media types that a file may be sent as, in the order of the document: those with the same schema
+    /// and those whose schema declares bytes.
+    fn file_media_types(&mut self, node: &Node<'a>, media: &[(&'a str, Node<'a>)]) -> Vec<&'a str> {
         let schema = |node: &Node<'_>| node.get("schema").map(|schema| schema.value.clone());
-        let wanted = schema(node);
-        let mut alike = Vec::new();
+        let expected_schema = schema(node);
+        let mut file_types = Vec::new();
         for (name, other) in media {
             let kind = media::kind(name);
             if !matches!(kind, Medium::Binary | Medium::Text) {
                 continue;
             }
             let (broken, cause) = (self.broken, self.cause.clone());
-            let same = schema(other) == wanted || {
+            let is_file_type = schema(other) == expected_schema || {
                 let other = self.resolve(other).map(|resolved| resolved.node);
                 let shape = other.map(|other| self.content_shape(&other));
                 shape.is_some_and(|shape| self.is_file(&shape, name))
             };
             (self.broken, self.cause) = (broken, cause);
-            if same {
-                alike.push(name.trim());
+            if is_file_type {
+                file_types.push(name.trim());
             }
         }
-        alike
+        file_types
     }
 
     /// Whether all values of a shape are strings.
@@ -269,12 +271,12 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Returns the kind of a media type, and the type itself. A range is replaced by the type that is sent, except
-    /// for files, which have their own types.
+    /// Returns a media type and its kind. A range is replaced by the type that is sent, except
+    /// for files, whose type the model sets.
     fn definite_media(&mut self, media_type: String, shape: &Shape) -> (String, Medium) {
         // If there are several types, all are files.
         let kind = media::kind(media_type.split(',').next().unwrap_or_default());
-        let definite = match kind {
+        let name = match kind {
             Medium::Any if *shape == Shape::ANY || self.is_file(shape, "") => {
                 return (media_type, Medium::Binary);
             }
@@ -282,7 +284,7 @@ impl<'a> Context<'a> {
                 return ("text/plain".to_owned(), Medium::Text);
             }
             Medium::Any => return ("application/json".to_owned(), Medium::Json),
-            // An empty name is equivalent.
+            // An empty media type is equivalent to a range.
             Medium::Binary if media_type.trim().is_empty() && self.is_structured(shape) => {
                 return ("application/json".to_owned(), Medium::Json);
             }
@@ -291,15 +293,21 @@ impl<'a> Context<'a> {
             Medium::Multipart if media_type.contains('*') => "multipart/form-data",
             _ => return (media_type, kind),
         };
-        (definite.to_owned(), kind)
+        (name.to_owned(), kind)
     }
 
-    /// Returns the codec for a value of this shape in a media type of this kind.
-    fn written(&mut self, kind: Medium, media_type: &str, shape: Shape, media: &Node<'a>) -> Written {
+    /// Returns the encoding of a value of this shape in a media type of this kind.
+    fn body_encoding(
+        &mut self,
+        kind: Medium,
+        media_type: &str,
+        shape: Shape,
+        media: &Node<'a>,
+    ) -> BodyEncoding {
         let schema = media.get("schema");
         let (codec, shape) = match kind {
             Medium::Json | Medium::JsonLike | Medium::Any => (Codec::Json, shape),
-            Medium::Lines if self.is_structured(&shape) => (Codec::JsonLines, self.lines(shape)),
+            Medium::Lines if self.is_structured(&shape) => (Codec::JsonLines, self.lines_shape(shape)),
             Medium::Yaml if self.is_structured(&shape) => (Codec::Json, shape),
             Medium::Form | Medium::FormData | Medium::Multipart
                 if !self.may_be(&shape, |kind| !is_scalar(kind)) =>
@@ -314,7 +322,7 @@ impl<'a> Context<'a> {
             Medium::Text | Medium::Events | Medium::Xml
                 if self.is_structured(&shape) || (kind == Medium::Xml && shape.kind == Kind::Any) =>
             {
-                self.not_written(media_type, &media.pointer, "the body is one argument, its text");
+                self.report_not_encodable(media_type, &media.pointer, "the body is one argument, its text");
                 (Codec::Text, document_shape(&shape.description, media_type))
             }
             Medium::Text | Medium::Events | Medium::Xml | Medium::Yaml | Medium::Lines => {
@@ -325,22 +333,22 @@ impl<'a> Context<'a> {
             Medium::Binary => {
                 let mut shape = shape;
                 if self.is_structured(&shape) {
-                    self.not_written(media_type, &media.pointer, "the body is one argument, a file");
-                    shape.description = self.encoded_told(&shape, media_type);
+                    self.report_not_encodable(media_type, &media.pointer, "the body is one argument, a file");
+                    shape.description = self.encoded_description(&shape, media_type);
                 }
-                let is_either = self.is_plain_text(&shape) && media::may_be_texts(media_type);
-                let shape = match is_either {
+                let allows_text = self.is_plain_text(&shape) && media::may_be_text(media_type);
+                let shape = match allows_text {
                     true => text_or_file_shape(shape, media_type),
                     false => file_shape(&shape.description, media_type),
                 };
-                return Written { codec: Codec::Binary, shape, files: true };
+                return BodyEncoding { codec: Codec::Binary, shape, files: true };
             }
         };
-        Written { codec, shape, files: false }
+        BodyEncoding { codec, shape, files: false }
     }
 
-    /// Reads a form: an object whose fields are encoded one by one, files as files.
-    fn form(&mut self, kind: Medium, mut shape: Shape, media: &Node<'a>) -> Written {
+    /// Reads a form: an object whose fields are encoded separately, and files as file parts.
+    fn form(&mut self, kind: Medium, mut shape: Shape, media: &Node<'a>) -> BodyEncoding {
         let codec = if kind == Medium::Form { Codec::Form } else { Codec::Multipart };
         if shape.kind == Kind::Any {
             // A form consists of fields.
@@ -349,10 +357,10 @@ impl<'a> Context<'a> {
         let mut object = self.resolved(&shape);
         let parts = self.parts(media, &mut object, kind);
         let files = parts.iter().any(|part| part.file);
-        Written { codec: codec(parts.into()), shape: if files { object } else { shape }, files }
+        BodyEncoding { codec: codec(parts.into()), shape: if files { object } else { shape }, files }
     }
 
-    /// Returns the shape, or its reference's target.
+    /// Returns the shape, or the target of its reference.
     pub(super) fn resolved(&mut self, shape: &Shape) -> Shape {
         match &shape.kind {
             Kind::Ref(name) => self.def_shape(name),
@@ -360,17 +368,17 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether the shape, or a variant of it if it is a union, has a kind.
-    pub(super) fn may_be(&mut self, shape: &Shape, is: fn(&Kind) -> bool) -> bool {
-        self.may_be_within(shape, is, MAX_UNIONS)
+    /// Whether the kind of the shape, or of any variant of a union, matches the predicate.
+    pub(super) fn may_be(&mut self, shape: &Shape, predicate: fn(&Kind) -> bool) -> bool {
+        self.may_be_within(shape, predicate, MAX_UNIONS)
     }
 
-    fn may_be_within(&mut self, shape: &Shape, is: fn(&Kind) -> bool, depth: usize) -> bool {
+    fn may_be_within(&mut self, shape: &Shape, predicate: fn(&Kind) -> bool, depth: usize) -> bool {
         match self.resolved(shape).kind {
             Kind::Union(union) if depth > 0 => {
-                union.variants.iter().any(|variant| self.may_be_within(variant, is, depth - 1))
+                union.variants.iter().any(|variant| self.may_be_within(variant, predicate, depth - 1))
             }
-            kind => is(&kind),
+            kind => predicate(&kind),
         }
     }
 }
@@ -379,11 +387,11 @@ impl<'a> Context<'a> {
 const MAX_UNIONS: usize = 4;
 
 /// Returns the shape of an array of these items.
-pub(super) fn list_of(items: Shape) -> Shape {
+pub(super) fn array_of(items: Shape) -> Shape {
     Shape::of(Kind::Array(ArrayRules { items: items.into(), ..ArrayRules::ANY }))
 }
 
-fn is_list(kind: &Kind) -> bool {
+fn is_array(kind: &Kind) -> bool {
     matches!(kind, Kind::Array(_) | Kind::Tuple(_))
 }
 
@@ -397,7 +405,8 @@ fn is_scalar(kind: &Kind) -> bool {
 /// Returns the rules of an object whose fields can become arguments: it has fields and no other rules.
 pub(super) fn flat(shape: &Shape) -> Option<&ObjectRules> {
     let Kind::Object(rules) = &shape.kind else { return None };
-    let plain = ObjectRules { fields: rules.fields.clone(), extra: Extra::Closed, ..ObjectRules::ANY };
-    let closed = ObjectRules { extra: Extra::Closed, ..rules.clone() };
-    (!rules.fields.is_empty() && !matches!(rules.extra, Extra::Of(_)) && closed == plain).then_some(rules)
+    let fields_only = ObjectRules { fields: rules.fields.clone(), extra: Extra::Closed, ..ObjectRules::ANY };
+    let closed_rules = ObjectRules { extra: Extra::Closed, ..rules.clone() };
+    (!rules.fields.is_empty() && !matches!(rules.extra, Extra::Of(_)) && closed_rules == fields_only)
+        .then_some(rules)
 }

@@ -20,18 +20,18 @@ pub(super) struct Context<'a> {
     /// The files of the document; the first is the document itself.
     pub(super) files: &'a Files<'a>,
     pub(super) options: &'a Options,
-    /// The rules its schemas follow.
+    /// The version whose rules the document's schemas follow.
     pub(super) version: SchemaVersion,
     pub(super) problems: &'a mut Problems,
     pub(super) defs: Defs<'a>,
     pub(super) schemes: Schemes,
     pub(super) tags: Tags<'a>,
-    /// The document's own servers, after they are read.
+    /// The servers at the top of the document, after they are read.
     pub(super) document_servers: Option<List<Server>>,
-    /// The security requirements read so far, by their location, so that each problem is reported once.
+    /// The security requirements read so far, by location, so that each problem is reported once.
     pub(super) security_at: BTreeMap<Pointer, Vec<SecurityRequirement>>,
-    /// Whether callbacks, which are not tools, have been reported.
-    pub(super) told_callbacks: bool,
+    /// Whether callbacks, which are not tools, have already been reported.
+    pub(super) callbacks_reported: bool,
     /// The nesting depth of the schema that is read next.
     pub(super) nesting: Nesting,
     /// The number of dangling references in the request of the current operation, while it is read. References inside
@@ -46,23 +46,23 @@ pub(super) struct Context<'a> {
 pub(super) struct Defs<'a> {
     /// Names by pointer.
     pub(super) names: BTreeMap<Pointer, String>,
-    pub(super) taken: BTreeSet<String>,
+    pub(super) used_names: BTreeSet<String>,
     pub(super) slots: BTreeMap<String, Slot<'a>>,
-    /// Names by the file and the text of references.
+    /// Names by the file that contains a reference, and the reference.
     pub(super) texts: BTreeMap<(usize, &'a str), String>,
     /// The names whose schemas are being read, outermost first.
     pub(super) open: Vec<String>,
     /// The schemas that extend bases with a discriminator.
-    pub(super) heirs: BTreeMap<Pointer, Subtypes<'a>>,
+    pub(super) subtypes: BTreeMap<Pointer, Subtypes<'a>>,
     /// The locations of the schemas that references to those bases expand to.
-    pub(super) heir_places: BTreeSet<String>,
+    pub(super) subtype_pointers: BTreeSet<String>,
 }
 
 /// A named shape, and its schema after it is read.
 #[derive(Debug)]
 pub(super) struct Slot<'a> {
     pub(super) node: Node<'a>,
-    pub(super) done: Option<Value>,
+    pub(super) schema: Option<Value>,
 }
 
 /// The schemas that extend a base.
@@ -70,13 +70,13 @@ pub(super) struct Slot<'a> {
 pub(super) struct Subtypes<'a> {
     /// The property whose value identifies the schema.
     pub(super) property: &'a str,
-    /// The value that identifies the base itself, if it is one of them.
+    /// The value that identifies the base itself, if the base is an alternative.
     pub(super) base: Option<&'a str>,
-    /// Each schema with the value that identifies it; several values may identify one.
-    pub(super) found: Vec<(&'a str, Node<'a>)>,
+    /// The schemas with the values that identify them; several values may identify the same schema.
+    pub(super) schemas: Vec<(&'a str, Node<'a>)>,
 }
 
-/// The schemes a document declares, by name.
+/// The security schemes that a document declares, by name.
 #[derive(Debug, Default)]
 pub(super) struct Schemes {
     pub(super) placements: BTreeMap<String, Placement>,
@@ -90,9 +90,9 @@ pub(super) type Tags<'a> = BTreeMap<&'a str, Tag<'a>>;
 /// A tag.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tag<'a> {
-    /// The tag that it is a part of.
+    /// The tag that contains this tag.
     pub(super) parent: Option<&'a str>,
-    /// Its purpose: navigation (`nav`, or empty), or something else, such as `audience`.
+    /// The purpose of the tag: navigation (`nav`, or empty), or another one, such as `audience`.
     pub(super) kind: &'a str,
     pub(super) summary: &'a str,
     pub(super) description: &'a str,
@@ -100,7 +100,7 @@ pub(super) struct Tag<'a> {
 
 /// An operation that must be omitted, for a reason that has been reported.
 #[derive(Debug)]
-pub(super) struct LeftOut;
+pub(super) struct Omitted;
 
 impl<'a> Context<'a> {
     /// Returns the document as a node.
@@ -110,8 +110,8 @@ impl<'a> Context<'a> {
 
     /// Reports a problem; its code determines the severity.
     pub(super) fn report(&mut self, code: Code, pointer: &Pointer, message: impl Into<String>, help: &str) {
-        match self.files.place(pointer) {
-            Some((source, place)) => self.problems.report_in(source, code, &place, message, help),
+        match self.files.source_location(pointer) {
+            Some((source, location)) => self.problems.report_in(source, code, &location, message, help),
             None => self.problems.report(code, pointer, message, help),
         }
     }

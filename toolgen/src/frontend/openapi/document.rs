@@ -9,23 +9,23 @@ use super::operation::Operation;
 
 const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
-/// Returns the version that a document declares, or any value in its place, as a string.
-pub(super) fn claimed_version(top: &Node<'_>) -> Option<String> {
+/// Returns the version that a document declares, as a string. It may be any value.
+pub(super) fn declared_version(top: &Node<'_>) -> Option<String> {
     let node = top.get("openapi").or_else(|| top.get("swagger"))?;
     Some(node.value.as_str().map_or_else(|| node.value.to_string(), |text| text.trim().to_owned()))
 }
 
-/// Returns the rules for a declared version, and whether it is known. `None` if it is neither Swagger 2.0 nor OpenAPI
-/// 3.
-pub(super) fn rules_of(top: &Node<'_>, version: &str) -> Option<(SchemaVersion, bool)> {
-    let mut parts = version.trim_start_matches(['v', 'V']).split('.');
+/// Returns the rules for a declared version, and whether the version is known. `None` if it is neither Swagger 2.0 nor
+/// OpenAPI 3.
+pub(super) fn schema_version(top: &Node<'_>, version: &str) -> Option<(SchemaVersion, bool)> {
+    let mut components = version.trim_start_matches(['v', 'V']).split('.');
     if top.get("openapi").is_none() {
-        return (parts.next() == Some("2")).then_some((SchemaVersion::Swagger2, true));
+        return (components.next() == Some("2")).then_some((SchemaVersion::Swagger2, true));
     }
-    if parts.next() != Some("3") {
+    if components.next() != Some("3") {
         return None;
     }
-    Some(match parts.next() {
+    Some(match components.next() {
         Some("0") => (SchemaVersion::OpenApi30, true),
         // Additions of 3.2 are supported if they concern operations.
         Some("1" | "2") => (SchemaVersion::OpenApi31, true),
@@ -36,13 +36,13 @@ pub(super) fn rules_of(top: &Node<'_>, version: &str) -> Option<(SchemaVersion, 
 impl<'a> Context<'a> {
     /// Returns the operations in the order of the document, and the number of entries that are not operations.
     pub(super) fn operations(&mut self) -> (Vec<Operation<'a>>, usize) {
-        let mut found = Vec::new();
-        let mut broken = 0;
+        let mut operations = Vec::new();
+        let mut broken_count = 0;
         let top = self.top();
         let paths = top.get("paths").and_then(|node| Some(self.resolve(&node)?.node));
         let Some(paths) = paths.filter(|node| node.value.is_object()) else {
-            self.without_paths(&top);
-            return (found, broken);
+            self.report_missing_paths(&top);
+            return (operations, broken_count);
         };
         for (path, node) in paths.entries() {
             let Some(resolved) = self.resolve(&node) else { continue };
@@ -51,23 +51,24 @@ impl<'a> Context<'a> {
                 self.malformed(&path_item, "a path must contain an object; it is left out");
                 continue;
             }
-            // A path item may add to its reference (OpenAPI 3.0 does not define the meaning; both are combined).
+            // A path item may have members next to its `$ref`. OpenAPI 3.0 does not define the meaning; both are used.
             if node.object().is_some_and(|object| object.len() > 1) && path_item.pointer != node.pointer {
-                self.operations_of(path, &node, &node, &mut found, &mut broken);
+                self.operations_of(path, &node, &node, &mut operations, &mut broken_count);
             }
-            self.operations_of(path, &path_item, &path_item, &mut found, &mut broken);
+            self.operations_of(path, &path_item, &path_item, &mut operations, &mut broken_count);
         }
-        self.count_others(&top);
-        (found, broken)
+        self.report_webhooks(&top);
+        (operations, broken_count)
     }
 
+    /// Appends the operations of a path item. `holder` is the path item, or the object next to its `$ref`.
     fn operations_of(
         &mut self,
         path: &'a str,
         holder: &Node<'a>,
         path_item: &Node<'a>,
-        found: &mut Vec<Operation<'a>>,
-        broken: &mut usize,
+        operations: &mut Vec<Operation<'a>>,
+        broken_count: &mut usize,
     ) {
         let mut nodes: Vec<(&'a str, Node<'a>)> = holder.entries();
         nodes.retain(|(key, _)| METHODS.contains(&key.to_ascii_lowercase().as_str()));
@@ -75,7 +76,7 @@ impl<'a> Context<'a> {
         for (method, node) in nodes {
             let resolved = self.resolve(&node).map(|resolved| resolved.node);
             let Some(node) = resolved.filter(|node| node.object().is_some()) else {
-                *broken += 1;
+                *broken_count += 1;
                 self.report(
                     codes::OPERATION,
                     &node.pointer,
@@ -84,8 +85,8 @@ impl<'a> Context<'a> {
                 );
                 continue;
             };
-            if let Some(callbacks) = node.get("callbacks").filter(|_| !self.told_callbacks) {
-                self.told_callbacks = true;
+            if let Some(callbacks) = node.get("callbacks").filter(|_| !self.callbacks_reported) {
+                self.callbacks_reported = true;
                 self.report(
                     codes::NOT_TOOLS,
                     &callbacks.pointer,
@@ -99,7 +100,7 @@ impl<'a> Context<'a> {
             let tags = node.items("tags");
             let tags: Vec<&str> =
                 tags.iter().filter_map(|tag| tag.value.as_str()).filter(|tag| !tag.is_empty()).collect();
-            found.push(Operation {
+            operations.push(Operation {
                 method: method.to_ascii_uppercase(),
                 path,
                 id: node.text("operationId").map(str::trim).unwrap_or_default(),
@@ -111,8 +112,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    fn without_paths(&mut self, top: &Node<'a>) {
-        self.count_others(top);
+    fn report_missing_paths(&mut self, top: &Node<'a>) {
+        self.report_webhooks(top);
         let pointer = top.pointer.clone();
         self.report(
             codes::NO_PATHS,
@@ -122,10 +123,10 @@ impl<'a> Context<'a> {
         );
     }
 
-    /// Counts the other entries of a document, besides callable operations.
-    fn count_others(&mut self, top: &Node<'a>) {
+    /// Reports webhooks, which are not tools.
+    fn report_webhooks(&mut self, top: &Node<'a>) {
         if let Some(webhooks) =
-            top.get("webhooks").filter(|node| node.object().is_some_and(|o| !o.is_empty()))
+            top.get("webhooks").filter(|node| node.object().is_some_and(|object| !object.is_empty()))
         {
             self.report(
                 codes::NOT_TOOLS,

@@ -9,7 +9,7 @@ use toolgen_core::schema::shape::Kind;
 use super::codes;
 use super::context::Context;
 use super::node::Node;
-use super::reference::{Broken, file_problem, target_of};
+use super::reference::{ResolveError, file_problem, target_of};
 
 /// Maximum number of levels of an example whose scalars are read as written.
 const MAX_LEVELS: usize = 64;
@@ -18,60 +18,65 @@ impl<'a> Context<'a> {
     /// Returns the first example of a media type or a parameter that has a value. References to examples are
     /// followed.
     ///
-    /// If its shape has a string, a scalar becomes the source text in the document: `1.10`.
+    /// Where the shape is a string, a scalar becomes its source text in the document: `1.10`.
     pub(super) fn first_example(&mut self, node: &Node<'a>, shape: &Shape) -> Option<Cow<'a, Value>> {
-        let own = node.get("example").and_then(|own| {
-            let found = self.follow(&own).ok().map(|found| found.node);
-            match found {
-                Some(found) if found.pointer != own.pointer => self.value_of(&found, shape),
-                _ => Some(self.as_written(&own, shape)),
+        let direct = node.get("example").and_then(|direct| {
+            let target = self.follow(&direct).ok().map(|target| target.node);
+            match target {
+                Some(target) if target.pointer != direct.pointer => self.value_of(&target, shape),
+                _ => Some(self.with_source_text(&direct, shape)),
             }
         });
-        let is_told = |value: &Cow<'a, Value>| !value.is_null();
-        if let Some(own) = own.filter(is_told) {
-            return Some(own);
+        let is_present = |value: &Cow<'a, Value>| !value.is_null();
+        if let Some(direct) = direct.filter(is_present) {
+            return Some(direct);
         }
         // JSON Schema has an array of values, OpenAPI a map of examples.
-        let listed = node.items("examples").into_iter().find(|item| !item.value.is_null());
-        listed.map(|item| self.as_written(&item, shape)).or_else(|| {
-            let named = node.members("examples");
-            named.into_iter().find_map(|(_, example)| self.named_example(&example, shape).filter(is_told))
+        let first_item = node.items("examples").into_iter().find(|item| !item.value.is_null());
+        first_item.map(|item| self.with_source_text(&item, shape)).or_else(|| {
+            let members = node.members("examples");
+            members
+                .into_iter()
+                .find_map(|(_, example)| self.named_example(&example, shape).filter(is_present))
         })
     }
 
-    /// Returns the value of an example for this shape.
-    pub(super) fn as_written(&mut self, node: &Node<'a>, shape: &Shape) -> Cow<'a, Value> {
-        match self.files.has_written(&node.pointer) {
-            true => Cow::Owned(self.texts_in(node, shape, 0)),
+    /// Returns the value of an example, with scalars as source text where the shape is a string.
+    pub(super) fn with_source_text(&mut self, node: &Node<'a>, shape: &Shape) -> Cow<'a, Value> {
+        match self.files.has_source_text(&node.pointer) {
+            true => Cow::Owned(self.source_texts_in(node, shape, 0)),
             false => Cow::Borrowed(node.value),
         }
     }
 
-    fn texts_in(&mut self, node: &Node<'a>, shape: &Shape, depth: usize) -> Value {
+    fn source_texts_in(&mut self, node: &Node<'a>, shape: &Shape, depth: usize) -> Value {
         let kind = self.resolved(shape).kind;
         match (node.value, &kind) {
             _ if depth > MAX_LEVELS => node.value.clone(),
-            (Value::Array(_), Kind::Array(rules)) => {
-                node.listed().iter().map(|item| self.texts_in(item, &rules.items, depth + 1)).collect()
-            }
+            (Value::Array(_), Kind::Array(rules)) => node
+                .array_items()
+                .iter()
+                .map(|item| self.source_texts_in(item, &rules.items, depth + 1))
+                .collect(),
             (Value::Object(members), Kind::Object(rules)) => {
-                let mut read = members.clone();
+                let mut object = members.clone();
                 for field in &rules.fields {
                     if let (Some(member), Some(value)) =
-                        (node.get(field.wire_name()), read.get_mut(field.wire_name()))
+                        (node.get(field.wire_name()), object.get_mut(field.wire_name()))
                     {
-                        *value = self.texts_in(&member, &field.shape, depth + 1);
+                        *value = self.source_texts_in(&member, &field.shape, depth + 1);
                     }
                 }
-                Value::Object(read)
+                Value::Object(object)
             }
             (value, Kind::String(_)) => {
-                self.files.written(value, &node.pointer).map_or_else(|| value.clone(), Value::from)
+                self.files.source_text(value, &node.pointer).map_or_else(|| value.clone(), Value::from)
             }
             (value, Kind::Enum(values)) => {
-                let written = self.files.written(value, &node.pointer);
-                let listed = written.filter(|text| values.iter().any(|one| one.to_json() == **text));
-                listed.map_or_else(|| value.clone(), Value::from)
+                let source_text = self.files.source_text(value, &node.pointer);
+                let matching =
+                    source_text.filter(|text| values.iter().any(|value| value.to_json() == **text));
+                matching.map_or_else(|| value.clone(), Value::from)
             }
             (value, _) => value.clone(),
         }
@@ -79,41 +84,46 @@ impl<'a> Context<'a> {
 
     fn named_example(&mut self, example: &Node<'a>, shape: &Shape) -> Option<Cow<'a, Value>> {
         if target_of(example.value).is_some() {
-            let found = self.follow(example).ok()?.node;
-            return self.value_of(&found, shape);
+            let target = self.follow(example).ok()?.node;
+            return self.value_of(&target, shape);
         }
-        self.told_value(example, shape)
+        self.example_value(example, shape)
     }
 
-    /// Returns the value of the target of a reference to an example, which may be the value itself.
-    fn value_of(&mut self, found: &Node<'a>, shape: &Shape) -> Option<Cow<'a, Value>> {
+    /// Returns the value at the target of a reference, which is an Example Object or the value itself.
+    fn value_of(&mut self, target: &Node<'a>, shape: &Shape) -> Option<Cow<'a, Value>> {
         let is_example = ["value", "dataValue", "serializedValue", "externalValue"]
             .iter()
-            .any(|key| found.get(key).is_some());
-        if is_example { self.told_value(found, shape) } else { Some(self.as_written(found, shape)) }
+            .any(|key| target.get(key).is_some());
+        if is_example {
+            self.example_value(target, shape)
+        } else {
+            Some(self.with_source_text(target, shape))
+        }
     }
 
     /// Returns the value of an example: as data, as the serialized string (OpenAPI 3.2), or as a file.
-    fn told_value(&mut self, example: &Node<'a>, shape: &Shape) -> Option<Cow<'a, Value>> {
+    fn example_value(&mut self, example: &Node<'a>, shape: &Shape) -> Option<Cow<'a, Value>> {
         if let Some(data) = example.get("dataValue").or_else(|| example.get("value")) {
-            return Some(self.as_written(&data, shape));
+            return Some(self.with_source_text(&data, shape));
         }
-        // The type of other strings is ambiguous: `5` may be a number or a string.
-        let sent = example.text("serializedValue").and_then(|text| serde_json::from_str::<Value>(text).ok());
-        let sent = sent.filter(|value| value.is_object() || value.is_array()).map(Cow::Owned);
-        sent.or_else(|| self.external_value(example).map(Cow::Borrowed))
+        // The type of a serialized scalar is ambiguous: `5` may be a number or a string.
+        let parsed =
+            example.text("serializedValue").and_then(|text| serde_json::from_str::<Value>(text).ok());
+        let parsed = parsed.filter(|value| value.is_object() || value.is_array()).map(Cow::Owned);
+        parsed.or_else(|| self.external_value(example).map(Cow::Borrowed))
     }
 
-    /// Returns the value in a file that an example names, if the document may read the file. Nothing is fetched.
+    /// Returns the value in the file that `externalValue` names, if the document may read the file. Nothing is fetched.
     fn external_value(&mut self, example: &Node<'a>) -> Option<&'a Value> {
         let text = example.text("externalValue")?;
         let reason = match self.locate(text, &example.pointer) {
-            Ok(found) => return Some(found.value),
+            Ok(node) => return Some(node.value),
             Err(error) => error,
         };
         let (message, help) = match reason {
-            Broken::External(refused) => file_problem(refused),
-            Broken::Missing | Broken::Cycle => {
+            ResolveError::External(refusal) => file_problem(refusal),
+            ResolveError::Missing | ResolveError::Cycle => {
                 ("does not resolve", "correct it, or write the example as `value`")
             }
         };

@@ -1,4 +1,4 @@
-//! Reads the headers of successful responses, and whether these have a body.
+//! Reads the headers of successful responses, and whether these responses have a body.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::tool::Success;
 const MAX_HEADERS_SHOWN: usize = 8;
 
 impl<'a> Context<'a> {
-    /// Returns what the document declares about successful responses besides the result.
+    /// Returns what the document declares about successful responses in addition to the result.
     pub(super) fn success(&mut self, operation: &Node<'a>) -> Success {
         let headers = if self.options.types { self.header_fields(operation) } else { Vec::new() };
         let rules = ObjectRules { fields: headers.into(), extra: Extra::Open, ..ObjectRules::ANY };
@@ -25,7 +25,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the declared headers that a model sees.
-    pub(super) fn told_headers(&mut self, operation: &Node<'a>) -> List<Text> {
+    pub(super) fn shown_headers(&mut self, operation: &Node<'a>) -> List<Text> {
         let declared = self.declared_headers(operation).into_iter().map(|(name, _)| name);
         declared
             .filter(|name| is_informative_header(name))
@@ -34,16 +34,16 @@ impl<'a> Context<'a> {
             .collect()
     }
 
-    /// Whether no successful response has a body. A 200 is often declared without the body that it has.
+    /// Whether no successful response has a body. The body of a 200 is often not declared, so 200 is never empty.
     fn is_empty(&mut self, operation: &Node<'a>) -> bool {
         let responses = operation.get("responses").and_then(|node| self.resolve(&node));
-        let all = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
-        let chosen = successes(&all);
+        let responses = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
+        let responses_of_success = successes(&responses);
         let may_be_empty = |status: &str| matches!(status.trim(), "201" | "202" | "204" | "205");
-        !chosen.is_empty()
-            && chosen.into_iter().all(|(status, node)| {
-                let found = if may_be_empty(status) { self.resolve(node) } else { None };
-                found.is_some_and(|resolved| {
+        !responses_of_success.is_empty()
+            && responses_of_success.into_iter().all(|(status, node)| {
+                let resolved = if may_be_empty(status) { self.resolve(node) } else { None };
+                resolved.is_some_and(|resolved| {
                     let media = self.contents(operation, &resolved.node, &mut Vec::new());
                     media.is_empty() && resolved.node.get("schema").is_none()
                 })
@@ -51,37 +51,37 @@ impl<'a> Context<'a> {
     }
 
     fn header_fields(&mut self, operation: &Node<'a>) -> Vec<Field> {
-        let mut seen = BTreeSet::new();
+        let mut names = BTreeSet::new();
         let mut fields = Vec::new();
         for (name, header) in self.declared_headers(operation) {
-            let wire = name.to_ascii_lowercase();
-            if is_secret_header(name) || wire.is_empty() || !seen.insert(wire.clone()) {
+            let lowercase_name = name.to_ascii_lowercase();
+            if is_secret_header(name) || lowercase_name.is_empty() || !names.insert(lowercase_name.clone()) {
                 continue;
             }
             let shape = self.header_shape(&header);
-            fields.push(Field { name: wire.into(), shape, ..Field::OPTIONAL });
+            fields.push(Field { name: lowercase_name.into(), shape, ..Field::OPTIONAL });
         }
         fields
     }
 
-    /// Returns the shape of a header: for a scalar its own, otherwise any string.
+    /// Returns the shape of a header: that of its schema if this is a scalar, otherwise any string.
     fn header_shape(&mut self, header: &Resolved<'a>) -> Shape {
         // In Swagger 2.0, a header is itself the schema.
         let schema = if self.is_swagger() { Some(header.node.clone()) } else { header.node.get("schema") };
         let shape = schema.map(|schema| self.shape_of(&schema, ""));
         let shape = shape.map(|shape| self.resolved(&shape));
-        let scalar = shape.filter(|shape| {
+        let scalar_shape = shape.filter(|shape| {
             matches!(
                 shape.kind,
                 Kind::String(_) | Kind::Integer(_) | Kind::Number(_) | Kind::Boolean | Kind::Enum(_)
             )
         });
-        let text = || Shape::of(Kind::String(StringRules::ANY));
-        let mut shape = scalar.unwrap_or_else(text);
+        let any_string = || Shape::of(Kind::String(StringRules::ANY));
+        let mut shape = scalar_shape.unwrap_or_else(any_string);
         (shape.nullable, shape.title) = (false, Title::NONE);
-        let message = header.prose();
-        if !message.is_empty() {
-            shape.description = message.into_owned().into();
+        let prose = header.prose();
+        if !prose.is_empty() {
+            shape.description = prose.into_owned().into();
         }
         shape
     }
@@ -89,17 +89,17 @@ impl<'a> Context<'a> {
     /// Returns the headers of successful responses, by their names in the document.
     fn declared_headers(&mut self, operation: &Node<'a>) -> Vec<(&'a str, Resolved<'a>)> {
         let responses = operation.get("responses").and_then(|node| self.resolve(&node));
-        let all = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
-        let mut found: Vec<(&'a str, Resolved<'a>)> = Vec::new();
-        for (_, node) in successes(&all) {
+        let responses = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
+        let mut declared: Vec<(&'a str, Resolved<'a>)> = Vec::new();
+        for (_, node) in successes(&responses) {
             let headers = self.resolve(node).and_then(|resolved| resolved.node.get("headers"));
             for (name, header) in headers.map(|node| node.entries()).unwrap_or_default() {
-                let is_known = found.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+                let is_known = declared.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
                 if !is_known && let Some(header) = self.resolve(&header) {
-                    found.push((name.trim(), header));
+                    declared.push((name.trim(), header));
                 }
             }
         }
-        found
+        declared
     }
 }

@@ -17,17 +17,17 @@ pub(super) enum Kind {
     FormData,
     /// `multipart/…`
     Multipart,
-    /// `application/yaml` and its aliases; every JSON text is YAML
+    /// `application/yaml` and its aliases; every JSON document is also YAML
     Yaml,
-    /// JSON texts, one per line
+    /// JSON documents, one per line
     Lines,
-    /// Events of a stream
+    /// Server-sent events
     Events,
     /// XML
     Xml,
     /// `text/…`
     Text,
-    /// Bytes
+    /// Any other type: bytes
     Binary,
     /// `*/*`
     Any,
@@ -61,21 +61,21 @@ pub(super) fn kind(media_type: &str) -> Kind {
     }
 }
 
-/// Returns the media type without its parameters, in lower case. Published documents also forget the `;` before
+/// Returns the media type without its parameters, in lower case. Published documents sometimes lack the `;` before
 /// parameters.
 pub(super) fn essence(media_type: &str) -> String {
-    let head = media_type.split(';').next().unwrap_or_default().trim();
-    let word = head.split_whitespace().next().unwrap_or_default();
-    let is_whole = word.split_once('/').is_some_and(|(_, sub)| !sub.is_empty());
-    if is_whole { word.to_ascii_lowercase() } else { head.to_ascii_lowercase() }
+    let before_parameters = media_type.split(';').next().unwrap_or_default().trim();
+    let first_word = before_parameters.split_whitespace().next().unwrap_or_default();
+    let has_subtype = first_word.split_once('/').is_some_and(|(_, sub)| !sub.is_empty());
+    if has_subtype { first_word.to_ascii_lowercase() } else { before_parameters.to_ascii_lowercase() }
 }
 
 /// Returns the media type with the missing `;` before its parameters.
-pub(super) fn spelt(media_type: String) -> String {
-    let head = media_type.split(';').next().unwrap_or_default().trim();
-    match head.split_once(char::is_whitespace) {
+pub(super) fn with_semicolon(media_type: String) -> String {
+    let before_parameters = media_type.split(';').next().unwrap_or_default().trim();
+    match before_parameters.split_once(char::is_whitespace) {
         Some((name, rest)) if name.contains('/') && rest.contains('=') && !rest.contains([',', '/']) => {
-            media_type.replacen(head, &format!("{name}; {}", rest.trim_start()), 1)
+            media_type.replacen(before_parameters, &format!("{name}; {}", rest.trim_start()), 1)
         }
         _ => media_type,
     }
@@ -83,34 +83,36 @@ pub(super) fn spelt(media_type: String) -> String {
 
 /// Whether the media type declares the boundary of its parts.
 pub(super) fn has_boundary(media_type: &str) -> bool {
-    let mut parameters = media_type.split(';').skip(1);
-    parameters
-        .any(|one| one.trim_start().get(..9).is_some_and(|start| start.eq_ignore_ascii_case("boundary=")))
+    let has_name =
+        |parameter: &str| parameter.get(..9).is_some_and(|start| start.eq_ignore_ascii_case("boundary="));
+    media_type.split(';').skip(1).any(|parameter| has_name(parameter.trim_start()))
 }
 
-/// Returns the media types of keys, which may each list several.
-pub(super) fn each<'a>(content: Vec<(&'a str, Node<'a>)>) -> Vec<(&'a str, Node<'a>)> {
-    let each = |(key, node): (&'a str, Node<'a>)| listed(key).map(move |one| (one, node.clone()));
-    content.into_iter().flat_map(each).collect()
+/// Splits keys that list several media types into one entry per media type.
+pub(super) fn split_keys<'a>(content: Vec<(&'a str, Node<'a>)>) -> Vec<(&'a str, Node<'a>)> {
+    let expand = |(key, node): (&'a str, Node<'a>)| {
+        media_types_of_key(key).map(move |media_type| (media_type, node.clone()))
+    };
+    content.into_iter().flat_map(expand).collect()
 }
 
-fn listed(key: &str) -> impl Iterator<Item = &str> {
+fn media_types_of_key(key: &str) -> impl Iterator<Item = &str> {
     // A comma may also occur in a parameter.
-    let is_list = key.split(',').all(|one| one.contains('/') && !one.contains('"'));
+    let is_list = key.split(',').all(|part| part.contains('/') && !part.contains('"'));
     let limit = if is_list { usize::MAX } else { 1 };
     key.splitn(limit, ',').map(str::trim)
 }
 
-/// Returns the first type of a list that is not a range, or that of arbitrary bytes.
-pub(super) fn first_definite(listed: &str) -> &str {
-    let mut all = listed.split(',').map(str::trim);
-    all.find(|one| !one.is_empty() && !one.contains('*')).unwrap_or(BYTES)
+/// Returns the first media type of a list that is not a range, or else [`BYTES`].
+pub(super) fn first_definite(list: &str) -> &str {
+    let mut media_types = list.split(',').map(str::trim);
+    media_types.find(|name| !name.is_empty() && !name.contains('*')).unwrap_or(BYTES)
 }
 
-/// Whether each type of a list may hold text. Any type may, such as `application/jwt`, unless it is known to be
-/// binary.
-pub(super) fn may_be_texts(listed: &str) -> bool {
-    listed.split(',').all(|one| !is_binary_media_type(&essence(one)))
+/// Whether each media type of a list may contain text. Any type may, such as `application/jwt`, unless it is known to
+/// be binary.
+pub(super) fn may_be_text(list: &str) -> bool {
+    list.split(',').all(|name| !is_binary_media_type(&essence(name)))
 }
 
 /// The media type of arbitrary bytes.
@@ -154,11 +156,14 @@ mod tests {
 
     #[test]
     fn one_key_may_list_several_media_types() {
-        let of = |key| listed(key).collect::<Vec<_>>();
-        assert_eq!(of("application/json, text/xml;q=1"), ["application/json", "text/xml;q=1"]);
-        assert_eq!(of("multipart/related; start=\"a/b,c/d\""), ["multipart/related; start=\"a/b,c/d\""]);
-        assert_eq!(of("text/plain; a=b,c"), ["text/plain; a=b,c"]);
-        assert_eq!(spelt("a/b charset=x; y=z".to_owned()), "a/b; charset=x; y=z");
+        let types_of = |key| media_types_of_key(key).collect::<Vec<_>>();
+        assert_eq!(types_of("application/json, text/xml;q=1"), ["application/json", "text/xml;q=1"]);
+        assert_eq!(
+            types_of("multipart/related; start=\"a/b,c/d\""),
+            ["multipart/related; start=\"a/b,c/d\""]
+        );
+        assert_eq!(types_of("text/plain; a=b,c"), ["text/plain; a=b,c"]);
+        assert_eq!(with_semicolon("a/b charset=x; y=z".to_owned()), "a/b; charset=x; y=z");
         assert!(has_boundary("multipart/mixed; charset=x;Boundary=a") && !has_boundary("multipart/mixed"));
     }
 
@@ -167,7 +172,7 @@ mod tests {
         for bytes in
             ["image/png", "image/*", "application/pdf", "text/plain, audio/mpeg", "application/vnd.ms-excel"]
         {
-            assert!(!may_be_texts(bytes), "{bytes}");
+            assert!(!may_be_text(bytes), "{bytes}");
         }
         for text in [
             "application/octet-stream",
@@ -175,7 +180,7 @@ mod tests {
             "image/svg+xml",
             "application/jwt, application/jose",
         ] {
-            assert!(may_be_texts(text), "{text}");
+            assert!(may_be_text(text), "{text}");
         }
     }
 }

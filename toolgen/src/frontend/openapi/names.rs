@@ -7,29 +7,30 @@ pub(super) fn operation_name(method: &str, path: &str) -> String {
     let mut name = method.to_ascii_lowercase();
     // A fragment distinguishes operations on one path, so it is part of the name.
     for segment in path.split(['/', '?', '#', '&']).filter(|segment| !segment.is_empty()) {
-        let mut rest = unqualified(segment);
-        while let Some((before, after)) = rest.split_once('{') {
+        let mut remaining = unqualified(segment);
+        while let Some((before, after)) = remaining.split_once('{') {
             push_words(&mut name, before);
-            let (inside, behind) = after.split_once('}').unwrap_or((after, ""));
+            let (placeholder, after_placeholder) = after.split_once('}').unwrap_or((after, ""));
             name.push_str("_by");
-            push_words(&mut name, &snake(inside));
-            rest = behind;
+            push_words(&mut name, &snake(placeholder));
+            remaining = after_placeholder;
         }
-        push_words(&mut name, rest);
+        push_words(&mut name, remaining);
     }
     name
 }
 
-/// Returns a function of OData without the namespace that qualifies it: `Get()` of `Sample.Models.Get()`.
+/// Returns the call of an OData function without its namespace: `Get()` of `Sample.Models.Get()`.
 fn unqualified(segment: &str) -> &str {
     let Some((name, _)) = segment.split_once('(').filter(|_| segment.ends_with(')')) else { return segment };
-    let legal = |char: char| char.is_ascii_alphanumeric() || char == '_' || char == '.';
-    match name.rfind('.').filter(|_| name.chars().all(legal)) {
-        Some(at) => &segment[at + 1..],
+    let is_legal = |char: char| char.is_ascii_alphanumeric() || char == '_' || char == '.';
+    match name.rfind('.').filter(|_| name.chars().all(is_legal)) {
+        Some(dot) => &segment[dot + 1..],
         None => segment,
     }
 }
 
+/// Appends `_` and the text, with other characters than ASCII letters, digits and `-` collapsed.
 fn push_words(name: &mut String, text: &str) {
     let words = collapse(text, |char| char.is_ascii_alphanumeric() || char == '-');
     if !words.is_empty() {
@@ -38,15 +39,15 @@ fn push_words(name: &mut String, text: &str) {
     }
 }
 
-/// `petId` as `pet_id`.
+/// Converts to snake case: `petId` becomes `pet_id`.
 fn snake(text: &str) -> String {
     let mut snake = String::with_capacity(text.len() + 4);
-    let mut lower_before = false;
+    let mut after_lowercase = false;
     for char in text.chars() {
-        if char.is_ascii_uppercase() && lower_before {
+        if char.is_ascii_uppercase() && after_lowercase {
             snake.push('_');
         }
-        lower_before = char.is_ascii_lowercase() || char.is_ascii_digit();
+        after_lowercase = char.is_ascii_lowercase() || char.is_ascii_digit();
         snake.push(char.to_ascii_lowercase());
     }
     snake
@@ -57,7 +58,7 @@ mod tests {
     use super::operation_name;
     use crate::names::{NameCandidate, tool_names};
 
-    fn named(operations: &[(&str, &str, &str)]) -> Vec<String> {
+    fn tool_names_of(operations: &[(&str, &str, &str)]) -> Vec<String> {
         let titles: Vec<String> =
             operations.iter().map(|(_, method, path)| format!("{method} {path}")).collect();
         let candidates = operations.iter().zip(&titles).map(|(&(id, method, path), title)| NameCandidate {
@@ -79,8 +80,8 @@ mod tests {
             ("GET", "/Me/Sample.Models.TripPin.GetInvolvedPeople()", "get_Me_GetInvolvedPeople"),
             ("GET", "/Get.Near(lat={lat})", "get_Near_lat_by_lat"),
         ] {
-            assert_eq!(named(&[("", method, path)]), [name]);
+            assert_eq!(tool_names_of(&[("", method, path)]), [name]);
         }
-        assert_eq!(named(&[("日本", "GET", "/pets")]), ["get_pets"]);
+        assert_eq!(tool_names_of(&[("日本", "GET", "/pets")]), ["get_pets"]);
     }
 }

@@ -7,12 +7,12 @@ use toolgen_core::schema::shape::read::plain_markdown;
 
 use crate::source::Pointer;
 
-/// A value of the document and its location. Members that are `null` count as absent everywhere, as documents use it.
+/// A value of the document and its location. Members that are `null` count as absent: documents use `null` this way.
 #[derive(Clone, Debug)]
 pub(super) struct Node<'a> {
-    /// The value.
+    /// The JSON value.
     pub(super) value: &'a Value,
-    /// Its location.
+    /// The location of the value.
     pub(super) pointer: Pointer,
 }
 
@@ -25,30 +25,30 @@ impl<'a> Node<'a> {
         self.value.as_object()
     }
 
-    /// Returns the member of this key, unless it is absent or `null`.
+    /// Returns the member with this key, unless it is absent or `null`.
     pub(super) fn get(&self, key: &str) -> Option<Node<'a>> {
         let value = self.value.as_object()?.get(key).filter(|value| !value.is_null())?;
         Some(Node { value, pointer: self.pointer.child(key) })
     }
 
-    /// Returns the string of this key.
+    /// Returns the member with this key if it is a string.
     pub(super) fn text(&self, key: &str) -> Option<&'a str> {
         self.value.as_object()?.get(key)?.as_str()
     }
 
-    /// Returns the description of this key in the form that a model reads; empty if there is none.
+    /// Returns the description with this key, as the model sees it; empty if there is none.
     pub(super) fn prose(&self, key: &str) -> Cow<'a, str> {
         self.text(key).map(plain_markdown).unwrap_or_default()
     }
 
-    /// Whether the member of this key is `true` or an equivalent.
-    pub(super) fn flag(&self, key: &str) -> bool {
-        self.stated(key) == Some(true)
+    /// Whether the member with this key is `true` or an equivalent.
+    pub(super) fn is_true(&self, key: &str) -> bool {
+        self.boolean(key) == Some(true)
     }
 
-    /// Returns the boolean of this key: `true` or `false`, also as strings and as words of YAML 1.1. `None` if there
-    /// is none, or it is neither.
-    pub(super) fn stated(&self, key: &str) -> Option<bool> {
+    /// Returns the boolean with this key: `true` or `false`, also as a string or a boolean of YAML 1.1 (`yes`, `off`).
+    /// `None` if the member is absent or has another value.
+    pub(super) fn boolean(&self, key: &str) -> Option<bool> {
         match self.value.as_object()?.get(key)? {
             Value::Bool(flag) => Some(*flag),
             Value::String(text) => match text.trim().to_ascii_lowercase().as_str() {
@@ -60,12 +60,12 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Whether the schema here requires a property.
+    /// Whether this schema requires a property.
     pub(super) fn requires(&self, property: &str) -> bool {
         self.items("required").iter().any(|name| name.value.as_str() == Some(property))
     }
 
-    /// Returns the members of the object of this key.
+    /// Returns the members of the object with this key.
     pub(super) fn members(&self, key: &str) -> Vec<(&'a str, Node<'a>)> {
         self.get(key).map(|node| node.entries()).unwrap_or_default()
     }
@@ -80,13 +80,13 @@ impl<'a> Node<'a> {
             .collect()
     }
 
-    /// Returns the items of the array of this key.
+    /// Returns the items of the array with this key.
     pub(super) fn items(&self, key: &str) -> Vec<Node<'a>> {
-        self.get(key).map(|list| list.listed()).unwrap_or_default()
+        self.get(key).map(|array| array.array_items()).unwrap_or_default()
     }
 
     /// Returns the items of this array.
-    pub(super) fn listed(&self) -> Vec<Node<'a>> {
+    pub(super) fn array_items(&self) -> Vec<Node<'a>> {
         let Some(items) = self.value.as_array() else { return Vec::new() };
         items
             .iter()

@@ -11,12 +11,12 @@ use toolgen_core::{List, Text, ToolName, ToolSpec};
 
 use super::arguments::{Arguments, arguments};
 use super::codes;
-use super::context::{Context, LeftOut};
+use super::context::{Context, Omitted};
 use super::names::operation_name;
 use super::node::Node;
 use super::parameter::Param;
 use super::path::Template;
-use super::server::{has_dots, network};
+use super::server::{has_dot_segments, network};
 use crate::frontend::effects_of_method;
 use crate::selection::Entry;
 
@@ -27,15 +27,15 @@ pub(super) struct Operation<'a> {
     pub(super) method: String,
     /// The key of `paths`.
     pub(super) path: &'a str,
-    /// The operation itself.
+    /// The operation object.
     pub(super) node: Node<'a>,
-    /// The path item it belongs to, after references.
+    /// The resolved path item that contains the operation.
     pub(super) path_item: Node<'a>,
-    /// The document's own name for it; empty if there is none.
+    /// The `operationId`; empty if there is none.
     pub(super) id: &'a str,
-    /// The tag that it is listed under.
+    /// The tag that the operation is listed under.
     pub(super) category: &'a str,
-    /// Its tags, and their ancestors.
+    /// The operation's tags and their ancestors.
     pub(super) groups: Vec<&'a str>,
 }
 
@@ -47,11 +47,11 @@ impl Operation<'_> {
             title: self.title(),
             fallback: operation_name(&self.method, self.path),
             groups: self.groups.clone(),
-            deprecated: self.node.flag("deprecated"),
+            deprecated: self.node.is_true("deprecated"),
         }
     }
 
-    /// `GET /pets`
+    /// Returns the method and the path: `GET /pets`.
     fn title(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
@@ -60,14 +60,14 @@ impl Operation<'_> {
 impl<'a> Context<'a> {
     /// Compiles one operation, or reports that it is omitted: a tool that cannot send what the operation requires is
     /// worse than no tool.
-    pub(super) fn operation(
+    pub(super) fn compile_operation(
         &mut self,
         operation: &Operation<'a>,
         name: ToolName,
     ) -> Option<(ToolSpec, RequestPlan)> {
-        let compiled = self.compiled(operation, name);
+        let result = self.try_compile(operation, name);
         let cause = std::mem::take(&mut self.cause);
-        if compiled.is_err() {
+        if result.is_err() {
             let cause = if cause.is_empty() { cause } else { format!(": {cause}") };
             self.report(
                 codes::OPERATION,
@@ -76,45 +76,45 @@ impl<'a> Context<'a> {
                 "another problem of the operation has the location and the help",
             );
         }
-        compiled.ok()
+        result.ok()
     }
 
     /// Compiles one operation to a tool whose named shapes are not attached yet.
-    fn compiled(
+    fn try_compile(
         &mut self,
         operation: &Operation<'a>,
         name: ToolName,
-    ) -> Result<(ToolSpec, RequestPlan), LeftOut> {
+    ) -> Result<(ToolSpec, RequestPlan), Omitted> {
         let node = &operation.node;
         let mut template = Template::parse(operation.path);
         self.note_fragment(&template, node);
-        self.keeps_place(&template, node)?;
+        self.check_path(&template, node)?;
         self.note_responses(node);
         self.broken = Some(0);
         let params = self.parameters(&operation.path_item, node, &mut template);
         let body = self.body(&operation.path_item, node, &operation.method);
-        // The missing part may be required.
+        // The part that the dangling reference names may be required.
         if self.broken.take() > Some(0) {
-            return Err(LeftOut);
+            return Err(Omitted);
         }
         let body = body?;
         let (params, security) = self.split_credentials(params, node);
         let (params, idempotency_key) = split_idempotency_key(params);
         let files = if body.as_ref().is_some_and(|body| body.files) { Files::Read } else { Files::None };
-        let returned = self.returned(node);
+        let results = self.results(node);
         let Arguments { input, parameters, body, example } = arguments(params, body);
         let servers = self.servers(node, &operation.path_item);
         let effects = Effects { network: network(&servers), files, ..effects_of_method(&operation.method) };
         let mut spec = ToolSpec {
             name,
-            returns: Text::from(returned.description),
+            returns: Text::from(results.description),
             examples: example.iter().map(example_call).collect(),
             input: input.into(),
-            output_may_differ: returned.shape.is_some(),
-            output: returned.shape.map(Into::into),
+            output_may_differ: results.shape.is_some(),
+            output: results.shape.map(Into::into),
             scopes: vec![Text::Static(if effects.read_only { "read" } else { "write" })].into(),
             effects,
-            ..described(operation)
+            ..base_spec(operation)
         };
         let plan = RequestPlan {
             method: operation.method.clone().into(),
@@ -125,10 +125,10 @@ impl<'a> Context<'a> {
             body,
             security,
             idempotency_key,
-            pagination: returned.linked.then(|| Pagination::new(NextPage::Link)),
-            accept: returned.accept.into(),
-            xml_response: returned.answer,
-            headers: self.told_headers(node),
+            pagination: results.linked.then(|| Pagination::new(NextPage::Link)),
+            accept: results.accept.into(),
+            xml_response: results.xml_response,
+            headers: self.shown_headers(node),
             redirects: self.redirects(node),
             ..RequestPlan::EMPTY
         };
@@ -148,20 +148,20 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Rejects a path with segments of dots: clients resolve them, so the request would go to another path than the
-    /// document shows. Reports a star after a placeholder, which routers understand and servers do not.
-    fn keeps_place(&mut self, template: &Template, operation: &Node<'a>) -> Result<(), LeftOut> {
+    /// Rejects a path with dot segments: clients resolve them, so the request would go to another path than the
+    /// document shows. Reports a `*` after a placeholder, which only routers understand.
+    fn check_path(&mut self, template: &Template, operation: &Node<'a>) -> Result<(), Omitted> {
         let path = &template.path;
-        if has_dots(path) {
+        if has_dot_segments(path) {
             let reason = format!("`{path}` has a segment of dots, which clients resolve");
-            self.because(reason.clone());
+            self.set_cause(reason.clone());
             self.report(
                 codes::PATH_PARAMETER,
                 &operation.pointer,
                 format!("{reason}; the operation is left out"),
                 "write the intended path, without `.` and `..`",
             );
-            return Err(LeftOut);
+            return Err(Omitted);
         }
         if path.contains("}*") {
             self.report(
@@ -181,8 +181,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Removes parameters that hold the credential of a declared scheme, which a model must not set. If the operation
-    /// does not require the scheme, the parameter adds that requirement.
+    /// Removes parameters that carry the credential of a declared scheme, which a model must not set. If the operation
+    /// declares no requirement, these parameters become its requirement.
     fn split_credentials(
         &mut self,
         params: Vec<Param>,
@@ -193,16 +193,16 @@ impl<'a> Context<'a> {
         let is_named = |security: &[SecurityRequirement], id: &str| {
             security.iter().flat_map(|alternative| &alternative.schemes).any(|scheme| scheme.id == *id)
         };
-        let unsaid = security.is_empty();
-        let mut kept = Vec::with_capacity(params.len());
-        let mut found = Vec::new();
-        let mut needed = false;
+        let is_undeclared = security.is_empty();
+        let mut remaining = Vec::with_capacity(params.len());
+        let mut scheme_ids = Vec::new();
+        let mut is_required = false;
         for param in params {
-            let id = self.schemes.credential(&param, |id| unsaid || is_named(&security, id));
+            let id = self.schemes.scheme_for(&param, |id| is_undeclared || is_named(&security, id));
             match id.map(str::to_owned) {
                 Some(id) => {
-                    needed |= param.required;
-                    found.push(id);
+                    is_required |= param.required;
+                    scheme_ids.push(id);
                 }
                 None if is_credential(&param) => self.report(
                     codes::SECURITY,
@@ -214,33 +214,33 @@ impl<'a> Context<'a> {
                     &format!(
                         "declare the scheme under `{}` and name it under `security`; as it is, only \
                          `HttpEngineBuilder::header` can send it",
-                        self.place_of("securitySchemes")
+                        self.components_key("securitySchemes")
                     ),
                 ),
-                None => kept.push(param),
+                None => remaining.push(param),
             }
         }
-        if unsaid && !found.is_empty() {
-            let schemes: List<_> = found.iter().filter_map(|id| self.scheme(id, List::EMPTY)).collect();
+        if is_undeclared && !scheme_ids.is_empty() {
+            let schemes: List<_> = scheme_ids.iter().filter_map(|id| self.scheme(id, List::EMPTY)).collect();
             security.push(SecurityRequirement { schemes });
-            if !needed {
+            if !is_required {
                 security.push(SecurityRequirement { schemes: List::EMPTY });
             }
         }
-        (kept, security.into())
+        (remaining, security.into())
     }
 }
 
 /// Removes the idempotency key header, which distinguishes a retry from a second call. The engine generates its
-/// value: a model would invent one, and another one for a second attempt.
+/// value: a model would invent a key, and a different key for each attempt.
 fn split_idempotency_key(mut params: Vec<Param>) -> (Vec<Param>, Text) {
     let is_key = |param: &Param| {
         let name = param.name.to_ascii_lowercase();
         let name = name.strip_prefix("x-").unwrap_or(&name);
         param.location == Location::Header && (name == "idempotency-key" || name == "paypal-request-id")
     };
-    let found = params.iter().position(is_key).map(|at| params.remove(at));
-    (params, found.map(|param| param.name.into()).unwrap_or_default())
+    let key = params.iter().position(is_key).map(|index| params.remove(index));
+    (params, key.map(|param| param.name.into()).unwrap_or_default())
 }
 
 /// Whether the parameter is a header for credentials, which a model must not set.
@@ -248,33 +248,34 @@ fn is_credential(param: &Param) -> bool {
     param.location == Location::Header && HeaderOwner::of(&param.name) == Some(HeaderOwner::Security)
 }
 
-/// Returns the descriptions of the operation in the document.
-fn described(operation: &Operation<'_>) -> ToolSpec {
+/// Returns a specification with the document's descriptions of the operation.
+fn base_spec(operation: &Operation<'_>) -> ToolSpec {
     let summary = operation.node.prose("summary");
-    let message = |node: &Node<'_>| joined(&node.prose("summary"), &node.prose("description"));
-    let given = [message(&operation.node), message(&operation.path_item), operation.title()];
-    let description = given.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+    let joined_prose =
+        |node: &Node<'_>| join_descriptions(&node.prose("summary"), &node.prose("description"));
+    let candidates = [joined_prose(&operation.node), joined_prose(&operation.path_item), operation.title()];
+    let description = candidates.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
     ToolSpec {
         label: summary.into_owned().into(),
         description: description.into(),
         category: operation.category.to_owned().into(),
-        deprecated: operation.node.flag("deprecated").then_some(Text::EMPTY),
+        deprecated: operation.node.is_true("deprecated").then_some(Text::EMPTY),
         ..ToolSpec::EMPTY
     }
 }
 
 /// Joins a summary and a description, without repetition.
-fn joined(summary: &str, description: &str) -> String {
+fn join_descriptions(summary: &str, description: &str) -> String {
     let description = without_heading(description);
-    let words = |text: &str| -> Vec<String> {
+    let words_of = |text: &str| -> Vec<String> {
         let words = text.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
         words.map(str::to_lowercase).collect()
     };
-    let (short, long) = (words(summary), words(description));
+    let (short, long) = (words_of(summary), words_of(description));
     let line = description.lines().next().unwrap_or_default();
     let first = line.split_once(". ").map_or(line, |(first, _)| first);
-    let stated = !short.is_empty() && (long.starts_with(&short) || restates(first, summary));
-    if summary.is_empty() || stated {
+    let is_stated = !short.is_empty() && (long.starts_with(&short) || restates(first, summary));
+    if summary.is_empty() || is_stated {
         description.to_owned()
     } else if description.is_empty() || short.starts_with(&long) {
         summary.to_owned()
@@ -283,24 +284,24 @@ fn joined(summary: &str, description: &str) -> String {
     }
 }
 
-/// Returns a description without a heading that is only a label.
+/// Returns a description without its first line if that is only a heading such as `Description:`.
 fn without_heading(description: &str) -> &str {
     let Some((first, rest)) = description.split_once('\n') else { return description };
-    let says = first.trim_matches(['#', '*', ':', ' ']).to_ascii_lowercase();
+    let label = first.trim_matches(['#', '*', ':', ' ']).to_ascii_lowercase();
     let is_heading =
-        first.starts_with(['#', '*']) && matches!(says.as_str(), "description" | "summary" | "overview");
+        first.starts_with(['#', '*']) && matches!(label.as_str(), "description" | "summary" | "overview");
     if is_heading { rest.trim_start() } else { description }
 }
 
-/// Whether a sentence contains every word of a summary, in any form and order, and few others. A single word is a
-/// title.
+/// Whether a sentence contains every word of a summary, in any form and order, and few other words. A summary of a
+/// single word is a title.
 fn restates(sentence: &str, summary: &str) -> bool {
-    const EMPTY: [&str; 14] =
+    const STOP_WORDS: [&str; 14] =
         ["a", "an", "the", "of", "for", "to", "in", "on", "by", "with", "all", "given", "specified", "new"];
     let stems = |text: &str| -> BTreeSet<String> {
         let words = text.split(|char: char| !char.is_alphanumeric()).map(str::to_lowercase);
-        let telling = words.filter(|word| !word.is_empty() && !EMPTY.contains(&word.as_str()));
-        telling.map(|word| word.trim_end_matches('s').trim_end_matches('e').to_owned()).collect()
+        let significant = words.filter(|word| !word.is_empty() && !STOP_WORDS.contains(&word.as_str()));
+        significant.map(|word| word.trim_end_matches('s').trim_end_matches('e').to_owned()).collect()
     };
     let (short, long) = (stems(summary), stems(sentence));
     short.len() > 1 && short.is_subset(&long) && long.len() <= short.len() + 2
@@ -313,7 +314,7 @@ fn example_call(arguments: &Value) -> Example {
 
 #[cfg(test)]
 mod tests {
-    use super::joined;
+    use super::join_descriptions;
 
     #[test]
     fn summary_repeated_in_the_description_is_dropped() {
@@ -348,7 +349,7 @@ mod tests {
             ("Get a pet", "", "Get a pet"),
             ("Pets", "All about pets.", "Pets\n\nAll about pets."),
         ] {
-            assert_eq!(joined(summary, description), text);
+            assert_eq!(join_descriptions(summary, description), text);
         }
     }
 }

@@ -11,25 +11,25 @@ use crate::problem::Problems;
 use crate::shape_walk::{parts, references};
 use crate::tool::Tool;
 
-/// Reports each `oneOf` in the arguments of tools if a value may match several of its alternatives: at the tool, or
-/// for a named schema at the first tool that uses it.
+/// Reports each `oneOf` in the arguments of tools if a value may match several of its alternatives. The location is
+/// the tool, or for a named schema the first tool that uses it.
 pub(super) fn report(tools: &[Tool], problems: &mut Problems) {
     let mut reported: BTreeSet<String> = BTreeSet::new();
     for Tool { spec, origin, .. } in tools {
-        let mut found: Vec<String> = Vec::new();
-        if holds(spec.input.shape(), &spec.defs) {
-            found.push(format!("the tool `{}`", spec.name));
+        let mut locations: Vec<String> = Vec::new();
+        if has_overlap(spec.input.shape(), &spec.defs) {
+            locations.push(format!("the tool `{}`", spec.name));
         }
-        let mut open: Vec<String> = Vec::new();
-        references(spec.input.shape(), &mut open);
-        while let Some(name) = open.pop() {
+        let mut pending: Vec<String> = Vec::new();
+        references(spec.input.shape(), &mut pending);
+        while let Some(name) = pending.pop() {
             let Some(shape) = find_def(&spec.defs, &name) else { continue };
             if reported.insert(name.clone()) {
-                references(shape, &mut open);
-                found.extend(holds(shape, &spec.defs).then(|| format!("the schema `{name}`")));
+                references(shape, &mut pending);
+                locations.extend(has_overlap(shape, &spec.defs).then(|| format!("the schema `{name}`")));
             }
         }
-        for location in found {
+        for location in locations {
             let message = format!(
                 "a value may match several alternatives of a `oneOf` in {location}; it is accepted, as with `anyOf`"
             );
@@ -39,8 +39,8 @@ pub(super) fn report(tools: &[Tool], problems: &mut Problems) {
     }
 }
 
-/// Whether a shape, without its references, has such alternatives.
-fn holds(shape: &Shape, defs: &List<Def>) -> bool {
-    let own = matches!(&shape.kind, Kind::Union(union) if overlaps(union, defs));
-    own || parts(shape).into_iter().any(|(_, part)| holds(part, defs))
+/// Whether a shape has overlapping alternatives. References are not followed.
+fn has_overlap(shape: &Shape, defs: &List<Def>) -> bool {
+    let overlaps_itself = matches!(&shape.kind, Kind::Union(union) if overlaps(union, defs));
+    overlaps_itself || parts(shape).into_iter().any(|(_, part)| has_overlap(part, defs))
 }

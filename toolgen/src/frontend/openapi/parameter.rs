@@ -13,47 +13,47 @@ use super::codes;
 use super::context::Context;
 use super::node::Node;
 use super::path::Template;
-use super::reference::{Broken, Resolved};
+use super::reference::{ResolveError, Resolved};
 
 /// A parameter of a request.
 #[derive(Clone, Debug)]
 pub(super) struct Param {
     /// The name on the wire.
     pub(super) name: String,
-    /// Its location in the request.
+    /// The location of the parameter in the request.
     pub(super) location: Location,
-    /// Whether it is required.
+    /// Whether the parameter is required.
     pub(super) required: bool,
-    /// Its encoding.
+    /// The encoding of the value.
     pub(super) encoding: Encoding,
-    /// The shape of its value, with the parameter's own annotations.
+    /// The shape of the value, with the parameter's annotations.
     pub(super) shape: Shape,
-    /// Whether its value is the whole query, without a key.
+    /// Whether the value is the complete query string, without a key.
     pub(super) is_querystring: bool,
 }
 
 impl<'a> Context<'a> {
-    /// Returns the parameters of an operation, and those of its path that the operation does not override by name and
-    /// location, sorted by location.
+    /// Returns the parameters of an operation and of its path, sorted by location. The operation overrides parameters
+    /// of the path by name and location.
     pub(super) fn parameters(
         &mut self,
         path_item: &Node<'a>,
         operation: &Node<'a>,
         template: &mut Template,
     ) -> Vec<Param> {
-        let mut found: Vec<Param> = self.parameters_at(path_item);
-        let places = found.iter().enumerate().map(|(at, param)| (param.id(), at));
-        let places: BTreeMap<(Location, String), usize> = places.collect();
-        for own in self.parameters_at(operation) {
-            match places.get(&own.id()).and_then(|at| found.get_mut(*at)) {
-                Some(param) => *param = own,
-                None => found.push(own),
+        let mut params: Vec<Param> = self.parameters_at(path_item);
+        let indices = params.iter().enumerate().map(|(index, param)| (param.id(), index));
+        let indices: BTreeMap<(Location, String), usize> = indices.collect();
+        for override_param in self.parameters_at(operation) {
+            match indices.get(&override_param.id()).and_then(|index| params.get_mut(*index)) {
+                Some(param) => *param = override_param,
+                None => params.push(override_param),
             }
         }
-        self.match_template(&mut found, operation, template);
-        found.sort_by_key(|param| param.location);
-        self.note_shared_keys(&found, operation);
-        found
+        self.match_template(&mut params, operation, template);
+        params.sort_by_key(|param| param.location);
+        self.note_shared_keys(&params, operation);
+        params
     }
 
     /// Reports parameters that collide in a request: an exploded object is sent under the keys of its fields, not
@@ -93,10 +93,10 @@ impl<'a> Context<'a> {
 
     fn parameters_at(&mut self, node: &Node<'a>) -> Vec<Param> {
         let mut params: Vec<Param> = Vec::new();
-        let mut known = BTreeSet::new();
-        for node in self.list(node, "parameters") {
+        let mut ids = BTreeSet::new();
+        for node in self.resolved_items(node, "parameters") {
             let Some(resolved) = self.resolve_parameter(&node) else { continue };
-            if self.is_of_body(&resolved.node) {
+            if self.is_body_parameter(&resolved.node) {
                 continue;
             }
             if resolved.node.text("in") == Some("querystring") {
@@ -105,7 +105,7 @@ impl<'a> Context<'a> {
                 continue;
             }
             let Some(param) = self.parameter(&resolved) else { continue };
-            if !known.insert(param.id()) {
+            if !ids.insert(param.id()) {
                 self.report(
                     codes::PARAMETER,
                     &node.pointer,
@@ -119,7 +119,7 @@ impl<'a> Context<'a> {
         params
     }
 
-    /// Follows the reference to a parameter. A reference to a file that is not read loses only that parameter and not
+    /// Resolves the reference to a parameter. A reference to a file that is not read drops only that parameter and not
     /// the operation, since most parameters are optional. The problem says how to provide the file, and a placeholder
     /// in the path accepts any string.
     fn resolve_parameter(&mut self, node: &Node<'a>) -> Option<Resolved<'a>> {
@@ -128,13 +128,13 @@ impl<'a> Context<'a> {
             Ok(resolved) => return Some(resolved),
             Err(broken) => broken,
         };
-        let so = if matches!(reason, Broken::External(_)) {
+        let consequence = if matches!(reason, ResolveError::External(_)) {
             "; that parameter is left out"
         } else {
-            self.costs_operation(&reason, &text);
+            self.record_missing_part(&reason, &text);
             ""
         };
-        self.report_broken(reason, &text, &node.pointer, so);
+        self.report_broken(reason, &text, &node.pointer, consequence);
         None
     }
 
@@ -170,23 +170,23 @@ impl<'a> Context<'a> {
             return None;
         }
         let (encoding, mut shape) = self.parameter_value(node, name, location);
-        self.parameter_remarks(resolved, &mut shape);
+        self.apply_annotations(resolved, &mut shape);
         if location == Location::Path && matches!(encoding, Encoding::Style { .. }) {
-            fill_segment(&mut shape);
+            forbid_empty_segment(&mut shape);
         }
-        if let (Some(given), None) = (node.get("required"), node.stated("required")) {
+        if let (Some(value), None) = (node.get("required"), node.boolean("required")) {
             let message =
-                format!("`required` must be true or false, not {}; `{name}` is optional", given.value);
+                format!("`required` must be true or false, not {}; `{name}` is optional", value.value);
             self.parameter_problem(node, &message, "write `required: true`");
         }
-        let required = location == Location::Path || node.flag("required");
+        let required = location == Location::Path || node.is_true("required");
         if !required && matches!(encoding, Encoding::Style { .. }) {
-            without_null(&mut shape);
+            remove_null(&mut shape);
         }
         Some(Param { name: name.to_owned(), location, required, encoding, shape, is_querystring: false })
     }
 
-    /// Whether the header is not an argument, because something else sets it. Credentials are recognised later.
+    /// Whether the header is not an argument because the engine or the client sets it. Credentials are handled later.
     fn is_set_elsewhere(&mut self, node: &Node<'a>, name: &str) -> bool {
         match HeaderOwner::of(name) {
             None | Some(HeaderOwner::Security) => return false,
@@ -205,49 +205,49 @@ impl<'a> Context<'a> {
         self.report(codes::PARAMETER, &node.pointer, message, help);
     }
 
-    /// Returns the encoding of the value, and its schema.
+    /// Returns the encoding and the shape of the value.
     fn parameter_value(&mut self, node: &Node<'a>, name: &str, location: Location) -> (Encoding, Shape) {
         if let Some(schema) = node.get("schema") {
-            self.note_newer(node, "schema");
-            return (self.style(node, location), self.shape_within(node, &schema, name));
+            self.note_newer_keyword(node, "schema");
+            return (self.style_encoding(node, location), self.parameter_shape(node, &schema, name));
         }
         self.note_malformed_content(node.get("content").as_ref());
         if let Some((media_type, media)) = node.members("content").into_iter().next() {
             let mut shape = media.get("schema").map_or(Shape::ANY, |schema| self.shape_of(&schema, name));
-            let encoding = self.content(&mut shape, media_type, &media, name);
+            let encoding = self.content_encoding(&mut shape, media_type, &media, name);
             return (encoding, shape);
         }
         let shape = self.own_shape(node, name);
-        (self.style(node, location), shape)
+        (self.style_encoding(node, location), shape)
     }
 
     /// Returns the shape of a parameter that contains the keywords of its schema, as in Swagger 2.0.
     pub(super) fn own_shape(&mut self, node: &Node<'a>, name: &str) -> Shape {
         let own_type = has_own_type(node);
-        let taken = if own_type { "its own `type` is used" } else { "a text is assumed" };
+        let assumption = if own_type { "its own `type` is used" } else { "a string is assumed" };
         if !self.is_swagger() {
-            let message = format!("the parameter `{name}` has neither `schema` nor `content`; {taken}");
+            let message = format!("the parameter `{name}` has neither `schema` nor `content`; {assumption}");
             self.parameter_problem(node, &message, "add a `schema`");
         } else if !own_type {
-            let message = format!("the parameter `{name}` has no `type`; {taken}");
+            let message = format!("the parameter `{name}` has no `type`; {assumption}");
             self.parameter_problem(node, &message, "add a `type`");
         }
-        if own_type { self.shape_of(node, name) } else { text() }
+        if own_type { self.shape_of(node, name) } else { any_string() }
     }
 
-    fn style(&mut self, node: &Node<'a>, location: Location) -> Encoding {
+    fn style_encoding(&mut self, node: &Node<'a>, location: Location) -> Encoding {
         if self.is_swagger() && !["style", "explode"].iter().any(|key| node.get(key).is_some()) {
-            return self.collected(node, location);
+            return self.collection_encoding(node, location);
         }
         let default = match location {
             Location::Path | Location::Header => Style::Simple,
             Location::Query | Location::Cookie => Style::Form,
         };
         let mut style = default;
-        let mut explode = node.stated("explode");
+        let mut explode = node.boolean("explode");
         if let Some(text) = node.text("style") {
             match style_of(text, location) {
-                Some(given) => style = given,
+                Some(defined) => style = defined,
                 None => self.report(
                     codes::STYLE,
                     &node.pointer.child("style"),
@@ -265,10 +265,10 @@ impl<'a> Context<'a> {
                 _ => (Style::Form, Some(false)),
             };
         }
-        // The deep-object style is defined only with explode.
+        // `deepObject` is defined only with `explode`.
         let explode = style == Style::DeepObject || explode.unwrap_or(style == Style::Form);
         let allow_reserved = match location {
-            Location::Query => node.flag("allowReserved"),
+            Location::Query => node.is_true("allowReserved"),
             Location::Cookie => node.text("style") == Some("cookie"),
             Location::Path | Location::Header => false,
         };
@@ -276,23 +276,24 @@ impl<'a> Context<'a> {
     }
 
     /// Applies the parameter's own annotations, which take precedence over the schema's.
-    pub(super) fn parameter_remarks(&mut self, resolved: &Resolved<'a>, shape: &mut Shape) {
+    pub(super) fn apply_annotations(&mut self, resolved: &Resolved<'a>, shape: &mut Shape) {
         let node = &resolved.node;
         if shape.kind == Kind::Never {
             *shape = Shape::ANY;
         }
-        let text = resolved.prose();
-        if !text.is_empty() {
-            shape.description = shape.choices.explain(&text).into();
+        let prose = resolved.prose();
+        if !prose.is_empty() {
+            shape.description = shape.choices.explain(&prose).into();
         }
-        shape.deprecated |= node.flag("deprecated");
+        shape.deprecated |= node.is_true("deprecated");
         if shape.examples.is_empty() {
             // Swagger 2.0 has no keyword for the example of a parameter; this is a common extension.
-            let other = node.get("x-example");
+            let extension = node.get("x-example");
             let example = self.first_example(node, shape);
-            let example = example.or_else(|| other.map(|other| self.as_written(&other, shape)));
-            let short = example.filter(|value| value.to_string().len() <= 256);
-            shape.examples = short.map_or(List::EMPTY, |example| vec![Literal::of(&example)].into());
+            let example =
+                example.or_else(|| extension.map(|extension| self.with_source_text(&extension, shape)));
+            let short_example = example.filter(|value| value.to_string().len() <= 256);
+            shape.examples = short_example.map_or(List::EMPTY, |example| vec![Literal::of(&example)].into());
         }
     }
 }
@@ -303,34 +304,35 @@ fn has_own_type(node: &Node<'_>) -> bool {
 }
 
 /// Removes `null` and the empty array, which have no representation in a path: a segment would be missing.
-fn fill_segment(shape: &mut Shape) {
+fn forbid_empty_segment(shape: &mut Shape) {
     shape.nullable = false;
     if let Kind::Array(rules) = &mut shape.kind {
         rules.min_items = rules.min_items.max(Some(1));
     }
 }
 
-/// Removes the `null` of an optional value that is sent as text. It has no representation (RFC 6570, 2.3), so the
-/// request is the same as without the value, and one form is enough.
-pub(super) fn without_null(shape: &mut Shape) {
+/// Removes `null` from an optional value that is sent as text. `null` has no representation (RFC 6570, 2.3), so the
+/// request is the same as without the value.
+pub(super) fn remove_null(shape: &mut Shape) {
     if let Kind::Enum(values) = &mut shape.kind {
-        let others: Vec<Literal> = values.iter().filter(|value| **value != Literal::Null).cloned().collect();
-        if others.is_empty() {
+        let non_null: Vec<Literal> =
+            values.iter().filter(|value| **value != Literal::Null).cloned().collect();
+        if non_null.is_empty() {
             return;
         }
-        *values = others.into();
+        *values = non_null.into();
     }
     shape.nullable = false;
     shape.default = shape.default.take().filter(|value| *value != Literal::Null);
 }
 
 /// Returns the shape of any string.
-fn text() -> Shape {
+fn any_string() -> Shape {
     Shape::of(Kind::String(StringRules::ANY))
 }
 
 impl Param {
-    /// The identity of a parameter: two with the same value are one.
+    /// Returns the identity of a parameter, which is unique in an operation.
     fn id(&self) -> (Location, String) {
         let name = match self.location {
             Location::Header => self.name.to_ascii_lowercase(),
@@ -340,7 +342,7 @@ impl Param {
     }
 }
 
-/// Returns the style of this name, if it is defined for the location.
+/// Returns the style with this name, if it is defined for the location.
 pub(super) fn style_of(text: &str, location: Location) -> Option<Style> {
     let style = match text {
         "matrix" => Style::Matrix,
@@ -353,11 +355,11 @@ pub(super) fn style_of(text: &str, location: Location) -> Option<Style> {
         "deepObject" => Style::DeepObject,
         _ => return None,
     };
-    let defined = match location {
+    let is_defined = match location {
         Location::Path => matches!(style, Style::Matrix | Style::Label | Style::Simple),
         Location::Query => !matches!(style, Style::Matrix | Style::Label | Style::Simple),
         Location::Header => style == Style::Simple,
         Location::Cookie => style == Style::Form,
     };
-    defined.then_some(style)
+    is_defined.then_some(style)
 }

@@ -1,25 +1,25 @@
-//! Parses keys of `paths`: templates, with the query strings and fragments that documents put there, and with the
-//! syntax of other notations in and around their placeholders.
+//! Parses keys of `paths`: templates, with the query strings and fragments that documents add, and with the
+//! placeholder syntax of other notations.
 
 mod expression;
 
 use std::collections::BTreeSet;
 
-use self::expression::{Expression, Piece, pieces, placed};
+use self::expression::{Expression, Piece, parse_other_notation, pieces};
 use super::server::placeholders;
 
 /// The path of an operation.
 #[derive(Clone, Debug)]
 pub(super) struct Template {
-    /// The path alone, starting with a `/`.
+    /// The path without query and fragment, starting with a `/`.
     pub(super) path: String,
-    /// The pairs of its query string with fixed values.
+    /// The pairs of the query string with constant values.
     pub(super) query: Vec<(String, String)>,
-    /// The pairs whose value is a parameter: key and name of the parameter.
+    /// The pairs of the query string whose value is a parameter: the key and the parameter's name.
     variable: Vec<(String, String)>,
     /// The part after a `#`, which is never sent.
     pub(super) fragment: String,
-    /// The names of the parameters that cover several segments: their slashes separate segments.
+    /// The names of the parameters that cover several segments: slashes in their values separate segments.
     wildcards: BTreeSet<String>,
 }
 
@@ -67,10 +67,10 @@ impl Template {
         Some(&pair.0)
     }
 
-    /// Rewrites placeholders to the names of the declared parameters that they must mean: `{petID}` becomes
-    /// `{petId}`, `{id:int}` and `{+id}` become `{id}`. Each parameter comes with whether its style writes a prefix
-    /// before its value.
-    pub(super) fn adopt(&mut self, declared: &[(&str, bool)]) {
+    /// Rewrites placeholders to the names of the declared parameters that match them: `{petID}` becomes
+    /// `{petId}`, `{id:int}` and `{+id}` become `{id}`. The flag of a parameter says whether its style writes a prefix
+    /// before the value.
+    pub(super) fn rename_placeholders(&mut self, declared: &[(&str, bool)]) {
         let names: Vec<&str> = declared.iter().map(|(name, _)| *name).collect();
         let mut path = String::with_capacity(self.path.len());
         for piece in pieces(&self.path) {
@@ -84,13 +84,13 @@ impl Template {
             let expression = Expression::of(raw);
             let name = match names.contains(&raw) {
                 true => raw,
-                false => meant(expression.name, &names).unwrap_or(expression.name),
+                false => matching_parameter(expression.name, &names).unwrap_or(expression.name),
             };
-            if expression.many {
+            if expression.is_wildcard {
                 self.wildcards.insert(name.to_owned());
             }
             if name != raw && !declared.contains(&(name, true)) {
-                path.push_str(&expression.before(name));
+                path.push_str(&expression.prefix(name));
             }
             path.push_str(&format!("{{{name}}}"));
         }
@@ -98,68 +98,68 @@ impl Template {
     }
 
     /// Rewrites segments of other notations, `:id` and `<id>`, as placeholders, if the parameters are declared and
-    /// have no other placeholder. Returns the rewritten segments and their replacements.
-    pub(super) fn place(&mut self, declared: &[(&str, bool)]) -> Vec<(String, String)> {
-        let mut found = Vec::new();
+    /// have no other placeholder. Returns the original segments and their replacements.
+    pub(super) fn rewrite_segments(&mut self, declared: &[(&str, bool)]) -> Vec<(String, String)> {
+        let mut rewritten = Vec::new();
         let mut segments: Vec<String> = self.path.split('/').map(str::to_owned).collect();
         for segment in &mut segments {
-            let Some(Expression { name, many, .. }) = placed(segment) else { continue };
-            if self.has(name) || !declared.iter().any(|(own, _)| *own == name) {
+            let Some(Expression { name, is_wildcard, .. }) = parse_other_notation(segment) else { continue };
+            if self.has(name) || !declared.iter().any(|(declared_name, _)| *declared_name == name) {
                 continue;
             }
-            if many {
+            if is_wildcard {
                 self.wildcards.insert(name.to_owned());
             }
             let placeholder = format!("{{{name}}}");
-            found.push((segment.clone(), placeholder.clone()));
+            rewritten.push((segment.clone(), placeholder.clone()));
             *segment = placeholder;
         }
         self.path = segments.join("/");
-        found
+        rewritten
     }
 }
 
-/// Returns the only parameter that a name can mean, ignoring case and word separators.
-fn meant<'n>(name: &str, declared: &[&'n str]) -> Option<&'n str> {
-    if let Some(own) = declared.iter().find(|own| **own == name) {
-        return Some(own);
+/// Returns the parameter that matches a name, ignoring case and word separators, if only one matches.
+fn matching_parameter<'n>(name: &str, declared: &[&'n str]) -> Option<&'n str> {
+    if let Some(candidate) = declared.iter().find(|candidate| **candidate == name) {
+        return Some(candidate);
     }
-    let plain = |name: &str| -> String {
+    let normalized = |name: &str| -> String {
         name.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
-    let mut suggestion = declared.iter().filter(|own| plain(own) == plain(name));
-    suggestion.next().copied().filter(|_| suggestion.next().is_none())
+    let mut matches = declared.iter().filter(|candidate| normalized(candidate) == normalized(name));
+    matches.next().copied().filter(|_| matches.next().is_none())
 }
 
 /// Splits a key at a character that is not part of a parameter's name.
-fn split_outside(key: &str, at: char) -> (&str, &str) {
-    let mut inside = false;
-    let found = key.char_indices().find(|&(_, char)| {
-        inside = (inside || char == '{') && char != '}';
-        char == at && !inside
+fn split_outside(key: &str, separator: char) -> (&str, &str) {
+    let mut in_placeholder = false;
+    let index = key.char_indices().find(|&(_, char)| {
+        in_placeholder = (in_placeholder || char == '{') && char != '}';
+        char == separator && !in_placeholder
     });
-    found.map_or((key, ""), |(index, char)| (&key[..index], &key[index + char.len_utf8()..]))
+    index.map_or((key, ""), |(index, char)| (&key[..index], &key[index + char.len_utf8()..]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(key: &str) -> (String, Vec<(String, String)>) {
+    fn split(key: &str) -> (String, Vec<(String, String)>) {
         let template = Template::parse(key);
         (template.path, template.query)
     }
 
     #[test]
     fn path_keys_are_split() {
-        assert_eq!(parse("/a/{b}"), ("/a/{b}".to_owned(), vec![]));
-        assert_eq!(parse("a"), ("/a".to_owned(), vec![]));
+        assert_eq!(split("/a/{b}"), ("/a/{b}".to_owned(), vec![]));
+        assert_eq!(split("a"), ("/a".to_owned(), vec![]));
         assert_eq!(
-            parse("/a?beta=true&x"),
+            split("/a?beta=true&x"),
             ("/a".to_owned(), vec![("beta".to_owned(), "true".to_owned()), ("x".to_owned(), String::new())])
         );
-        assert_eq!(parse("/a/{b#c}/{d?}#x{y}"), ("/a/{b#c}/{d?}".to_owned(), vec![]));
-        assert_eq!(parse("/#X-Amz-Target=Do"), ("/".to_owned(), vec![]));
+        assert_eq!(split("/a/{b#c}/{d?}#x{y}"), ("/a/{b#c}/{d?}".to_owned(), vec![]));
+        assert_eq!(split("/#X-Amz-Target=Do"), ("/".to_owned(), vec![]));
         assert_eq!(Template::parse("/a/{b#c}/{d?}#x{y}").fragment, "x{y}");
         let template = Template::parse("/a?id={petId}&b=1");
         assert_eq!(template.query_key("petId"), Some("id"));
@@ -169,11 +169,11 @@ mod tests {
     #[test]
     fn placeholders_follow_the_declaration() {
         let mut template = Template::parse("/a/{petID}/{x}");
-        template.adopt(&[("pet_id", false), ("x", false)]);
+        template.rename_placeholders(&[("pet_id", false), ("x", false)]);
         assert_eq!(template.names(), ["pet_id", "x"]);
-        let mut unclear = Template::parse("/a/{petID}");
-        unclear.adopt(&[("pet_id", false), ("petId", false)]);
-        assert_eq!(unclear.names(), ["petID"]);
+        let mut ambiguous = Template::parse("/a/{petID}");
+        ambiguous.rename_placeholders(&[("pet_id", false), ("petId", false)]);
+        assert_eq!(ambiguous.names(), ["petID"]);
     }
 
     #[test]
@@ -202,13 +202,13 @@ mod tests {
             ("/a/{other:int}", "/a/{other}", &[]),
         ] {
             let mut template = Template::parse(key);
-            template.adopt(&[("id", false)]);
+            template.rename_placeholders(&[("id", false)]);
             let found: Vec<&str> = template.wildcards.iter().map(String::as_str).collect();
             assert_eq!((template.path.as_str(), found.as_slice()), (path, wildcards), "{key}");
         }
-        // A parameter that is declared with these characters has no other name.
+        // These characters may be part of a declared name.
         let mut template = Template::parse("/a/{id*}/{x}{.y}{;z}");
-        template.adopt(&[("id*", false), ("x", false), ("y", true), ("z", true)]);
+        template.rename_placeholders(&[("id*", false), ("x", false), ("y", true), ("z", true)]);
         assert_eq!(template.path, "/a/{id*}/{x}{y}{z}");
         assert!(template.is_wildcard("id*"));
     }
@@ -217,7 +217,7 @@ mod tests {
     fn other_placeholder_notations_are_recognized() {
         let declared = &[("id", false), ("rest", false), ("x", false)];
         let mut template = Template::parse("/a/:id/<path:rest>/:other/{x}/:x/b:id");
-        let found = template.place(declared);
+        let found = template.rewrite_segments(declared);
         assert_eq!(template.path, "/a/{id}/{rest}/:other/{x}/:x/b:id");
         assert_eq!(found.len(), 2);
         assert!(template.is_wildcard("rest") && !template.is_wildcard("id"));

@@ -1,4 +1,4 @@
-//! Reads parameters that are the whole query (`in: querystring`, OpenAPI 3.2).
+//! Reads parameters that describe the complete query string (`in: querystring`, OpenAPI 3.2).
 
 use toolgen_core::Shape;
 use toolgen_core::schema::shape::{Access, Field, Kind};
@@ -12,8 +12,8 @@ use super::parameter::Param;
 use super::reference::Resolved;
 
 impl<'a> Context<'a> {
-    /// Returns the parameters that a query consists of: one for each field of a form, or else one whose value is the
-    /// query.
+    /// Returns the parameters of a query: a parameter for each field of a form, or else a single parameter whose value
+    /// is the query.
     pub(super) fn querystring(&mut self, resolved: &Resolved<'a>, name: &str) -> Vec<Param> {
         let node = &resolved.node;
         let Some((media_type, media)) = node.members("content").into_iter().next() else {
@@ -26,7 +26,7 @@ impl<'a> Context<'a> {
             return Vec::new();
         };
         let mut shape = media.get("schema").map_or(Shape::ANY, |schema| self.shape_of(&schema, name));
-        let required = node.flag("required");
+        let required = node.is_true("required");
         let param = |name: &str, required, encoding, shape| Param {
             name: name.to_owned(),
             location: Location::Query,
@@ -35,32 +35,33 @@ impl<'a> Context<'a> {
             shape,
             is_querystring: false,
         };
-        self.parameter_remarks(resolved, &mut shape);
+        self.apply_annotations(resolved, &mut shape);
         if media::kind(media_type) != Medium::Form {
-            let encoding = self.content(&mut shape, media_type, &media, name);
+            let encoding = self.content_encoding(&mut shape, media_type, &media, name);
             return vec![Param { is_querystring: true, ..param(name, required, encoding, shape) }];
         }
         let object = self.resolved(&shape);
         let Some(rules) = flat(&object) else { return vec![param(name, required, Encoding::FORM, shape)] };
-        let sent = |field: &&Field| field.access != Access::ReadOnly && field.shape.kind != Kind::Never;
-        let mut nests =
+        let is_sent = |field: &&Field| field.access != Access::ReadOnly && field.shape.kind != Kind::Never;
+        let mut may_be_object =
             |field: &Field| self.may_be(&field.shape, |kind| matches!(kind, Kind::Object(_) | Kind::All(_)));
         let fields: Vec<(&Field, bool)> =
-            rules.fields.iter().filter(sent).map(|field| (field, nests(field))).collect();
-        // A call that sets a part of an optional query must set its required fields. Separate arguments could not
+            rules.fields.iter().filter(is_sent).map(|field| (field, may_be_object(field))).collect();
+        // A call that sets any field of an optional query must set its required fields. Separate arguments could not
         // express this.
         if !required && fields.iter().any(|(field, _)| field.required) {
-            if !fields.iter().any(|(_, nests)| *nests) {
+            if !fields.iter().any(|(_, may_be_object)| *may_be_object) {
                 return vec![param(name, required, Encoding::FORM, shape)];
             }
-            // Styles cannot represent nested objects; a form has them as JSON.
+            // Styles cannot represent nested objects; a form encodes them as JSON.
             let encoding = Encoding::Content(media_type.to_owned().into());
             return vec![Param { is_querystring: true, ..param(name, required, encoding, shape) }];
         }
         let mut params = Vec::new();
-        for (field, object) in fields {
+        for (field, may_be_object) in fields {
             // As in the body of a form, a nested object is JSON.
-            let encoding = if object { Encoding::Content("application/json".into()) } else { Encoding::FORM };
+            let encoding =
+                if may_be_object { Encoding::Content("application/json".into()) } else { Encoding::FORM };
             params.push(param(field.wire_name(), required && field.required, encoding, field.shape.clone()));
         }
         params

@@ -6,7 +6,7 @@ use toolgen_core::schema::shape::{Kind, Title, read::any_of};
 use toolgen_core::spec::plan::Xml;
 use toolgen_core::{List, Shape};
 
-use super::body::list_of;
+use super::body::array_of;
 use super::context::Context;
 use super::media;
 use super::node::Node;
@@ -16,13 +16,13 @@ use super::xml::MAX_DEPTH;
 /// Maximum length of an `Accept` header.
 const MAX_ACCEPT: usize = 256;
 
-/// What is known about an operation's results.
-pub(super) struct Returned {
-    /// The shape of a successful result, if there is something to describe.
+/// The documented results of an operation.
+pub(super) struct Results {
+    /// The shape of a successful result, unless it may be any value.
     pub(super) shape: Option<Shape>,
-    /// How an XML result is decoded.
-    pub(super) answer: Option<Xml>,
-    /// The `Accept` header; empty for anything.
+    /// The encoding of an XML result.
+    pub(super) xml_response: Option<Xml>,
+    /// The `Accept` header; empty if any media type is accepted.
     pub(super) accept: String,
     /// Whether a header links to other pages.
     pub(super) linked: bool,
@@ -31,60 +31,60 @@ pub(super) struct Returned {
 }
 
 impl<'a> Context<'a> {
-    /// Reads the results of an operation: those of its 2xx responses, else of redirects, else of `default`.
-    pub(super) fn returned(&mut self, operation: &Node<'a>) -> Returned {
+    /// Reads the results of an operation from its 2xx responses, else from redirects, else from `default`.
+    pub(super) fn results(&mut self, operation: &Node<'a>) -> Results {
         let responses = operation.get("responses").and_then(|node| self.resolve(&node));
-        let all = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
-        let chosen = successes(&all);
+        let responses = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
+        let selected = successes(&responses);
         let mut shapes: Vec<Shape> = Vec::new();
         let mut types: Vec<&str> = Vec::new();
         let mut description = String::new();
         let mut linked = false;
-        let mut reply = None;
-        for (_, node) in chosen {
+        let mut xml_response = None;
+        for (_, node) in selected {
             let Some(resolved) = self.response(node) else { continue };
             let response_prose = resolved.prose();
-            if description.is_empty() && !says_nothing(&response_prose) {
+            if description.is_empty() && !is_boilerplate(&response_prose) {
                 description = response_prose.into_owned();
             }
             let headers = resolved.node.get("headers").map(|node| node.entries()).unwrap_or_default();
             linked |= headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("link"));
             let media = self.contents(operation, &resolved.node, &mut types);
-            let shape = self.result_shape(&media, &mut reply);
+            let shape = self.result_shape(&media, &mut xml_response);
             shapes.extend(shape.filter(|shape| !shapes.contains(shape)));
         }
         let shape = any_of(shapes).filter(|shape| *shape != Shape::ANY);
-        Returned { shape, answer: reply, accept: accept(&types), linked, description }
+        Results { shape, xml_response, accept: accept_header(&types), linked, description }
     }
 
-    /// Returns the redirects that are responses of an operation: all that it declares if it has no other successful
+    /// Returns the redirects that are results and are not followed: all declared redirects if the operation has no 2xx
     /// response, and 304, which has no target.
     pub(super) fn redirects(&mut self, operation: &Node<'a>) -> List<u16> {
         let responses = operation.get("responses").and_then(|node| self.resolve(&node));
-        let all = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
-        let follows = all.iter().any(|(status, _)| is_success(status));
-        let declared = all.iter().map(|(status, _)| status.trim()).filter(|status| is_redirect(status));
+        let responses = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
+        let has_success = responses.iter().any(|(status, _)| is_success(status));
+        let declared = responses.iter().map(|(status, _)| status.trim()).filter(|status| is_redirect(status));
         let mut statuses: Vec<u16> = declared
             .flat_map(|status| match status.parse() {
                 Ok(status) => vec![status],
                 Err(_) => REDIRECTS.to_vec(),
             })
-            .filter(|status| !follows || *status == 304)
+            .filter(|status| !has_success || *status == 304)
             .collect();
         statuses.sort_unstable();
         statuses.dedup();
         statuses.into()
     }
 
-    /// Reads the content of unsuccessful responses, as JSON.
+    /// Returns the shape of the JSON content of unsuccessful responses.
     pub(super) fn failure(&mut self, operation: &Node<'a>) -> Option<Shape> {
         let responses = self.resolve(&operation.get("responses")?)?;
-        let all = responses.node.entries();
+        let responses = responses.node.entries();
         // If no status is a success, `default` is.
-        let has_success = all.iter().any(|(status, _)| is_success(status));
+        let has_success = responses.iter().any(|(status, _)| is_success(status));
         let is_failure = |status: &str| status.starts_with(['4', '5']) || status == "default" && has_success;
         let mut shapes: Vec<Shape> = Vec::new();
-        for (status, node) in all.iter().filter(|(status, _)| is_failure(status)) {
+        for (status, node) in responses.iter().filter(|(status, _)| is_failure(status)) {
             let Some(resolved) = self.response(node) else { continue };
             let media = self.contents(operation, &resolved.node, &mut Vec::new());
             let is_json = |name: &str| matches!(media::kind(name), media::Kind::Json | media::Kind::JsonLike);
@@ -102,7 +102,7 @@ impl<'a> Context<'a> {
         any_of(shapes).filter(|shape| *shape != Shape::ANY)
     }
 
-    /// Returns a response. A value that is not an object is ignored.
+    /// Resolves a response, and reports a value that is not an object.
     fn response(&mut self, node: &Node<'a>) -> Option<Resolved<'a>> {
         let resolved = self.resolve(node)?;
         if resolved.node.object().is_none() && !resolved.node.value.is_null() {
@@ -111,7 +111,7 @@ impl<'a> Context<'a> {
         Some(resolved)
     }
 
-    /// Returns the media types of a response, and adds those to request.
+    /// Returns the media types of a response, and adds the types for the `Accept` header.
     pub(super) fn contents(
         &mut self,
         operation: &Node<'a>,
@@ -119,9 +119,13 @@ impl<'a> Context<'a> {
         types: &mut Vec<&'a str>,
     ) -> Vec<(&'a str, Node<'a>)> {
         let Some(content) = response.get("content") else {
-            return if self.is_swagger() { self.produced(operation, response, types) } else { Vec::new() };
+            return if self.is_swagger() {
+                self.response_media_types(operation, response, types)
+            } else {
+                Vec::new()
+            };
         };
-        self.note_newer(response, "content");
+        self.note_newer_keyword(response, "content");
         let content = self.resolve(&content).map(|resolved| resolved.node);
         self.note_malformed_content(content.as_ref());
         let media = content.map(|content| content.entries()).unwrap_or_default();
@@ -129,18 +133,22 @@ impl<'a> Context<'a> {
         media
     }
 
-    /// Returns the shape of a result in the media type that is decoded, and how it is decoded as XML.
-    fn result_shape(&mut self, media: &[(&'a str, Node<'a>)], response: &mut Option<Xml>) -> Option<Shape> {
+    /// Returns the shape of a result in the media type that is decoded, and sets its XML encoding.
+    fn result_shape(
+        &mut self,
+        media: &[(&'a str, Node<'a>)],
+        xml_response: &mut Option<Xml>,
+    ) -> Option<Shape> {
         use media::Kind::{Any, Events, Json, JsonLike, Lines, Xml};
-        let of = |kind: media::Kind| media.iter().find(|(name, _)| media::kind(name) == kind);
-        let (name, node) = [Json, JsonLike, Any, Lines, Xml, Events].into_iter().find_map(of)?;
+        let find = |kind: media::Kind| media.iter().find(|(name, _)| media::kind(name) == kind);
+        let (name, node) = [Json, JsonLike, Any, Lines, Xml, Events].into_iter().find_map(find)?;
         let node = self.resolve(node)?.node;
         if media::kind(name) == Lines {
             let shape = self.content_shape(&node);
-            return (shape != Shape::ANY).then(|| self.lines(shape));
+            return (shape != Shape::ANY).then(|| self.lines_shape(shape));
         }
         if media::kind(name) == Events {
-            return node.get("itemSchema").map(|schema| list_of(self.event(&schema)));
+            return node.get("itemSchema").map(|schema| array_of(self.event(&schema)));
         }
         let schema = node.get("schema")?;
         let shape = self.shape_of(&schema, "");
@@ -149,24 +157,26 @@ impl<'a> Context<'a> {
                 return None;
             }
             // The name of the root of a response does not matter.
-            response.get_or_insert(self.xml(&schema, "answer"));
+            xml_response.get_or_insert(self.xml(&schema, "answer"));
         }
-        let bytes = matches!(&shape.kind, Kind::String(rules) if rules.format == *"binary");
-        (!bytes).then_some(shape)
+        let is_binary = matches!(&shape.kind, Kind::String(rules) if rules.format == *"binary");
+        (!is_binary).then_some(shape)
     }
 
-    /// Returns the shape of an event. If the schema declares `contentSchema`, its data is the parsed string.
+    /// Returns the shape of a server-sent event. If its data has a `contentSchema`, the data is the parsed string.
     fn event(&mut self, schema: &Node<'a>) -> Shape {
         let shape = self.shape_of(schema, "");
-        let data = self.property_of(schema, "data", MAX_DEPTH);
-        let suggestion = data.and_then(|data| self.follow(&data).ok()?.node.get("contentSchema"));
-        let (Some(suggestion), Kind::Object(mut rules)) = (suggestion, self.resolved(&shape).kind) else {
+        let data_schema = self.property_of(schema, "data", MAX_DEPTH);
+        let content_schema =
+            data_schema.and_then(|data_schema| self.follow(&data_schema).ok()?.node.get("contentSchema"));
+        let (Some(content_schema), Kind::Object(mut rules)) = (content_schema, self.resolved(&shape).kind)
+        else {
             return shape;
         };
         let mut fields = rules.fields.to_vec();
         for field in fields.iter_mut().filter(|field| field.wire_name() == "data") {
             let description = std::mem::take(&mut field.shape.description);
-            field.shape = self.shape_of(&suggestion, "");
+            field.shape = self.shape_of(&content_schema, "");
             if field.shape.description.is_empty() {
                 field.shape.description = description;
             }
@@ -211,11 +221,13 @@ fn status_title(status: &str) -> Title {
     })
 }
 
-/// Returns the responses that are successes: those of 2xx, else redirects, else `default`.
-pub(super) fn successes<'r, 'a>(all: &'r [(&'a str, Node<'a>)]) -> Vec<&'r (&'a str, Node<'a>)> {
-    let of = |is: &dyn Fn(&str) -> bool| all.iter().filter(|(status, _)| is(status)).collect::<Vec<_>>();
-    let kinds: [&dyn Fn(&str) -> bool; 3] = [&is_success, &is_redirect, &|status| status == "default"];
-    kinds.into_iter().map(of).find(|found| !found.is_empty()).unwrap_or_default()
+/// Returns the responses that count as successes: 2xx, else redirects, else `default`.
+pub(super) fn successes<'r, 'a>(responses: &'r [(&'a str, Node<'a>)]) -> Vec<&'r (&'a str, Node<'a>)> {
+    let matching = |is_match: &dyn Fn(&str) -> bool| {
+        responses.iter().filter(|(status, _)| is_match(status)).collect::<Vec<_>>()
+    };
+    let predicates: [&dyn Fn(&str) -> bool; 3] = [&is_success, &is_redirect, &|status| status == "default"];
+    predicates.into_iter().map(matching).find(|matches| !matches.is_empty()).unwrap_or_default()
 }
 
 fn is_success(status: &str) -> bool {
@@ -228,10 +240,10 @@ fn is_redirect(status: &str) -> bool {
     status.len() == 3 && status.starts_with('3')
 }
 
-/// Whether a description only exists because OpenAPI requires one for each response. Numbers and articles are
-/// ignored.
-fn says_nothing(description: &str) -> bool {
-    const EMPTY: [&str; 18] = [
+/// Whether a description only exists because OpenAPI requires a description for each response. Numbers and articles
+/// are ignored.
+fn is_boilerplate(description: &str) -> bool {
+    const BOILERPLATE: [&str; 18] = [
         "ok",
         "success",
         "successful",
@@ -253,9 +265,9 @@ fn says_nothing(description: &str) -> bool {
     ];
     let text = description.to_ascii_lowercase();
     let words = text.split(|char: char| !char.is_alphanumeric());
-    let says = |word: &&str| word.contains(char::is_alphabetic) && !matches!(*word, "a" | "the");
-    let words: Vec<&str> = words.filter(says).take(8).collect();
-    words.is_empty() || EMPTY.contains(&words.join(" ").as_str())
+    let is_significant = |word: &&str| word.contains(char::is_alphabetic) && !matches!(*word, "a" | "the");
+    let words: Vec<&str> = words.filter(is_significant).take(8).collect();
+    words.is_empty() || BOILERPLATE.contains(&words.join(" ").as_str())
 }
 
 /// The preference of a media type: JSON first, then structured types, then the rest.
@@ -269,19 +281,19 @@ fn rank(media_type: &str) -> usize {
 
 /// Returns the `Accept` header: JSON first, the rest in the document's order, with lower weights for less preferred
 /// types.
-fn accept(types: &[&str]) -> String {
-    let legal =
+fn accept_header(types: &[&str]) -> String {
+    let is_legal =
         |name: &str| name.contains('/') && name.chars().all(|char| matches!(char, ' '..='~') && char != ',');
-    let mut sorted: Vec<&str> = types.iter().copied().filter(|name| legal(name)).collect();
+    let mut sorted: Vec<&str> = types.iter().copied().filter(|name| is_legal(name)).collect();
     sorted.sort_by_key(|name| (rank(name), media::kind(name).min(media::Kind::JsonLike)));
     let ranks: BTreeSet<usize> = sorted.iter().map(|name| rank(name)).collect();
     let mut accept = String::new();
-    let mut seen: Vec<&str> = Vec::new();
+    let mut added: Vec<&str> = Vec::new();
     for name in sorted {
-        if seen.contains(&name) {
+        if added.contains(&name) {
             continue;
         }
-        seen.push(name);
+        added.push(name);
         if accept.len() + name.len() + 8 > MAX_ACCEPT {
             return format!("{accept}, */*;q=0.1");
         }
@@ -289,10 +301,10 @@ fn accept(types: &[&str]) -> String {
             accept.push_str(", ");
         }
         accept.push_str(name);
-        let own = name.split(';').skip(1).any(|parameter| parameter.trim_start().starts_with("q="));
-        match ranks.iter().take_while(|known| **known < rank(name)).count() {
+        let has_weight = name.split(';').skip(1).any(|parameter| parameter.trim_start().starts_with("q="));
+        match ranks.iter().take_while(|other| **other < rank(name)).count() {
             0 => {}
-            _ if own => {}
+            _ if has_weight => {}
             1 => accept.push_str(";q=0.8"),
             _ => accept.push_str(";q=0.5"),
         }

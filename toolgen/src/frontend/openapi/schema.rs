@@ -1,6 +1,6 @@
 //! Reads the schemas of OpenAPI documents.
 //!
-//! The general schema reader reads them; this module answers its questions about a document: the targets of
+//! The general schema reader does the reading; this module provides the document's parts: the targets of
 //! references, the names of shapes, and the codes of problems. The result is JSON Schema in normal form, with
 //! references `#/$defs/NAME` and keys that every provider accepts, each with the original key as `x-wire`.
 
@@ -22,7 +22,7 @@ use toolgen_core::schema::shape::read::{
 use super::codes;
 use super::context::Context;
 use super::node::Node;
-use super::reference::Broken;
+use super::reference::ResolveError;
 use crate::names::portable_keys;
 use crate::source::Pointer;
 
@@ -33,22 +33,22 @@ impl<'a> Context<'a> {
         normal_form(node.value, location, self)
     }
 
-    /// Returns the shape of the schema at a node; `name` is that of the field it describes, or empty.
+    /// Returns the shape of the schema at a node. `name` is the name of the field that the schema describes, or empty.
     pub(super) fn shape_of(&mut self, node: &Node<'a>, name: &str) -> Shape {
         let schema = self.schema_of(node);
-        self.entitled(schema, node, name)
+        self.titled_shape(schema, node, name)
     }
 
-    /// Returns the shape of the schema of a parameter, which may itself define names for the values.
-    pub(super) fn shape_within(&mut self, parameter: &Node<'a>, node: &Node<'a>, name: &str) -> Shape {
+    /// Returns the shape of a parameter's schema. The parameter itself may define names for the values.
+    pub(super) fn parameter_shape(&mut self, parameter: &Node<'a>, node: &Node<'a>, name: &str) -> Shape {
         let mut schema = self.schema_of(node);
         let location =
             SchemaLocation { pointer: parameter.pointer.as_str().to_owned(), nesting: self.nesting };
         name_values(&mut schema, parameter.value, location, self);
-        self.entitled(schema, node, name)
+        self.titled_shape(schema, node, name)
     }
 
-    fn entitled(&mut self, mut schema: Value, node: &Node<'a>, name: &str) -> Shape {
+    fn titled_shape(&mut self, mut schema: Value, node: &Node<'a>, name: &str) -> Shape {
         // The normal form has no titles, but the title of a field may contain unique information.
         if let (false, Some(title), Value::Object(schema)) =
             (name.is_empty(), node.value.get("title"), &mut schema)
@@ -64,16 +64,17 @@ impl<'a> Context<'a> {
         let mut problems = Vec::new();
         let shape = read_normal_form(schema, name, &mut problems);
         for problem in problems {
-            let place = self.nearest_place(pointer, &problem.pointer);
-            self.report(codes::SCHEMA, &place, problem.message, CORRECT);
+            let location = self.nearest_location(pointer, &problem.pointer);
+            self.report(codes::SCHEMA, &location, problem.message, CORRECT);
         }
         shape
     }
 
     /// Whether a location has a `$dynamicRef` that may resolve to one of several schemas.
     fn is_dynamic(&self, reference: &str, pointer: &Pointer) -> bool {
-        let own = self.files.at(pointer);
-        if own.is_none_or(|node| node.text("$ref").is_some() || node.text("$dynamicRef") != Some(reference)) {
+        let node = self.files.node_at(pointer);
+        if node.is_none_or(|node| node.text("$ref").is_some() || node.text("$dynamicRef") != Some(reference))
+        {
             return false;
         }
         let anchor = reference.split_once('#').map_or("", |(_, anchor)| anchor);
@@ -81,21 +82,21 @@ impl<'a> Context<'a> {
         !anchor.is_empty() && files.map(|file| count_dynamic(file, anchor)).sum::<usize>() > 1
     }
 
-    /// Returns the types of the values of a schema, if known without reading it.
+    /// Returns the types of a schema's values, if they are known without reading the schema.
     fn types_at(&self, node: &Node<'a>, remaining: &Cell<usize>) -> Option<Vec<&'static str>> {
         let target = |text: &str| {
             let target =
-                self.locate(text, &node.pointer).and_then(|target| self.past_references(target)).ok()?;
+                self.locate(text, &node.pointer).and_then(|target| self.skip_references(target)).ok()?;
             self.types_at(&target, remaining)
         };
         types_taken(node.value, &target, remaining)
     }
 
-    /// Returns the nearest location that exists: the normal form has members that the document does not have.
-    fn nearest_place(&self, base: &Pointer, rest: &str) -> Pointer {
-        let mut node = self.files.at(base).unwrap_or_else(|| Node::new(&Value::Null, base.clone()));
-        let rest = Pointer::parse(rest).unwrap_or_default();
-        for token in rest.tokens() {
+    /// Returns the nearest existing location: the normal form has members that the document does not have.
+    fn nearest_location(&self, base: &Pointer, path: &str) -> Pointer {
+        let mut node = self.files.node_at(base).unwrap_or_else(|| Node::new(&Value::Null, base.clone()));
+        let path = Pointer::parse(path).unwrap_or_default();
+        for token in path.tokens() {
             let Some(next) = self.step(&node, &token) else { break };
             node = next;
         }
@@ -106,25 +107,25 @@ impl<'a> Context<'a> {
 /// Counts the schemas in a file that have a `$dynamicAnchor` of this name.
 fn count_dynamic(file: &Value, anchor: &str) -> usize {
     let mut count = 0;
-    let mut open = vec![file];
-    while let Some(value) = open.pop() {
+    let mut pending = vec![file];
+    while let Some(value) = pending.pop() {
         match value {
             Value::Object(object) => {
-                let own = object.get("$dynamicAnchor").and_then(Value::as_str);
-                count += usize::from(own == Some(anchor));
-                open.extend(object.values());
+                let own_anchor = object.get("$dynamicAnchor").and_then(Value::as_str);
+                count += usize::from(own_anchor == Some(anchor));
+                pending.extend(object.values());
             }
-            Value::Array(items) => open.extend(items),
+            Value::Array(items) => pending.extend(items),
             _ => {}
         }
     }
     count
 }
 
-/// Maximum number of schemas that are examined to find the types of one.
-const MAX_SEEN: usize = 500;
+/// Maximum number of schemas that are examined to find the types of a schema.
+const MAX_EXAMINED: usize = 500;
 
-const LIST: &str = "list the property in `required` of the object that has it";
+const ADD_TO_REQUIRED: &str = "list the property in `required` of the object that has it";
 const CORRECT: &str = "correct the schema; the rest of it is used as it is";
 
 impl<'a> Source<'a> for Context<'a> {
@@ -151,7 +152,7 @@ impl<'a> Source<'a> for Context<'a> {
             ReadProblemKind::Names => {
                 (codes::CHOICES, "write one string for each value, each a unique name of a variant")
             }
-            ReadProblemKind::Draft => (codes::NEWER_KEYWORD, LIST),
+            ReadProblemKind::Draft => (codes::NEWER_KEYWORD, ADD_TO_REQUIRED),
             ReadProblemKind::Depth => (codes::SCHEMA_DEPTH, "name inner schemas, and refer to them"),
             _ => (codes::SCHEMA, CORRECT),
         };
@@ -163,7 +164,7 @@ impl<'a> Source<'a> for Context<'a> {
     }
 
     fn written(&self, value: &Value, pointer: &str) -> Option<String> {
-        self.files.written(value, &Pointer::parse(pointer)?).map(str::to_owned)
+        self.files.source_text(value, &Pointer::parse(pointer)?).map(str::to_owned)
     }
 
     fn name_of(&mut self, reference: &'a str, pointer: &str) -> Option<String> {
@@ -179,17 +180,20 @@ impl<'a> Source<'a> for Context<'a> {
         let name = self.def_of(reference, &pointer);
         name.map_err(|error| {
             // An operation with an unknown request is omitted.
-            let so =
-                if self.is_of_request() && error != Broken::Cycle { "" } else { "; any value is accepted" };
-            self.report_unknown(error, reference, &pointer, so);
+            let consequence = if self.is_of_request() && error != ResolveError::Cycle {
+                ""
+            } else {
+                "; any value is accepted"
+            };
+            self.report_unknown(error, reference, &pointer, consequence);
         })
         .ok()
     }
 
     fn named_schema(&mut self, name: &str, nesting: Nesting) -> Option<Map<String, Value>> {
-        let outer = std::mem::replace(&mut self.nesting, nesting);
+        let outer_nesting = std::mem::replace(&mut self.nesting, nesting);
         let schema = self.def(name);
-        self.nesting = outer;
+        self.nesting = outer_nesting;
         match schema? {
             Value::Object(object) => Some(object),
             _ => None,
@@ -205,22 +209,22 @@ impl<'a> Source<'a> for Context<'a> {
     }
 
     fn is_heir(&self, pointer: &str) -> bool {
-        self.defs.is_heir(pointer)
+        self.defs.is_subtype(pointer)
     }
 
     fn types_of(&self, name: &str) -> Option<Vec<&'static str>> {
-        self.types_at(self.defs.node(name)?, &Cell::new(MAX_SEEN))
+        self.types_at(self.defs.node(name)?, &Cell::new(MAX_EXAMINED))
     }
 
     fn discriminator(
         &mut self,
-        given: &'a Value,
+        discriminator: &'a Value,
         union: &'a [Value],
         variants: &[Value],
         pointer: &str,
     ) -> Option<Value> {
-        let from = Pointer::parse(pointer).unwrap_or_default();
-        self.discriminator_of(given, union, variants, &from)
+        let location = Pointer::parse(pointer).unwrap_or_default();
+        self.discriminator_of(discriminator, union, variants, &location)
     }
 
     fn keys<'k>(&self, keys: &mut dyn Iterator<Item = &'k str>) -> BTreeMap<&'k str, String> {

@@ -1,4 +1,4 @@
-//! Reads security requirements: alternatives of schemes that together authenticate a request.
+//! Reads security requirements: alternatives, each a set of schemes that together authenticate a request.
 
 use serde_json::Value;
 use toolgen_core::spec::plan::{HeaderOwner, Location, Placement, SecurityRequirement, SecurityScheme};
@@ -8,15 +8,15 @@ use super::codes;
 use super::context::{Context, Schemes};
 use super::node::Node;
 use super::parameter::Param;
-use super::reference::Broken;
+use super::reference::ResolveError;
 use crate::selection::is_variable;
 use crate::source::Pointer;
 
 impl Schemes {
     /// Returns the first acceptable scheme whose credential is sent in the location of a parameter.
-    pub(super) fn credential(&self, param: &Param, accept: impl Fn(&str) -> bool) -> Option<&str> {
+    pub(super) fn scheme_for(&self, param: &Param, accept: impl Fn(&str) -> bool) -> Option<&str> {
         let name = param.name.as_str();
-        let fits = |placement: &Placement| match (placement, param.location) {
+        let matches = |placement: &Placement| match (placement, param.location) {
             (Placement::Header(header), Location::Header) => header.eq_ignore_ascii_case(name),
             (Placement::Query(query), Location::Query) => *query == *name,
             (Placement::Cookie(cookie), Location::Cookie) => *cookie == *name,
@@ -25,22 +25,23 @@ impl Schemes {
             }
             _ => false,
         };
-        let mut found = self.placements.iter().filter(|(id, placement)| fits(placement) && accept(id));
-        found.next().map(|(id, _)| id.as_str())
+        let mut matching_schemes =
+            self.placements.iter().filter(|(id, placement)| matches(placement) && accept(id));
+        matching_schemes.next().map(|(id, _)| id.as_str())
     }
 }
 
-/// Whether a request can contain only one of two credentials.
-fn same_place(one: &Placement, other: &Placement) -> bool {
-    match (one, other) {
-        (Placement::Query(one), Placement::Query(other))
-        | (Placement::Cookie(one), Placement::Cookie(other)) => one == other,
-        _ => one.header().zip(other.header()).is_some_and(|(one, other)| one.eq_ignore_ascii_case(other)),
+/// Whether two credentials use the same location, so that a request can contain only one of them.
+fn share_location(left: &Placement, right: &Placement) -> bool {
+    match (left, right) {
+        (Placement::Query(left), Placement::Query(right))
+        | (Placement::Cookie(left), Placement::Cookie(right)) => left == right,
+        _ => left.header().zip(right.header()).is_some_and(|(left, right)| left.eq_ignore_ascii_case(right)),
     }
 }
 
 impl<'a> Context<'a> {
-    /// Returns the names of the schemes the document declares, usable or not.
+    /// Returns the names of all schemes that the document declares, including those that are not usable.
     pub(super) fn declared_schemes(&self) -> Vec<String> {
         self.components("securitySchemes").into_iter().map(|(id, _)| id.to_owned()).collect()
     }
@@ -53,7 +54,7 @@ impl<'a> Context<'a> {
                 Ok(resolved) => resolved,
                 Err((reason, text)) => {
                     self.report_broken(reason, &text, &node.pointer, "");
-                    if matches!(reason, Broken::External(_)) {
+                    if matches!(reason, ResolveError::External(_)) {
                         self.schemes.external.insert(id.to_owned(), text);
                     }
                     continue;
@@ -99,11 +100,12 @@ impl<'a> Context<'a> {
         }
         let reason = match &placement {
             Placement::Other(name) => format!(
-                "no credential is sent by the scheme `{name}` of HTTP; without another alternative, calls fail"
+                "the HTTP scheme `{name}` sends no credential; without another alternative, calls fail"
             ),
             Placement::Header(name) => {
-                let message =
-                    format!("`{name}` is a header of the client, and no credential; the scheme is left out");
+                let message = format!(
+                    "`{name}` is set by the HTTP client and is not a credential; the scheme is left out"
+                );
                 self.security_problem(node, message);
                 return None;
             }
@@ -124,17 +126,18 @@ impl<'a> Context<'a> {
         self.report(codes::SECURITY, &node.pointer, message, help);
     }
 
-    /// Returns the alternatives of authentication: the operation's own, or else the document's. `None` if there are
-    /// none.
+    /// Returns the alternatives of authentication of the operation, or else of the document. `None` if neither declares
+    /// `security`.
     pub(super) fn security(&mut self, operation: &Node<'a>) -> Option<Vec<SecurityRequirement>> {
-        let own = operation.get("security").filter(|node| self.is_requirements(node, "that of the document"));
-        // A malformed requirement must not turn into an operation without credentials.
-        let node = match own {
-            Some(own) => own,
+        let operation_security =
+            operation.get("security").filter(|node| self.is_requirements(node, "that of the document"));
+        // A malformed requirement must not disable authentication.
+        let node = match operation_security {
+            Some(operation_security) => operation_security,
             None => self.top().get("security").filter(|node| self.is_requirements(node, "none"))?,
         };
-        if let Some(known) = self.security_at.get(&node.pointer) {
-            return Some(known.clone());
+        if let Some(alternatives) = self.security_at.get(&node.pointer) {
+            return Some(alternatives.clone());
         }
         let mut alternatives = Vec::new();
         let holder = Node::new(node.value, node.pointer.clone());
@@ -152,29 +155,32 @@ impl<'a> Context<'a> {
 
     /// Whether a node is an array of requirements. Reports any other value.
     fn is_requirements(&mut self, node: &Node<'a>, instead: &str) -> bool {
-        let is_fine = match node.value {
+        let is_valid = match node.value {
             Value::Array(items) => items.iter().all(Value::is_object),
             other => other.is_object(),
         };
-        if !is_fine {
+        if !is_valid {
             let message = format!("`security` must be an array of objects; {instead} is used instead");
             self.malformed(node, &message);
         }
-        is_fine
+        is_valid
     }
 
-    /// Returns an alternative; several, if some of its schemes use the same location in a request.
+    /// Returns an alternative, or several if some of its schemes use the same location in a request.
     fn alternative(&mut self, node: &Node<'a>) -> Vec<SecurityRequirement> {
         let Some(schemes) = self.schemes_of(node) else { return Vec::new() };
-        let taken = |at: usize| {
-            schemes.iter().take(at).any(|other| same_place(&other.placement, &schemes[at].placement))
+        let is_duplicate = |index: usize| {
+            schemes
+                .iter()
+                .take(index)
+                .any(|other| share_location(&other.placement, &schemes[index].placement))
         };
-        let Some(second) = (0..schemes.len()).find(|at| taken(*at)) else {
+        let Some(duplicate) = (0..schemes.len()).find(|index| is_duplicate(*index)) else {
             return vec![SecurityRequirement { schemes: schemes.into() }];
         };
-        let place = schemes[second].placement.clone();
+        let placement = schemes[duplicate].placement.clone();
         let (rivals, others): (Vec<_>, Vec<_>) =
-            schemes.into_iter().partition(|scheme| same_place(&scheme.placement, &place));
+            schemes.into_iter().partition(|scheme| share_location(&scheme.placement, &placement));
         let names: Vec<String> = rivals.iter().map(|scheme| format!("`{}`", scheme.id)).collect();
         self.report(
             codes::SECURITY,
@@ -185,8 +191,8 @@ impl<'a> Context<'a> {
             ),
             "write each as a separate item under `security`",
         );
-        let with_others = |rival| others.iter().cloned().chain([rival]).collect();
-        rivals.into_iter().map(|rival| SecurityRequirement { schemes: with_others(rival) }).collect()
+        let with_shared = |rival| others.iter().cloned().chain([rival]).collect();
+        rivals.into_iter().map(|rival| SecurityRequirement { schemes: with_shared(rival) }).collect()
     }
 
     fn schemes_of(&mut self, node: &Node<'a>) -> Option<Vec<SecurityScheme>> {
@@ -216,13 +222,13 @@ impl<'a> Context<'a> {
             ),
             None => (
                 format!("no security scheme `{id}` is usable; this alternative is left out"),
-                format!("declare it under `{}`", self.place_of("securitySchemes")),
+                format!("declare it under `{}`", self.components_key("securitySchemes")),
             ),
         };
         self.report(codes::SECURITY, pointer, message, &help);
     }
 
-    /// Returns a scheme by its name, with the scopes an operation needs.
+    /// Returns a scheme by its name, with the scopes that an operation needs.
     pub(super) fn scheme(&self, id: &str, scopes: List<Text>) -> Option<SecurityScheme> {
         let placement = self.schemes.placements.get(id)?.clone();
         let variable = self.options.credentials.get(id).filter(|name| is_variable(name));

@@ -10,8 +10,11 @@ impl<'a> Context<'a> {
     /// Reads the tags. A parent that is not declared, or is its own descendant, is dropped.
     pub(super) fn read_tags(&mut self) {
         let top = self.top();
-        let nodes: Vec<Node<'a>> =
-            self.list(&top, "tags").iter().filter_map(|node| Some(self.resolve(node)?.node)).collect();
+        let nodes: Vec<Node<'a>> = self
+            .resolved_items(&top, "tags")
+            .iter()
+            .filter_map(|node| Some(self.resolve(node)?.node))
+            .collect();
         for node in &nodes {
             let Some(name) = node.text("name") else { continue };
             let text = |key| node.text(key).map(str::trim).unwrap_or_default();
@@ -40,30 +43,31 @@ impl<'a> Context<'a> {
 
     /// Returns the ancestors of a tag, the nearest first.
     fn ancestor_tags(&self, name: &str) -> Vec<&'a str> {
-        let mut around = Vec::new();
+        let mut ancestors = Vec::new();
         let mut next = self.tags.get(name).and_then(|tag| tag.parent);
-        while let Some(parent) = next.filter(|parent| !around.contains(parent)) {
-            around.push(parent);
+        while let Some(parent) = next.filter(|parent| !ancestors.contains(parent)) {
+            ancestors.push(parent);
             next = self.tags.get(parent).and_then(|tag| tag.parent);
         }
-        around
+        ancestors
     }
 
-    /// Returns the groups of an operation: its tags, and their ancestors.
-    pub(super) fn groups(&self, own: &[&'a str]) -> Vec<&'a str> {
-        let mut groups = own.to_vec();
-        for around in own.iter().flat_map(|name| self.ancestor_tags(name)) {
-            if !groups.contains(&around) {
-                groups.push(around);
+    /// Returns the groups of an operation: its tags and their ancestors.
+    pub(super) fn groups(&self, tags: &[&'a str]) -> Vec<&'a str> {
+        let mut groups = tags.to_vec();
+        for ancestor in tags.iter().flat_map(|name| self.ancestor_tags(name)) {
+            if !groups.contains(&ancestor) {
+                groups.push(ancestor);
             }
         }
         groups
     }
 
-    /// Returns the tag that an operation is listed under: its first one for navigation.
-    pub(super) fn category(&self, own: &[&'a str]) -> &'a str {
-        let leads = |name: &&&str| self.tags.get(**name).is_none_or(|tag| matches!(tag.kind, "" | "nav"));
-        own.iter().find(leads).or(own.first()).copied().unwrap_or("general")
+    /// Returns the tag that an operation is listed under: its first navigation tag.
+    pub(super) fn category(&self, tags: &[&'a str]) -> &'a str {
+        let is_navigation =
+            |name: &&&str| self.tags.get(**name).is_none_or(|tag| matches!(tag.kind, "" | "nav"));
+        tags.iter().find(is_navigation).or(tags.first()).copied().unwrap_or("general")
     }
 
     /// Returns the tags that have tools as toolsets, if the document nests tags.
@@ -71,14 +75,14 @@ impl<'a> Context<'a> {
         if !self.tags.values().any(|tag| tag.parent.is_some() || !tag.kind.is_empty()) {
             return Vec::new();
         }
-        let set = |(name, tag): (&&'a str, &Tag<'a>)| {
+        let to_toolset = |(name, tag): (&&'a str, &Tag<'a>)| {
             let members = tools.iter().filter(|tool| tool.origin.groups.iter().any(|group| group == name));
             let members: Vec<_> = members.map(|tool| tool.spec.name.to_text()).collect();
-            let stated = [tag.summary, tag.description].into_iter().filter(|text| !text.is_empty());
-            let description = stated.collect::<Vec<_>>().join("\n\n").into();
-            let set = Toolset { description, ..Toolset::new((*name).to_owned(), members) };
-            (!set.members.is_empty()).then_some(set)
+            let texts = [tag.summary, tag.description].into_iter().filter(|text| !text.is_empty());
+            let description = texts.collect::<Vec<_>>().join("\n\n").into();
+            let toolset = Toolset { description, ..Toolset::new((*name).to_owned(), members) };
+            (!toolset.members.is_empty()).then_some(toolset)
         };
-        self.tags.iter().filter_map(set).collect()
+        self.tags.iter().filter_map(to_toolset).collect()
     }
 }

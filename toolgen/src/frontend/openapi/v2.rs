@@ -1,6 +1,6 @@
-//! The differences between Swagger 2.0 and OpenAPI 3: Swagger's notations are read in place, into the same types.
+//! The differences between Swagger 2.0 and OpenAPI 3. Swagger's notations are read into the same types.
 //!
-//! A document of version 2.0 that has keywords of version 3 is also read where the meaning is unambiguous, with a note.
+//! Keywords of version 3 in a document of version 2.0 are also read, with a note, if their meaning is unambiguous.
 
 mod form;
 mod server;
@@ -8,72 +8,74 @@ mod server;
 use toolgen_core::schema::shape::read::SchemaVersion;
 use toolgen_core::spec::plan::{Encoding, Location, Style};
 
-use super::body::{BodyParameters, Declared};
+use super::body::{BodyParameters, DeclaredBody};
 use super::codes;
 use super::context::Context;
 use super::node::Node;
 use super::reference::Resolved;
 
 /// The values of `in` for bodies among the parameters.
-const BODY_PLACES: [&str; 2] = ["body", "formData"];
+const BODY_LOCATIONS: [&str; 2] = ["body", "formData"];
 
 impl<'a> Context<'a> {
-    /// Whether the document is of version 2.0.
+    /// Whether the document is Swagger 2.0.
     pub(super) fn is_swagger(&self) -> bool {
         self.version == SchemaVersion::Swagger2
     }
 
-    /// Returns the named parts of a kind, such as `schemas`.
+    /// Returns the components of a kind, such as `schemas`.
     pub(super) fn components(&self, kind: &str) -> Vec<(&'a str, Node<'a>)> {
-        let entries =
-            |node: Node<'a>| self.follow(&node).map(|found| found.node.entries()).unwrap_or_default();
-        let own = self.top().get(key_of(kind)).filter(|_| self.is_swagger());
+        let entries_of =
+            |node: Node<'a>| self.follow(&node).map(|resolved| resolved.node.entries()).unwrap_or_default();
+        let swagger_key = self.top().get(key_of(kind)).filter(|_| self.is_swagger());
         let components = self.top().get("components").and_then(|node| self.follow(&node).ok());
-        let newer = components.and_then(|found| found.node.get(kind));
-        own.into_iter().chain(newer).flat_map(entries).collect()
+        let openapi_key = components.and_then(|resolved| resolved.node.get(kind));
+        swagger_key.into_iter().chain(openapi_key).flat_map(entries_of).collect()
     }
 
-    /// Returns the key where the named parts of a kind are declared, for a message.
-    pub(super) fn place_of(&self, kind: &str) -> String {
+    /// Returns the key under which the components of a kind are declared, for a message.
+    pub(super) fn components_key(&self, kind: &str) -> String {
         if self.is_swagger() { key_of(kind).to_owned() } else { format!("components/{kind}") }
     }
 
-    /// Whether a parameter is a part of the body.
-    pub(super) fn is_of_body(&self, node: &Node<'a>) -> bool {
-        self.is_swagger() && node.text("in").is_some_and(|location| is_place(location, &BODY_PLACES))
+    /// Whether a parameter is the body or a field of a form.
+    pub(super) fn is_body_parameter(&self, node: &Node<'a>) -> bool {
+        self.is_swagger() && node.text("in").is_some_and(|location| is_location(location, &BODY_LOCATIONS))
     }
 
-    /// Returns the body of an operation: `in: body`, or all of `in: formData`. Parameters of the operation replace
+    /// Returns the body of an operation: `in: body`, or all `in: formData`. Parameters of the operation override
     /// those of its path.
-    pub(super) fn given_body(
+    pub(super) fn swagger_body(
         &mut self,
         path_item: &Node<'a>,
         operation: &Node<'a>,
     ) -> Option<BodyParameters<'a>> {
-        let mut found: Vec<Resolved<'a>> = Vec::new();
-        let shared = self.list(path_item, "parameters");
-        for node in shared.into_iter().chain(self.list(operation, "parameters")) {
+        let mut parameters: Vec<Resolved<'a>> = Vec::new();
+        let shared = self.resolved_items(path_item, "parameters");
+        for node in shared.into_iter().chain(self.resolved_items(operation, "parameters")) {
             let Ok(resolved) = self.follow(&node) else { continue };
-            if !self.is_of_body(&resolved.node) {
+            if !self.is_body_parameter(&resolved.node) {
                 continue;
             }
-            let key = |one: &Resolved<'a>| {
-                let whole = one.node.text("in").is_some_and(|location| is_place(location, &["body"]));
-                (whole, one.node.text("name").filter(|_| !whole))
+            let key = |parameter: &Resolved<'a>| {
+                let is_whole =
+                    parameter.node.text("in").is_some_and(|location| is_location(location, &["body"]));
+                (is_whole, parameter.node.text("name").filter(|_| !is_whole))
             };
-            match found.iter_mut().find(|one| key(one) == key(&resolved)) {
-                Some(one) => *one = resolved,
-                None => found.push(resolved),
+            match parameters.iter_mut().find(|parameter| key(parameter) == key(&resolved)) {
+                Some(parameter) => *parameter = resolved,
+                None => parameters.push(resolved),
             }
         }
-        let is_whole =
-            |one: &Resolved<'a>| one.node.text("in").is_some_and(|location| is_place(location, &["body"]));
-        let consumes = self.media_types(operation, "consumes");
-        let Some(index) = found.iter().position(is_whole) else {
-            return (!found.is_empty()).then_some(BodyParameters::Form(found, consumes));
+        let is_whole = |parameter: &Resolved<'a>| {
+            parameter.node.text("in").is_some_and(|location| is_location(location, &["body"]))
         };
-        let whole = found.swap_remove(index);
-        if let Some(field) = found.first() {
+        let consumes = self.media_types(operation, "consumes");
+        let Some(index) = parameters.iter().position(is_whole) else {
+            return (!parameters.is_empty()).then_some(BodyParameters::Form(parameters, consumes));
+        };
+        let body = parameters.swap_remove(index);
+        if let Some(field) = parameters.first() {
             self.report(
                 codes::BODY,
                 &field.node.pointer,
@@ -82,25 +84,27 @@ impl<'a> Context<'a> {
             );
         }
         let consumes = if consumes.is_empty() { vec!["application/json"] } else { consumes };
-        Some(BodyParameters::Whole(Declared {
-            description: whole.prose().into_owned(),
-            required: whole.node.flag("required"),
-            media: consumes.into_iter().map(|name| (name, whole.node.clone())).collect(),
-            place: operation.get("consumes").map_or_else(|| whole.node.pointer.clone(), |node| node.pointer),
-            node: whole.node,
+        Some(BodyParameters::Whole(DeclaredBody {
+            description: body.prose().into_owned(),
+            required: body.node.is_true("required"),
+            media: consumes.into_iter().map(|name| (name, body.node.clone())).collect(),
+            content_pointer: operation
+                .get("consumes")
+                .map_or_else(|| body.node.pointer.clone(), |node| node.pointer),
+            node: body.node,
         }))
     }
 
-    /// Returns the media types that an operation `consumes` or `produces`: its own, or else the document's.
+    /// Returns the media types that an operation, or else the document, `consumes` or `produces`.
     fn media_types(&self, operation: &Node<'a>, key: &str) -> Vec<&'a str> {
         let holder = if operation.get(key).is_some() { operation.clone() } else { self.top() };
-        let one = holder.text(key);
-        let listed = holder.items(key).into_iter().filter_map(|item| item.value.as_str()).chain(one);
-        listed.map(str::trim).filter(|name| name.contains('/')).collect()
+        let text = holder.text(key);
+        let items = holder.items(key).into_iter().filter_map(|item| item.value.as_str()).chain(text);
+        items.map(str::trim).filter(|name| name.contains('/')).collect()
     }
 
-    /// Returns the media types of a response, each with the node that has its schema, and adds those to request.
-    pub(super) fn produced(
+    /// Returns the media types of a response, each with the node of its schema, and adds the types for `Accept`.
+    pub(super) fn response_media_types(
         &self,
         operation: &Node<'a>,
         response: &Node<'a>,
@@ -112,7 +116,7 @@ impl<'a> Context<'a> {
         match (produces.is_empty(), is_file) {
             (true, true) => Vec::new(),
             (true, false) => {
-                // Nothing is declared; nearly all of these services send JSON.
+                // Nearly all services that do not declare media types send JSON.
                 types.extend(["application/json", "*/*"]);
                 vec![("application/json", response.clone())]
             }
@@ -123,19 +127,19 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the encoding of a parameter's value: for an array its `collectionFormat`.
-    pub(super) fn collected(&mut self, node: &Node<'a>, location: Location) -> Encoding {
-        let usual = match location {
+    /// Returns the encoding of a parameter's value. The `collectionFormat` determines that of an array.
+    pub(super) fn collection_encoding(&mut self, node: &Node<'a>, location: Location) -> Encoding {
+        let default_style = match location {
             Location::Query | Location::Cookie => Style::Form,
             Location::Path | Location::Header => Style::Simple,
         };
-        let is_list = node.text("type") == Some("array");
+        let is_array = node.text("type") == Some("array");
         // A scalar is encoded the same way with and without `explode`.
-        let explode = !is_list && usual == Style::Form;
-        let mut encoding = Encoding::Style { style: usual, explode, allow_reserved: false };
-        let Some(format) = node.text("collectionFormat").filter(|_| is_list) else { return encoding };
-        match collection_style(format, usual) {
-            Some((style, explode)) if !explode || usual == Style::Form => {
+        let explode = !is_array && default_style == Style::Form;
+        let mut encoding = Encoding::Style { style: default_style, explode, allow_reserved: false };
+        let Some(format) = node.text("collectionFormat").filter(|_| is_array) else { return encoding };
+        match collection_style(format, default_style) {
+            Some((style, explode)) if !explode || default_style == Style::Form => {
                 encoding = Encoding::Style { style, explode, allow_reserved: false };
             }
             _ => self.report(
@@ -151,7 +155,7 @@ impl<'a> Context<'a> {
     }
 
     /// Reports a keyword of version 3 that is read in a document of version 2.0.
-    pub(super) fn note_newer(&mut self, node: &Node<'a>, key: &str) {
+    pub(super) fn note_newer_keyword(&mut self, node: &Node<'a>, key: &str) {
         if self.is_swagger() {
             self.report(
                 codes::NEWER_KEYWORD,
@@ -163,7 +167,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns the key that version 2.0 has for the named parts of a kind.
+/// Returns the key of version 2.0 for the components of a kind.
 fn key_of(kind: &str) -> &str {
     match kind {
         "schemas" => "definitions",
@@ -172,19 +176,19 @@ fn key_of(kind: &str) -> &str {
     }
 }
 
-/// Whether the value of `in` is one of these.
-fn is_place(location: &str, places: &[&str]) -> bool {
-    places.iter().any(|one| location.eq_ignore_ascii_case(one))
+/// Whether the value of `in` is one of these locations.
+fn is_location(location: &str, locations: &[&str]) -> bool {
+    locations.iter().any(|name| location.eq_ignore_ascii_case(name))
 }
 
 /// Returns the style of a `collectionFormat`, and whether each value has a separate key.
-fn collection_style(format: &str, usual: Style) -> Option<(Style, bool)> {
+fn collection_style(format: &str, default_style: Style) -> Option<(Style, bool)> {
     Some(match format {
-        "csv" => (usual, false),
+        "csv" => (default_style, false),
         "ssv" => (Style::SpaceDelimited, false),
         "tsv" => (Style::TabDelimited, false),
         "pipes" => (Style::PipeDelimited, false),
-        "multi" => (usual, true),
+        "multi" => (default_style, true),
         _ => return None,
     })
 }

@@ -1,4 +1,4 @@
-//! Reads the XML encoding of a schema's values: its `xml` hints, or else the names of components and fields.
+//! Reads the XML encoding of a schema's values from `xml` hints, or else from the names of components and fields.
 //!
 //! `wrapped` and `attribute` (before OpenAPI 3.2) and `nodeType` (3.2) are two notations for the same thing.
 
@@ -18,10 +18,10 @@ use crate::source::Pointer;
 /// Maximum number of nested schemas, without a name between them, that are examined.
 pub(super) const MAX_DEPTH: usize = 64;
 
-/// The contents of referenced names, while they are collected.
+/// The contents of referenced schemas by name, while they are collected.
 type NamedContents = BTreeMap<String, XmlContent>;
 
-/// What a schema and its references declare about their representation in XML.
+/// The hints of a schema and its references about their representation in XML.
 #[derive(Default)]
 struct Hints {
     name: Option<String>,
@@ -34,7 +34,7 @@ struct Hints {
     component: Option<String>,
 }
 
-/// What a schema and those it includes declare about their values.
+/// The fields and types that a schema and the schemas that it includes declare.
 #[derive(Default)]
 struct XmlFacts {
     fields: Vec<XmlField>,
@@ -48,20 +48,20 @@ impl XmlFacts {
         match self.kinds.as_slice() {
             _ if !self.fields.is_empty() => XmlContent::Object(self.fields.into()),
             kinds if kinds.contains(&object) => object,
-            [first, rest @ ..] if rest.iter().all(|kind| kind == first) => first.clone(),
+            [first, others @ ..] if others.iter().all(|kind| kind == first) => first.clone(),
             _ => XmlContent::Any,
         }
     }
 }
 
 impl<'a> Context<'a> {
-    /// Returns the encoding of a schema's values as documents. The root element has the name that the schema sets, or
-    /// that of its component, or `name`.
+    /// Returns the encoding of a schema's values as documents. The name of the root element is set by the schema, or
+    /// else it is the name of its component, or else `name`.
     pub(super) fn xml(&mut self, schema: &Node<'a>, name: &str) -> Xml {
         let mut by_name = NamedContents::new();
         let hints = self.xml_hints(schema, MAX_DEPTH);
-        let known = hints.name.as_ref().or(hints.component.as_ref()).cloned();
-        if known.is_none() && name.is_empty() {
+        let declared_name = hints.name.as_ref().or(hints.component.as_ref()).cloned();
+        if declared_name.is_none() && name.is_empty() {
             self.report(
                 codes::BODY,
                 &schema.pointer,
@@ -69,11 +69,12 @@ impl<'a> Context<'a> {
                 "add `xml: { name: … }` to the schema",
             );
         }
-        let name = known.unwrap_or_else(|| if name.is_empty() { "root".to_owned() } else { name.to_owned() });
+        let name = declared_name
+            .unwrap_or_else(|| if name.is_empty() { "root".to_owned() } else { name.to_owned() });
         let name = self.xml_name(&name, schema);
         let mut root = self.xml_node(schema, &name, &mut by_name, MAX_DEPTH);
         if root.kind != XmlKind::Element {
-            // A document has one root.
+            // The root of a document is an element.
             root.kind = XmlKind::Element;
             root.name = name.into();
         }
@@ -81,19 +82,19 @@ impl<'a> Context<'a> {
         Xml { root, named }
     }
 
-    /// Returns the encoding of a value in XML; its own name is that of its field or array.
+    /// Returns the encoding of a value in XML; `own_name` is the name of its field or array.
     fn xml_node(
         &mut self,
         schema: &Node<'a>,
-        own: &str,
+        own_name: &str,
         by_name: &mut NamedContents,
         depth: usize,
     ) -> XmlNode {
         let hints = self.xml_hints(schema, MAX_DEPTH);
-        let list = self.xml_is_list(schema, MAX_DEPTH);
+        let is_list = self.xml_is_list(schema, MAX_DEPTH);
         let kind =
-            hints.kind.unwrap_or(if list && !hints.wrapped { XmlKind::None } else { XmlKind::Element });
-        let name = hints.name.map_or_else(|| own.to_owned(), |name| self.xml_name(&name, schema));
+            hints.kind.unwrap_or(if is_list && !hints.wrapped { XmlKind::None } else { XmlKind::Element });
+        let name = hints.name.map_or_else(|| own_name.to_owned(), |name| self.xml_name(&name, schema));
         let content = self.xml_content(schema, &name, by_name, depth);
         let nameless = matches!(kind, XmlKind::Text | XmlKind::Cdata | XmlKind::None);
         let name = if nameless { Text::EMPTY } else { name.into() };
@@ -102,8 +103,8 @@ impl<'a> Context<'a> {
 
     /// Returns the hints of a schema, and those of its target if it is only a reference.
     fn xml_hints(&mut self, schema: &Node<'a>, depth: usize) -> Hints {
-        let mut hints = match self.xml_same(schema) {
-            Some(same) if depth > 0 => self.xml_hints(&same, depth - 1),
+        let mut hints = match self.xml_alias(schema) {
+            Some(target) if depth > 0 => self.xml_hints(&target, depth - 1),
             _ => Hints::default(),
         };
         hints.component = component(&schema.pointer).or(hints.component);
@@ -117,7 +118,7 @@ impl<'a> Context<'a> {
         let text = |key| xml.text(key).map(str::to_owned);
         hints.prefix = text("prefix").unwrap_or(hints.prefix);
         hints.namespace = text("namespace").unwrap_or(hints.namespace);
-        hints.wrapped |= xml.flag("wrapped");
+        hints.wrapped |= xml.is_true("wrapped");
         match xml.text("nodeType") {
             Some("element") => hints.kind = Some(XmlKind::Element),
             Some("attribute") => hints.kind = Some(XmlKind::Attribute),
@@ -130,7 +131,7 @@ impl<'a> Context<'a> {
                 format!("`nodeType: {other}` is not a kind of node; it is left out"),
                 "use element, attribute, text, cdata or none",
             ),
-            None if xml.flag("attribute") => hints.kind = Some(XmlKind::Attribute),
+            None if xml.is_true("attribute") => hints.kind = Some(XmlKind::Attribute),
             None => {}
         }
         hints
@@ -138,13 +139,14 @@ impl<'a> Context<'a> {
 
     /// Returns the schema that this one is an alias of: by a reference, alone or in an `allOf`, which 3.0 needs to
     /// extend a reference.
-    fn xml_same(&self, schema: &Node<'a>) -> Option<Node<'a>> {
+    fn xml_alias(&self, schema: &Node<'a>) -> Option<Node<'a>> {
         self.locate(reference(schema)?, &schema.pointer).ok()
     }
 
     fn xml_is_list(&self, schema: &Node<'a>, depth: usize) -> bool {
-        let own = types(schema).contains(&"array") || schema.get("items").is_some();
-        own || (depth > 0 && self.xml_same(schema).is_some_and(|same| self.xml_is_list(&same, depth - 1)))
+        let is_list = types(schema).contains(&"array") || schema.get("items").is_some();
+        is_list
+            || (depth > 0 && self.xml_alias(schema).is_some_and(|alias| self.xml_is_list(&alias, depth - 1)))
     }
 
     fn xml_content(
@@ -162,22 +164,22 @@ impl<'a> Context<'a> {
             return self.xml_list(schema, name, by_name, depth);
         }
         if let Some(text) = reference(schema).filter(|_| !extends) {
-            let (Ok(of), Ok(target)) =
+            let (Ok(def), Ok(target)) =
                 (self.def_of(text, &schema.pointer), self.locate(text, &schema.pointer))
             else {
                 return XmlContent::Any;
             };
-            // The items of an array are named like the field.
-            let list = self.xml_is_list(&target, MAX_DEPTH);
-            let depth = if list { depth } else { MAX_DEPTH };
+            // The items of an array have the name of the field.
+            let is_list = self.xml_is_list(&target, MAX_DEPTH);
+            let depth = if is_list { depth } else { MAX_DEPTH };
             let read =
                 |cx: &mut Self, by_name: &mut NamedContents| cx.xml_content(&target, name, by_name, depth);
-            return if list { read(self, by_name) } else { self.xml_named(of, by_name, read) };
+            return if is_list { read(self, by_name) } else { self.xml_named(def, by_name, read) };
         }
         let read = |cx: &mut Self, by_name: &mut NamedContents| {
-            let mut found = XmlFacts::default();
-            cx.xml_fields(schema, by_name, &mut found, depth);
-            found.content()
+            let mut facts = XmlFacts::default();
+            cx.xml_fields(schema, by_name, &mut facts, depth);
+            facts.content()
         };
         // A schema that includes other schemas may include itself.
         if composed {
@@ -187,7 +189,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the name of a content, which is read unless it is known.
+    /// Returns a reference to a named content, which is read unless it is known.
     fn xml_named(
         &mut self,
         name: String,
@@ -227,32 +229,32 @@ impl<'a> Context<'a> {
         &mut self,
         schema: &Node<'a>,
         by_name: &mut NamedContents,
-        found: &mut XmlFacts,
+        facts: &mut XmlFacts,
         depth: usize,
     ) {
         let Some(depth) = depth.checked_sub(1) else { return };
-        if !found.seen.insert(schema.pointer.clone()) {
+        if !facts.seen.insert(schema.pointer.clone()) {
             return;
         }
         for (key, property) in schema.members("properties") {
-            if !found.fields.iter().any(|field| field.key == key) {
+            if !facts.fields.iter().any(|field| field.key == key) {
                 let name = self.xml_name(key, &property);
                 let node = self.xml_node(&property, &name, by_name, depth);
-                found.fields.push(XmlField { key: key.to_owned().into(), node });
+                facts.fields.push(XmlField { key: key.to_owned().into(), node });
             }
         }
         let parts = ["allOf", "oneOf", "anyOf"].into_iter().flat_map(|key| schema.items(key));
-        let refers = target_of(schema.value).and_then(|text| self.locate(text, &schema.pointer).ok());
-        for part in refers.into_iter().chain(parts) {
-            self.xml_fields(&part, by_name, found, depth);
+        let target = target_of(schema.value).and_then(|text| self.locate(text, &schema.pointer).ok());
+        for part in target.into_iter().chain(parts) {
+            self.xml_fields(&part, by_name, facts, depth);
         }
         let extra = schema.get("additionalProperties");
         let extra = extra.filter(|extra| extra.object().is_some_and(|rules| !rules.is_empty()));
-        if let Some(extra) = extra.filter(|_| found.fields.iter().all(|field| !field.key.is_empty())) {
+        if let Some(extra) = extra.filter(|_| facts.fields.iter().all(|field| !field.key.is_empty())) {
             let node = self.xml_node(&extra, "", by_name, depth);
-            found.fields.push(XmlField { key: Text::EMPTY, node });
+            facts.fields.push(XmlField { key: Text::EMPTY, node });
         }
-        found.kinds.extend(types(schema).into_iter().map(|name| match name {
+        facts.kinds.extend(types(schema).into_iter().map(|name| match name {
             "integer" | "number" => XmlContent::Number,
             "boolean" => XmlContent::Boolean,
             "object" => XmlContent::Object(List::EMPTY),
@@ -261,47 +263,48 @@ impl<'a> Context<'a> {
         }));
     }
 
-    /// Returns a valid XML name. Invalid characters are replaced with `_` and reported.
-    fn xml_name(&mut self, name: &str, place: &Node<'a>) -> String {
-        let fits = |char: char| char.is_alphanumeric() || matches!(char, '_' | '-' | '.');
-        let mut legal: String = name.chars().map(|char| if fits(char) { char } else { '_' }).collect();
-        if !legal.starts_with(|char: char| char.is_alphabetic() || char == '_') {
-            legal.insert(0, '_');
+    /// Returns a valid XML name. Invalid characters are reported and replaced with `_`.
+    fn xml_name(&mut self, name: &str, node: &Node<'a>) -> String {
+        let is_legal = |char: char| char.is_alphanumeric() || matches!(char, '_' | '-' | '.');
+        let mut valid_name: String =
+            name.chars().map(|char| if is_legal(char) { char } else { '_' }).collect();
+        if !valid_name.starts_with(|char: char| char.is_alphabetic() || char == '_') {
+            valid_name.insert(0, '_');
         }
-        if legal != name {
+        if valid_name != name {
             self.report(
                 codes::SCHEMA,
-                &place.pointer,
-                format!("`{name}` cannot be a name in XML; it is written as `{legal}`"),
+                &node.pointer,
+                format!("`{name}` cannot be a name in XML; it is written as `{valid_name}`"),
                 "add `xml: { name: … }`",
             );
         }
-        legal
+        valid_name
     }
 
     /// Returns the schema of a field, from any schema that its object includes.
     pub(super) fn property_of(&self, schema: &Node<'a>, name: &str, depth: usize) -> Option<Node<'a>> {
         let depth = depth.checked_sub(1)?;
-        let own = schema.members("properties").into_iter().find(|(key, _)| *key == name);
-        if let Some((_, property)) = own {
+        let property = schema.members("properties").into_iter().find(|(key, _)| *key == name);
+        if let Some((_, property)) = property {
             return Some(property);
         }
         let parts = ["allOf", "oneOf", "anyOf"].into_iter().flat_map(|key| schema.items(key));
-        let refers = target_of(schema.value).and_then(|text| self.locate(text, &schema.pointer).ok());
-        refers.into_iter().chain(parts).find_map(|part| self.property_of(&part, name, depth))
+        let target = target_of(schema.value).and_then(|text| self.locate(text, &schema.pointer).ok());
+        target.into_iter().chain(parts).find_map(|part| self.property_of(&part, name, depth))
     }
 }
 
-/// Returns the reference that a schema is, alone or in an `allOf` of one.
+/// Returns the reference in a schema: its own, or that of the only item of its `allOf`.
 fn reference<'a>(schema: &Node<'a>) -> Option<&'a str> {
-    let own = target_of(schema.value);
-    own.or_else(|| match schema.items("allOf").as_slice() {
-        [one] => target_of(one.value),
+    let direct = target_of(schema.value);
+    direct.or_else(|| match schema.items("allOf").as_slice() {
+        [item] => target_of(item.value),
         _ => None,
     })
 }
 
-/// Returns the name of the component at a location: in a document, in a part of it, or in a separate file.
+/// Returns the name of the component at a location: in a document, in a definitions file, or in a separate file.
 fn component(pointer: &Pointer) -> Option<String> {
     let tokens: Vec<_> = pointer.tokens().collect();
     let tokens: Vec<&str> = tokens.iter().map(|token| &**token).collect();
@@ -316,10 +319,10 @@ fn component(pointer: &Pointer) -> Option<String> {
 
 /// Returns the types that a schema declares, except `null`.
 fn types<'a>(schema: &Node<'a>) -> Vec<&'a str> {
-    let given = match schema.object().and_then(|object| object.get("type")) {
-        Some(Value::String(one)) => vec![one.as_str()],
-        Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
+    let names = match schema.object().and_then(|object| object.get("type")) {
+        Some(Value::String(name)) => vec![name.as_str()],
+        Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
-    given.into_iter().filter(|name| *name != "null").collect()
+    names.into_iter().filter(|name| *name != "null").collect()
 }

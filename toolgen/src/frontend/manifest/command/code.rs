@@ -1,31 +1,31 @@
 //! Arguments that a program runs as code: `sh -c`, `python -c`, the command that `ssh` sends to a shell. Unless a
 //! program is known to take data, an argument after a word that is mostly an option for code also counts as code. So
-//! does a program that another one starts: `env {program}`.
+//! does a program that another program starts: `env {program}`.
 
 mod places;
 mod programs;
 mod started;
 
-use self::places::places;
-use self::programs::{DATA, base, program, starts};
-use self::started::started;
+use self::places::code_indices;
+use self::programs::{DATA_PROGRAMS, base_name, code_argument, is_starter};
+use self::started::started_programs;
 
-/// An argument that is code, or could be.
-pub(super) struct Code<'t> {
-    /// Its index among the arguments.
-    pub(super) place: usize,
-    /// The program that runs it.
+/// An argument that is code or may be code.
+pub(super) struct CodeWord<'t> {
+    /// The index among the arguments.
+    pub(super) index: usize,
+    /// The program that runs the code.
     pub(super) program: &'t str,
     /// What to do instead.
     pub(super) help: &'static str,
-    /// Whether it is certainly code.
-    pub(super) sure: bool,
-    /// Whether it is a program that is started.
+    /// Whether the argument certainly is code.
+    pub(super) is_certain: bool,
+    /// Whether the argument is a program that is started.
     pub(super) is_started: bool,
 }
 
-/// Options after which most programs take code, or a program.
-const OPTIONS: [&str; 14] = [
+/// Options after which most programs take code or a program.
+const CODE_OPTIONS: [&str; 14] = [
     "-c",
     "-e",
     "-exec",
@@ -42,56 +42,62 @@ const OPTIONS: [&str; 14] = [
     "--session-command",
 ];
 
-const STARTED: &str =
+const STARTED_HELP: &str =
     "write the program itself, and a tool for each; or list the allowed programs in the argument (`enum`)";
 const HELP: &str = "keep the code constant, and pass the value as an argument or a variable";
 
-/// Returns the arguments that are code or could be, among the strings of all.
-pub(super) fn code<'t>(texts: &[&'t str]) -> Vec<Code<'t>> {
-    let Some(first) = texts.first().map(|first| base(first)) else { return Vec::new() };
-    if DATA.contains(&first) {
+/// Returns the arguments that are code or may be code.
+pub(super) fn code_words<'t>(texts: &[&'t str]) -> Vec<CodeWord<'t>> {
+    let Some(first) = texts.first().map(|first| base_name(first)) else { return Vec::new() };
+    if DATA_PROGRAMS.contains(&first) {
         return Vec::new();
     }
-    let chosen = started(texts).into_iter();
-    let mut found: Vec<Code<'t>> = chosen
-        .map(|(index, program)| Code { place: index, program, help: STARTED, sure: true, is_started: true })
+    let started = started_programs(texts).into_iter();
+    let mut words: Vec<CodeWord<'t>> = started
+        .map(|(index, program)| CodeWord {
+            index,
+            program,
+            help: STARTED_HELP,
+            is_certain: true,
+            is_started: true,
+        })
         .collect();
-    // The program that the options belong to, if known.
-    let (mut runs, mut reads) = (first, false);
-    for (at, text) in texts.iter().enumerate() {
-        let name = base(text);
-        if let Some((takes, help)) = program(name) {
-            (runs, reads) = (name, true);
-            // Only a program that starts others certainly runs a later word.
-            let known = at == 0 || starts(first);
-            let after = texts.get(at + 1..).unwrap_or_default();
-            let places = places(takes, after);
-            let done = !places.is_empty();
-            found.extend(places.into_iter().map(|(index, sure)| Code {
-                place: at + 1 + index,
+    // The program that reads the next options, and whether its options are known.
+    let (mut program, mut is_known) = (first, false);
+    for (index, text) in texts.iter().enumerate() {
+        let name = base_name(text);
+        if let Some((argument, help)) = code_argument(name) {
+            (program, is_known) = (name, true);
+            // Another word is certainly a program only if the first program starts other programs.
+            let is_program = index == 0 || is_starter(first);
+            let after = texts.get(index + 1..).unwrap_or_default();
+            let indices = code_indices(argument, after);
+            let has_code = !indices.is_empty();
+            words.extend(indices.into_iter().map(|(offset, is_certain)| CodeWord {
+                index: index + 1 + offset,
                 program: name,
                 help,
-                sure: sure && known,
+                is_certain: is_certain && is_program,
                 is_started: false,
             }));
-            if done {
+            if has_code {
                 break;
             }
-        } else if DATA.contains(&name) {
-            (runs, reads) = (name, true);
-        } else if at > 0 && !reads && is_option(text) {
-            let joined = text.contains('{');
-            let index = if joined { at } else { at + 1 };
-            found.push(Code { place: index, program: runs, help: HELP, sure: false, is_started: false });
+        } else if DATA_PROGRAMS.contains(&name) {
+            (program, is_known) = (name, true);
+        } else if index > 0 && !is_known && is_option(text) {
+            let has_joined_value = text.contains('{');
+            let index = if has_joined_value { index } else { index + 1 };
+            words.push(CodeWord { index, program, help: HELP, is_certain: false, is_started: false });
         }
     }
-    found
+    words
 }
 
 /// Whether a word is an option for code, possibly with its value.
 fn is_option(word: &str) -> bool {
     let name = word.split_once('=').map_or(word, |(name, _)| name);
-    OPTIONS.iter().any(|option| option.eq_ignore_ascii_case(name))
+    CODE_OPTIONS.iter().any(|option| option.eq_ignore_ascii_case(name))
 }
 
 #[cfg(test)]
@@ -100,27 +106,29 @@ mod tests {
 
     use toolgen_test_support::script;
 
-    use super::code;
-    use super::started::started;
+    use super::code_words;
+    use super::started::started_programs;
 
     #[test]
     fn code_arguments_match_the_script() {
         let file =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("src/frontend/manifest/command/code/tests/words.txt");
         script::replay(&file, || {
-            |word, rest| {
+            |command, rest| {
                 let words: Vec<String> = serde_json::from_str(rest).unwrap();
                 let words: Vec<&str> = words.iter().map(String::as_str).collect();
-                let mut places: Vec<String> = match word {
-                    "code" => code(&words)
+                let mut indices: Vec<String> = match command {
+                    "code" => code_words(&words)
                         .into_iter()
-                        .map(|code| format!("{}{}", code.place, if code.sure { "" } else { "?" }))
+                        .map(|code| format!("{}{}", code.index, if code.is_certain { "" } else { "?" }))
                         .collect(),
-                    "started" => started(&words).into_iter().map(|(index, _)| index.to_string()).collect(),
-                    other => panic!("there is no word `{other}`"),
+                    "started" => {
+                        started_programs(&words).into_iter().map(|(index, _)| index.to_string()).collect()
+                    }
+                    other => panic!("unknown command `{other}`"),
                 };
-                places.sort();
-                vec![if places.is_empty() { "nowhere".to_owned() } else { places.join(", ") }]
+                indices.sort();
+                vec![if indices.is_empty() { "nowhere".to_owned() } else { indices.join(", ") }]
             }
         });
     }

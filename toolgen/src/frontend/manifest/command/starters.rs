@@ -1,10 +1,10 @@
-//! Programs that start another one and that do not recognise `--` as the end of its options.
+//! Programs that start another program and that consume the `--` before its options.
 
 use serde_json::Value;
 use toolgen_core::spec::plan::ArgvTemplate;
 use toolgen_core::spec::template::Template;
 
-/// Programs that start another one, with the subcommands that do so; an empty list means any.
+/// Programs that start another program, with the subcommands that do so; an empty list means all subcommands.
 pub(super) const STARTERS: [(&str, &[&str]); 26] = [
     ("bash", &[]),
     ("bunx", &[]),
@@ -34,40 +34,42 @@ pub(super) const STARTERS: [(&str, &[&str]); 26] = [
     ("zsh", &[]),
 ];
 
-/// Returns the program that starts another one, if values follow a `--` that belongs to the other one: they may be
-/// its options, or choose it.
+/// Returns the program that starts another program, if values follow a `--` that it consumes: they may be options of
+/// the other program, or choose that program.
 pub(super) fn starter(words: &[ArgvTemplate]) -> Option<&'static str> {
-    let words = flat(words);
+    let words = flatten(words);
     let program = constant(words.first()?)?;
     let program = program.rsplit('/').next().unwrap_or_default();
     let (name, commands) = STARTERS.iter().find(|(name, _)| *name == program)?;
-    let end = words.iter().position(|word| constant(word).as_deref() == Some("--"))?;
-    let (before, after) = (words.get(1..end)?, words.get(end + 1..)?);
-    let starts = |word: &&ArgvTemplate| constant(word).is_some_and(|word| commands.contains(&word.as_str()));
-    if !commands.is_empty() && !before.iter().any(starts) {
+    let separator = words.iter().position(|word| constant(word).as_deref() == Some("--"))?;
+    let (launcher_args, remaining) = (words.get(1..separator)?, words.get(separator + 1..)?);
+    let is_start_command =
+        |word: &&ArgvTemplate| constant(word).is_some_and(|word| commands.contains(&word.as_str()));
+    if !commands.is_empty() && !launcher_args.iter().any(is_start_command) {
         return None;
     }
-    let value = after.iter().position(|word| {
+    let value = remaining.iter().position(|word| {
         matches!(
             word,
             ArgvTemplate::One { allow_leading_dash: false, .. }
                 | ArgvTemplate::Each { allow_leading_dash: false, .. }
         ) && constant(word).is_none()
     })?;
-    let own = after.iter().take(value).any(|word| constant(word).as_deref() == Some("--"));
-    (!own).then_some(name)
+    let has_second_separator =
+        remaining.iter().take(value).any(|word| constant(word).as_deref() == Some("--"));
+    (!has_second_separator).then_some(name)
 }
 
-/// Returns the words, including those in groups.
-fn flat<'w>(words: &'w [ArgvTemplate]) -> Vec<&'w ArgvTemplate> {
-    let of = |word: &'w ArgvTemplate| match word {
-        ArgvTemplate::Group { words, .. } => flat(words),
+/// Returns the words, including words in groups.
+fn flatten<'w>(words: &'w [ArgvTemplate]) -> Vec<&'w ArgvTemplate> {
+    let words_of = |word: &'w ArgvTemplate| match word {
+        ArgvTemplate::Group { words, .. } => flatten(words),
         word => vec![word],
     };
-    words.iter().flat_map(of).collect()
+    words.iter().flat_map(words_of).collect()
 }
 
-/// Returns the string of a word without placeholders.
+/// Returns the string of a word that has no placeholders.
 fn constant(word: &ArgvTemplate) -> Option<String> {
     match word {
         ArgvTemplate::One { text: Template::Constant(text), .. } => match serde_json::from_str(text) {

@@ -1,4 +1,4 @@
-//! The variables of a program's environment.
+//! Compiles the environment variables of a program.
 
 use serde_json::Value;
 use toolgen_core::spec::template::Template;
@@ -13,7 +13,7 @@ use super::super::template::Scope;
 use crate::selection::is_variable;
 
 /// Variables that determine which code a program runs.
-const DECISIVE: [&str; 62] = [
+const CODE_VARIABLES: [&str; 62] = [
     "AWKLIBPATH",
     "AWKPATH",
     "AWS_CONFIG_FILE",
@@ -77,8 +77,8 @@ const DECISIVE: [&str; 62] = [
     "ZDOTDIR",
     "_JAVA_OPTIONS",
 ];
-/// Prefixes of the names of such variables.
-const DECISIVE_STARTS: [&str; 17] = [
+/// Prefixes of the names of variables that determine which code a program runs.
+const CODE_PREFIXES: [&str; 17] = [
     "BASH_",
     "CARGO_",
     "DYLD_",
@@ -97,14 +97,14 @@ const DECISIVE_STARTS: [&str; 17] = [
     "GEM_",
     "npm_config_",
 ];
-/// Variables that only contain data, for any program.
-const DATA: [&str; 7] = ["COLUMNS", "FORCE_COLOR", "LANG", "LANGUAGE", "LINES", "NO_COLOR", "TZ"];
-const DATA_STARTS: [&str; 3] = ["GIT_AUTHOR_", "GIT_COMMITTER_", "LC_"];
+/// Variables that are only data to any program.
+const DATA_VARIABLES: [&str; 7] = ["COLUMNS", "FORCE_COLOR", "LANG", "LANGUAGE", "LINES", "NO_COLOR", "TZ"];
+const DATA_PREFIXES: [&str; 3] = ["GIT_AUTHOR_", "GIT_COMMITTER_", "LC_"];
 
 /// Whether a variable determines which code a program runs.
-pub(super) fn is_decisive(name: &str) -> bool {
-    let starts = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
-    DECISIVE.contains(&name) || (starts(&DECISIVE_STARTS) && !starts(&DATA_STARTS))
+pub(super) fn determines_code(name: &str) -> bool {
+    let has_prefix = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    CODE_VARIABLES.contains(&name) || (has_prefix(&CODE_PREFIXES) && !has_prefix(&DATA_PREFIXES))
 }
 
 impl<'a> Context<'a> {
@@ -112,47 +112,48 @@ impl<'a> Context<'a> {
         let mut variables = Vec::new();
         for (name, value) in self.object_members(node, "env", "strings") {
             self.check_variable(name, &value);
-            let (mut value, mut stated) = (value, false);
+            let (mut value, mut is_declared) = (value, false);
             if let Value::Object(_) = value.value {
                 self.object(&value, &keys::VARIABLE);
-                stated = self.flag(&value, "code").is_some();
+                is_declared = self.flag(&value, "code").is_some();
                 let help = "write `{arg: \"{name}\", code: false}`";
                 let Some(arg) = self.required(&value, "arg", "a variable", help) else { continue };
                 value = arg;
             }
             let Some(template) = self.scalar_template(&value, scope) else { continue };
             if !matches!(template, Template::Constant(_)) {
-                self.check_given(name, &value, node, stated, scope);
+                self.check_argument_variable(name, &value, node, is_declared, scope);
             }
             variables.push((Text::from(name.to_owned()), template));
         }
         variables.into()
     }
 
-    /// Reports a variable that an argument sets, if it may determine which code runs.
-    fn check_given(
+    /// Reports a variable that an argument sets if the variable may determine which code runs.
+    fn check_argument_variable(
         &mut self,
         name: &str,
         value: &Node<'a>,
         command: &Node<'a>,
-        stated: bool,
+        is_declared: bool,
         scope: &mut Scope,
     ) {
-        if is_decisive(name) {
+        if determines_code(name) {
             let message = format!("`{name}` determines which code runs, so no argument can set it");
             self.report(codes::VARIABLE, &value.pointer, message, "give it a constant value");
             return;
         }
-        let is_data = DATA.contains(&name) || DATA_STARTS.iter().any(|start| name.starts_with(start));
-        let texts = ["script", "argv"].map(|key| command.get(key));
-        let is_mentioned = texts.iter().flatten().any(|text| mentions(text.value, name));
+        let is_data =
+            DATA_VARIABLES.contains(&name) || DATA_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+        let parts = ["script", "argv"].map(|key| command.get(key));
+        let is_mentioned = parts.iter().flatten().any(|part| mentions(part.value, name));
         let text = value.value.as_str().unwrap_or_default();
         let pieces = self.pieces(text, &value.pointer).unwrap_or_default();
-        let is_free = pieces.iter().any(|piece| match piece {
-            TemplateSegment::Place(placeholder) => !self.is_fixed(placeholder, &value.pointer, scope),
+        let is_unrestricted = pieces.iter().any(|piece| match piece {
+            TemplateSegment::Placeholder(placeholder) => !self.is_fixed(placeholder, &value.pointer, scope),
             _ => false,
         });
-        if is_free && !is_data && !stated && !is_mentioned {
+        if is_unrestricted && !is_data && !is_declared && !is_mentioned {
             let message = format!(
                 "an argument sets `{name}`, which the command does not mention: nothing declares that it is only \
                  data to the program"
@@ -165,7 +166,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    pub(in super::super) fn inherited(&mut self, node: &Node<'a>) -> List<Text> {
+    pub(in super::super) fn inherited_variables(&mut self, node: &Node<'a>) -> List<Text> {
         let mut names = Vec::new();
         for item in self.list(node, "inherit").unwrap_or_default() {
             if let Some(name) = self.text_of(&item) {
@@ -190,12 +191,12 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Whether a string of a command contains the name of a variable, as a word.
+/// Whether a string of a command contains the name of a variable as a whole word.
 fn mentions(value: &Value, name: &str) -> bool {
     match value {
-        Value::String(text) => text.match_indices(name).any(|(at, _)| {
+        Value::String(text) => text.match_indices(name).any(|(index, _)| {
             let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            !text[..at].ends_with(is_part) && !text[at + name.len()..].starts_with(is_part)
+            !text[..index].ends_with(is_part) && !text[index + name.len()..].starts_with(is_part)
         }),
         Value::Array(items) => items.iter().any(|item| mentions(item, name)),
         Value::Object(members) => members.values().any(|member| mentions(member, name)),
@@ -209,8 +210,10 @@ mod tests {
 
     #[test]
     fn variable_name_is_matched_as_a_whole_word() {
-        let text = |text: &str| Value::from(text);
-        assert!(mentions(&text("grep \"$WORD\""), "WORD") && mentions(&text("ENVIRON[\"WORD\"]"), "WORD"));
-        assert!(!mentions(&text("$WORDS $MY_WORD"), "WORD"));
+        let string = |text: &str| Value::from(text);
+        assert!(
+            mentions(&string("grep \"$WORD\""), "WORD") && mentions(&string("ENVIRON[\"WORD\"]"), "WORD")
+        );
+        assert!(!mentions(&string("$WORDS $MY_WORD"), "WORD"));
     }
 }

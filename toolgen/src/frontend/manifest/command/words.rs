@@ -1,4 +1,4 @@
-//! The program that a command starts, and its arguments.
+//! Compiles the program that a command starts, and its arguments.
 
 use serde_json::Value;
 use toolgen_core::Text;
@@ -13,12 +13,12 @@ use super::super::placeholder::{Placeholder, TemplateSegment};
 use super::super::template::{PlaceholderTarget, Scope};
 use super::super::tools::Draft;
 use super::super::typed_value::Class;
-use super::code::{Code, code};
+use super::code::{CodeWord, code_words};
 use super::starters::starter;
 use crate::source::Pointer;
 
-/// Words with a meaning only in a shell.
-const SHELL: [&str; 11] = ["|", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1", "$("];
+/// Words that only have a meaning in a shell.
+const SHELL_OPERATORS: [&str; 11] = ["|", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1", "$("];
 
 impl<'a> Context<'a> {
     /// Returns the arguments and the script of a command; without a script, the first argument is the program.
@@ -27,7 +27,7 @@ impl<'a> Context<'a> {
         draft: &Draft<'a>,
         scope: &mut Scope,
     ) -> Option<(Vec<ArgvTemplate>, Text)> {
-        let node = &draft.of_kind;
+        let node = &draft.plan_node;
         let shell = self.flag(node, "shell").unwrap_or(false);
         let (argv, script) = (node.get("argv"), node.get("script"));
         match (&argv, &script) {
@@ -68,7 +68,11 @@ impl<'a> Context<'a> {
                     self.report(codes::COMMAND, &args.pointer, message, "append them to `argv`");
                 }
                 if argv.value.is_string() {
-                    self.wrong_kind(argv, "an array", &format!("write `argv: {}`", argv_of(argv.value)));
+                    self.report_wrong_type(
+                        argv,
+                        "an array",
+                        &format!("write `argv: {}`", argv_of(argv.value)),
+                    );
                     return None;
                 }
                 let items = self.list(node, "argv")?;
@@ -79,7 +83,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Reports a program that an argument of the call would choose.
+    /// Reports a program that an argument of the call would choose, and other problems of `argv`.
     fn check_program(
         &mut self,
         argv: &Node<'a>,
@@ -118,7 +122,7 @@ impl<'a> Context<'a> {
         }
         for item in items {
             let text = item.value.as_str().unwrap_or_default();
-            if SHELL.contains(&text) {
+            if SHELL_OPERATORS.contains(&text) {
                 let message = format!("`{text}` is passed to the program literally: no shell reads `argv`");
                 let help = "write `shell: true` and a `script`, or a tool for each program";
                 self.report(codes::SHELL_WORD, &item.pointer, message, help);
@@ -126,55 +130,61 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Reports values that a program runs as code, or could: unless they are meant to be all of the code, or the
-    /// manifest declares that they are data.
+    /// Reports values that a program runs as code, or may run as code, unless the manifest declares that the complete
+    /// argument is code, or that a possible code argument is data.
     fn check_code(&mut self, items: &[Node<'a>], scope: &mut Scope) {
-        let items = flat(items);
+        let items = flatten(items);
         let texts: Vec<&str> =
             items.iter().map(|(item, _)| item.value.as_str().unwrap_or_default()).collect();
-        for Code { place: index, program, help, sure, is_started } in code(&texts) {
-            let (Some((item, stated)), Some(text)) = (items.get(index), texts.get(index)) else { continue };
+        for CodeWord { index, program, help, is_certain, is_started } in code_words(&texts) {
+            let (Some((item, is_declared_code)), Some(text)) = (items.get(index), texts.get(index)) else {
+                continue;
+            };
             let pieces = self.pieces(text, &item.pointer).unwrap_or_default();
             let is_whole = pieces.len() == 1;
-            if (*stated == Some(true) && is_whole) || (*stated == Some(false) && !sure) {
+            if (*is_declared_code == Some(true) && is_whole)
+                || (*is_declared_code == Some(false) && !is_certain)
+            {
                 continue;
             }
             for piece in &pieces {
-                let TemplateSegment::Place(placeholder) = piece else { continue };
+                let TemplateSegment::Placeholder(placeholder) = piece else { continue };
                 if self.is_fixed(placeholder, &item.pointer, scope) {
                     continue;
                 }
-                let written =
-                    if is_whole { (*text).to_owned() } else { format!("{{{}}}", placeholder.written()) };
-                let suggestion = format!("{{arg: \"{written}\", code: true}}");
-                let (message, help) = if !sure {
+                let value_text =
+                    if is_whole { (*text).to_owned() } else { format!("{{{}}}", placeholder.path_text()) };
+                let code_declaration = format!("{{arg: \"{value_text}\", code: true}}");
+                let (message, help) = if !is_certain {
                     let message = format!(
-                        "`{written}` may be code: nothing declares that `{program}` takes data there"
+                        "`{value_text}` may be code: nothing declares that `{program}` takes data there"
                     );
-                    let data = format!("{{arg: \"{}\", code: false}}", text.replace('"', "\\\""));
-                    (message, format!("write `{data}` if it does. Otherwise {help}"))
+                    let data_declaration = format!("{{arg: \"{}\", code: false}}", text.replace('"', "\\\""));
+                    (message, format!("write `{data_declaration}` if it does. Otherwise {help}"))
                 } else if is_started {
                     let message = format!(
-                        "`{written}` determines what `{program}` starts: a model, or content that it read, could run \
+                        "`{value_text}` determines what `{program}` starts: a model, or content that it read, could run \
                          anything"
                     );
-                    let suggestion = if is_whole {
-                        format!(". If that is the purpose of the tool, declare it: `{suggestion}`")
+                    let hint = if is_whole {
+                        format!(". If that is the purpose of the tool, declare it: `{code_declaration}`")
                     } else {
                         String::new()
                     };
-                    (message, format!("{help}{suggestion}"))
+                    (message, format!("{help}{hint}"))
                 } else if is_whole {
                     let message = format!(
-                        "`{program}` runs `{written}` as code: a model, or content that it read, could run anything"
+                        "`{program}` runs `{value_text}` as code: a model, or content that it read, could run anything"
                     );
                     (
                         message,
-                        format!("{help}. If that is the purpose of the tool, declare it: `{suggestion}`"),
+                        format!(
+                            "{help}. If that is the purpose of the tool, declare it: `{code_declaration}`"
+                        ),
                     )
                 } else {
                     let message = format!(
-                        "`{written}` is part of code that `{program}` runs: its value would also be code"
+                        "`{value_text}` is part of code that `{program}` runs: its value would also be code"
                     );
                     (message, help.to_owned())
                 };
@@ -184,13 +194,18 @@ impl<'a> Context<'a> {
     }
 
     /// Whether a placeholder is replaced by a number, a boolean or an enumerated string.
-    pub(super) fn is_fixed(&mut self, placeholder: &Placeholder, at: &Pointer, scope: &mut Scope) -> bool {
-        let found = self.find(placeholder, at, scope);
-        found.and_then(|(_, known)| known).is_some_and(|known| known.is_fixed())
+    pub(super) fn is_fixed(
+        &mut self,
+        placeholder: &Placeholder,
+        pointer: &Pointer,
+        scope: &mut Scope,
+    ) -> bool {
+        let reference = self.resolve_placeholder(placeholder, pointer, scope);
+        reference.and_then(|(_, value_type)| value_type).is_some_and(|value_type| value_type.is_fixed())
     }
 
     fn words(&mut self, items: &[Node<'a>], scope: &mut Scope) -> Option<Vec<ArgvTemplate>> {
-        // All are read, so that all problems are reported.
+        // All items are read, so that all problems are reported.
         let words: Vec<Option<ArgvTemplate>> = items.iter().map(|item| self.word(item, scope)).collect();
         words.into_iter().collect()
     }
@@ -208,11 +223,11 @@ impl<'a> Context<'a> {
             }
             Value::Object(members) if members.contains_key("arg") => {
                 self.object(node, &keys::ARGUMENT);
-                let dash = self.flag(node, "allow_dash").unwrap_or(false);
+                let allow_dash = self.flag(node, "allow_dash").unwrap_or(false);
                 self.flag(node, "code");
                 let arg = node.get("arg")?;
                 let text = self.text_of(&arg)?;
-                self.one_or_each(text, &arg, dash, scope)
+                self.one_or_each(text, &arg, allow_dash, scope)
             }
             Value::Object(_) => {
                 self.object(node, &keys::CONDITIONAL_ARGUMENTS);
@@ -226,7 +241,7 @@ impl<'a> Context<'a> {
                 Some(ArgvTemplate::Group { condition: Some(condition?), words: words?.into() })
             }
             _ => {
-                self.wrong_kind(
+                self.report_wrong_type(
                     node,
                     "a string, an array of arguments that belong together, or an object",
                     "put it in quotes",
@@ -236,47 +251,52 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Compiles one argument, or one for each item of an array: `{names*}`.
+    /// Compiles one argument, or an argument for each item of an array: `{names*}`.
     fn one_or_each(
         &mut self,
         text: &str,
         node: &Node<'a>,
-        dash: bool,
+        allow_dash: bool,
         scope: &mut Scope,
     ) -> Option<ArgvTemplate> {
-        let at = &node.pointer;
-        let pieces = self.pieces(text, at)?;
-        if let [TemplateSegment::Place(one @ Placeholder { each: true, .. })] = pieces.as_slice() {
-            let (reference, known) = self.find(one, at, scope)?;
-            let class = known.map_or(Class::Mixed, |known| known.class());
+        let pointer = &node.pointer;
+        let pieces = self.pieces(text, pointer)?;
+        if let [TemplateSegment::Placeholder(placeholder @ Placeholder { each: true, .. })] =
+            pieces.as_slice()
+        {
+            let (reference, value_type) = self.resolve_placeholder(placeholder, pointer, scope)?;
+            let class = value_type.map_or(Class::Mixed, |value_type| value_type.class());
             if !matches!(class, Class::List | Class::Mixed) {
-                let written = one.written();
-                let message = format!("`{written}` is {}, but `*` needs an array", class.name());
-                self.report(codes::PLACEHOLDER_KIND, at, message, format!("write `{{{written}}}`"));
+                let name = placeholder.path_text();
+                let message = format!("`{name}` is {}, but `*` needs an array", class.name());
+                self.report(codes::PLACEHOLDER_KIND, pointer, message, format!("write `{{{name}}}`"));
                 return None;
             }
-            return Some(ArgvTemplate::Each { list: Template::Value(reference), allow_leading_dash: dash });
+            return Some(ArgvTemplate::Each {
+                list: Template::Value(reference),
+                allow_leading_dash: allow_dash,
+            });
         }
-        let text = self.text_template(text, at, PlaceholderTarget::Argument, scope)?;
-        Some(ArgvTemplate::One { text, allow_leading_dash: dash })
+        let text = self.text_template(text, pointer, PlaceholderTarget::Argument, scope)?;
+        Some(ArgvTemplate::One { text, allow_leading_dash: allow_dash })
     }
 }
 
-/// Returns the strings of arguments, including those in groups, each with whether the manifest declares it as code.
-fn flat<'a>(items: &[Node<'a>]) -> Vec<(Node<'a>, Option<bool>)> {
-    let of = |item: &Node<'a>| match item.value {
-        Value::Array(_) => flat(&item.items()),
+/// Returns the strings of arguments, including those in groups, and whether the manifest declares each as code.
+fn flatten<'a>(items: &[Node<'a>]) -> Vec<(Node<'a>, Option<bool>)> {
+    let strings_of = |item: &Node<'a>| match item.value {
+        Value::Array(_) => flatten(&item.items()),
         Value::Object(members) => match (item.get("arg"), item.get("args")) {
             (Some(text), _) => vec![(text, members.get("code").and_then(Value::as_bool))],
-            (None, Some(args)) if args.value.is_array() => flat(&args.items()),
+            (None, Some(args)) if args.value.is_array() => flatten(&args.items()),
             (None, args) => args.into_iter().map(|args| (args, None)).collect(),
         },
         _ => vec![(Node { value: item.value, pointer: item.pointer.clone() }, None)],
     };
-    items.iter().flat_map(of).collect()
+    items.iter().flat_map(strings_of).collect()
 }
 
-/// Returns the likely `argv` if its words are in another form, or in one string.
+/// Returns the likely `argv` for words in another form, such as one string.
 pub(super) fn argv_of(value: &Value) -> String {
     let words: Vec<String> = match value {
         Value::String(text) => text.split_whitespace().map(|word| Value::from(word).to_string()).collect(),

@@ -7,43 +7,43 @@ use toolgen_core::schema::shape::{Extra, Field, Kind, ObjectRules};
 use toolgen_core::spec::template::{Reference, Root, Template};
 use toolgen_core::{Shape, ToolSpec};
 
-use super::near;
+use super::suggest_tool;
 use crate::frontend::manifest::codes;
-use crate::frontend::manifest::context::{Context, nearest};
+use crate::frontend::manifest::context::{Context, suggest_name};
 use crate::frontend::manifest::template::Scope;
-use crate::frontend::manifest::typed_value::{Class, Step, TypedValue};
+use crate::frontend::manifest::typed_value::{Class, Lookup, TypedValue};
 use crate::source::Pointer;
 
-/// The subject of a check: the tool that is called, and the values of placeholders.
+/// A call that is checked: the called tool, and the values of placeholders.
 struct Call<'s> {
     tool: &'s str,
     scope: &'s Scope,
 }
 
 impl Context<'_> {
-    /// Reports arguments that the tool does not have, that are missing, or that have another type.
+    /// Reports unknown arguments, missing arguments and arguments of another type.
     pub(super) fn check_arguments(
         &mut self,
-        given: &Template,
+        template: &Template,
         callee: &ToolSpec,
         scope: &Scope,
-        at: &Pointer,
+        pointer: &Pointer,
     ) {
         let call = Call { tool: callee.name.as_str(), scope };
-        self.check_object(given, &TypedValue::arguments(callee), &call, "", at);
+        self.check_object(template, &TypedValue::arguments(callee), &call, "", pointer);
     }
 
-    /// Checks the members of an object, whose name in the call is `path`.
+    /// Checks the members of the object at `path` in the arguments.
     fn check_object(
         &mut self,
-        given: &Template,
-        known: &TypedValue,
+        template: &Template,
+        argument_type: &TypedValue,
         call: &Call<'_>,
         path: &str,
-        at: &Pointer,
+        pointer: &Pointer,
     ) {
-        let Some(Shape { kind: Kind::Object(rules), .. }) = known.shape() else { return };
-        let members: Vec<(String, Template)> = match given {
+        let Some(Shape { kind: Kind::Object(rules), .. }) = argument_type.shape() else { return };
+        let members: Vec<(String, Template)> = match template {
             Template::Object(members) => {
                 members.iter().map(|(name, value)| (name.to_string(), value.clone())).collect()
             }
@@ -56,32 +56,32 @@ impl Context<'_> {
             },
             _ => return,
         };
-        let of =
+        let owner =
             if path.is_empty() { format!("`{}`", call.tool) } else { format!("`{path}` of `{}`", call.tool) };
         for field in rules.fields.iter().filter(|field| field.required && field.shape.default.is_none()) {
             let value = members.iter().find(|(name, _)| *field.name == **name);
             let (pointer, reason) = match value {
-                None => (at.clone(), "is required, but the step does not set it"),
+                None => (pointer.clone(), "is required, but the step does not set it"),
                 Some((name, Template::Value(reference))) if reference.optional => {
-                    (at.child(name), "is required, but an optional placeholder may omit it")
+                    (pointer.child(name), "is required, but an optional placeholder may omit it")
                 }
                 Some(_) => continue,
             };
-            let message = format!("`{}` of {of} {reason}", field.name);
+            let message = format!("`{}` of {owner} {reason}", field.name);
             let help = format!("write `{}: …` under `with`", field.name);
             self.report(codes::STEP_ARGUMENT, &pointer, message, help);
         }
         for (name, value) in &members {
-            let pointer = at.child(name);
+            let pointer = pointer.child(name);
             let Some(field) = rules.fields.iter().find(|field| *field.name == **name) else {
                 if is_unknown(rules) {
                     let names: Vec<&str> = rules.fields.iter().map(|field| field.name.as_str()).collect();
-                    let message = format!("{of} has no argument `{name}`");
-                    self.report(codes::STEP_ARGUMENT, &pointer, message, near(name, &names, &[]));
+                    let message = format!("{owner} has no argument `{name}`");
+                    self.report(codes::STEP_ARGUMENT, &pointer, message, suggest_tool(name, &names, &[]));
                 }
                 continue;
             };
-            let Step::To(member) = known.step(&field.name) else { continue };
+            let Lookup::Found(member) = argument_type.member(&field.name) else { continue };
             let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
             self.check_value(value, field, &member, call, &path, &pointer);
         }
@@ -89,24 +89,26 @@ impl Context<'_> {
 
     fn check_value(
         &mut self,
-        given: &Template,
+        template: &Template,
         field: &Field,
-        known: &TypedValue,
+        argument_type: &TypedValue,
         call: &Call<'_>,
         path: &str,
-        at: &Pointer,
+        pointer: &Pointer,
     ) {
-        if let Template::Constant(json) = given {
+        if let Template::Constant(json) = template {
             // An object is checked member by member, so that the problem has an exact location.
-            return match known.class() {
-                Class::Object if json.starts_with('{') => self.check_object(given, known, call, path, at),
-                _ => self.check_constant(json, field, known, call, path, at),
+            return match argument_type.class() {
+                Class::Object if json.starts_with('{') => {
+                    self.check_object(template, argument_type, call, path, pointer)
+                }
+                _ => self.check_constant(json, field, argument_type, call, path, pointer),
             };
         }
-        let expected = known.class();
-        let class = match given {
+        let expected = argument_type.class();
+        let class = match template {
             Template::Value(reference) => {
-                call.scope.resolve(reference).map_or(Class::Mixed, |known| known.class())
+                call.scope.resolve(reference).map_or(Class::Mixed, |value| value.class())
             }
             Template::Text(_) => Class::Text,
             Template::List(_) => Class::List,
@@ -114,32 +116,32 @@ impl Context<'_> {
             Template::Constant(_) => Class::Mixed,
         };
         if class != expected && class != Class::Mixed && expected != Class::Mixed {
-            let given = match given {
+            let actual = match template {
                 Template::Value(reference) => format!("`{{{reference}}}` is {}", class.name()),
                 _ => format!("this is {}", class.name()),
             };
-            let message = format!("`{path}` of `{}` is {}, and {given}", call.tool, expected.name());
+            let message = format!("`{path}` of `{}` is {}, and {actual}", call.tool, expected.name());
             let help = match (expected, class) {
                 (Class::Text, Class::Number | Class::Boolean) => {
                     "to convert it to a string, write more than the placeholder"
                 }
                 _ => "pass a value of that type",
             };
-            return self.report(codes::STEP_ARGUMENT, at, message, help);
+            return self.report(codes::STEP_ARGUMENT, pointer, message, help);
         }
-        match given {
-            Template::Object(_) => self.check_object(given, known, call, path, at),
+        match template {
+            Template::Object(_) => self.check_object(template, argument_type, call, path, pointer),
             Template::List(items) => {
-                let Some(known) = known.item() else { return };
-                let field = Field { shape: known.schema.shape().clone(), ..field.clone() };
+                let Some(item_type) = argument_type.item() else { return };
+                let field = Field { shape: item_type.schema.shape().clone(), ..field.clone() };
                 for (index, item) in items.iter().enumerate() {
                     let path = format!("{path}.{index}");
-                    self.check_value(item, &field, &known, call, &path, &at.item(index));
+                    self.check_value(item, &field, &item_type, call, &path, &pointer.item(index));
                 }
             }
             Template::Value(reference) => {
-                if let Some(given) = call.scope.resolve(reference) {
-                    self.check_parts(&given, known, (call.tool, path, reference), at);
+                if let Some(value) = call.scope.resolve(reference) {
+                    self.check_parts(&value, argument_type, (call.tool, path, reference), pointer);
                 }
             }
             _ => {}
@@ -151,27 +153,28 @@ impl Context<'_> {
         &mut self,
         json: &str,
         field: &Field,
-        known: &TypedValue,
+        argument_type: &TypedValue,
         call: &Call<'_>,
         path: &str,
-        at: &Pointer,
+        pointer: &Pointer,
     ) {
         let Ok(value) = serde_json::from_str::<Value>(json) else { return };
         let field = Field { required: true, ..field.clone() };
         let arguments = Value::Object([(field.name.to_string(), value)].into_iter().collect());
         let rules = ObjectRules { fields: vec![field].into(), ..ObjectRules::ANY };
-        let problems = decode(&arguments, &Shape::of(Kind::Object(rules)), &known.defs, &JSON_SCHEMA).err();
+        let problems =
+            decode(&arguments, &Shape::of(Kind::Object(rules)), &argument_type.defs, &JSON_SCHEMA).err();
         for problem in problems.into_iter().flatten() {
             let message =
                 format!("`{path}` of `{}` does not accept this value: {}", call.tool, problem.message);
-            self.report(codes::STEP_ARGUMENT, at, message, "pass a value that matches its schema");
+            self.report(codes::STEP_ARGUMENT, pointer, message, "pass a value that matches its schema");
         }
     }
 }
 
 impl Scope {
     /// Returns the message and the help for a reference to a missing step or item.
-    pub(in crate::frontend::manifest) fn misplaced(&self, path: &[String]) -> Option<(String, String)> {
+    pub(in crate::frontend::manifest) fn missing_root(&self, path: &[String]) -> Option<(String, String)> {
         let steps = self.steps.as_ref()?;
         match path {
             [root] if root == "item" => {
@@ -180,13 +183,13 @@ impl Scope {
             }
             [root, id, ..] if root == "steps" => {
                 let message = format!("there is no earlier step `{id}`");
-                let known: Vec<&str> = steps.iter().map(|(id, _)| id.as_str()).collect();
+                let step_ids: Vec<&str> = steps.iter().map(|(id, _)| id.as_str()).collect();
                 let help = match self.later.first() {
-                    Some(own) if own == id => "a step has no result before it runs".to_owned(),
+                    Some(current) if current == id => "a step has no result before it runs".to_owned(),
                     _ if self.later.contains(id) => {
                         format!("steps run in order: move this one after `{id}`")
                     }
-                    _ => nearest(id, &known),
+                    _ => suggest_name(id, &step_ids),
                 };
                 Some((message, help))
             }
@@ -194,25 +197,25 @@ impl Scope {
         }
     }
 
-    /// Returns what is known about the value of a reference.
+    /// Returns the type of the value of a reference, if known.
     fn resolve(&self, reference: &Reference) -> Option<TypedValue> {
         let root = match &reference.root {
-            Root::Argument(name) => match self.arguments.step(name) {
-                Step::To(known) => Some(known),
+            Root::Argument(name) => match self.arguments.member(name) {
+                Lookup::Found(value_type) => Some(value_type),
                 _ => None,
             },
             Root::Step(name) => self.steps.iter().flatten().find(|(id, _)| **id == **name)?.1.clone(),
             Root::Item => self.item.clone()?,
         };
-        reference.path.iter().try_fold(root?, |known, key| match known.step(key) {
-            Step::To(known) => Some(known),
+        reference.path.iter().try_fold(root?, |value_type, key| match value_type.member(key) {
+            Lookup::Found(value_type) => Some(value_type),
             _ => None,
         })
     }
 }
 
-/// Whether a member that is not declared is an error.
+/// Whether an undeclared member is an error.
 fn is_unknown(rules: &ObjectRules) -> bool {
-    let lists = !rules.fields.is_empty() || rules.extra == Extra::Closed;
-    lists && rules.patterns.is_empty() && !matches!(rules.extra, Extra::Of(_))
+    let has_declared_members = !rules.fields.is_empty() || rules.extra == Extra::Closed;
+    has_declared_members && rules.patterns.is_empty() && !matches!(rules.extra, Extra::Of(_))
 }

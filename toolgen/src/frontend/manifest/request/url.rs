@@ -1,4 +1,4 @@
-//! The URL of a request: its server, its path and its query.
+//! Compiles the URL of a request: its server, its path and its query.
 
 use std::borrow::Cow;
 
@@ -10,127 +10,135 @@ use super::super::context::Context;
 use super::super::node::Node;
 use super::super::placeholder::TemplateSegment;
 use super::super::template::{PlaceholderTarget, Scope, optional};
-use super::twice::Named;
+use super::duplicate_names::NameKind;
 use super::{Request, constant_text};
 use crate::source::{Pointer, percent_decode};
 
 impl<'a> Context<'a> {
-    /// Returns the server and the path of a URL; the pairs of its query are added to the request.
+    /// Returns the server and the path of a URL, and adds the pairs of its query to the request.
     pub(super) fn url(
         &mut self,
         node: &Node<'a>,
         request: &mut Request,
         scope: &mut Scope,
     ) -> Option<(String, String)> {
-        const FORM: &str = "write `https://HOST/PATH`, with placeholders only in the path and the query";
+        const HELP: &str = "write `https://HOST/PATH`, with placeholders only in the path and the query";
         let text = self.text_of(node)?.trim();
-        let at = &node.pointer;
+        let pointer = &node.pointer;
         let refuse = |cx: &mut Self, reason: &str| {
-            cx.report(codes::URL, at, format!("`{text}` {reason}"), FORM);
+            cx.report(codes::URL, pointer, format!("`{text}` {reason}"), HELP);
             None
         };
-        let Some((scheme, rest)) = text.split_once("://") else {
+        let Some((scheme, after_scheme)) = text.split_once("://") else {
             return refuse(self, "is not a URL with a scheme and a host");
         };
-        let end = outside(rest, &['/', '?', '#']).unwrap_or(rest.len());
-        let (host, rest) = rest.split_at(end);
+        let end = find_outside(after_scheme, &['/', '?', '#']).unwrap_or(after_scheme.len());
+        let (host, target) = after_scheme.split_at(end);
         if scheme.contains('{') || host.contains('{') {
             let message =
                 "the host of a URL must be a constant: no argument can choose the target of a request";
-            self.report(codes::URL_HOST, at, message, "write a tool for each host");
+            self.report(codes::URL_HOST, pointer, message, "write a tool for each host");
             return None;
         }
         if !matches!(scheme, "http" | "https") {
             return refuse(self, "is neither an http nor an https URL");
         }
         if host.contains('@') {
-            // Not shown: it would appear in a build log.
+            // The URL is not repeated: the credential would appear in a build log.
             let help = "remove it from the URL, and use `auth`";
-            self.report(codes::URL, at, "the URL contains a credential", help);
+            self.report(codes::URL, pointer, "the URL contains a credential", help);
             return None;
         }
         if !is_host(host) {
             return refuse(self, "has no valid host");
         }
-        if rest.contains(char::is_whitespace) {
+        if target.contains(char::is_whitespace) {
             return refuse(self, "contains a space, which is written `%20`");
         }
-        if outside(rest, &['#']).is_some() {
+        if find_outside(target, &['#']).is_some() {
             return refuse(self, "contains a fragment (`#…`), which is never sent");
         }
-        let (path, query) = rest.split_at(outside(rest, &['?']).unwrap_or(rest.len()));
+        let (path, query) = target.split_at(find_outside(target, &['?']).unwrap_or(target.len()));
         let query = query.strip_prefix('?').unwrap_or_default();
-        let path = self.path(path, at, request, scope);
+        let path = self.path(path, pointer, request, scope);
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            self.pair(pair, at, request, scope);
+            self.pair(pair, pointer, request, scope);
         }
         Some((format!("{scheme}://{}", host.to_ascii_lowercase()), path?))
     }
 
     /// Compiles a path, whose placeholders are parameters.
-    fn path(&mut self, path: &str, at: &Pointer, request: &mut Request, scope: &mut Scope) -> Option<String> {
-        let mut out = String::new();
-        let pieces = self.pieces(path, at)?;
-        self.note_dollars(&pieces, at, scope);
+    fn path(
+        &mut self,
+        path: &str,
+        pointer: &Pointer,
+        request: &mut Request,
+        scope: &mut Scope,
+    ) -> Option<String> {
+        let mut result = String::new();
+        let pieces = self.pieces(path, pointer)?;
+        self.note_dollars(&pieces, pointer, scope);
         for piece in pieces {
-            let one = match piece {
-                // A brace that does not belong to a placeholder.
+            let placeholder = match piece {
+                // An escaped brace.
                 TemplateSegment::Literal(text) => {
-                    out.push_str(&text.replace('{', "%7B").replace('}', "%7D"));
+                    result.push_str(&text.replace('{', "%7B").replace('}', "%7D"));
                     continue;
                 }
-                TemplateSegment::Place(one) => one,
+                TemplateSegment::Placeholder(placeholder) => placeholder,
             };
-            let name = one.written();
-            if one.optional {
+            let name = placeholder.path_text();
+            if placeholder.optional {
                 let message = format!("`{{{name}?}}` is part of the path, where nothing can be omitted");
                 let help = "make the argument required, or write a tool for each path";
-                self.report(codes::URL, at, message, help);
+                self.report(codes::URL, pointer, message, help);
                 return None;
             }
-            let found = self.find(&optional(&one), at, scope)?;
-            if found.1.is_some_and(|known| known.may_miss) {
+            let resolved = self.resolve_placeholder(&optional(&placeholder), pointer, scope)?;
+            if resolved.1.is_some_and(|value_type| value_type.may_be_absent) {
                 let message = format!("`{name}` is optional, but in a path nothing can be omitted");
                 let help = "make the argument required, give it a default, or write a tool for each path";
-                self.report(codes::OPTIONAL_PLACEHOLDER, at, message, help);
+                self.report(codes::OPTIONAL_PLACEHOLDER, pointer, message, help);
                 return None;
             }
-            let text = format!("{{{name}{}}}", if one.each { "*" } else { "" });
-            let template = self.text_template(&text, at, PlaceholderTarget::Url, scope)?;
-            let known = request
+            let text = format!("{{{name}{}}}", if placeholder.each { "*" } else { "" });
+            let template = self.text_template(&text, pointer, PlaceholderTarget::Url, scope)?;
+            let is_declared = request
                 .parameters
                 .iter()
                 .any(|parameter| parameter.location == Location::Path && *parameter.name == *name);
-            if !known {
+            if !is_declared {
                 request.parameter(&name, Location::Path, template);
             }
-            out.push_str(&format!("{{{name}}}"));
+            result.push_str(&format!("{{{name}}}"));
         }
-        if !out.starts_with('/') {
-            out.insert(0, '/');
+        if !result.starts_with('/') {
+            result.insert(0, '/');
         }
-        Some(out)
+        Some(result)
     }
 
     /// Compiles a pair of the query in the URL: `q={text}`.
-    fn pair(&mut self, pair: &str, at: &Pointer, request: &mut Request, scope: &mut Scope) {
+    fn pair(&mut self, pair: &str, pointer: &Pointer, request: &mut Request, scope: &mut Scope) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         if name.contains(['{', '}']) {
             let message = format!("`{name}` is the name of a query parameter, which must be a constant");
-            self.report(codes::URL, at, message, "write `NAME={argument}`");
+            self.report(codes::URL, pointer, message, "write `NAME={argument}`");
             return;
         }
-        let Some(template) = self.text_template(value, at, PlaceholderTarget::Url, scope) else { return };
-        let name = unescaped(name);
-        self.sends(Named::Query, &name, at, request);
+        let Some(template) = self.text_template(value, pointer, PlaceholderTarget::Url, scope) else {
+            return;
+        };
+        let name = unescape(name);
+        self.record_name(NameKind::Query, &name, pointer, request);
         match (constant_text(&template), template) {
-            (Some(text), _) => request.query.push((name.into(), unescaped(&text).into())),
+            (Some(text), _) => request.query.push((name.into(), unescape(&text).into())),
             (None, Template::Text(segments)) => {
-                let plain = |segment: &Segment| match segment {
-                    Segment::Literal(text) => Segment::Literal(unescaped(text).into()),
+                let unescape_segment = |segment: &Segment| match segment {
+                    Segment::Literal(text) => Segment::Literal(unescape(text).into()),
                     value => value.clone(),
                 };
-                let segments = segments.iter().map(plain).collect();
+                let segments = segments.iter().map(unescape_segment).collect();
                 request.parameter(&name, Location::Query, Template::Text(segments));
             }
             (None, template) => request.parameter(&name, Location::Query, template),
@@ -138,18 +146,18 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns a part of a query unescaped: the engine escapes it again.
-fn unescaped(text: &str) -> String {
+/// Unescapes a part of a query: the engine escapes it again.
+fn unescape(text: &str) -> String {
     let text = text.replace('+', " ");
     percent_decode(&text).map(Cow::into_owned).unwrap_or(text)
 }
 
-/// Returns the position of the first of these characters outside placeholders.
-fn outside(text: &str, wanted: &[char]) -> Option<usize> {
-    let mut inside = false;
-    text.char_indices().find_map(|(at, char)| {
-        inside = (inside || char == '{') && char != '}';
-        (!inside && wanted.contains(&char)).then_some(at)
+/// Returns the index of the first of these characters outside placeholders.
+fn find_outside(text: &str, chars: &[char]) -> Option<usize> {
+    let mut in_placeholder = false;
+    text.char_indices().find_map(|(index, char)| {
+        in_placeholder = (in_placeholder || char == '{') && char != '}';
+        (!in_placeholder && chars.contains(&char)).then_some(index)
     })
 }
 
@@ -160,11 +168,11 @@ fn is_host(text: &str) -> bool {
         Some(_) => return false,
         None => text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port))),
     };
-    let label = |label: &str| {
+    let is_label = |label: &str| {
         !label.is_empty()
             && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
     };
-    host.split('.').all(label) && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0))
+    host.split('.').all(is_label) && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0))
 }
 
 #[cfg(test)]

@@ -1,23 +1,23 @@
-//! The keywords of JSON Schema 2020-12, and those of earlier drafts that are still read.
+//! The keywords of JSON Schema 2020-12, and the supported keywords of earlier drafts.
 
-/// The form of a keyword's value.
+/// The kind of a keyword's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ValueKind {
     /// A schema.
     Schema,
     /// An array of schemas.
     Schemas,
-    /// Schemas by names.
+    /// An object of schemas by name.
     Named,
     /// A reference to a schema.
     Reference,
-    /// Anything else.
+    /// Any other value.
     Value,
 }
 
-const KEYWORDS: [(Form, &[&str]); 5] = [
+const KEYWORDS: [(ValueKind, &[&str]); 5] = [
     (
-        Form::Schema,
+        ValueKind::Schema,
         &[
             "items",
             "additionalItems",
@@ -33,14 +33,14 @@ const KEYWORDS: [(Form, &[&str]); 5] = [
             "else",
         ],
     ),
-    (Form::Schemas, &["allOf", "anyOf", "oneOf", "prefixItems"]),
+    (ValueKind::Schemas, &["allOf", "anyOf", "oneOf", "prefixItems"]),
     (
-        Form::Named,
+        ValueKind::Named,
         &["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"],
     ),
-    (Form::Reference, &["$ref"]),
+    (ValueKind::Reference, &["$ref"]),
     (
-        Form::Value,
+        ValueKind::Value,
         &[
             "type",
             "description",
@@ -82,15 +82,15 @@ const KEYWORDS: [(Form, &[&str]); 5] = [
     ),
 ];
 
-/// Returns the form of a keyword's value; `None` if there is no such keyword.
-pub(super) fn form(keyword: &str) -> Option<Form> {
+/// Returns the kind of a keyword's value; `None` if the keyword is unknown.
+pub(super) fn value_kind(keyword: &str) -> Option<ValueKind> {
     if keyword.starts_with("x-") {
-        return Some(Form::Value);
+        return Some(ValueKind::Value);
     }
-    KEYWORDS.iter().find(|(_, names)| names.contains(&keyword)).map(|(form, _)| *form)
+    KEYWORDS.iter().find(|(_, names)| names.contains(&keyword)).map(|(value_kind, _)| *value_kind)
 }
 
-/// Returns the keywords.
+/// Returns all known keywords.
 pub(in super::super) fn names() -> Vec<&'static str> {
     KEYWORDS.iter().flat_map(|(_, names)| names.iter().copied()).collect()
 }

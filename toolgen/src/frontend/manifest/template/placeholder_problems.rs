@@ -1,7 +1,7 @@
 //! Reports placeholders that are invalid in their position.
 
 use crate::frontend::manifest::codes;
-use crate::frontend::manifest::context::{Context, nearest};
+use crate::frontend::manifest::context::{Context, suggest_name};
 use crate::frontend::manifest::placeholder::Placeholder;
 use crate::frontend::manifest::template::PlaceholderTarget;
 use crate::frontend::manifest::typed_value::{Class, TypedValue};
@@ -9,10 +9,10 @@ use crate::source::Pointer;
 
 /// The reason why a value may be missing.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Missing {
+pub(super) enum AbsenceReason {
     /// The argument is optional.
     Argument,
-    /// The array may be too short to have the item.
+    /// The array may be too short to contain the item.
     Item,
     /// The step may be skipped, or fail.
     Step,
@@ -20,19 +20,19 @@ pub(super) enum Missing {
     Member,
 }
 
-impl Missing {
-    /// Returns a description of the value, and what to do other than writing a `?`.
+impl AbsenceReason {
+    /// Returns a description of the value, and an alternative to writing a `?`.
     fn explanation(self) -> (&'static str, &'static str) {
         match self {
-            Missing::Argument => ("is optional", "make the argument required, or give it a default"),
-            Missing::Item => {
+            AbsenceReason::Argument => ("is optional", "make the argument required, or give it a default"),
+            AbsenceReason::Item => {
                 ("is an item of an array that may be shorter", "set `minItems` in the schema of the array")
             }
-            Missing::Step => (
+            AbsenceReason::Step => (
                 "belongs to a step that may be skipped or fail",
                 "make the step unconditional, without `if` and `on_error: continue`",
             ),
-            Missing::Member => {
+            AbsenceReason::Member => {
                 ("may be missing in the result of the step", "require it in the `output` of the step's tool")
             }
         }
@@ -41,61 +41,67 @@ impl Missing {
 
 impl Context<'_> {
     /// Reports a placeholder for a value that may be missing.
-    pub(super) fn may_miss(&mut self, one: &Placeholder, reason: Missing, at: &Pointer) {
-        let (written, star) = (one.written(), if one.each { "*" } else { "" });
-        let (is, other) = reason.explanation();
-        let message = format!("`{written}` {is}, so a call may have no value for `{{{written}{star}}}`");
-        let help = format!("write `{{{written}?{star}}}`, which omits the surrounding element; or {other}");
-        self.report(codes::OPTIONAL_PLACEHOLDER, at, message, help);
+    pub(super) fn report_optional_value(
+        &mut self,
+        placeholder: &Placeholder,
+        reason: AbsenceReason,
+        pointer: &Pointer,
+    ) {
+        let (name, star) = (placeholder.path_text(), if placeholder.each { "*" } else { "" });
+        let (description, alternative) = reason.explanation();
+        let message = format!("`{name}` {description}, so a call may have no value for `{{{name}{star}}}`");
+        let help =
+            format!("write `{{{name}?{star}}}`, which omits the surrounding element; or {alternative}");
+        self.report(codes::OPTIONAL_PLACEHOLDER, pointer, message, help);
     }
 
-    /// Reports a placeholder that does not resolve.
-    pub(super) fn no_member(
+    /// Reports a member that a placeholder names but its value does not have.
+    pub(super) fn report_unknown_member(
         &mut self,
-        before: &str,
+        prefix: &str,
         key: &str,
         names: &[String],
         class: Class,
-        at: &Pointer,
+        pointer: &Pointer,
     ) {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let (message, help) = match class {
             Class::List => (
-                format!("`{before}` is an array, which has no member `{key}`"),
-                format!("write the index of an item, as in `{{{before}.0}}`"),
+                format!("`{prefix}` is an array, which has no member `{key}`"),
+                format!("write the index of an item, as in `{{{prefix}.0}}`"),
             ),
-            Class::Object => (format!("`{before}` has no member `{key}`"), nearest(key, &names)),
+            Class::Object => (format!("`{prefix}` has no member `{key}`"), suggest_name(key, &names)),
             other => (
-                format!("`{before}` is {}, which has no members", other.name()),
+                format!("`{prefix}` is {}, which has no members", other.name()),
                 // The result of a request is only known from the `output` of its tool.
-                match before.strip_prefix("steps.").filter(|_| other == Class::Text) {
+                match prefix.strip_prefix("steps.").filter(|_| other == Class::Text) {
                     Some(step) => format!(
-                        "write `{{{before}}}`, or declare the `output` of the tool that the step `{step}` calls"
+                        "write `{{{prefix}}}`, or declare the `output` of the tool that the step `{step}` calls"
                     ),
-                    None => format!("write `{{{before}}}`"),
+                    None => format!("write `{{{prefix}}}`"),
                 },
             ),
         };
-        self.report(codes::PLACEHOLDER_PATH, at, message, help);
+        self.report(codes::PLACEHOLDER_PATH, pointer, message, help);
     }
 
     /// Reports an array or an object that becomes part of a string.
     pub(super) fn check_inline(
         &mut self,
-        one: &Placeholder,
-        known: Option<&TypedValue>,
-        at: &Pointer,
-        place: PlaceholderTarget,
+        placeholder: &Placeholder,
+        value_type: Option<&TypedValue>,
+        pointer: &Pointer,
+        target: PlaceholderTarget,
     ) {
-        let class = known.map_or(Class::Mixed, TypedValue::class);
+        let class = value_type.map_or(Class::Mixed, TypedValue::class);
         if matches!(class, Class::List | Class::Object) {
-            let written = one.written();
-            let message = format!("`{written}` is {}, so the string contains its JSON", class.name());
+            let name = placeholder.path_text();
+            let message = format!("`{name}` is {}, so the string contains its JSON", class.name());
             let help = match class {
                 Class::List => {
-                    let each = match place {
+                    let hint = match target {
                         PlaceholderTarget::Argument => {
-                            format!("; `{{{written}*}}` alone becomes one argument per item")
+                            format!("; `{{{name}*}}` alone becomes one argument per item")
                         }
                         PlaceholderTarget::Url => {
                             "; under `query`, an array becomes one pair per item".to_owned()
@@ -103,13 +109,13 @@ impl Context<'_> {
                         PlaceholderTarget::Json
                         | PlaceholderTarget::Texts
                         | PlaceholderTarget::Text
-                        | PlaceholderTarget::Folder => String::new(),
+                        | PlaceholderTarget::Directory => String::new(),
                     };
-                    format!("name one item, as in `{{{written}.0}}`{each}")
+                    format!("name one item, as in `{{{name}.0}}`{hint}")
                 }
-                _ => format!("name one member, as in `{{{written}.NAME}}`"),
+                _ => format!("name one member, as in `{{{name}.NAME}}`"),
             };
-            self.report(codes::INLINE_JSON, at, message, help);
+            self.report(codes::INLINE_JSON, pointer, message, help);
         }
     }
 }

@@ -7,45 +7,45 @@ use serde_json::Value;
 use super::uri;
 use crate::source::Pointer;
 
-/// The references of a tree to other files, and its identifiers.
+/// The references in a tree to other files, and the identifiers of its schemas.
 #[derive(Default)]
 pub(in super::super) struct FileReferences {
     /// The strings that name other files.
     pub(in super::super) references: BTreeSet<String>,
-    /// The locations of schemas with an `$id`, the outer ones first.
+    /// The locations and the `$id`s of schemas; outer schemas precede inner ones.
     pub(in super::super) ids: Vec<(Pointer, String)>,
 }
 
-/// Scans a tree at a location.
+/// Scans the tree at a location.
 pub(in super::super) fn scan(root: &Value, pointer: &Pointer) -> FileReferences {
-    let mut found = FileReferences::default();
+    let mut result = FileReferences::default();
     let mut has_ids = false;
-    let mut open = vec![root];
-    while let Some(value) = open.pop() {
+    let mut pending = vec![root];
+    while let Some(value) = pending.pop() {
         match value {
             Value::Object(object) => {
-                let texts =
+                let references =
                     object.get("$ref").into_iter().chain(mapping(object)).chain(external_value(object));
-                for text in texts.filter_map(Value::as_str) {
-                    let (name, _) = uri::split(text);
-                    if !name.is_empty() && !found.references.contains(name) {
-                        found.references.insert(name.to_owned());
+                for reference in references.filter_map(Value::as_str) {
+                    let (name, _) = uri::split(reference);
+                    if !name.is_empty() && !result.references.contains(name) {
+                        result.references.insert(name.to_owned());
                     }
                 }
                 has_ids |= object.get("$id").is_some_and(Value::is_string);
-                open.extend(object.values().filter(|value| value.is_object() || value.is_array()));
+                pending.extend(object.values().filter(|value| value.is_object() || value.is_array()));
             }
-            Value::Array(items) => open.extend(items),
+            Value::Array(items) => pending.extend(items),
             _ => {}
         }
     }
     if has_ids {
-        add_ids(root, pointer, &mut found.ids);
+        add_ids(root, pointer, &mut result.ids);
     }
-    found
+    result
 }
 
-/// Adds the locations of schemas with an `$id`, outer ones first.
+/// Appends the locations and the `$id`s of schemas; outer schemas precede inner ones.
 fn add_ids(value: &Value, pointer: &Pointer, ids: &mut Vec<(Pointer, String)>) {
     match value {
         Value::Object(object) => {
@@ -64,20 +64,20 @@ fn add_ids(value: &Value, pointer: &Pointer, ids: &mut Vec<(Pointer, String)>) {
 /// Returns the targets of a discriminator.
 fn mapping(object: &serde_json::Map<String, Value>) -> impl Iterator<Item = &Value> {
     let discriminator = object.get("discriminator");
-    let mapping = discriminator.and_then(|one| one.get("mapping")).and_then(Value::as_object);
-    let by_default = discriminator.and_then(|one| one.get("defaultMapping"));
-    mapping.into_iter().flat_map(serde_json::Map::values).chain(by_default)
+    let mapping = discriminator.and_then(|object| object.get("mapping")).and_then(Value::as_object);
+    let default_target = discriminator.and_then(|object| object.get("defaultMapping"));
+    mapping.into_iter().flat_map(serde_json::Map::values).chain(default_target)
 }
 
-/// Returns the file of an example object, which is recognised by having only the keys of an example.
+/// Returns the `externalValue` of an Example Object, which is recognised by its keys.
 fn external_value(object: &serde_json::Map<String, Value>) -> Option<&Value> {
-    const REMARKS: [&str; 2] = ["summary", "description"];
+    const ANNOTATIONS: [&str; 2] = ["summary", "description"];
     let file = object.get("externalValue")?;
-    let is_remark = |key: &String| REMARKS.contains(&key.as_str()) || key.starts_with("x-");
-    object.keys().all(|key| key == "externalValue" || is_remark(key)).then_some(file)
+    let is_annotation = |key: &String| ANNOTATIONS.contains(&key.as_str()) || key.starts_with("x-");
+    object.keys().all(|key| key == "externalValue" || is_annotation(key)).then_some(file)
 }
 
-/// Replaces references by the content of text files, if they refer to one.
+/// Replaces references to text files by the content of the files.
 pub(super) fn replace(value: &mut Value, text_of: &dyn Fn(&str) -> Option<String>) {
     match value {
         Value::Object(object) => {

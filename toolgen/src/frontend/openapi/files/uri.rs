@@ -1,4 +1,4 @@
-//! URI references: their parts, and resolution against a base (RFC 3986, section 5).
+//! URI references: splitting, and resolution against a base (RFC 3986, section 5).
 
 /// Splits a reference into the part that names a document, and the fragment.
 pub(in super::super) fn split(text: &str) -> (&str, &str) {
@@ -16,8 +16,8 @@ pub(in super::super) fn is_absolute(text: &str) -> bool {
     })
 }
 
-/// Returns a reference relative to a base, which may be relative itself.
-pub(in super::super) fn joined(base: &str, text: &str) -> String {
+/// Resolves a reference against a base, which may be relative itself.
+pub(in super::super) fn resolve(base: &str, text: &str) -> String {
     if text.is_empty() {
         return base.to_owned();
     }
@@ -30,39 +30,41 @@ pub(in super::super) fn joined(base: &str, text: &str) -> String {
         return format!("{scheme}{text}");
     }
     if text.starts_with('/') {
-        return format!("{origin}{}", without_dots(text));
+        return format!("{origin}{}", remove_dot_segments(text));
     }
     let dir = match path.rfind('/') {
         Some(end) => &path[..=end],
         None if origin.contains("//") => "/",
         None => "",
     };
-    format!("{origin}{}", without_dots(&format!("{dir}{text}")))
+    format!("{origin}{}", remove_dot_segments(&format!("{dir}{text}")))
 }
 
 /// Splits a base into the part before its path, and the path.
 fn origin_and_path(base: &str) -> (&str, &str) {
-    let Some((scheme, rest)) = base.split_once("://").filter(|_| is_absolute(base)) else {
+    let Some((scheme, after_scheme)) = base.split_once("://").filter(|_| is_absolute(base)) else {
         return match base.split_once(':').filter(|_| is_absolute(base)) {
             Some((scheme, path)) => (&base[..=scheme.len()], path),
             None => ("", base),
         };
     };
-    let end = rest.find('/').unwrap_or(rest.len());
+    let end = after_scheme.find('/').unwrap_or(after_scheme.len());
     base.split_at(scheme.len() + 3 + end)
 }
 
-/// Returns a path without `.` and `..`, except for `..` that lead above its start.
-fn without_dots(path: &str) -> String {
-    let mut kept: Vec<&str> = Vec::new();
+/// Removes `.` and `..` segments from a path, except for leading `..` segments.
+fn remove_dot_segments(path: &str) -> String {
+    let mut segments: Vec<&str> = Vec::new();
     for segment in path.split('/') {
         match segment {
             "." => {}
-            ".." if kept.last().is_some_and(|last| !last.is_empty() && *last != "..") => drop(kept.pop()),
-            other => kept.push(other),
+            ".." if segments.last().is_some_and(|last| !last.is_empty() && *last != "..") => {
+                segments.pop();
+            }
+            other => segments.push(other),
         }
     }
-    kept.join("/")
+    segments.join("/")
 }
 
 #[cfg(test)]
@@ -83,7 +85,7 @@ mod tests {
             ("b.yaml", "./d/./c.yaml", "d/c.yaml"),
             ("b.yaml", "", "b.yaml"),
         ] {
-            assert_eq!(joined(base, text), expected, "{text} in {base}");
+            assert_eq!(resolve(base, text), expected, "{text} in {base}");
         }
         assert!(
             is_absolute("https://x.test")

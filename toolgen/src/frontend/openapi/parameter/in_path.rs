@@ -9,16 +9,16 @@ use super::super::codes;
 use super::super::context::Context;
 use super::super::node::Node;
 use super::super::path::Template;
-use super::{Param, text};
+use super::{Param, any_string};
 
 impl<'a> Context<'a> {
-    /// Renames the placeholders of the path to the names of its parameters, and reports those of another notation.
-    fn adopt(&mut self, params: &mut [Param], operation: &Node<'a>, template: &mut Template) {
+    /// Renames the placeholders of the path to the names of its parameters, and reports those in another notation.
+    fn rename_placeholders(&mut self, params: &mut [Param], operation: &Node<'a>, template: &mut Template) {
         let in_path = params.iter().filter(|param| param.location == Location::Path);
         let declared: Vec<(&str, bool)> =
             in_path.map(|param| (param.name.as_str(), has_prefix(&param.encoding))).collect();
-        template.adopt(&declared);
-        for (segment, placeholder) in template.place(&declared) {
+        template.rename_placeholders(&declared);
+        for (segment, placeholder) in template.rewrite_segments(&declared) {
             let message = format!("`{segment}` of the path is read as `{placeholder}`");
             let help = format!("write `{placeholder}`");
             self.report(codes::PATH_PARAMETER, &operation.pointer, message, &help);
@@ -41,15 +41,15 @@ impl<'a> Context<'a> {
             !value.is_empty() || !params.iter().any(|param| is_named(key, param) && param.required)
         });
         for (key, value) in &template.query {
-            let Some(at) = params.iter().position(|param| is_named(key, param)) else { continue };
-            let param = params.remove(at);
-            let only = match &param.shape.kind {
+            let Some(index) = params.iter().position(|param| is_named(key, param)) else { continue };
+            let param = params.remove(index);
+            let is_equivalent = match &param.shape.kind {
                 Kind::Enum(values) => {
-                    values.len() == 1 && values.first().is_some_and(|only| is_text(only, value))
+                    values.len() == 1 && values.first().is_some_and(|constant| is_text(constant, value))
                 }
                 _ => value.is_empty(),
             };
-            if !only {
+            if !is_equivalent {
                 let message = format!("the path sets `{key}={value}`, so the parameter `{key}` is left out");
                 let help = "remove the query from the path, or the parameter";
                 self.report(codes::PATH_PARAMETER, &operation.pointer, message, help);
@@ -64,7 +64,7 @@ impl<'a> Context<'a> {
         operation: &Node<'a>,
         template: &mut Template,
     ) {
-        self.adopt(params, operation, template);
+        self.rename_placeholders(params, operation, template);
         for param in params.iter_mut().filter(|param| param.location == Location::Path) {
             if let Some(key) = template.query_key(&param.name) {
                 param.location = Location::Query;
@@ -75,11 +75,11 @@ impl<'a> Context<'a> {
         self.settle_query(params, operation, template);
         let mut unused = Vec::new();
         params.retain(|param| {
-            let used = param.location != Location::Path || template.has(&param.name);
-            if !used {
+            let is_used = param.location != Location::Path || template.has(&param.name);
+            if !is_used {
                 unused.push(param.name.clone());
             }
-            used
+            is_used
         });
         for name in unused {
             self.report(
@@ -108,7 +108,7 @@ impl<'a> Context<'a> {
                 location: Location::Path,
                 required: true,
                 encoding,
-                shape: text(),
+                shape: any_string(),
                 is_querystring: false,
             });
         }
@@ -120,7 +120,7 @@ fn has_prefix(encoding: &Encoding) -> bool {
     matches!(encoding, Encoding::Style { style: Style::Label | Style::Matrix, .. })
 }
 
-/// Whether a value is encoded as this string.
+/// Whether a value is encoded as this text.
 fn is_text(value: &Literal, text: &str) -> bool {
     let value = value.to_json();
     match value {

@@ -1,4 +1,4 @@
-//! The syntax of placeholders in paths besides names: operators of RFC 6570 (`{+path}`, `{/x}`), wildcards and
+//! Parses placeholders in paths that are not only names: operators of RFC 6570 (`{+path}`, `{/x}`), wildcards and
 //! constraints of routers (`{*path}`, `{id:int}`, `{name=shelves/*}`).
 
 /// A part of a path.
@@ -10,57 +10,58 @@ pub(super) enum Piece<'p> {
 
 /// Splits a path into its pieces. Nested braces belong to a pattern: `{id:[0-9]{4}}`.
 pub(super) fn pieces(path: &str) -> Vec<Piece<'_>> {
-    let mut found = Vec::new();
-    let mut rest = path;
-    while let Some(start) = rest.find('{') {
+    let mut pieces = Vec::new();
+    let mut remaining = path;
+    while let Some(start) = remaining.find('{') {
         let mut depth = 0;
-        let end = rest[start..].char_indices().find(|(_, char)| {
+        let end = remaining[start..].char_indices().find(|(_, char)| {
             depth += i32::from(*char == '{') - i32::from(*char == '}');
             depth == 0
         });
         // A brace that is not closed at its own depth ends at the first closing brace.
-        let end = end.map(|(end, _)| start + end).or_else(|| Some(start + rest[start..].find('}')?));
+        let end = end.map(|(end, _)| start + end).or_else(|| Some(start + remaining[start..].find('}')?));
         let Some(end) = end else { break };
-        found.push(Piece::Fixed(&rest[..start]));
-        found.push(Piece::Placeholder(&rest[start + 1..end]));
-        rest = &rest[end + 1..];
+        pieces.push(Piece::Fixed(&remaining[..start]));
+        pieces.push(Piece::Placeholder(&remaining[start + 1..end]));
+        remaining = &remaining[end + 1..];
     }
-    found.push(Piece::Fixed(rest));
-    found
+    pieces.push(Piece::Fixed(remaining));
+    pieces
 }
 
 /// The meaning of a placeholder.
 pub(super) struct Expression<'p> {
-    /// The name of its parameter.
+    /// The name of the parameter.
     pub(super) name: &'p str,
-    /// Whether it covers several segments.
-    pub(super) many: bool,
+    /// Whether the parameter covers several segments.
+    pub(super) is_wildcard: bool,
     operator: Option<char>,
 }
 
 impl<'p> Expression<'p> {
     /// Parses the content of the braces.
     pub(super) fn of(raw: &'p str) -> Expression<'p> {
-        let whole = raw.trim();
-        let operator = whole.chars().next().filter(|first| "+/.;*".contains(*first));
-        let inner = whole.trim_start_matches(|char| Some(char) == operator);
-        let (name, rule) = match inner.find([':', '=']) {
-            Some(at) => (inner[..at].trim(), inner[at..].trim()),
-            None => (inner, ""),
+        let trimmed = raw.trim();
+        let operator = trimmed.chars().next().filter(|first| "+/.;*".contains(*first));
+        let without_operator = trimmed.trim_start_matches(|char| Some(char) == operator);
+        let (name, constraint) = match without_operator.find([':', '=']) {
+            Some(index) => (without_operator[..index].trim(), without_operator[index..].trim()),
+            None => (without_operator, ""),
         };
         let base = name.trim_end_matches(['*', '+', '?']);
-        let many =
-            matches!(operator, Some('+' | '*')) || name[base.len()..].contains(['*', '+']) || spans(rule);
-        // Names with other characters are also names.
-        let legal = |char: char| char.is_alphanumeric() || "_-.$@".contains(char);
-        if base.is_empty() || !base.chars().all(legal) {
-            return Expression { name: raw, many: false, operator: None };
+        let is_wildcard = matches!(operator, Some('+' | '*'))
+            || name[base.len()..].contains(['*', '+'])
+            || allows_slashes(constraint);
+        // With other characters, the complete content is the name.
+        let is_legal = |char: char| char.is_alphanumeric() || "_-.$@".contains(char);
+        if base.is_empty() || !base.chars().all(is_legal) {
+            return Expression { name: raw, is_wildcard: false, operator: None };
         }
-        Expression { name: base, many, operator }
+        Expression { name: base, is_wildcard, operator }
     }
 
     /// Returns the prefix of the value (RFC 6570, sections 3.2.5 to 3.2.7).
-    pub(super) fn before(&self, name: &str) -> String {
+    pub(super) fn prefix(&self, name: &str) -> String {
         match self.operator {
             Some('/') => String::from("/"),
             Some('.') => String::from("."),
@@ -70,27 +71,30 @@ impl<'p> Expression<'p> {
     }
 }
 
-/// Whether a constraint allows slashes: a pattern of any characters, `path` of Python's routers, a template of gRPC.
-fn spans(rule: &str) -> bool {
-    let Some(pattern) = rule.strip_prefix(':') else {
-        return rule.contains('/') || rule.contains("**");
+/// Whether a constraint allows slashes: a pattern of any characters, `path` in Python routers, a gRPC path template.
+fn allows_slashes(constraint: &str) -> bool {
+    let Some(pattern) = constraint.strip_prefix(':') else {
+        return constraint.contains('/') || constraint.contains("**");
     };
     let pattern = pattern.trim();
-    let any = |any: &str| pattern.match_indices(any).any(|(at, _)| !pattern[..at].ends_with('\\'));
-    pattern == "path" || any(".*") || any(".+")
+    let contains_unescaped =
+        |wildcard: &str| pattern.match_indices(wildcard).any(|(index, _)| !pattern[..index].ends_with('\\'));
+    pattern == "path" || contains_unescaped(".*") || contains_unescaped(".+")
 }
 
 /// Parses a segment that is a parameter in another notation: `:id`, `:id(\\d+)`, `:rest*`, `<id>`, `<int:id>`.
-pub(super) fn placed(segment: &str) -> Option<Expression<'_>> {
+pub(super) fn parse_other_notation(segment: &str) -> Option<Expression<'_>> {
     if let Some(inner) = segment.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) {
-        let (rule, name) = inner.split_once(':').unwrap_or(("", inner));
-        return Some(Expression { name: name.trim(), many: rule == "path", operator: None });
+        let (constraint, name) = inner.split_once(':').unwrap_or(("", inner));
+        return Some(Expression { name: name.trim(), is_wildcard: constraint == "path", operator: None });
     }
     let rest = segment.strip_prefix(':')?;
     let end = rest.find(|char: char| !char.is_alphanumeric() && char != '_' && char != '-');
-    let (name, rule) = rest.split_at(end.unwrap_or(rest.len()));
-    let is_rule =
-        rule.is_empty() || matches!(rule, "*" | "+" | "?") || (rule.starts_with('(') && rule.ends_with(')'));
-    let many = matches!(rule, "*" | "+") || spans(&format!(":{}", rule.trim_matches(['(', ')'])));
-    is_rule.then_some(Expression { name, many, operator: None })
+    let (name, constraint) = rest.split_at(end.unwrap_or(rest.len()));
+    let is_constraint = constraint.is_empty()
+        || matches!(constraint, "*" | "+" | "?")
+        || (constraint.starts_with('(') && constraint.ends_with(')'));
+    let is_wildcard = matches!(constraint, "*" | "+")
+        || allows_slashes(&format!(":{}", constraint.trim_matches(['(', ')'])));
+    is_constraint.then_some(Expression { name, is_wildcard, operator: None })
 }

@@ -1,4 +1,4 @@
-//! Reads forms: bodies whose fields are parameters, `in: formData`.
+//! Reads forms: bodies whose fields are parameters with `in: formData`.
 
 use toolgen_core::Shape;
 use toolgen_core::schema::shape::{ArrayRules, Extra, Field, Kind, ObjectRules};
@@ -14,39 +14,44 @@ use crate::names::portable_keys;
 
 impl<'a> Context<'a> {
     /// Returns the body that consists of these parameters.
-    pub(in super::super) fn form_body(&mut self, given: &[Resolved<'a>], consumes: &[&'a str]) -> BodyDraft {
-        let is_named = |one: &&Resolved<'a>| one.node.text("name").is_some_and(|name| !name.is_empty());
-        for one in given.iter().filter(|one| !is_named(one)) {
+    pub(in super::super) fn form_body(
+        &mut self,
+        parameters: &[Resolved<'a>],
+        consumes: &[&'a str],
+    ) -> BodyDraft {
+        let is_named =
+            |parameter: &&Resolved<'a>| parameter.node.text("name").is_some_and(|name| !name.is_empty());
+        for parameter in parameters.iter().filter(|parameter| !is_named(parameter)) {
             self.report(
                 codes::PARAMETER,
-                &one.node.pointer,
+                &parameter.node.pointer,
                 "a parameter needs a `name`; it is left out",
                 "add `name` and `in`",
             );
         }
-        let given: Vec<&Resolved<'a>> = given.iter().filter(is_named).collect();
-        let names = || given.iter().filter_map(|one| one.node.text("name"));
+        let parameters: Vec<&Resolved<'a>> = parameters.iter().filter(is_named).collect();
+        let names = || parameters.iter().filter_map(|parameter| parameter.node.text("name"));
         let keys = portable_keys(names());
-        let mut fields: Vec<Field> = Vec::with_capacity(given.len());
+        let mut fields: Vec<Field> = Vec::with_capacity(parameters.len());
         let mut parts: Vec<Part> = Vec::new();
-        for (one, name) in given.iter().zip(names()) {
+        for (parameter, name) in parameters.iter().zip(names()) {
             let key = keys.get(name).map_or(name, String::as_str);
-            let (shape, part) = self.form_field(one, name);
+            let (shape, part) = self.form_field(parameter, name);
             parts.extend(part);
-            let wire = if key == name { String::new() } else { name.to_owned() };
-            let required = one.node.flag("required");
+            let wire_name = if key == name { String::new() } else { name.to_owned() };
+            let required = parameter.node.is_true("required");
             fields.push(Field {
                 name: key.to_owned().into(),
-                wire: wire.into(),
+                wire: wire_name.into(),
                 required,
                 shape,
                 ..Field::OPTIONAL
             });
         }
         let files = parts.iter().any(|part| part.file);
-        let media_type = self.form_type(consumes, files, given.first().copied());
+        let media_type = self.form_media_type(consumes, files, parameters.first().copied());
         if media::kind(media_type) != Medium::Form {
-            // By default, an array has a part for each value.
+            // By default, an array is sent as a part for each value.
             parts.retain(|part| {
                 part.file || !matches!(part.encoding, Some(Encoding::Style { explode: true, .. }))
             });
@@ -71,9 +76,9 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the shape of a field, and its encoding unless that follows from its value.
-    fn form_field(&mut self, given: &Resolved<'a>, name: &str) -> (Shape, Option<Part>) {
-        let node = &given.node;
+    /// Returns the shape of a field, and its encoding unless the default applies.
+    fn form_field(&mut self, parameter: &Resolved<'a>, name: &str) -> (Shape, Option<Part>) {
+        let node = &parameter.node;
         let part = Part {
             name: name.to_owned().into(),
             file: false,
@@ -83,42 +88,47 @@ impl<'a> Context<'a> {
         let is_file = |text: Option<&str>| text.is_some_and(|text| text.eq_ignore_ascii_case("file"));
         let items = node.get("items");
         let shape = if is_file(node.text("type")) {
-            file_shape(&given.prose(), "")
+            file_shape(&parameter.prose(), "")
         } else if items.is_some_and(|items| is_file(items.text("type"))) {
             let items = file_shape("", "").into();
-            let mut list = Shape::of(Kind::Array(ArrayRules { items, ..ArrayRules::ANY }));
-            self.parameter_remarks(given, &mut list);
-            list
+            let mut array = Shape::of(Kind::Array(ArrayRules { items, ..ArrayRules::ANY }));
+            self.apply_annotations(parameter, &mut array);
+            array
         } else {
             let mut shape = self.own_shape(node, name);
-            self.parameter_remarks(given, &mut shape);
-            let is_list = node.text("type") == Some("array");
+            self.apply_annotations(parameter, &mut shape);
+            let is_array = node.text("type") == Some("array");
             // Fields are encoded as in a query.
-            let encoding = is_list.then(|| self.collected(node, Location::Query));
+            let encoding = is_array.then(|| self.collection_encoding(node, Location::Query));
             return (shape, encoding.map(|encoding| Part { encoding: Some(encoding), ..part }));
         };
         (shape, Some(Part { file: true, ..part }))
     }
 
-    /// Returns the media type of a form: the first one that can represent it.
-    fn form_type(&mut self, consumes: &[&'a str], files: bool, first: Option<&Resolved<'a>>) -> &'a str {
+    /// Returns the media type of a form: a consumed type that can represent the form, or else the default.
+    fn form_media_type(
+        &mut self,
+        consumes: &[&'a str],
+        files: bool,
+        first: Option<&Resolved<'a>>,
+    ) -> &'a str {
         const FORM: &str = "application/x-www-form-urlencoded";
-        const PARTS: &str = "multipart/form-data";
-        let usual = if files { PARTS } else { FORM };
-        let of = |wanted: Medium| consumes.iter().copied().find(|name| media::kind(name) == wanted);
-        let parts = of(Medium::FormData);
-        let found = if files { parts } else { of(Medium::Form).or(parts) };
-        if let (None, Some(first), false) = (found, first, consumes.is_empty()) {
+        const MULTIPART: &str = "multipart/form-data";
+        let default_type = if files { MULTIPART } else { FORM };
+        let find_type = |kind: Medium| consumes.iter().copied().find(|name| media::kind(name) == kind);
+        let multipart_type = find_type(Medium::FormData);
+        let form_media_type = if files { multipart_type } else { find_type(Medium::Form).or(multipart_type) };
+        if let (None, Some(first), false) = (form_media_type, first, consumes.is_empty()) {
             self.report(
                 codes::BODY,
                 &first.node.pointer,
                 format!(
-                    "the operation consumes {}, which is not a form; it is sent as {usual}",
+                    "the operation consumes {}, which is not a form; it is sent as {default_type}",
                     consumes.join(", ")
                 ),
                 "name the media type of the form under `consumes`",
             );
         }
-        found.unwrap_or(usual)
+        form_media_type.unwrap_or(default_type)
     }
 }

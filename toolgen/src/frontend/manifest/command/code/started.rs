@@ -1,27 +1,29 @@
 //! Finds the argument of a program that is another program to start, as with `env`, `sudo` or `docker exec`.
 //!
-//! It is unknown whether other options have a value, so the next word could be the program or the value. In that case
-//! nothing is reported, since a warning about plain data is useless.
+//! If it is unknown whether an option has a value, the next word could be the program or the value. In that case
+//! nothing is reported, to avoid false warnings about data.
 
-use super::super::variables::is_decisive;
-use super::programs::base;
+use super::super::variables::determines_code;
+use super::programs::base_name;
 
-/// A program that starts another.
+/// A program that starts another program.
 struct Starter {
     names: &'static [&'static str],
-    /// The subcommands that start one; empty if the program always does.
+    /// The subcommands that start a program; empty if the program always starts another program.
     commands: &'static [&'static str],
-    /// The letters of options without a value, and of options with a value.
+    /// The letters of short options without a value.
     flags: &'static str,
+    /// The letters of short options with a value.
     valued: &'static str,
-    /// The long options with a value. Other unknown ones are not followed, except for `flags_long`.
+    /// The long options with a value. The search ends at a long option that is neither here nor in `flags_long`.
     valued_long: &'static [&'static str],
+    /// The long options without a value.
     flags_long: &'static [&'static str],
     /// The number of words before the program: the time of `timeout`, the container of `docker exec`.
     before: usize,
 }
 
-const PLAIN: Starter = Starter {
+const DEFAULT: Starter = Starter {
     names: &[],
     commands: &[],
     flags: "",
@@ -38,7 +40,7 @@ const STARTERS: [Starter; 25] = [
         valued: "uC",
         valued_long: &["--unset", "--chdir"],
         flags_long: &["--ignore-environment", "--null", "--debug"],
-        ..PLAIN
+        ..DEFAULT
     },
     Starter {
         names: &["sudo", "doas"],
@@ -46,18 +48,23 @@ const STARTERS: [Starter; 25] = [
         valued: "CDghpRrTtUu",
         valued_long: &["--chdir", "--group", "--host", "--prompt", "--user"],
         flags_long: &["--login", "--non-interactive", "--preserve-env", "--set-home", "--shell", "--stdin"],
-        ..PLAIN
+        ..DEFAULT
     },
-    Starter { names: &["nice"], valued: "n", valued_long: &["--adjustment"], ..PLAIN },
+    Starter { names: &["nice"], valued: "n", valued_long: &["--adjustment"], ..DEFAULT },
     Starter {
         names: &["bunx", "caffeinate", "fakeroot", "nohup", "proxychains", "torsocks", "unbuffer"],
         flags: "dims",
         flags_long: &["--bun"],
-        ..PLAIN
+        ..DEFAULT
     },
-    Starter { names: &["busybox", "toybox"], ..PLAIN },
-    Starter { names: &["setsid"], flags: "cfw", flags_long: &["--ctty", "--fork", "--wait"], ..PLAIN },
-    Starter { names: &["stdbuf"], valued: "eio", valued_long: &["--error", "--input", "--output"], ..PLAIN },
+    Starter { names: &["busybox", "toybox"], ..DEFAULT },
+    Starter { names: &["setsid"], flags: "cfw", flags_long: &["--ctty", "--fork", "--wait"], ..DEFAULT },
+    Starter {
+        names: &["stdbuf"],
+        valued: "eio",
+        valued_long: &["--error", "--input", "--output"],
+        ..DEFAULT
+    },
     Starter {
         names: &["timeout"],
         flags: "fpv",
@@ -65,7 +72,7 @@ const STARTERS: [Starter; 25] = [
         valued_long: &["--kill-after", "--signal"],
         flags_long: &["--foreground", "--preserve-status", "--verbose"],
         before: 1,
-        ..PLAIN
+        ..DEFAULT
     },
     Starter {
         names: &["xargs"],
@@ -73,7 +80,7 @@ const STARTERS: [Starter; 25] = [
         valued: "adEIJLnPRs",
         valued_long: &["--arg-file", "--delimiter", "--max-args", "--max-chars", "--max-procs"],
         flags_long: &["--interactive", "--no-run-if-empty", "--null", "--open-tty", "--verbose"],
-        ..PLAIN
+        ..DEFAULT
     },
     Starter {
         names: &["time"],
@@ -81,23 +88,23 @@ const STARTERS: [Starter; 25] = [
         valued: "fo",
         valued_long: &["--format", "--output"],
         flags_long: &["--append", "--portability", "--quiet", "--verbose"],
-        ..PLAIN
+        ..DEFAULT
     },
-    Starter { names: &["chroot"], before: 1, ..PLAIN },
-    Starter { names: &["chrt"], flags: "abdfiorRv", valued: "DPT", before: 1, ..PLAIN },
+    Starter { names: &["chroot"], before: 1, ..DEFAULT },
+    Starter { names: &["chrt"], flags: "abdfiorRv", valued: "DPT", before: 1, ..DEFAULT },
     Starter {
         names: &["taskset"],
         flags: "ac",
         flags_long: &["--all-tasks", "--cpu-list"],
         before: 1,
-        ..PLAIN
+        ..DEFAULT
     },
     Starter {
         names: &["ionice"],
         flags: "t",
         valued: "cn",
         valued_long: &["--class", "--classdata"],
-        ..PLAIN
+        ..DEFAULT
     },
     Starter {
         names: &["flock"],
@@ -106,10 +113,10 @@ const STARTERS: [Starter; 25] = [
         valued_long: &["--conflict-exit-code", "--timeout"],
         flags_long: &["--close", "--exclusive", "--nonblock", "--shared", "--unlock"],
         before: 1,
-        ..PLAIN
+        ..DEFAULT
     },
-    Starter { names: &["nsenter"], flags: "aCFimnpTU", valued: "GSt", valued_long: &["--target"], ..PLAIN },
-    Starter { names: &["unshare"], flags: "CcfimnprTUu", valued: "GRSw", flags_long: &["--fork"], ..PLAIN },
+    Starter { names: &["nsenter"], flags: "aCFimnpTU", valued: "GSt", valued_long: &["--target"], ..DEFAULT },
+    Starter { names: &["unshare"], flags: "CcfimnprTUu", valued: "GRSw", flags_long: &["--fork"], ..DEFAULT },
     Starter {
         names: &["setpriv"],
         valued_long: &["--groups", "--regid", "--reuid"],
@@ -121,7 +128,7 @@ const STARTERS: [Starter; 25] = [
             "--no-new-privs",
             "--reset-env",
         ],
-        ..PLAIN
+        ..DEFAULT
     },
     Starter {
         names: &["systemd-run"],
@@ -129,7 +136,7 @@ const STARTERS: [Starter; 25] = [
         valued: "EHMpu",
         valued_long: &["--property", "--setenv", "--unit", "--working-directory"],
         flags_long: &["--collect", "--pipe", "--pty", "--quiet", "--scope", "--user", "--wait"],
-        ..PLAIN
+        ..DEFAULT
     },
     Starter {
         names: &["npx"],
@@ -137,14 +144,14 @@ const STARTERS: [Starter; 25] = [
         valued: "p",
         valued_long: &["--package"],
         flags_long: &["--no", "--quiet", "--yes"],
-        ..PLAIN
+        ..DEFAULT
     },
     Starter {
         names: &["uvx"],
         flags: "nqv",
         valued: "p",
         valued_long: &["--from", "--python", "--with"],
-        ..PLAIN
+        ..DEFAULT
     },
     Starter {
         names: &["uv"],
@@ -161,14 +168,14 @@ const STARTERS: [Starter; 25] = [
             "--offline",
             "--quiet",
         ],
-        ..PLAIN
+        ..DEFAULT
     },
     Starter {
         names: &["npm", "pnpm", "yarn"],
         commands: &["dlx", "exec"],
         flags: "y",
         flags_long: &["--yes"],
-        ..PLAIN
+        ..DEFAULT
     },
     Starter {
         names: &["docker", "nerdctl", "podman"],
@@ -204,65 +211,66 @@ const STARTERS: [Starter; 25] = [
         ],
         before: 1,
     },
-    Starter { names: &["ip"], commands: &["exec"], before: 1, ..PLAIN },
+    Starter { names: &["ip"], commands: &["exec"], before: 1, ..DEFAULT },
 ];
 
-/// Returns the indices of programs that an argument chooses, with the program that starts each. A word that
-/// determines which code a program runs, such as `PATH=…` before the program of `env`, is treated the same.
-pub(super) fn started<'t>(texts: &[&'t str]) -> Vec<(usize, &'t str)> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    while let Some((name, next)) = texts.get(at).and_then(|text| {
-        let name = base(text);
-        Some((name, at + 1 + place(name, texts.get(at + 1..)?, |index| found.push((at + 1 + index, name)))?))
+/// Returns the indices of words that choose a program by an argument, with the program that starts it. Words that
+/// determine which code a program runs, such as `PATH=…` before the program of `env`, are also returned.
+pub(super) fn started_programs<'t>(texts: &[&'t str]) -> Vec<(usize, &'t str)> {
+    let mut programs = Vec::new();
+    let mut index = 0;
+    while let Some((name, next)) = texts.get(index).and_then(|text| {
+        let (name, start) = (base_name(text), index + 1);
+        let report = |offset| programs.push((start + offset, name));
+        Some((name, start + started_index(name, texts.get(start..)?, report)?))
     }) {
         if texts.get(next).is_some_and(|text| text.contains('{')) {
-            found.push((next, name));
+            programs.push((next, name));
             break;
         }
-        at = next;
+        index = next;
     }
-    found
+    programs
 }
 
-/// Returns the index of the started program among the arguments; `None` if there is none, or if it is unknown.
-fn place(name: &str, words: &[&str], mut decides: impl FnMut(usize)) -> Option<usize> {
+/// Returns the index of the started program among the arguments; `None` if there is no such program or it is unknown.
+fn started_index(name: &str, words: &[&str], mut report: impl FnMut(usize)) -> Option<usize> {
     if name == "kubectl" {
-        let runs = words.iter().any(|word| ["debug", "exec", "run"].contains(word));
-        return words.iter().position(|word| *word == "--").filter(|_| runs).map(|at| at + 1);
+        let starts_program = words.iter().any(|word| ["debug", "exec", "run"].contains(word));
+        return words.iter().position(|word| *word == "--").filter(|_| starts_program).map(|index| index + 1);
     }
-    let starter = STARTERS.iter().find(|known| known.names.contains(&name))?;
-    let mut at = match starter.commands {
+    let starter = STARTERS.iter().find(|starter| starter.names.contains(&name))?;
+    let mut index = match starter.commands {
         [] => 0,
         commands => words.iter().position(|word| commands.contains(word))? + 1,
     };
-    let (mut before, mut ended) = (starter.before, false);
+    let (mut remaining_operands, mut options_ended) = (starter.before, false);
     loop {
-        let word = *words.get(at)?;
-        let option = word.strip_prefix('-').filter(|rest| !rest.is_empty() && !ended);
+        let word = *words.get(index)?;
+        let option = word.strip_prefix('-').filter(|option| !option.is_empty() && !options_ended);
         match option {
-            Some("-") => ended = true,
-            Some(_) if name == "env" && is_split(word) => {
+            Some("-") => options_ended = true,
+            Some(_) if name == "env" && is_split_string(word) => {
                 let is_joined = word.contains('{');
-                return Some(if is_joined { at } else { at + 1 });
+                return Some(if is_joined { index } else { index + 1 });
             }
-            Some(option) => at += usize::from(starter.has_value(option)?),
+            Some(option) => index += usize::from(starter.has_value(option)?),
             None => match word.split_once('=').filter(|_| matches!(name, "env" | "sudo")) {
                 Some((variable, _)) => {
-                    if variable.contains('{') || is_decisive(variable) && word.contains('{') {
-                        decides(at);
+                    if variable.contains('{') || determines_code(variable) && word.contains('{') {
+                        report(index);
                     }
                 }
-                None if before > 0 => before -= 1,
-                None => return Some(at),
+                None if remaining_operands > 0 => remaining_operands -= 1,
+                None => return Some(index),
             },
         }
-        at += 1;
+        index += 1;
     }
 }
 
 /// Whether a word is the option of `env` whose value is a program and its arguments.
-fn is_split(word: &str) -> bool {
+fn is_split_string(word: &str) -> bool {
     word.starts_with("--split-string")
         || word.starts_with('-') && word.trim_start_matches(['-', 'i', 'v']).starts_with('S')
 }
@@ -271,16 +279,16 @@ impl Starter {
     /// Whether the next word is the value of an option; `None` if unknown.
     fn has_value(&self, option: &str) -> Option<bool> {
         if let Some(name) = option.strip_prefix('-') {
-            let long = |known: &&str| known.strip_prefix("--") == Some(name);
+            let is_option = |long_option: &&str| long_option.strip_prefix("--") == Some(name);
             return match name.contains('=') {
                 true => Some(false),
-                false if self.valued_long.iter().any(&long) => Some(true),
-                false => self.flags_long.iter().any(long).then_some(false),
+                false if self.valued_long.iter().any(&is_option) => Some(true),
+                false => self.flags_long.iter().any(is_option).then_some(false),
             };
         }
-        for (at, letter) in option.char_indices() {
+        for (index, letter) in option.char_indices() {
             if self.valued.contains(letter) {
-                return Some(at + letter.len_utf8() == option.len());
+                return Some(index + letter.len_utf8() == option.len());
             }
             if !self.flags.contains(letter) {
                 // `nice -5`
