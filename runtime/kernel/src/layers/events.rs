@@ -151,13 +151,13 @@ impl Event {
             "name": self.name.as_str(),
             "timestamp": whole_millis(since),
         });
-        let whose = [
+        let identities = [
             ("agent_id", &self.agent_id),
             ("session_id", &self.session_id),
             ("principal", &self.principal),
             ("approved_by", &self.approved_by),
         ];
-        for (key, id) in whose {
+        for (key, id) in identities {
             if let Some(id) = id {
                 out[key] = Value::from(id.as_str());
             }

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::shared;
 use super::store::{Page, ResultOwner, Store};
-use super::{bytes, cut, floor, hide_cut};
+use super::{bytes, cut_point, floor, hide_split_secrets};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
-use crate::call::context::ToolContext;
-use crate::call::error::ToolError;
-use crate::call::result::ToolResult;
-use crate::call::tool::AgentTool;
+use crate::read_call::context::ToolContext;
+use crate::read_call::error::ToolError;
+use crate::read_call::result::ToolResult;
+use crate::read_call::tool::AgentTool;
 use crate::schema::shape::Schema;
 use crate::spec::{Effects, ToolName, ToolSpec};
 
@@ -28,7 +28,7 @@ static SPEC: ToolSpec = ToolSpec {
     ),
     returns: Text::Static("The next part of the result and, if there is more, the call that reads it."),
     input: Schema::text(
-        r#"{"type":"object","properties":{"handle":{"type":"string","description":"The handle from the cut result."},"offset":{"type":"integer","minimum":0,"default":0,"description":"The byte offset to continue from."}},"required":["handle"],"additionalProperties":false}"#,
+        r#"{"type":"object","properties":{"handle":{"type":"string","description":"The handle from the cut_point result."},"offset":{"type":"integer","minimum":0,"default":0,"description":"The byte offset to continue from."}},"required":["handle"],"additionalProperties":false}"#,
     ),
     effects: Effects::NONE,
     ..ToolSpec::EMPTY
@@ -38,20 +38,20 @@ static SPEC: ToolSpec = ToolSpec {
 #[derive(Clone, Debug)]
 pub struct ReadResult {
     store: Arc<Store>,
-    shared: Option<Arc<dyn crate::call::store::Store>>,
+    shared: Option<Arc<dyn crate::read_call::store::Store>>,
 }
 
 impl ReadResult {
-    pub(super) fn new(store: Arc<Store>, shared: Option<Arc<dyn crate::call::store::Store>>) -> ReadResult {
+    pub(super) fn new(store: Arc<Store>, shared: Option<Arc<dyn crate::read_call::store::Store>>) -> ReadResult {
         ReadResult { store, shared }
     }
 
-    /// Returns a result that this or another process keeps.
+    /// Returns a result that this or another process has stored.
     async fn find(&self, handle: &str, ctx: &ToolContext) -> Result<Option<Page>, ToolError> {
         let owner = ResultOwner::of(ctx);
-        let (found, shared) = (self.store.get(handle, &owner), &self.shared);
-        match shared.as_ref().filter(|_| found.is_none() && !handle.is_empty()) {
-            None => Ok(found),
+        let (page, shared) = (self.store.get(handle, &owner), &self.shared);
+        match shared.as_ref().filter(|_| page.is_none() && !handle.is_empty()) {
+            None => Ok(page),
             Some(shared) => shared::find(shared, &owner, handle).await,
         }
     }
@@ -77,19 +77,19 @@ impl ReadResult {
         let begin = floor(&text, offset);
         let rest = text.get(begin..).unwrap_or_default();
         // At least one character, so that reading always makes progress.
-        let one = rest.chars().next().map_or(0, char::len_utf8);
-        let end = begin + cut(rest, size).max(one);
-        let displayed = text.get(begin..end).unwrap_or_default();
-        hide_cut(&text, begin..end, ctx);
+        let first_char = rest.chars().next().map_or(0, char::len_utf8);
+        let end = begin + cut_point(rest, size).max(first_char);
+        let visible = text.get(begin..end).unwrap_or_default();
+        hide_split_secrets(&text, begin..end, ctx);
         let notice = if end == text.len() {
             format!("[End of the result: bytes {begin}-{end} of {end}.]")
         } else {
-            go_on(handle, begin, end, text.len())
+            cut_notice(handle, begin, end, text.len())
         };
-        let result = ToolResult::text(displayed);
+        let result = ToolResult::text(visible);
         let next = if end == text.len() { Value::Null } else { json!(end) };
         let details = json!({ "handle": handle, "offset": begin, "next_offset": next, "total": text.len() });
-        Ok(result.with_content(crate::call::result::Content::Text(notice)).with_details(details))
+        Ok(result.with_content(crate::read_call::result::Content::Text(notice)).with_details(details))
     }
 }
 
@@ -108,11 +108,11 @@ impl AgentTool for ReadResult {
 }
 
 /// Returns the notice at a cut.
-pub(super) fn go_on(handle: &str, begin: usize, end: usize, total: usize) -> String {
-    format!("[Result cut: bytes {begin}-{end} of {total}. Call {} to read on.]", call(handle, end))
+pub(super) fn cut_notice(handle: &str, begin: usize, end: usize, total: usize) -> String {
+    format!("[Result cut: bytes {begin}-{end} of {total}. Call {} to read on.]", read_call(handle, end))
 }
 
 /// Returns the call that reads from an offset.
-pub(super) fn call(handle: &str, offset: usize) -> String {
+pub(super) fn read_call(handle: &str, offset: usize) -> String {
     format!(r#"{READ_RESULT} with {{"handle":"{handle}","offset":{offset}}}"#)
 }
