@@ -146,7 +146,7 @@ impl Pages {
     }
 
     /// Cuts a result, see [`apply`](Self::apply), and returns the handles of the kept results.
-    pub(crate) fn cut_point(&self, result: &mut ToolResult, spec: &ToolSpec, ctx: &ToolContext) -> Vec<String> {
+    pub(crate) fn cut(&self, result: &mut ToolResult, spec: &ToolSpec, ctx: &ToolContext) -> Vec<String> {
         let mut kept = Vec::new();
         // A page is never cut again.
         if spec.name.as_str() == READ_RESULT {
@@ -157,8 +157,8 @@ impl Pages {
         if text > limit.text {
             let whole = result.to_text();
             let cutter = Cut { pages: self, limit, ctx, stored_handles: RefCell::default() };
-            result.content = cut_point.cut_text(std::mem::take(&mut result.content), whole);
-            kept = cut_point.stored_handles.into_inner();
+            result.content = cutter.cut_text(std::mem::take(&mut result.content), whole);
+            kept = cutter.stored_handles.into_inner();
         }
         if binary > limit.binary {
             let mut remaining = limit.binary;

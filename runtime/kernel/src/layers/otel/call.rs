@@ -93,7 +93,7 @@ impl OtelSpan {
                 result_redactor = Some(redactor);
             }
         }
-        let call_context = OtelContext::call_context(context);
+        let call_context = OtelContext::for_call(context);
         ctx.set_span(call_context.clone());
         OtelSpan {
             context: Some(call_context),

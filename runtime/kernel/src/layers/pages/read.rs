@@ -9,10 +9,10 @@ use super::store::{Page, ResultOwner, Store};
 use super::{bytes, cut_point, floor, hide_split_secrets};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
-use crate::read_call::context::ToolContext;
-use crate::read_call::error::ToolError;
-use crate::read_call::result::ToolResult;
-use crate::read_call::tool::AgentTool;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::AgentTool;
 use crate::schema::shape::Schema;
 use crate::spec::{Effects, ToolName, ToolSpec};
 
@@ -38,11 +38,11 @@ static SPEC: ToolSpec = ToolSpec {
 #[derive(Clone, Debug)]
 pub struct ReadResult {
     store: Arc<Store>,
-    shared: Option<Arc<dyn crate::read_call::store::Store>>,
+    shared: Option<Arc<dyn crate::call::store::Store>>,
 }
 
 impl ReadResult {
-    pub(super) fn new(store: Arc<Store>, shared: Option<Arc<dyn crate::read_call::store::Store>>) -> ReadResult {
+    pub(super) fn new(store: Arc<Store>, shared: Option<Arc<dyn crate::call::store::Store>>) -> ReadResult {
         ReadResult { store, shared }
     }
 
@@ -89,7 +89,7 @@ impl ReadResult {
         let result = ToolResult::text(visible);
         let next = if end == text.len() { Value::Null } else { json!(end) };
         let details = json!({ "handle": handle, "offset": begin, "next_offset": next, "total": text.len() });
-        Ok(result.with_content(crate::read_call::result::Content::Text(notice)).with_details(details))
+        Ok(result.with_content(crate::call::result::Content::Text(notice)).with_details(details))
     }
 }
 
