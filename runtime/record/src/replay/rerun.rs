@@ -34,17 +34,17 @@ impl Replay {
             if recorded.inside.is_some() {
                 continue;
             }
-            // A call that waited was approved if it ran in the end, and otherwise denied.
-            let denied = match &recorded.outcome {
+            // A call that waited was approved if it eventually ran, and otherwise denied.
+            let denial = match &recorded.outcome {
                 RecordedOutcome::Answered(_) => None,
                 RecordedOutcome::Refused { code, message } => Some((code == DENIED, message)),
             };
-            let same = |(tool, arguments, _): &(String, _, _)| {
-                let is_decided = denied.is_none_or(|(by_somebody, _)| by_somebody);
+            let is_same = |(tool, arguments, _): &(String, _, _)| {
+                let is_decided = denial.is_none_or(|(by_approver, _)| by_approver);
                 is_decided && *tool == recorded.tool && *arguments == recorded.arguments
             };
-            let response = match waiting.iter().position(same).map(|at| waiting.swap_remove(at)) {
-                Some((_, _, request)) => match denied {
+            let response = match waiting.iter().position(is_same).map(|position| waiting.swap_remove(position)) {
+                Some((_, _, request)) => match denial {
                     None => toolbox.resume(request, turn).await,
                     Some((_, note)) => toolbox.resume_denied(request, note.clone(), turn).await,
                 },
