@@ -372,7 +372,7 @@ impl Passed {
 
 /// The layers that have let a call continue, and the error of the layer that has not. Boxed, because most futures of
 /// calls would otherwise reserve space for an error that never occurs.
-pub(crate) type LetOn<'l> = (&'l [Arc<dyn Layer>], Result<(), Box<ToolError>>);
+pub(crate) type BeforeOutcome<'l> = (&'l [Arc<dyn Layer>], Result<(), Box<ToolError>>);
 
 /// Runs the layers of one stage around `run`.
 pub(crate) async fn pass(
@@ -397,7 +397,7 @@ pub(crate) async fn pass(
 pub(crate) fn before<'l: 'c, 'c>(
     layers: &'l [Arc<dyn Layer>],
     call: &'c Invocation<'c>,
-) -> Option<BoxFuture<'c, LetOn<'l>>> {
+) -> Option<BoxFuture<'c, BeforeOutcome<'l>>> {
     let (first_index, mut check) =
         layers.iter().enumerate().find_map(|(index, layer)| Some((index, layer.before(call)?)))?;
     Some(Box::pin(async move {

@@ -147,18 +147,18 @@ impl Pages {
 
     /// Cuts a result, see [`apply`](Self::apply), and returns the handles of the kept results.
     pub(crate) fn cut(&self, result: &mut ToolResult, spec: &ToolSpec, ctx: &ToolContext) -> Vec<String> {
-        let mut kept = Vec::new();
+        let mut handles = Vec::new();
         // A page is never cut again.
         if spec.name.as_str() == READ_RESULT {
-            return kept;
+            return handles;
         }
         let limit = self.limit.for_tool(spec);
         let (text, binary) = sizes(&result.content);
         if text > limit.text {
-            let whole = result.to_text();
+            let full_text = result.to_text();
             let cutter = Cut { pages: self, limit, ctx, stored_handles: RefCell::default() };
-            result.content = cutter.cut_text(std::mem::take(&mut result.content), whole);
-            kept = cutter.stored_handles.into_inner();
+            result.content = cutter.cut_text(std::mem::take(&mut result.content), full_text);
+            handles = cutter.stored_handles.into_inner();
         }
         if binary > limit.binary {
             let mut remaining = limit.binary;
@@ -167,7 +167,7 @@ impl Pages {
         if spec.structured_output().is_some() {
             withhold(result, limit.text);
         }
-        kept
+        handles
     }
 
     /// Returns an error as a model receives it. If a tool failed, arguments are invalid or the call was denied, its

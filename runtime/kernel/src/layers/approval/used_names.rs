@@ -52,7 +52,7 @@ mod tests {
         for number in 0..MIN_SWEEP {
             assert!(used_names.take(&number.to_string(), if number % 2 == 0 { past } else { later }));
         }
-        assert!(!used_names.take("1", later), "this swept");
+        assert!(!used_names.take("1", later), "this call sweeps expired names");
         assert_eq!(unpoisoned(used_names.0.lock()).names.len(), MIN_SWEEP / 2);
         assert!(!used_names.take("3", later));
     }

@@ -106,7 +106,7 @@ impl Worker {
             .unwrap_or_else(|| (Vec::new(), Err(thread_ended_error())))
     }
 
-    /// Returns the first ID of a block of [`BLOCK`] IDs, reserved for this process.
+    /// Returns the first ID of a block of [`ID_BLOCK`] IDs, reserved for this process.
     pub(super) fn reserve_ids(&self, deadline: Instant) -> Result<i64, AuditError> {
         self.send_job(|response| Job::ReserveIds(deadline, response)).unwrap_or_else(|| Err(thread_ended_error()))
     }
