@@ -40,7 +40,7 @@ use serde_json::Value;
 
 use crate::pattern::{brief, differences};
 use entry::Entry;
-use redaction::{SecretFilter, KnownSecrets};
+use redaction::{KnownSecrets, SecretFilter};
 use toolgen_kernel::base::private;
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::engine::Interceptor;
@@ -210,7 +210,10 @@ impl Cassette {
         message.push_str(&format!("\n+ found    {}", brief(&visible)));
         let locations =
             nearest.map(|(.., recorded)| differences(&recorded, &visible, &visible)).unwrap_or_default();
-        locations.iter().take(MAX_DIFFERENCES_SHOWN).for_each(|location| message.push_str(&format!("\n  {location}")));
+        locations
+            .iter()
+            .take(MAX_DIFFERENCES_SHOWN)
+            .for_each(|location| message.push_str(&format!("\n  {location}")));
         state.difference.get_or_insert_with(|| message.clone());
         Err(message)
     }

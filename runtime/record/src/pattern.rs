@@ -78,7 +78,12 @@ pub(crate) fn differences(expected: &Value, found: &Value, masked: &Value) -> Ve
 /// A found value, and the same value without its secrets, if it is available.
 type Match<'v> = (&'v Value, Option<&'v Value>);
 
-fn compare(expected: &Value, (found, masked): Match<'_>, at: &mut String, differences: &mut Vec<ValueDifference>) {
+fn compare(
+    expected: &Value,
+    (found, masked): Match<'_>,
+    at: &mut String,
+    differences: &mut Vec<ValueDifference>,
+) {
     match (expected, found) {
         (Value::Object(expected), Value::Object(found)) => {
             let masked = |key: &str| masked.and_then(|masked| masked.get(key));
@@ -101,7 +106,8 @@ fn compare(expected: &Value, (found, masked): Match<'_>, at: &mut String, differ
                 });
             }
         }
-        _ if leaf_matches(expected, found) || masked.is_some_and(|masked| leaf_matches(expected, masked)) => {}
+        _ if leaf_matches(expected, found) || masked.is_some_and(|masked| leaf_matches(expected, masked)) => {
+        }
         _ => differences.push(difference(at, Some(expected), Some(found))),
     }
 }
@@ -153,7 +159,10 @@ fn text_matches(expected: &str, found: &str) -> bool {
                 next.push(start + REDACTED.len());
             }
             if start >= scanned_to {
-                let length = tail.iter().position(|byte| !may_be_secret_byte(*byte, is_url_part)).unwrap_or(tail.len());
+                let length = tail
+                    .iter()
+                    .position(|byte| !may_be_secret_byte(*byte, is_url_part))
+                    .unwrap_or(tail.len());
                 scanned_to = start + length;
                 next.extend(start + 1..=scanned_to);
             }
@@ -200,9 +209,15 @@ mod tests {
         );
         // A mask in the found value is not a wildcard.
         assert_eq!(messages(json!("a"), json!("[REDACTED]")).len(), 1);
-        assert!(text_matches("[REDACTED]a[REDACTED]", "xay") && !text_matches("[REDACTED]a[REDACTED]b", "xac"));
+        assert!(
+            text_matches("[REDACTED]a[REDACTED]", "xay") && !text_matches("[REDACTED]a[REDACTED]b", "xac")
+        );
         assert!(!text_matches("ab[REDACTED]ba", "aba"), "one text cannot be both ends");
-        assert!(text_matches("[REDACTED]a[REDACTED]ab", "xaayab") && text_matches("", "") && !text_matches("a", "ab"));
+        assert!(
+            text_matches("[REDACTED]a[REDACTED]ab", "xaayab")
+                && text_matches("", "")
+                && !text_matches("a", "ab")
+        );
     }
 
     #[test]
@@ -220,7 +235,11 @@ mod tests {
             ("http://[REDACTED]@h/d", "http://evil.example/x@h/d", false),
             ("http://h/[REDACTED]/d", "http://h/a/b/d", false),
         ] {
-            assert_eq!(messages(json!({ "t": recorded }), json!({ "t": found })).is_empty(), is_match, "{found}");
+            assert_eq!(
+                messages(json!({ "t": recorded }), json!({ "t": found })).is_empty(),
+                is_match,
+                "{found}"
+            );
         }
         // A string that the rules hide is one secret, regardless of its characters.
         let redactor = toolgen_kernel::layers::redact::Redactor::new();
@@ -252,6 +271,8 @@ mod tests {
         );
         assert_eq!(messages(json!(9_007_199_254_740_993_u64), json!(9_007_199_254_740_992_u64)).len(), 1);
         let long = |end: &str| json!(format!("{}{end}", "x".repeat(300)));
-        assert!(messages(long("a"), long("b"))[0].contains("they differ after 300 characters: \"a\" and \"b\""));
+        assert!(
+            messages(long("a"), long("b"))[0].contains("they differ after 300 characters: \"a\" and \"b\"")
+        );
     }
 }

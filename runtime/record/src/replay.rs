@@ -92,11 +92,11 @@ pub struct Replay {
 #[derive(Default)]
 struct State {
     /// The calls of the recording that were made.
-    made: BTreeSet<usize>,
+    made_calls: BTreeSet<usize>,
     /// The index in the recording, by the key of a live call.
     recorded_index: BTreeMap<u64, usize>,
     /// The calls of the recording whose approval was requested.
-    decided: BTreeSet<usize>,
+    decided_calls: BTreeSet<usize>,
     difference: Option<Difference>,
 }
 
@@ -165,7 +165,7 @@ impl Replay {
     pub fn finish(&self) -> Result<(), Box<Difference>> {
         let mut state = unpoisoned(self.state.lock());
         let remaining =
-            (0..self.run.calls.len()).filter(|index| !state.made.contains(index)).collect::<Vec<_>>();
+            (0..self.run.calls.len()).filter(|index| !state.made_calls.contains(index)).collect::<Vec<_>>();
         self.record_missing(&mut state, &remaining);
         state.difference.clone().map_or(Ok(()), |difference| Err(Box::new(difference)))
     }
@@ -185,10 +185,10 @@ impl Replay {
         if state.difference.is_none() {
             match self.find(&state, live, disposition) {
                 Ok(index) => {
-                    state.made.insert(index);
+                    state.made_calls.insert(index);
                     state.recorded_index.insert(live.key, index);
                     if self.is_answered(index, live) {
-                        state.made.extend(self.nested_calls(index));
+                        state.made_calls.extend(self.nested_calls(index));
                     }
                     return Ok(index);
                 }
@@ -199,15 +199,22 @@ impl Replay {
         Err(ToolError::failed_with(REPLAY_DIFFERENCE, message))
     }
 
-    fn find(&self, state: &State, live: &LiveCall, disposition: &CallDisposition) -> Result<usize, Box<Difference>> {
+    fn find(
+        &self,
+        state: &State,
+        live: &LiveCall,
+        disposition: &CallDisposition,
+    ) -> Result<usize, Box<Difference>> {
         let inside = state.recorded_index.get(&live.outer_key()).map(|index| index + 1);
         let calls = || self.run.calls.iter().enumerate();
-        let pending = || calls().filter(|(index, call)| call.inside == inside && !state.made.contains(index));
+        let pending =
+            || calls().filter(|(index, call)| call.inside == inside && !state.made_calls.contains(index));
         let due_group = pending().map(|(_, call)| call.group).min();
         let matches = |(_, call): &(usize, &RecordedCall)| {
             call.tool == live.tool.as_str() && live.differences(&call.arguments).is_empty()
         };
-        let due: Vec<(usize, &RecordedCall)> = pending().filter(|(_, call)| Some(call.group) == due_group).collect();
+        let due: Vec<(usize, &RecordedCall)> =
+            pending().filter(|(_, call)| Some(call.group) == due_group).collect();
         let matching: Vec<&(usize, &RecordedCall)> = due.iter().filter(|call| matches(call)).collect();
         let claimable = matching.iter().find(|(_, call)| disposition.differs(&call.outcome).is_none());
         if let Some((index, _)) = claimable {
@@ -221,7 +228,8 @@ impl Replay {
             let of_same_tool = due.iter().filter(|(_, call)| call.tool == live.tool.as_str());
             let nearest = of_same_tool.map(|(index, call)| (live.differences(&call.arguments), *index));
             let nearest = nearest.min_by_key(|(differences, _)| differences.len());
-            let later_call = pending().find(|(index, call)| Some(call.group) != due_group && matches(&(*index, *call)));
+            let later_call =
+                pending().find(|(index, call)| Some(call.group) != due_group && matches(&(*index, *call)));
             match (later_call, nearest) {
                 (Some(_), _) => (DifferenceKind::TooEarly, Some(*first_due)),
                 (None, Some((differences, index))) => {
@@ -254,7 +262,7 @@ impl Replay {
         expected: Option<CallAt>,
         found: Option<CallAt>,
     ) -> Difference {
-        let (calls, made) = (self.run.calls.len(), state.made.len());
+        let (calls, made) = (self.run.calls.len(), state.made_calls.len());
         Difference { kind, expected, found, arguments: Vec::new(), calls, made }
     }
 
@@ -284,7 +292,8 @@ impl Replay {
 
     /// Whether a call is answered from the recording, instead of by its tool and its nested calls.
     fn is_answered(&self, index: usize, live: &LiveCall) -> bool {
-        self.replayed_tools.contains(live.tool.as_str()) || !(live.composes() || self.run.has_nested_calls(index))
+        self.replayed_tools.contains(live.tool.as_str())
+            || !(live.composes() || self.run.has_nested_calls(index))
     }
 
     fn recorded_answer(&self, index: usize, live: &LiveCall) -> Option<Result<ToolResult, ToolError>> {
@@ -301,8 +310,11 @@ impl Replay {
             return;
         }
         let mut state = unpoisoned(self.state.lock());
-        let remaining =
-            self.nested_calls(index).into_iter().filter(|index| !state.made.contains(index)).collect::<Vec<_>>();
+        let remaining = self
+            .nested_calls(index)
+            .into_iter()
+            .filter(|index| !state.made_calls.contains(index))
+            .collect::<Vec<_>>();
         self.record_missing(&mut state, &remaining);
         let is_failure =
             |outcome: &Result<ToolResult, ToolError>| outcome.as_ref().map_or(true, ToolResult::is_error);
@@ -320,7 +332,7 @@ impl fmt::Debug for Replay {
         let state = unpoisoned(self.state.lock());
         f.debug_struct("Replay")
             .field("calls", &self.run.calls.len())
-            .field("made", &state.made.len())
+            .field("made", &state.made_calls.len())
             .field("difference", &state.difference.is_some())
             .finish_non_exhaustive()
     }

@@ -278,8 +278,7 @@ impl PostgresStore {
             let remaining = Duration::from_millis(number(3)?);
             Ok(Row { key: row.try_get(0)?, version: number(1)?, value: row.try_get(2)?, left: remaining })
         };
-        rows
-            .iter()
+        rows.iter()
             .map(to_row)
             .collect::<Result<_, Error>>()
             .map_err(|reason| self.0.error(&reason.to_string()))
@@ -287,7 +286,11 @@ impl PostgresStore {
 }
 
 fn failure(error: &Error) -> Failure {
-    if breaks_connection(error) { Failure::Lost(error_text(error)) } else { Failure::Refused(error_text(error)) }
+    if breaks_connection(error) {
+        Failure::Lost(error_text(error))
+    } else {
+        Failure::Refused(error_text(error))
+    }
 }
 
 impl Store for PostgresStore {

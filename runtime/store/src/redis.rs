@@ -267,7 +267,11 @@ impl RedisStore {
     }
 
     async fn request(&self, command: &Cmd) -> Result<Value, StoreError> {
-        let send = async |mut connection: OpenConnection| match connection.connection.send_packed_command(command).await {
+        let send = async |mut connection: OpenConnection| match connection
+            .connection
+            .send_packed_command(command)
+            .await
+        {
             Ok(Value::ServerError(error)) => Err(Failure::Refused(error.to_string())),
             Ok(response) => Ok(response),
             // A server that became a replica still responds, but can no longer be used.
@@ -294,7 +298,8 @@ impl RedisStore {
             let Value::Array(parts) = &response else { return None };
             let [Value::Array(rows), Value::Array(remaining_keys)] = parts.as_slice() else { return None };
             let rows = rows.iter().map(parse_row).collect::<Option<_>>()?;
-            let remaining_keys = remaining_keys.iter().map(|key| Some(String::from_utf8_lossy(as_bytes(key)?).into_owned()));
+            let remaining_keys =
+                remaining_keys.iter().map(|key| Some(String::from_utf8_lossy(as_bytes(key)?).into_owned()));
             Some((rows, remaining_keys.collect::<Option<_>>()?))
         };
         parts().ok_or_else(|| self.unexpected(&response))
@@ -384,7 +389,10 @@ impl Store for RedisStore {
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
             let keys = [self.key(table, key), self.key("index", table)];
-            match self.run_script(DELETE, &keys, &[version_argument(expected).as_bytes(), key.as_bytes()]).await? {
+            match self
+                .run_script(DELETE, &keys, &[version_argument(expected).as_bytes(), key.as_bytes()])
+                .await?
+            {
                 Value::Int(deleted) => Ok(deleted == 1),
                 other => Err(self.unexpected(&other)),
             }

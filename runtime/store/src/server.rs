@@ -56,7 +56,7 @@ pub(super) enum Failure {
 pub(super) struct Server<C: Connect> {
     target: C,
     timeout: Duration,
-state: Mutex<ConnectionState<C::Connection>>,
+    state: Mutex<ConnectionState<C::Connection>>,
     /// Held by the request that connects.
     connect_lock: tokio::sync::Mutex<()>,
     /// Whether the last request got a response; `true` before the first request.
@@ -148,7 +148,9 @@ impl<C: Connect> Server<C> {
         state.connection.take_if(|connection| !C::is_open(connection));
         match (&state.connection, &state.pause) {
             (Some(connection), _) => Ok(Some((connection.clone(), state.number))),
-            (None, Some((pause_end, error))) if *pause_end > Instant::now() => Err(Failure::Paused(error.clone())),
+            (None, Some((pause_end, error))) if *pause_end > Instant::now() => {
+                Err(Failure::Paused(error.clone()))
+            }
             _ => Ok(None),
         }
     }

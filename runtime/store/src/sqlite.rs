@@ -208,7 +208,12 @@ fn delete_expired(connection: &Connection, any_expired: bool) {
 }
 
 /// Returns rows in the order of their keys. Other programs may have written any type into any column.
-fn rows(connection: &Connection, condition: &str, kind: &str, key: &str) -> Result<Vec<Row>, rusqlite::Error> {
+fn rows(
+    connection: &Connection,
+    condition: &str,
+    kind: &str,
+    key: &str,
+) -> Result<Vec<Row>, rusqlite::Error> {
     let text = format!(
         "SELECT key, version, value, expires_at FROM toolgen_rows WHERE kind = ?1 AND {condition} ORDER BY key"
     );
@@ -330,7 +335,9 @@ impl Store for SqliteStore {
         let (table, key, value) = (table.to_owned(), key.to_owned(), value.to_vec());
         self.run_blocking(move |connection, is_abandoned| {
             let row = (table.as_str(), key.as_str(), value.as_slice());
-            run_cancellable(connection, is_abandoned, |connection| put(connection, row, millis(ttl), expected))
+            run_cancellable(connection, is_abandoned, |connection| {
+                put(connection, row, millis(ttl), expected)
+            })
         })
     }
 
@@ -366,8 +373,9 @@ impl Store for SqliteStore {
         self.run_blocking(move |connection, is_abandoned| {
             // Counters are written often, and do not have to wait for the disk.
             connection.pragma_update(None, "synchronous", "NORMAL")?;
-            let result =
-                run_cancellable(connection, is_abandoned, |connection| count(connection, &table, &counters, length));
+            let result = run_cancellable(connection, is_abandoned, |connection| {
+                count(connection, &table, &counters, length)
+            });
             connection.pragma_update(None, "synchronous", "FULL")?;
             result
         })

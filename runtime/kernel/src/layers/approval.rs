@@ -43,8 +43,8 @@ mod approvals;
 mod entry;
 mod error;
 mod rows;
-mod used_names;
 mod state;
+mod used_names;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -72,8 +72,8 @@ pub(crate) use approvals::Claimed;
 pub use approvals::{Approvals, DEFAULT_CLAIM_EXPIRY};
 pub use entry::QueuedApproval;
 pub use error::ApprovalError;
-use used_names::UsedNames;
 pub use state::{ApprovalClaim, ApprovalDecision, ApprovalOutcome, ApprovalState};
+use used_names::UsedNames;
 
 /// Default time that a call waits for approval or for input: 24 hours.
 pub const DEFAULT_APPROVAL_EXPIRY: Duration = Duration::from_secs(24 * 60 * 60);

@@ -179,8 +179,9 @@ impl CircuitBreaker {
     /// Returns the state of the circuit of a service.
     #[must_use]
     pub fn state(&self, service: &str) -> BreakerState {
-        self.existing_service(service)
-            .map_or(BreakerState::Closed, |service| unpoisoned(service.machine.lock()).state(&service.settings))
+        self.existing_service(service).map_or(BreakerState::Closed, |service| {
+            unpoisoned(service.machine.lock()).state(&service.settings)
+        })
     }
 
     /// Returns whether a call of a service is worth trying, that is, whether its circuit is not open.
@@ -222,7 +223,8 @@ impl CircuitBreaker {
         }
         // Another call may have registered the service since; then its entry is used.
         let mut services = unpoisoned(self.services.write());
-        let entry = services.entry(name.into()).or_insert_with(|| Arc::new(self.new_service(name, self.settings)));
+        let entry =
+            services.entry(name.into()).or_insert_with(|| Arc::new(self.new_service(name, self.settings)));
         Arc::clone(entry)
     }
 
@@ -260,9 +262,9 @@ impl Layer for CircuitBreaker {
 
 impl Service {
     /// Notifies other processes that the circuit opened, for the given time, or closed. No lock is held.
-    fn publish_change(&self, open: Option<Duration>) {
+    fn publish_change(&self, open_for: Option<Duration>) {
         if let Some((shared, name)) = &self.shared {
-            shared.record_change(name, open);
+            shared.record_change(name, open_for);
         }
     }
 }
@@ -289,7 +291,8 @@ impl Permit {
     /// Reports that the service failed.
     pub fn failure(mut self) {
         self.is_settled = true;
-        let has_opened = unpoisoned(self.service.machine.lock()).record_failure(self.generation, &self.service.settings);
+        let has_opened =
+            unpoisoned(self.service.machine.lock()).record_failure(self.generation, &self.service.settings);
         if has_opened {
             self.service.publish_change(Some(self.service.settings.reset));
         }

@@ -166,7 +166,8 @@ impl Dependencies {
                 Err(error) => return Err(error),
             }
         }
-        let (optional, missing): (Vec<Unmet>, Vec<Unmet>) = unmet.into_iter().partition(|requirement| requirement.optional);
+        let (optional, missing): (Vec<Unmet>, Vec<Unmet>) =
+            unmet.into_iter().partition(|requirement| requirement.optional);
         if missing.is_empty() {
             return Ok(optional);
         }
@@ -194,8 +195,14 @@ impl Dependencies {
     }
 
     /// Adds the requirements of a called tool, and of the tools that it requires, that no longer hold.
-    fn recheck_callee(&self, tool: &Requirement, ctx: &ToolContext, tools: &Registry, unmet: &mut Vec<Unmet>) {
-        let mut seen = BTreeSet::from([tool.name.as_str()]);
+    fn recheck_callee(
+        &self,
+        tool: &Requirement,
+        ctx: &ToolContext,
+        tools: &Registry,
+        unmet: &mut Vec<Unmet>,
+    ) {
+        let mut visited = BTreeSet::from([tool.name.as_str()]);
         let mut path: Vec<_> = requirements(tools, tool).into_iter().collect();
         while let Some((spec, remaining)) = path.last_mut() {
             let spec = *spec;
@@ -211,7 +218,7 @@ impl Dependencies {
             }
             if !self.is_met(requirement, ctx) {
                 add_unmet(unmet, Unmet { optional: tool.optional, ..Unmet::new(spec, requirement) });
-            } else if requirement.kind == RequirementKind::Tool && seen.insert(requirement.name.as_str()) {
+            } else if requirement.kind == RequirementKind::Tool && visited.insert(requirement.name.as_str()) {
                 path.extend(requirements(tools, requirement));
             }
         }
@@ -263,10 +270,15 @@ impl Layer for Dependencies {
             // The look-ups use the values that the tool would receive; invalid arguments are reported after all
             // requirements hold.
             let arguments = call.arguments().unwrap_or(&Value::Null);
-            let decoded_arguments =
-                spec.requires.iter().any(depends_on_arguments).then(|| decoded(spec, arguments.clone(), ctx.dialect()));
+            let decoded_arguments = spec
+                .requires
+                .iter()
+                .any(depends_on_arguments)
+                .then(|| decoded(spec, arguments.clone(), ctx.dialect()));
             let decoded_arguments = decoded_arguments.and_then(Result::ok);
-            let unmet = self.check(spec, decoded_arguments.as_ref().unwrap_or(arguments), ctx, call.registry()).await?;
+            let unmet = self
+                .check(spec, decoded_arguments.as_ref().unwrap_or(arguments), ctx, call.registry())
+                .await?;
             if !unmet.is_empty() {
                 call.keep(self, unmet);
             }
@@ -347,7 +359,8 @@ fn add_unmet(unmet: &mut Vec<Unmet>, added: Unmet) {
 /// Returns the tools to call first, each after the tools that it requires. Tools that were already called are omitted,
 /// unless their calls no longer count.
 fn suggested_order(missing: &[Unmet], spec: &ToolSpec, ctx: &ToolContext, tools: &Registry) -> Vec<String> {
-    let required_tools = missing.iter().filter(|unmet| unmet.kind == RequirementKind::Tool).map(|unmet| unmet.name.as_str());
+    let required_tools =
+        missing.iter().filter(|unmet| unmet.kind == RequirementKind::Tool).map(|unmet| unmet.name.as_str());
     let find = |name: &str| tools.get(name).map(|tool| tool.spec());
     let is_done = |name: &str| name == spec.name.as_str() || was_called(name, ctx);
     in_order(required_tools, find, is_done).into_iter().map(str::to_owned).collect()

@@ -40,8 +40,8 @@
 //! failures](super::repeat), [cut results](super::pages) and [break circuits](super::breaker). A layer of the same
 //! type that you add replaces the default.
 //!
-//! No layer can change three rules: a call has one result, the call that runs is the one that was approved, and the
-//! stages have this order. A layer that panics fails the call.
+//! No layer can break three rules: a call has one result, the call that runs is the call that was approved, and the
+//! stages run in this order. A layer that panics fails the call.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -193,7 +193,7 @@ impl<'a> Invocation<'a> {
         self.sent
     }
 
-    /// The arguments as decoded from what the model sent, not checked yet. Available only to [`before`](Layer::before)
+    /// The decoded arguments, not checked yet. Available only to [`before`](Layer::before)
     /// at [`Stage::Arguments`], and only if they are JSON and a layer [reads](Layer::reads_arguments) them.
     #[must_use]
     pub fn arguments(&self) -> Option<&'a Value> {

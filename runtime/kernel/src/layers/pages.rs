@@ -145,7 +145,7 @@ impl Pages {
         result
     }
 
-    /// Cuts a result, see [`apply`](Self::apply), and returns the handles of the kept results.
+    /// Cuts a result, see [`apply`](Self::apply), and returns the handles of the stored results.
     pub(crate) fn cut(&self, result: &mut ToolResult, spec: &ToolSpec, ctx: &ToolContext) -> Vec<String> {
         let mut handles = Vec::new();
         // A page is never cut again.
@@ -178,7 +178,7 @@ impl Pages {
         error
     }
 
-    /// Cuts the text of an error, see [`apply_error`](Self::apply_error), and returns the handles of the kept texts.
+    /// Cuts the text of an error, see [`apply_error`](Self::apply_error), and returns the handles of the stored texts.
     pub(crate) fn cut_error(&self, error: &mut ToolError, spec: &ToolSpec, ctx: &ToolContext) -> Vec<String> {
         let limit = self.limit.for_tool(spec);
         if let ToolError::Failed { message, .. }
@@ -248,7 +248,7 @@ struct Cut<'a> {
     pages: &'a Pages,
     limit: ResultLimit,
     ctx: &'a ToolContext,
-    /// The handles of the kept results.
+    /// The handles of the stored results.
     stored_handles: RefCell<Vec<String>>,
 }
 
@@ -277,7 +277,9 @@ impl Cut<'_> {
                     }
                     // If no text of a part is shown, the line break before the part is omitted.
                     let shown_end = if end == 0 { start.saturating_sub(1) } else { start + end };
-                    parts.push(Content::Text(self.store_and_notice(std::mem::take(&mut full_text), shown_end)));
+                    parts.push(Content::Text(
+                        self.store_and_notice(std::mem::take(&mut full_text), shown_end),
+                    ));
                     (remaining, next_start) = (0, None);
                 }
                 Content::Resource { uri, mime_type, data: ResourceData::Text(text) }

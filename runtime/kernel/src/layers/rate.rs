@@ -150,7 +150,7 @@ const TABLE: &str = "rate";
 ///
 /// Memory use does not grow with the number of calls: for each principal there are 64 counts per tool that it calls,
 /// and the number of principals is limited. Idle principals are removed; when active principals use the whole
-/// capacity, others are refused.
+/// capacity, further principals are refused.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]

@@ -167,10 +167,18 @@ impl Redactor {
     /// Returns the redactor for calls of a tool, which also uses the secrets that the tool declares.
     #[must_use]
     pub fn for_tool(&self, spec: &ToolSpec) -> ToolRedactor {
-        let (input, may_hold_secrets) = DeclaredSecrets::of_arguments(&spec.input, &spec.defs, &self.rules.keys);
+        let (input, may_hold_secrets) =
+            DeclaredSecrets::of_arguments(&spec.input, &spec.defs, &self.rules.keys);
         let output = spec.output.as_ref().and_then(|output| DeclaredSecrets::of_result(output, &spec.defs));
         let (input, output) = (input.map(Arc::new), output.map(Arc::new));
-        ToolRedactor { redactor: self.clone(), input, output, may_hold_secrets, is_known: true, keeps_bytes: false }
+        ToolRedactor {
+            redactor: self.clone(),
+            input,
+            output,
+            may_hold_secrets,
+            is_known: true,
+            keeps_bytes: false,
+        }
     }
 
     /// Returns the redactor for calls of unknown tools. It hides all arguments, because any of them may be secret.
@@ -303,7 +311,8 @@ impl ToolRedactor {
     pub(crate) fn redact_arguments(&self, arguments: &Value, ctx: &ToolContext) -> Value {
         let known = ctx.secrets();
         let no_secrets = Secrets::default();
-        let (visible, secrets) = self.arguments_with(arguments.clone(), known.as_deref().unwrap_or(&no_secrets));
+        let (visible, secrets) =
+            self.arguments_with(arguments.clone(), known.as_deref().unwrap_or(&no_secrets));
         ctx.hide(&secrets);
         visible
     }

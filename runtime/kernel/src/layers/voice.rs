@@ -143,7 +143,7 @@ impl Voice {
                 return self.number_wording(rules, value?.as_f64()?);
             }
             (Wrong | Type, Kind::Enum(values)) => {
-                let values: Vec<String> = values.iter().map(plain).collect();
+                let values: Vec<String> = values.iter().map(literal_text).collect();
                 return Some(self.not_listed.replace("{values}", &values.join(", ")));
             }
             _ => return None,
@@ -170,12 +170,8 @@ impl Voice {
         let (min, max) = (to_json(rules.minimum), to_json(rules.maximum));
         let number = |number: &Value| number.as_f64().unwrap_or(value);
         match (min, max) {
-            (Some(min), _) if value < number(&min) => {
-                Some(self.too_small.replace("{min}", &min.to_string()))
-            }
-            (_, Some(max)) if value > number(&max) => {
-                Some(self.too_large.replace("{max}", &max.to_string()))
-            }
+            (Some(min), _) if value < number(&min) => Some(self.too_small.replace("{min}", &min.to_string())),
+            (_, Some(max)) if value > number(&max) => Some(self.too_large.replace("{max}", &max.to_string())),
             _ => None,
         }
     }
@@ -196,7 +192,7 @@ fn member<'a>(shape: &'a Shape, segment: &str) -> Option<&'a Shape> {
     }
 }
 
-fn plain(value: &Literal) -> String {
+fn literal_text(value: &Literal) -> String {
     match value.to_json() {
         Value::String(text) => text,
         other => other.to_string(),

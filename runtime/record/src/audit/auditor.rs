@@ -152,9 +152,9 @@ impl Auditor {
     /// Returns an error if something could not be written since the last flush, or the auditor is shut down.
     pub async fn flush(&self) -> Result<(), AuditError> {
         let Some(handle) = &self.0 else { return Ok(()) };
-        let (ack, written) = oneshot::channel();
+        let (ack, response) = oneshot::channel();
         handle.queue.push(Message::Flush(ack), usize::MAX);
-        written.await.unwrap_or_else(|_| Err(shut_down_error()))
+        response.await.unwrap_or_else(|_| Err(shut_down_error()))
     }
 
     /// Writes everything recorded so far, drops the sink and stops. Later records count as dropped; durable calls are

@@ -25,7 +25,7 @@ pub struct JsonLinesSink {
     /// Whether the last line may be incomplete.
     is_last_line_incomplete: bool,
     #[cfg(unix)]
-directory: std::path::PathBuf,
+    directory: std::path::PathBuf,
 }
 
 impl JsonLinesSink {

@@ -138,7 +138,7 @@ impl Queue {
 
     /// Takes all messages. Waits until there is a message, or until the time limit. `None` if the queue is closed and
     /// empty.
-    pub(super) fn take(&self, spare: Vec<Message>, limit: Option<Duration>) -> Option<Vec<Message>> {
+    pub(super) fn take(&self, empty_buffer: Vec<Message>, limit: Option<Duration>) -> Option<Vec<Message>> {
         let mut state = self.lock();
         if state.messages.is_empty() && !state.is_closed {
             let result = self.message_added.wait_timeout(state, BATCH_DELAY);
@@ -160,7 +160,7 @@ impl Queue {
                 break;
             }
         }
-        Some(std::mem::replace(&mut state.messages, spare))
+        Some(std::mem::replace(&mut state.messages, empty_buffer))
     }
 
     /// Returns the number of waiting messages.
@@ -204,6 +204,8 @@ impl Queue {
     /// Waits until the receiver has ended, for at most `limit`.
     pub(super) fn wait_for_end(&self, limit: Duration) {
         // After the timeout there is nothing else to do.
-        drop(unpoisoned(self.receiver_ended.wait_timeout_while(self.lock(), limit, |state| !state.has_ended)));
+        drop(unpoisoned(
+            self.receiver_ended.wait_timeout_while(self.lock(), limit, |state| !state.has_ended),
+        ));
     }
 }

@@ -145,8 +145,8 @@ impl AuditReader {
     /// Returns an error if the file cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> Result<AuditReader, AuditError> {
         let path = path.as_ref();
-        let opened = Lines::open(path);
-        opened.map(AuditReader::of).map_err(|error| AuditError::new(format!("{}: {error}", path.display())))
+        let lines = Lines::open(path);
+        lines.map(AuditReader::of).map_err(|error| AuditError::new(format!("{}: {error}", path.display())))
     }
 
     /// Opens the same log again, to read it from the start.

@@ -74,7 +74,8 @@ impl CallInfo {
     pub fn of(ctx: &ToolContext, arguments: Value) -> CallInfo {
         let mut info = CallInfo::new(ctx.tool_call_id.clone(), ctx.tool_name.clone(), arguments);
         info.secrets = ctx.secrets();
-        let client_values = ctx.values().iter().filter(|(_, provenance, _)| *provenance == Provenance::Client);
+        let client_values =
+            ctx.values().iter().filter(|(_, provenance, _)| *provenance == Provenance::Client);
         info.client = client_values.map(|(name, _, value)| (name.to_owned(), value.clone())).collect();
         (info.outer, info.turn) = (ctx.extension().copied(), ctx.turn().turn);
         if let Some(principal) = ctx.principal() {
@@ -194,7 +195,7 @@ impl Record {
     pub async fn intent(&mut self) -> Result<(), ToolError> {
         match self.intend() {
             None => Ok(()),
-            Some(written) => written.await,
+            Some(response) => response.await,
         }
     }
 
@@ -218,14 +219,14 @@ impl Record {
             }
             return None;
         }
-        let (ack, written) = oneshot::channel();
+        let (ack, response) = oneshot::channel();
         if handle.queue.push(Message::Intent(raw, Some(ack)), usize::MAX) {
             live.state = State::Intended { key, may_run: false };
         } else {
             handle.counts.drop_one();
         }
         Some(Box::pin(async move {
-            match written.await.unwrap_or_else(|_| Err(shut_down_error())) {
+            match response.await.unwrap_or_else(|_| Err(shut_down_error())) {
                 Ok(()) => {
                     live.state = State::Intended { key, may_run: true };
                     Ok(())
@@ -241,9 +242,9 @@ impl Record {
 
     /// Records the outcome of the call. Waits only for the record of a refused call in durable mode.
     pub async fn finish(mut self, outcome: &Result<ToolResult, ToolError>) {
-        if let Some(written) = self.end(outcome) {
+        if let Some(response) = self.end(outcome) {
             // Failed writes are counted.
-            let _ = written.await;
+            let _ = response.await;
         }
     }
 
@@ -299,10 +300,10 @@ impl Observer for Record {
         secrets: Option<Arc<Secrets>>,
     ) -> Option<BoxFuture<'static, ()>> {
         self.hide(secrets);
-        let written = self.end(outcome)?;
+        let response = self.end(outcome)?;
         Some(Box::pin(async move {
             // Failed writes are counted.
-            let _ = written.await;
+            let _ = response.await;
         }))
     }
 }
@@ -311,15 +312,16 @@ impl LiveRecord {
     /// Sends the end of the call to the writer.
     fn end(&mut self, end: impl FnOnce() -> CallEnd) -> Option<oneshot::Receiver<Result<(), AuditError>>> {
         let (handle, duration) = (&self.handle, self.start.elapsed());
-        let (message, capacity, written) = match std::mem::replace(&mut self.state, State::Complete) {
+        let (message, capacity, response) = match std::mem::replace(&mut self.state, State::Complete) {
             // An outcome with an intent may exceed the capacity: there are no more such outcomes than calls.
             State::Intended { key, may_run } => {
-                let outcome = CallOutcome { key, end: end(), duration, has_run: may_run, secrets: self.secrets.take() };
+                let outcome =
+                    CallOutcome { key, end: end(), duration, has_run: may_run, secrets: self.secrets.take() };
                 (Message::Outcome(outcome), usize::MAX, None)
             }
             State::Fresh(raw) if handle.durable => {
-                let (ack, written) = oneshot::channel();
-                (Message::Refused(raw, end(), duration, Some(ack)), usize::MAX, Some(written))
+                let (ack, response) = oneshot::channel();
+                (Message::Refused(raw, end(), duration, Some(ack)), usize::MAX, Some(response))
             }
             State::Fresh(raw) => (Message::Refused(raw, end(), duration, None), handle.capacity, None),
             State::Complete => return None,
@@ -327,7 +329,7 @@ impl LiveRecord {
         if !handle.queue.push(message, capacity) {
             handle.counts.drop_one();
         }
-        written
+        response
     }
 }
 
@@ -335,7 +337,8 @@ impl Drop for Record {
     fn drop(&mut self) {
         if let Some(live) = &mut self.0 {
             // No caller remains to wait for the record.
-            let _ = live.end(|| if std::thread::panicking() { CallEnd::Panicked } else { CallEnd::Abandoned });
+            let _ =
+                live.end(|| if std::thread::panicking() { CallEnd::Panicked } else { CallEnd::Abandoned });
         }
     }
 }

@@ -111,14 +111,14 @@ impl Writer {
     /// Writes until the queue is closed and empty.
     pub(super) fn run(mut self, queue: &Queue) {
         let _end = EndGuard(queue);
-        let mut spare = Vec::new();
-        while let Some(mut messages) = queue.take(spare, (self.buffered > 0).then_some(RETRY_INTERVAL)) {
+        let mut buffer = Vec::new();
+        while let Some(mut messages) = queue.take(buffer, (self.buffered > 0).then_some(RETRY_INTERVAL)) {
             let mut batch = Batch::default();
             for message in messages.drain(..) {
                 self.handle(message, &mut batch);
             }
             self.flush(batch);
-            spare = messages;
+            buffer = messages;
         }
         if self.buffered > 0 {
             // This is the last attempt.
@@ -247,14 +247,15 @@ impl Writer {
             let outer_secrets = secrets.unwrap_or_default();
             let (mut parameters, mut secrets) = tool_info.redactor.arguments_with(arguments, &outer_secrets);
             if let (Value::Object(members), false) = (&mut parameters, client.is_empty()) {
-                let (values, all_secrets) = self.unknown_tool.redactor.arguments_with(client.into(), &secrets);
+                let (values, all_secrets) =
+                    self.unknown_tool.redactor.arguments_with(client.into(), &secrets);
                 members.insert(CLIENT.to_owned(), values);
                 secrets = all_secrets;
             }
             (tool_info, parameters, secrets)
         });
-        let (tool_info, parameters, secrets) =
-            redacted.unwrap_or_else(|| (Arc::clone(&self.unknown_tool), Value::from(FAILED_MASK), Secrets::all()));
+        let (tool_info, parameters, secrets) = redacted
+            .unwrap_or_else(|| (Arc::clone(&self.unknown_tool), Value::from(FAILED_MASK), Secrets::all()));
         let spec_hash = tool_info.spec_hash.clone();
         let timestamp = rfc3339(at);
         // A model or a tool generated these strings, so they may contain secrets.

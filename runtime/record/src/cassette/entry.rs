@@ -85,7 +85,10 @@ impl Entry {
         match self {
             Entry::Http { .. } => true,
             Entry::Mcp { is_sent, message, .. } => {
-                *is_sent && message.get("id").is_some() && message.get("method").is_some() && !is_out_of_band(message)
+                *is_sent
+                    && message.get("id").is_some()
+                    && message.get("method").is_some()
+                    && !is_out_of_band(message)
             }
         }
     }
@@ -107,7 +110,9 @@ pub(super) fn parse(text: &str) -> Result<Vec<Entry>, String> {
     let document: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
     match document.get(VERSION_KEY).and_then(Value::as_u64) {
         Some(VERSION) => {}
-        Some(other) => return Err(format!("/{VERSION_KEY}: version {other} is not supported; record it again")),
+        Some(other) => {
+            return Err(format!("/{VERSION_KEY}: version {other} is not supported; record it again"));
+        }
         None => return Err(format!("it is not a cassette: `{VERSION_KEY}` is missing")),
     }
     let traffic = document.get("traffic").and_then(Value::as_array).ok_or("/traffic: an array is missing")?;

@@ -81,7 +81,9 @@ impl TrafficInterceptor for Cassette {
             return Ok(Vec::new());
         }
         let index = self.find(&mut state, &mcp::stable_parts(&message), |entry| match entry {
-            Entry::Mcp { server, connection, is_sent: true, message } if is_connection(server, *connection) => {
+            Entry::Mcp { server, connection, is_sent: true, message }
+                if is_connection(server, *connection) =>
+            {
                 Some(mcp::stable_parts(message))
             }
             _ => None,

@@ -111,8 +111,7 @@ mod tests {
             for after in ["", "x", "xy", ":more"] {
                 let text = format!("{before}s3cr3t?of>the-api{after}");
                 for encoded in [STANDARD.encode(&text), URL_SAFE.encode(&text)] {
-                    let redacted =
-                        filter.value(json!({ "said": [encoded], encoded.clone(): 1 })).to_string();
+                    let redacted = filter.value(json!({ "said": [encoded], encoded.clone(): 1 })).to_string();
                     assert_eq!(redacted.matches(REDACTED).count(), 2, "{before} {after}: {redacted}");
                     assert!(filter.contains_secret(&encoded) && !filter.contains_secret(&redacted));
                 }

@@ -63,8 +63,9 @@ impl RunSelection {
     }
 
     fn matches(&self, entry: &Entry) -> bool {
-        let is_selected =
-            |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|wanted| wanted == value);
+        let is_selected = |selected: &Option<String>, value: &str| {
+            selected.as_deref().is_none_or(|selected| selected == value)
+        };
         is_selected(&self.run, &entry.owner)
             && is_selected(&self.session, &entry.intent.session_id)
             && is_selected(&self.agent, &entry.intent.agent_id)
@@ -170,7 +171,8 @@ fn select_run(entries: &[Entry], selection: &RunSelection) -> Result<RecordedRun
     ensure_not_interleaved(outermost())?;
     let mut groups = Groups::default();
     for (entry, inside) in &selected {
-        let outer_turn = inside.and_then(|number| selected.get(number - 1)).map(|(outer, _)| outer.intent.turn);
+        let outer_turn =
+            inside.and_then(|number| selected.get(number - 1)).map(|(outer, _)| outer.intent.turn);
         let number = run.calls.len() + 1;
         let outcome = outcome(entry).map_err(|error| {
             format!(
@@ -209,7 +211,8 @@ fn summarize_log(entries: &[Entry]) -> String {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         entries.iter().for_each(|entry| *counts.entry(key(entry)).or_default() += 1);
         counts.remove("");
-        let counts_text: Vec<String> = counts.iter().map(|(text, count)| format!("{text} ({count})")).collect();
+        let counts_text: Vec<String> =
+            counts.iter().map(|(text, count)| format!("{text} ({count})")).collect();
         (!counts_text.is_empty()).then(|| format!("{name}: {}", counts_text.join(", ")))
     };
     let notes = [
@@ -351,7 +354,8 @@ fn omits_bytes(result: &Value) -> bool {
         let has_length = |value: &Value, key: &str| {
             value.get(key).and_then(Value::as_str).is_some_and(|text| text.starts_with(LENGTH_PREFIX))
         };
-        has_length(content, "data") || content.get("resource").is_some_and(|resource| has_length(resource, "blob"))
+        has_length(content, "data")
+            || content.get("resource").is_some_and(|resource| has_length(resource, "blob"))
     };
     content.is_some_and(|content| content.iter().any(is_omitted))
 }

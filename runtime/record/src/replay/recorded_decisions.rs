@@ -17,7 +17,8 @@ impl Replay {
             return Approval::Later;
         }
         let inside = state.recorded_index.get(&live.outer_key()).map(|index| index + 1);
-        let is_undecided = |index: &usize| !state.made.contains(index) && !state.decided.contains(index);
+        let is_undecided =
+            |index: &usize| !state.made_calls.contains(index) && !state.decided_calls.contains(index);
         let undecided = || {
             let calls = self.run.calls.iter().enumerate();
             calls.filter(|(index, call)| call.inside == inside && is_undecided(index))
@@ -29,7 +30,7 @@ impl Replay {
                 && live.differences(&call.arguments).is_empty()
         });
         let Some((index, call)) = recorded else { return Approval::Later };
-        state.decided.insert(index);
+        state.decided_calls.insert(index);
         match (&call.approved, &call.outcome) {
             (Some(by), _) if by.is_empty() => Approval::Approved,
             (Some(by), _) => Approval::ApprovedBy(by.clone().into()),

@@ -29,7 +29,7 @@ impl Replay {
     ///
     /// Returns the errors of [`rerun`](Self::rerun).
     pub async fn rerun_in(&self, toolbox: &Toolbox, turn: &ToolContext) -> Result<(), Box<Difference>> {
-        let mut waiting = Vec::new();
+        let mut waiting_requests = Vec::new();
         for (index, recorded) in self.run().calls().iter().enumerate() {
             if recorded.inside.is_some() {
                 continue;
@@ -43,7 +43,11 @@ impl Replay {
                 let is_decided = denial.is_none_or(|(by_approver, _)| by_approver);
                 is_decided && *tool == recorded.tool && *arguments == recorded.arguments
             };
-            let response = match waiting.iter().position(is_same).map(|position| waiting.swap_remove(position)) {
+            let response = match waiting_requests
+                .iter()
+                .position(is_same)
+                .map(|position| waiting_requests.swap_remove(position))
+            {
                 Some((_, _, request)) => match denial {
                     None => toolbox.resume(request, turn).await,
                     Some((_, note)) => toolbox.resume_denied(request, note.clone(), turn).await,
@@ -55,7 +59,7 @@ impl Replay {
                 }
             };
             if let Err(ToolError::ApprovalRequired(request)) = response.outcome {
-                waiting.push((recorded.tool.clone(), recorded.arguments.clone(), *request));
+                waiting_requests.push((recorded.tool.clone(), recorded.arguments.clone(), *request));
             }
         }
         self.finish()

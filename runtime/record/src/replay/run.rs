@@ -93,7 +93,9 @@ impl RecordedRun {
                 let text = format!("/{VERSION_KEY}: version {other} is not supported; record the run again");
                 return Err(ReplayError::new(text));
             }
-            None => return Err(ReplayError::new(format!("it is not a recorded run: `{VERSION_KEY}` is missing"))),
+            None => {
+                return Err(ReplayError::new(format!("it is not a recorded run: `{VERSION_KEY}` is missing")));
+            }
         }
         let calls = document.get("calls").and_then(Value::as_array);
         let calls = calls.ok_or_else(|| ReplayError::new("/calls: an array of calls is missing"))?;

@@ -47,8 +47,11 @@ impl Target {
                 _ => other_options.push(option),
             }
         }
-        let remaining_url =
-            if other_options.is_empty() { location.to_owned() } else { format!("{location}?{}", other_options.join("&")) };
+        let remaining_url = if other_options.is_empty() {
+            location.to_owned()
+        } else {
+            format!("{location}?{}", other_options.join("&"))
+        };
         let mut config: Config = remaining_url.parse().map_err(|_| {
             format!(
                 "the URL of the PostgreSQL database cannot be read: {FORM}; after `?` are options of its own programs, \

@@ -68,7 +68,8 @@ impl Endpoint {
         let tls = if is_encrypted {
             let config = trusting(roots).map_err(|error| StoreError::new(format!("TLS: {error}")))?;
             let name = ServerName::try_from(host.clone());
-            let name = name.map_err(|error| to_error(format!("`{host}` cannot have a certificate: {error}")))?;
+            let name =
+                name.map_err(|error| to_error(format!("`{host}` cannot have a certificate: {error}")))?;
             Some((Arc::new(config.with_no_client_auth()), name))
         } else {
             None

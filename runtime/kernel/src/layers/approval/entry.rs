@@ -93,7 +93,8 @@ impl Serialize for QueuedApproval {
 impl QueuedApproval {
     /// Returns the entry of a call that starts to wait now.
     pub(super) fn entry(request: &ApprovalRequest, now: SystemTime) -> QueuedApproval {
-        let mut entry = QueuedApproval::blank(Text::copy_of(seal_name(&request.seal)), now, request.expires_at);
+        let mut entry =
+            QueuedApproval::blank(Text::copy_of(seal_name(&request.seal)), now, request.expires_at);
         entry.set_call_data(request);
         entry.request = Some(Box::entry(request.clone()));
         entry
@@ -135,8 +136,8 @@ impl QueuedApproval {
     /// would hide all other entries from people and workers.
     pub(super) fn from_row(row: Row, request: Option<&Row>, now: SystemTime) -> QueuedApproval {
         // A damaged row is shown regardless of its times.
-        let never = now.checked_add(Duration::from_secs(1 << 36)).unwrap_or(now);
-        let mut entry = QueuedApproval::blank(Text::from(row.key), UNIX_EPOCH, never);
+        let far_future = now.checked_add(Duration::from_secs(1 << 36)).unwrap_or(now);
+        let mut entry = QueuedApproval::blank(Text::from(row.key), UNIX_EPOCH, far_future);
         entry.version = row.version;
         if let Err(error) = entry.read(&row.value, request.map(|row| row.value.as_slice()), now) {
             entry.damage = Some(error.to_string());
@@ -200,7 +201,7 @@ impl QueuedApproval {
             self.set_call_data(&request);
             self.request = Some(Box::new(request));
         }
-        let missing = |what: &str| Err(serde_json::Error::custom(format!("{what} is missing")));
+        let missing = |part: &str| Err(serde_json::Error::custom(format!("{part} is missing")));
         match self.state {
             ApprovalState::Started | ApprovalState::Finished | ApprovalState::Expired => Ok(()),
             // The call has expired, so its sealed call is deleted.

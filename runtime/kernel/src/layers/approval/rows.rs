@@ -28,7 +28,8 @@ impl Approvals {
     /// `true`. The name is deleted some time after its request can no longer run.
     pub(super) async fn take(&self, name: &str, expires_at: SystemTime) -> Result<bool, ToolError> {
         let ttl = remaining_time(expires_at).saturating_add(CLOCK_SKEW);
-        let version = self.store.put(USED, name, b"", ttl, Expected::Absent).await.map(|version| version.is_some());
+        let version =
+            self.store.put(USED, name, b"", ttl, Expected::Absent).await.map(|version| version.is_some());
         match self.on_failure {
             OnFailure::Refuse => Ok(version?),
             // A call that was resumed while the store was unavailable is not resumed again after the store is back.

@@ -45,7 +45,8 @@ fn first_concurrent_calls_share_one_circuit() {
 fn circuit_opens_once_and_admits_no_later_call() {
     loom::model(|| {
         let breaker = breaker(2, LONG).registered();
-        let admitted = run_concurrently(3, &breaker, |breaker| breaker.admit("db").map(Permit::failure).is_ok());
+        let admitted =
+            run_concurrently(3, &breaker, |breaker| breaker.admit("db").map(Permit::failure).is_ok());
         assert_eq!(breaker.state("db"), BreakerState::Open);
         let stats = breaker.stats("db");
         let admitted = admitted.into_iter().filter(|admitted| *admitted).count() as u64;

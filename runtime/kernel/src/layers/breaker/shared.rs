@@ -15,8 +15,8 @@ use crate::call::store::{Expected, OnFailure, Row, Store, StoreError};
 /// Default interval at which a process polls for changes by other processes.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// How long a store keeps a circuit after it is no longer open. The TTL of a row is the sum of both, so its remaining
-/// TTL gives the time that the circuit is still open, by the clock of the store.
+/// How long a store keeps a circuit after it is no longer open. The TTL of a row is the open time plus this time, so
+/// the remaining TTL minus this time is the remaining open time, by the clock of the store.
 const CIRCUIT_TTL: Duration = Duration::from_secs(60 * 60);
 
 /// The table of the circuits, by service.
@@ -104,8 +104,9 @@ impl SharedBreaker {
         let mut breaker = self.breaker;
         breaker.shared = Some(Arc::clone(&circuits));
         let services = std::mem::take(&mut *unpoisoned(breaker.services.write()));
-        let breaker =
-            services.iter().fold(breaker, |breaker, (name, service)| breaker.with_service(name, service.settings));
+        let breaker = services
+            .iter()
+            .fold(breaker, |breaker, (name, service)| breaker.with_service(name, service.settings));
         let breaker = Arc::new(breaker);
         runtime.spawn(sync_circuits(self.store, Arc::downgrade(&breaker), circuits, self.interval));
         Ok(breaker)
@@ -132,10 +133,10 @@ type Changes = BTreeMap<String, Option<Instant>>;
 
 impl Circuits {
     /// Records that a circuit opened, for the given time, or closed in this process.
-    pub(super) fn record_change(&self, service: &str, open: Option<Duration>) {
+    pub(super) fn record_change(&self, service: &str, open_for: Option<Duration>) {
         // A time that cannot be represented is far enough in the future.
         let open_until =
-            open.and_then(|remaining| Instant::now().checked_add(remaining.min(CIRCUIT_TTL * 24 * 365)));
+            open_for.and_then(|remaining| Instant::now().checked_add(remaining.min(CIRCUIT_TTL * 24 * 365)));
         unpoisoned(self.last_poll.lock()).changes.insert(service.to_owned(), open_until);
         self.wake.notify_one();
     }

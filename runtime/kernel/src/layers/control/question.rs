@@ -122,8 +122,11 @@ impl<A: Answerer> EffectHandler for Questions<A> {
         Box::pin(async move {
             let string_of =
                 |key: &str| effect.data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-            let question =
-                Question { question: string_of("question"), context: string_of("context"), urgency: string_of("urgency") };
+            let question = Question {
+                question: string_of("question"),
+                context: string_of("context"),
+                urgency: string_of("urgency"),
+            };
             let answer = self.0.answer(&question, ctx).await?;
             let details = json!({ "question": question.question, "answer": answer });
             let message = format!("Question: {}\nAnswer: {answer}", question.question);

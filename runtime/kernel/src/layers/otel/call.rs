@@ -75,7 +75,15 @@ impl OtelSpan {
         });
         let codes = Codes::of(tool.and_then(|tool| tool.spec().output.as_ref()));
         let Some(context) = context else {
-            return OtelSpan { context: None, signals, start, metric_attributes, codes, redactor: None, is_ended: false };
+            return OtelSpan {
+                context: None,
+                signals,
+                start,
+                metric_attributes,
+                codes,
+                redactor: None,
+                is_ended: false,
+            };
         };
         let span = context.span();
         let mut result_redactor = None;

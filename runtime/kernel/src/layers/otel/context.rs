@@ -59,7 +59,11 @@ impl ToolContext {
     /// ```
     #[must_use]
     pub fn with_otel_context(mut self, context: Context) -> ToolContext {
-        self.set_span(Arc::new(OtelContext { context, is_from_program: true, has_run: AtomicBool::new(false) }));
+        self.set_span(Arc::new(OtelContext {
+            context,
+            is_from_program: true,
+            has_run: AtomicBool::new(false),
+        }));
         self
     }
 
@@ -69,7 +73,8 @@ impl ToolContext {
     #[must_use]
     pub fn otel_context(&self) -> Context {
         let span = self.span().map(|span| -> &dyn Any { &**span });
-        span.and_then(|span| span.downcast_ref::<OtelContext>()).map_or_else(Context::current, OtelContext::innermost)
+        span.and_then(|span| span.downcast_ref::<OtelContext>())
+            .map_or_else(Context::current, OtelContext::innermost)
     }
 
     /// Returns a copy with the span of an agent, for the turns of that agent.
@@ -88,7 +93,8 @@ impl OtelContext {
         let find_current = || {
             Context::map_current(|current| {
                 let trace = self.context.span().span_context().trace_id();
-                let is_of_call = current.has_active_span() && current.span().span_context().trace_id() == trace;
+                let is_of_call =
+                    current.has_active_span() && current.span().span_context().trace_id() == trace;
                 is_of_call.then(|| current.clone())
             })
         };
@@ -147,8 +153,8 @@ fn propagation_pairs(context: &Context, extra: &[String]) -> Vec<(String, String
     impl Injector for Pairs<'_> {
         fn set(&mut self, key: &str, value: String) {
             let mut names = TRACE.into_iter().chain(self.1.iter().map(String::as_str));
-            let is_valid =
-                (1..=MAX_VALUE_BYTES).contains(&value.len()) && value.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+            let is_valid = (1..=MAX_VALUE_BYTES).contains(&value.len())
+                && value.bytes().all(|byte| (b' '..=b'~').contains(&byte));
             if is_valid && names.any(|name| name.eq_ignore_ascii_case(key)) {
                 self.0.push((key.to_owned(), value));
             }

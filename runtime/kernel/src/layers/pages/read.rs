@@ -75,10 +75,10 @@ impl ReadResult {
             return Err(ToolError::invalid_args(text));
         }
         let begin = floor(&text, offset);
-        let rest = text.get(begin..).unwrap_or_default();
+        let remaining_text = text.get(begin..).unwrap_or_default();
         // At least one character, so that reading always makes progress.
-        let first_char = rest.chars().next().map_or(0, char::len_utf8);
-        let end = begin + cut_point(rest, size).max(first_char);
+        let first_char = remaining_text.chars().next().map_or(0, char::len_utf8);
+        let end = begin + cut_point(remaining_text, size).max(first_char);
         let visible = text.get(begin..end).unwrap_or_default();
         hide_split_secrets(&text, begin..end, ctx);
         let notice = if end == text.len() {

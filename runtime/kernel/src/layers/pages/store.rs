@@ -103,11 +103,14 @@ impl Store {
         }
         let now = Instant::now();
         // If the time cannot be represented, use one far in the future.
-        let expires_at = now.checked_add(self.limits.ttl).unwrap_or(now + Duration::from_secs(u32::MAX.into()));
+        let expires_at =
+            now.checked_add(self.limits.ttl).unwrap_or(now + Duration::from_secs(u32::MAX.into()));
         let mut state = unpoisoned(self.state.lock());
         state.count += 1;
-        let (high, low) =
-            (self.handle_hasher.hash_one((state.count, 0_u8)), self.handle_hasher.hash_one((state.count, 1_u8)));
+        let (high, low) = (
+            self.handle_hasher.hash_one((state.count, 0_u8)),
+            self.handle_hasher.hash_one((state.count, 1_u8)),
+        );
         // 96 bits, short enough for a model to copy correctly, and too long for an attacker to guess.
         let handle = format!("r{high:016x}{:08x}", low >> 32);
         state.bytes += text.len();

@@ -41,9 +41,13 @@ mod tests {
     fn matches_slowly(pattern: &[char], text: &[char]) -> bool {
         match (pattern, text) {
             ([], []) => true,
-            (['*', pattern_tail @ ..], _) => (0..=text.len()).any(|skipped| matches_slowly(pattern_tail, &text[skipped..])),
+            (['*', pattern_tail @ ..], _) => {
+                (0..=text.len()).any(|skipped| matches_slowly(pattern_tail, &text[skipped..]))
+            }
             (['?', pattern_tail @ ..], [_, text_tail @ ..]) => matches_slowly(pattern_tail, text_tail),
-            ([expected, pattern_tail @ ..], [actual, text_tail @ ..]) => expected == actual && matches_slowly(pattern_tail, text_tail),
+            ([expected, pattern_tail @ ..], [actual, text_tail @ ..]) => {
+                expected == actual && matches_slowly(pattern_tail, text_tail)
+            }
             _ => false,
         }
     }

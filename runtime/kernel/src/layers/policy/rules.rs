@@ -224,7 +224,8 @@ impl PolicyRules {
     /// Returns the decision of the rules about a tool, and the deciding rule.
     #[must_use]
     pub fn explain(&self, spec: &ToolSpec) -> RuleDecision {
-        let first = |rules: &[Rule]| rules.iter().find(|rule| rule.matches(spec)).map(|rule| rule.text.clone());
+        let first =
+            |rules: &[Rule]| rules.iter().find(|rule| rule.matches(spec)).map(|rule| rule.text.clone());
         if let Some(rule) = first(&self.0.exclude) {
             return RuleDecision::Excluded { rule };
         }
@@ -252,7 +253,8 @@ impl PolicyRules {
         let candidates: BTreeSet<String> = registry.all_specs().flat_map(names).collect();
         let to_unknown_tool = |rule: &Rule| {
             let condition = rule.text.split_whitespace().find(|word| !word.starts_with("effect:"));
-            let suggestion = condition.and_then(|condition| meant_pattern(condition, candidates.iter().map(String::as_str)));
+            let suggestion = condition
+                .and_then(|condition| meant_pattern(condition, candidates.iter().map(String::as_str)));
             UnknownTool { name: rule.text.clone(), suggestion: suggestion.map(Text::from) }
         };
         unused.map(to_unknown_tool).collect()
@@ -300,13 +302,13 @@ impl Condition {
             Some(("category", pattern)) => Ok(Condition::Category(pattern.to_owned())),
             Some(("effect", name)) => {
                 let kind = EffectKind::ALL.iter().find(|(kind_name, _)| *kind_name == name);
-                kind
-                    .map(|(_, kind)| Condition::Effect(*kind))
+                kind.map(|(_, kind)| Condition::Effect(*kind))
                     .ok_or_else(|| RuleProblem::Effect(name.to_owned()))
             }
             Some((kind, _)) => Err(RuleProblem::Kind(kind.to_owned())),
             None => {
-                let is_invalid = |c: &char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '*' | '?'));
+                let is_invalid =
+                    |c: &char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '*' | '?'));
                 match text.chars().find(is_invalid) {
                     Some(invalid) => Err(RuleProblem::Character(invalid)),
                     None => Ok(Condition::Name(text.to_owned())),

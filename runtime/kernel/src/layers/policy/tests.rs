@@ -37,7 +37,8 @@ const PATTERNS: [&str; 12] = [
 
 fn matches_endpoint(pattern: &str, name: &str, port: &str) -> bool {
     let pattern = pattern.to_lowercase();
-    let (host, expected_port) = pattern.split_once(':').map_or((pattern.as_str(), None), |(host, port)| (host, Some(port)));
+    let (host, expected_port) =
+        pattern.split_once(':').map_or((pattern.as_str(), None), |(host, port)| (host, Some(port)));
     let host_matches = match host {
         "*" => true,
         "*.a.com" => ["x.a.com", "other.a.com", "y.x.a.com"].contains(&name),
@@ -81,7 +82,9 @@ fn excess_effects(effects: &Effects, limits: &EffectLimits) -> Vec<&'static str>
     if reachable(&effects.network).iter().any(|point| !allowed.contains(point)) {
         excess.push("network");
     }
-    if file_rank(effects.files) > file_rank(limits.files) || (limits.read_only && effects.files == Files::Write) {
+    if file_rank(effects.files) > file_rank(limits.files)
+        || (limits.read_only && effects.files == Files::Write)
+    {
         excess.push("files");
     }
     if effects.spawns && !limits.spawns {
@@ -217,7 +220,8 @@ fn only_hosts_outside_the_grant_are_named() {
         assert!(limits.check::<ToolError>(&tool_for(allowed)).is_ok(), "{allowed:?}");
     }
     for refused in ["internal:8443", "evilinternal:8443", "a.internal", "a.internal:443", "[::1]:8443", "*"] {
-        let error = limits.check::<ToolError>(&tool_for(&["api.example.com", refused])).unwrap_err().to_string();
+        let error =
+            limits.check::<ToolError>(&tool_for(&["api.example.com", refused])).unwrap_err().to_string();
         let line = format!("- network: it may reach {refused} (allowed: api.example.com, *.internal:8443)");
         assert_eq!(error.lines().nth(1), Some(line.as_str()));
     }

@@ -116,7 +116,8 @@ proptest! {
 #[tokio::test]
 async fn function_is_a_limit_with_a_stable_refusal() {
     let spec = ToolSpec { name: ToolName::new("deploy"), ..ToolSpec::EMPTY };
-    let only_a = |principal: &Principal, spec: &ToolSpec| &*principal.id == "a" && spec.name.as_str() == "deploy";
+    let only_a =
+        |principal: &Principal, spec: &ToolSpec| &*principal.id == "a" && spec.name.as_str() == "deploy";
     let ctx = ToolContext::new("1", "deploy");
     assert_eq!(check(&only_a, &Principal::new("a"), &spec, &ctx).await, Ok(()));
     let error = check(&only_a, &Principal::new("b"), &spec, &ctx).await.unwrap_err();

@@ -73,7 +73,9 @@ impl RedactionRules {
                 for (key, value) in fields {
                     match value {
                         value if !self.keys.holds(key) => self.hide_strings(value),
-                        Value::Number(number) => *value = Value::from(scan::mask_with_length(&number.to_string())),
+                        Value::Number(number) => {
+                            *value = Value::from(scan::mask_with_length(&number.to_string()))
+                        }
                         value => hide_all_strings(value),
                     }
                 }

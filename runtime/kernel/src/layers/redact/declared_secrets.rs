@@ -51,7 +51,8 @@ struct Node {
 impl Node {
     fn children(&self) -> impl Iterator<Item = usize> {
         let by_name = self.fields.iter().map(|(_, node)| *node);
-        let lists = [&self.same_value, &self.other_keys, &self.all_keys, &self.first_items, &self.other_items];
+        let lists =
+            [&self.same_value, &self.other_keys, &self.all_keys, &self.first_items, &self.other_items];
         lists.into_iter().flatten().copied().chain(by_name)
     }
 }
@@ -63,13 +64,19 @@ const SAME_VALUE: &[&str] =
 impl DeclaredSecrets {
     /// Returns the secret parts of a result, if any.
     pub(super) fn of_result(schema: &Schema, defs: &List<Def>) -> Option<DeclaredSecrets> {
-        DeclaredSecrets::read(schema, defs, &Keys::default()).ok().map(|nodes| DeclaredSecrets { nodes, is_strict: false })
+        DeclaredSecrets::read(schema, defs, &Keys::default())
+            .ok()
+            .map(|nodes| DeclaredSecrets { nodes, is_strict: false })
     }
 
     /// Returns the secret parts of arguments, and whether valid arguments may hold secrets at all: declared ones, or
     /// those under secret keys. Arguments that a closed schema does not describe are secret, because a model may have
     /// misspelled the name of a secret.
-    pub(super) fn of_arguments(schema: &Schema, defs: &List<Def>, keys: &Keys) -> (Option<DeclaredSecrets>, bool) {
+    pub(super) fn of_arguments(
+        schema: &Schema,
+        defs: &List<Def>,
+        keys: &Keys,
+    ) -> (Option<DeclaredSecrets>, bool) {
         let nodes = match DeclaredSecrets::read(schema, defs, keys) {
             Ok(nodes) => return (Some(DeclaredSecrets { nodes, is_strict: true }), true),
             Err(nodes) => nodes,
@@ -125,7 +132,8 @@ impl DeclaredSecrets {
         let item_nodes = || described().flat_map(|node| node.first_items.iter().chain(&node.other_items));
         let item_alternatives = || self.with_same_value(item_nodes().copied().collect());
         let is_secret = |index: &usize| self.nodes.get(*index).is_some_and(|node| node.is_secret);
-        if described().any(|node| node.is_secret) || (is_scalar && item_alternatives().iter().any(is_secret)) {
+        if described().any(|node| node.is_secret) || (is_scalar && item_alternatives().iter().any(is_secret))
+        {
             secrets.collect(value, depth);
             *value = Value::from(REDACTED);
             return;
@@ -194,10 +202,14 @@ impl DeclaredSecrets {
     fn walk_leaves(&self, nodes: Vec<usize>, value: &mut Value) {
         let nodes = self.with_same_value(nodes);
         let described = || nodes.iter().filter_map(|index| self.nodes.get(*index));
-        let item_nodes = || described().flat_map(|node| node.first_items.iter().chain(&node.other_items)).copied().collect();
+        let item_nodes = || {
+            described().flat_map(|node| node.first_items.iter().chain(&node.other_items)).copied().collect()
+        };
         let is_secret = |index: &usize| self.nodes.get(*index).is_some_and(|node| node.is_secret);
         let is_scalar = !value.is_object() && !value.is_array();
-        if nodes.iter().any(is_secret) || (is_scalar && self.with_same_value(item_nodes()).iter().any(is_secret)) {
+        if nodes.iter().any(is_secret)
+            || (is_scalar && self.with_same_value(item_nodes()).iter().any(is_secret))
+        {
             return hide_all(value);
         }
         match value {
@@ -243,7 +255,9 @@ impl DeclaredSecrets {
 
 impl Node {
     fn describes_key(&self, key: &str) -> bool {
-        self.fields.iter().any(|(name, _)| name == key) || !self.other_keys.is_empty() || !self.all_keys.is_empty()
+        self.fields.iter().any(|(name, _)| name == key)
+            || !self.other_keys.is_empty()
+            || !self.all_keys.is_empty()
     }
 
     fn nodes_for_key(&self, key: &str) -> impl Iterator<Item = usize> {
@@ -322,7 +336,9 @@ impl Reader<'_> {
         let mut node = Node::default();
         for (keyword, value) in schema {
             match (keyword.as_str(), value) {
-                ("format", Value::String(format)) => node.is_secret |= format.eq_ignore_ascii_case("password"),
+                ("format", Value::String(format)) => {
+                    node.is_secret |= format.eq_ignore_ascii_case("password")
+                }
                 ("writeOnly", value) => node.is_secret |= *value == Value::Bool(true),
                 ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference)) => {
                     let target = self.reference(reference);
@@ -340,7 +356,9 @@ impl Reader<'_> {
                 ("patternProperties", Value::Object(fields)) => {
                     node.all_keys.extend(fields.values().map(|value| self.schema(value)));
                 }
-                ("additionalProperties" | "unevaluatedProperties", Value::Bool(false)) => node.is_closed = true,
+                ("additionalProperties" | "unevaluatedProperties", Value::Bool(false)) => {
+                    node.is_closed = true
+                }
                 ("additionalProperties" | "unevaluatedProperties", value) => {
                     node.other_keys.push(self.schema(value));
                 }

@@ -56,7 +56,9 @@ impl RedactionRules {
                 }
             }
             Value::Array(items) => {
-                items.iter_mut().for_each(|item| self.redact_value(key, item, secrets, depth.saturating_sub(1)));
+                items
+                    .iter_mut()
+                    .for_each(|item| self.redact_value(key, item, secrets, depth.saturating_sub(1)));
             }
             Value::Object(fields) => {
                 let members = std::mem::take(fields);
@@ -70,7 +72,13 @@ impl RedactionRules {
         }
     }
 
-    pub(super) fn redact_text<'t>(&self, key: &str, text: &'t str, secrets: &Secrets, depth: usize) -> Cow<'t, str> {
+    pub(super) fn redact_text<'t>(
+        &self,
+        key: &str,
+        text: &'t str,
+        secrets: &Secrets,
+        depth: usize,
+    ) -> Cow<'t, str> {
         if text == REDACTED {
             return Cow::Borrowed(text);
         }
@@ -103,8 +111,11 @@ impl RedactionRules {
     /// Returns the string without known secrets and without parts that look like a secret.
     fn redact_known<'t>(&self, text: &'t str, secrets: &Secrets) -> Option<Cow<'t, str>> {
         let known_removed = secrets.replace(text);
-        let assigned_removed = scan::redact_assignments(known_removed.as_deref().unwrap_or(text), &self.keys).or(known_removed);
-        scan::redact_tokens(assigned_removed.as_deref().unwrap_or(text), &self.prefixes).or(assigned_removed).map(Cow::Owned)
+        let assigned_removed =
+            scan::redact_assignments(known_removed.as_deref().unwrap_or(text), &self.keys).or(known_removed);
+        scan::redact_tokens(assigned_removed.as_deref().unwrap_or(text), &self.prefixes)
+            .or(assigned_removed)
+            .map(Cow::Owned)
     }
 }
 

@@ -68,7 +68,11 @@ const PREFIXES: &[(&str, usize, Class)] = &[
 pub(super) fn default_prefixes() -> Vec<Prefix> {
     PREFIXES
         .iter()
-        .map(|(text, min_chars, class)| Prefix { text: (*text).to_owned(), min_chars: *min_chars, class: *class })
+        .map(|(text, min_chars, class)| Prefix {
+            text: (*text).to_owned(),
+            min_chars: *min_chars,
+            class: *class,
+        })
         .collect()
 }
 
@@ -228,7 +232,8 @@ fn is_key(lines: &[&str]) -> bool {
     };
     // Unlike a line of a key, the name of a program usually has letters of one case only.
     let contains = |line: &str, class: fn(&u8) -> bool| line.as_bytes().iter().any(class);
-    let is_mixed_case = |line: &str| contains(line, u8::is_ascii_uppercase) && contains(line, u8::is_ascii_lowercase);
+    let is_mixed_case =
+        |line: &str| contains(line, u8::is_ascii_uppercase) && contains(line, u8::is_ascii_lowercase);
     (first.starts_with('M') || first.starts_with("b3BlbnNzaC1rZXkt"))
         && lines.iter().all(is_base64)
         && full_lines.iter().all(|line| line.len() >= 64 && line.len() == first.len() && is_mixed_case(line))
@@ -267,7 +272,8 @@ fn url_secret_at(text: &[u8], at: usize) -> ScanMatch {
     }
     let is_store = STORES.iter().any(|scheme| {
         let start = at.checked_sub(scheme.len());
-        let preceding = start.and_then(|start| start.checked_sub(1)).and_then(|preceding| text.get(preceding));
+        let preceding =
+            start.and_then(|start| start.checked_sub(1)).and_then(|preceding| text.get(preceding));
         start.is_some_and(|start| starts_at_ignore_case(text, start, scheme))
             && !preceding.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'+')
     });
@@ -288,7 +294,8 @@ fn userinfo_at(text: &[u8], start: usize, is_end: impl Fn(u8) -> bool) -> ScanMa
 fn private_key_at(text: &[u8], at: usize) -> ScanMatch {
     const MAX_LABEL_BYTES: usize = 64;
     let label_start = at + "-----BEGIN ".len();
-    let end = run_end(text, label_start, |byte| byte != b'-' && byte != b'\n').min(label_start + MAX_LABEL_BYTES);
+    let end =
+        run_end(text, label_start, |byte| byte != b'-' && byte != b'\n').min(label_start + MAX_LABEL_BYTES);
     let label_start = text.get(label_start..end).unwrap_or_default();
     if !label_start.windows(11).any(|part| part == b"PRIVATE KEY") {
         return ScanMatch::Skip(end);

@@ -137,7 +137,11 @@ fn undeclared_properties_are_redacted() {
         ),
     ];
     for (schema, arguments, expected) in cases {
-        assert_eq!(redacted_arguments(&schema, &json!({}), arguments.clone()), expected, "{schema} {arguments}");
+        assert_eq!(
+            redacted_arguments(&schema, &json!({}), arguments.clone()),
+            expected,
+            "{schema} {arguments}"
+        );
     }
 }
 

@@ -77,7 +77,9 @@ impl Repeats {
         let has_owner = principal.is_some() || agent.is_some();
         // A model repeats calls across turns, so a session of one turn is too short to detect them.
         let guard = match ctx.session().filter(|session| !(has_owner && session.is_of_turn())) {
-            Some(session) => Arc::clone(&session.state_or(|| SessionGuard(Arc::new(new_guard(self.limit)))).0),
+            Some(session) => {
+                Arc::clone(&session.state_or(|| SessionGuard(Arc::new(new_guard(self.limit)))).0)
+            }
             None if has_owner => Arc::clone(&self.local),
             None => return None,
         };

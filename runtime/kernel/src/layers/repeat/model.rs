@@ -38,7 +38,9 @@ fn concurrent_success_and_failure_are_ordered() {
     loom::model(|| {
         let guard = guard(2, 4);
         record_failure(&guard);
-        run_concurrently(&guard, record_failure, |guard| assert!(!guard.record("t", &json!({ "a": 1 }), None)));
+        run_concurrently(&guard, record_failure, |guard| {
+            assert!(!guard.record("t", &json!({ "a": 1 }), None))
+        });
         // One failure remains if it was recorded after the success, and none otherwise; never two.
         assert!(guard.check("t", &json!({ "a": 1 })).is_ok());
         record_failure(&guard);

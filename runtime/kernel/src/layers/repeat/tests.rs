@@ -193,7 +193,11 @@ fn similar_values_of_different_types_are_distinct() {
         let guard = guard(1);
         fail(&guard, "t", &json!({ "a": value }), "no", 1);
         for (other_index, other) in values.iter().enumerate() {
-            assert_eq!(is_blocked(&guard, "t", &json!({ "a": other })), index == other_index, "{value} {other}");
+            assert_eq!(
+                is_blocked(&guard, "t", &json!({ "a": other })),
+                index == other_index,
+                "{value} {other}"
+            );
         }
     }
 }

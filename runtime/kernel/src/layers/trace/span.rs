@@ -63,8 +63,8 @@ impl TraceSpan {
             Err(error) => Some(error.code()),
         };
         let code = code.map(|code| secrets.code(code).unwrap_or("EXECUTION_ERROR"));
-        let message =
-            credential_message(outcome).map(|text| secrets.replace(&text).unwrap_or_else(|| text.into_owned()));
+        let message = credential_message(outcome)
+            .map(|text| secrets.replace(&text).unwrap_or_else(|| text.into_owned()));
         let (noun, name) = (capitalized(&self.trace.noun), &self.name);
         match code {
             None => info!(target: TARGET, "{noun} {name} executed successfully"),

@@ -143,7 +143,10 @@ impl Line {
         let Line { id, is_outcome, mut json } = self;
         let outcome = match (is_outcome, other_line) {
             (true, Some(other_line)) => {
-                return Some(AuditRecord { outcome: Some(AuditOutcome::deserialize(json).ok()?), ..other_line });
+                return Some(AuditRecord {
+                    outcome: Some(AuditOutcome::deserialize(json).ok()?),
+                    ..other_line
+                });
             }
             (true, None) => Some(AuditOutcome::deserialize(&json).ok()?),
             (false, other_line) => other_line.and_then(|other_line| other_line.outcome),

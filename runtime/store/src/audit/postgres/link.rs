@@ -55,14 +55,18 @@ pub(super) struct Writer {
 }
 
 /// Acquires the lock of a writer. The server holds it as long as the connection exists.
-const WRITER_LOCK_SQL: &str = "SELECT pg_try_advisory_lock(hashtext('toolgen audit writer ' || current_schema()), $1)";
+const WRITER_LOCK_SQL: &str =
+    "SELECT pg_try_advisory_lock(hashtext('toolgen audit writer ' || current_schema()), $1)";
 /// Acquires the lock of the program's name, which only one program may hold at a time.
 const NAME_LOCK_SQL: &str =
     "SELECT pg_try_advisory_lock(hashtext('toolgen audit name ' || current_schema()), hashtext($1::text))";
 
 impl WriterConnection {
     /// Connects, and records that the writer is alive.
-    pub(super) async fn open(setup: &Setup, writer: &mut Option<Writer>) -> Result<WriterConnection, TaskError> {
+    pub(super) async fn open(
+        setup: &Setup,
+        writer: &mut Option<Writer>,
+    ) -> Result<WriterConnection, TaskError> {
         let mut client = setup.target.connect().await?;
         // Commits wait for the disk, regardless of the server's default. With keepalives, a machine that disappears
         // does not hold its locks for hours.
@@ -88,7 +92,9 @@ impl WriterConnection {
     }
 
     async fn register(&self, setup: &Setup) -> Result<Writer, TaskError> {
-        if !setup.name.is_empty() && !self.client.query_one(NAME_LOCK_SQL, &[&setup.name]).await?.get::<_, bool>(0) {
+        if !setup.name.is_empty()
+            && !self.client.query_one(NAME_LOCK_SQL, &[&setup.name]).await?.get::<_, bool>(0)
+        {
             // The other program may have just ended. The server releases its lock as soon as it notices.
             let (url, name) = (&setup.target.redacted_url, &setup.name);
             return Err(TaskError::Busy(AuditError::new(format!(
@@ -103,7 +109,11 @@ impl WriterConnection {
     }
 
     /// Updates the heartbeat of the writer.
-    pub(super) async fn send_heartbeat(&mut self, setup: &Setup, writer: &Writer) -> Result<(), tokio_postgres::Error> {
+    pub(super) async fn send_heartbeat(
+        &mut self,
+        setup: &Setup,
+        writer: &Writer,
+    ) -> Result<(), tokio_postgres::Error> {
         let Writer { number, owner } = writer;
         let upsert = "INSERT INTO tool_audit_writers (number, owner, name, seen, lease) \
                     VALUES ($1, $2, $3, now(), make_interval(secs => $4)) \
@@ -122,7 +132,11 @@ impl WriterConnection {
     }
 
     /// Creates the partition of a day if it does not exist.
-    async fn ensure_partition(&mut self, day: &str, with_next_days: bool) -> Result<(), tokio_postgres::Error> {
+    async fn ensure_partition(
+        &mut self,
+        day: &str,
+        with_next_days: bool,
+    ) -> Result<(), tokio_postgres::Error> {
         if !self.days.contains(day) {
             schema::create_partitions(&mut self.client, day, with_next_days).await?;
             self.days.insert(day.to_owned());

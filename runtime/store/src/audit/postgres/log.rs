@@ -108,7 +108,8 @@ impl PostgresLog {
         let (target, first_unread) = (self.target.clone(), self.first_unread);
         let old_rows = std::mem::take(&mut self.read_rows);
         let client = self.client().await?;
-        let builder = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
+        let builder =
+            client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
         let transaction = response_of(&target, builder.start()).await?;
         let snapshot = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
         let oldest_running: i64 = response_of(&target, transaction.query_one(snapshot, &[])).await?.get(0);

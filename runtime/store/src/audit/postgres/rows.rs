@@ -159,7 +159,8 @@ pub(super) async fn write(
     fn all<'r, T>(rows: &'r [Row], value: impl Fn(&'r Row) -> T) -> Vec<T> {
         rows.iter().map(value).collect()
     }
-    let status = |row: &Row| row.outcome.as_ref().map_or(AuditStatus::Started, |outcome| outcome.status).as_str();
+    let status =
+        |row: &Row| row.outcome.as_ref().map_or(AuditStatus::Started, |outcome| outcome.status).as_str();
     client
         .execute(
             statement,

@@ -144,7 +144,10 @@ pub(super) async fn create_partitions(
 }
 
 /// Drops the partitions of days that ended longer ago than the retention, and returns their number.
-pub(super) async fn drop_partitions(client: &mut Client, retention: Duration) -> Result<usize, tokio_postgres::Error> {
+pub(super) async fn drop_partitions(
+    client: &mut Client,
+    retention: Duration,
+) -> Result<usize, tokio_postgres::Error> {
     let expired = "SELECT relname::text FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid \
                WHERE inhparent = 'tool_executions'::regclass AND relname ~ '^tool_executions_[0-9]{8}$' \
                AND (to_date(right(relname, 8), 'YYYYMMDD') + 1)::timestamp AT TIME ZONE 'UTC' \

@@ -35,11 +35,11 @@ const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 pub(super) const ID_BLOCK: i64 = 1 << 16;
 
 /// The result of a write: the number of records that the database rejects because of their content, and the reason.
-pub(super) type Written = Result<(usize, Option<AuditError>), AuditError>;
+pub(super) type WriteResult = Result<(usize, Option<AuditError>), AuditError>;
 
 /// A job of a sink for its worker, with its deadline and the channel for the response.
 enum Job {
-    Write(Vec<Row>, Instant, SyncSender<(Vec<Row>, Written)>),
+    Write(Vec<Row>, Instant, SyncSender<(Vec<Row>, WriteResult)>),
     ReserveIds(Instant, SyncSender<Result<i64, AuditError>>),
     Recover(SyncSender<Result<usize, AuditError>>),
 }
@@ -101,14 +101,15 @@ impl Worker {
     }
 
     /// Writes rows, and returns them with the result.
-    pub(super) fn write(&self, rows: Vec<Row>, deadline: Instant) -> (Vec<Row>, Written) {
+    pub(super) fn write(&self, rows: Vec<Row>, deadline: Instant) -> (Vec<Row>, WriteResult) {
         self.send_job(|response| Job::Write(rows, deadline, response))
             .unwrap_or_else(|| (Vec::new(), Err(thread_ended_error())))
     }
 
     /// Returns the first ID of a block of [`ID_BLOCK`] IDs, reserved for this process.
     pub(super) fn reserve_ids(&self, deadline: Instant) -> Result<i64, AuditError> {
-        self.send_job(|response| Job::ReserveIds(deadline, response)).unwrap_or_else(|| Err(thread_ended_error()))
+        self.send_job(|response| Job::ReserveIds(deadline, response))
+            .unwrap_or_else(|| Err(thread_ended_error()))
     }
 
     /// Closes the calls of writers that have ended.
@@ -179,15 +180,17 @@ impl State {
         // If the sink was dropped, no response is needed.
         match job {
             Job::Write(rows, deadline, response) => {
-                let written = self.run_with_retries(deadline, async |state| state.write(&rows).await).await;
-                let _ = response.send((rows, written));
+                let result = self.run_with_retries(deadline, async |state| state.write(&rows).await).await;
+                let _ = response.send((rows, result));
             }
             Job::ReserveIds(deadline, response) => {
-                let _ = response.send(self.run_with_retries(deadline, async |state| state.reserve_ids().await).await);
+                let _ = response
+                    .send(self.run_with_retries(deadline, async |state| state.reserve_ids().await).await);
             }
             Job::Recover(response) => {
                 let deadline = Instant::now() + self.setup.wait_timeout;
-                let _ = response.send(self.run_with_retries(deadline, async |state| state.recover().await).await);
+                let _ =
+                    response.send(self.run_with_retries(deadline, async |state| state.recover().await).await);
             }
         }
     }
@@ -339,8 +342,11 @@ impl State {
 
     async fn reserve_ids(&mut self) -> Result<i64, TaskError> {
         let (connection, _) = self.connection().await?;
-        let number: i64 = connection.client.query_one("SELECT nextval('tool_audit_blocks')", &[]).await?.get(0);
-        number.checked_mul(ID_BLOCK).ok_or_else(|| TaskError::Final(AuditError::new("all record IDs are used")))
+        let number: i64 =
+            connection.client.query_one("SELECT nextval('tool_audit_blocks')", &[]).await?.get(0);
+        number
+            .checked_mul(ID_BLOCK)
+            .ok_or_else(|| TaskError::Final(AuditError::new("all record IDs are used")))
     }
 
     async fn recover(&mut self) -> Result<usize, TaskError> {

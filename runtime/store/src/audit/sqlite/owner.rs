@@ -25,7 +25,8 @@ impl OwnerLock {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
         let id = format!("{:x}-{:x}-{number:x}", now.as_nanos(), std::process::id());
-        let path_prefix = database.path().filter(|path| !path.is_empty()).map(|path| format!("{path}-writer-"));
+        let path_prefix =
+            database.path().filter(|path| !path.is_empty()).map(|path| format!("{path}-writer-"));
         let mut owner = OwnerLock { id, path_prefix, lock: None };
         if let Some(file) = owner.file(&owner.id) {
             let lock = Connection::open(file)?;
@@ -62,7 +63,10 @@ impl OwnerLock {
     /// Returns the file of an owner. Returns `None` if the ID, which comes from the database, is invalid.
     fn file(&self, id: &str) -> Option<PathBuf> {
         let is_id = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
-        self.path_prefix.as_ref().filter(|_| is_id).map(|path_prefix| PathBuf::from(format!("{path_prefix}{id}")))
+        self.path_prefix
+            .as_ref()
+            .filter(|_| is_id)
+            .map(|path_prefix| PathBuf::from(format!("{path_prefix}{id}")))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Values that are assigned to secret keys, in any notation.
 
-use super::{ScanMatch, run_end, is_word};
+use super::{ScanMatch, is_word, run_end};
 use crate::base::secret_names::Keys;
 
 fn is_name_byte(byte: u8) -> bool {
@@ -20,7 +20,8 @@ fn curl_password(text: &[u8], name: &str, name_end: usize) -> Option<(usize, usi
     let quote = text.get(separator).copied().filter(|byte| matches!(byte, b'"' | b'\''));
     let start = separator + usize::from(quote.is_some());
     let value = text.get(start..text.len().min(start + WINDOW))?;
-    let is_end = |byte: &u8| *byte == b'\n' || quote.map_or(byte.is_ascii_whitespace(), |quote| *byte == quote);
+    let is_end =
+        |byte: &u8| *byte == b'\n' || quote.map_or(byte.is_ascii_whitespace(), |quote| *byte == quote);
     let end = start + value.iter().position(is_end).unwrap_or(value.len());
     let colon = text.get(start..end)?.iter().position(|byte| *byte == b':')?;
     (separator > name_end && start + colon + 1 < end).then_some((start + colon + 1, end))
@@ -64,8 +65,9 @@ fn percent_decoded(text: &[u8], at: usize) -> Option<u8> {
 /// Returns the end of a percent-encoded value, whose delimiter is also encoded.
 fn encoded_end(text: &[u8], start: usize) -> usize {
     let is_end = |byte: u8| byte.is_ascii_whitespace() || b"&;,\"'<>)]}#".contains(&byte);
-    let is_end_at =
-        |at: &usize| text.get(*at).is_some_and(|byte| is_end(*byte)) || percent_decoded(text, *at).is_some_and(is_end);
+    let is_end_at = |at: &usize| {
+        text.get(*at).is_some_and(|byte| is_end(*byte)) || percent_decoded(text, *at).is_some_and(is_end)
+    };
     (start..text.len()).find(is_end_at).unwrap_or(text.len())
 }
 
@@ -79,9 +81,13 @@ fn value_start(text: &[u8], name: &str, name_end: usize) -> Option<usize> {
     let quote_end = run_end(text, name_end, |byte| matches!(byte, b'\\' | b'"' | b'\'')).min(name_end + 4);
     let separator = run_end(text, quote_end, is_blank);
     match text.get(separator) {
-        Some(b'=' | b':') => Some(run_end(text, separator + 1, |byte| is_blank(byte) || matches!(byte, b'=' | b'>'))),
+        Some(b'=' | b':') => {
+            Some(run_end(text, separator + 1, |byte| is_blank(byte) || matches!(byte, b'=' | b'>')))
+        }
         // `--token abc`
-        Some(_) if separator > quote_end && quote_end == name_end && name.starts_with("--") => Some(separator),
+        Some(_) if separator > quote_end && quote_end == name_end && name.starts_with("--") => {
+            Some(separator)
+        }
         _ => None,
     }
 }
