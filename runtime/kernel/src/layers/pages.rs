@@ -156,7 +156,7 @@ impl Pages {
         let (text, binary) = sizes(&result.content);
         if text > limit.text {
             let full_text = result.to_text();
-            let cutter = Cut { pages: self, limit, ctx, stored_handles: RefCell::default() };
+            let cutter = ResultCutter { pages: self, limit, ctx, stored_handles: RefCell::default() };
             result.content = cutter.cut_text(std::mem::take(&mut result.content), full_text);
             handles = cutter.stored_handles.into_inner();
         }
@@ -191,7 +191,7 @@ impl Pages {
             let end = cut_point(&full_text, bytes(limit.text));
             hide_split_secrets(&full_text, 0..end, ctx);
             let visible = full_text.get(..end).unwrap_or_default().to_owned();
-            let cutter = Cut { pages: self, limit, ctx, stored_handles: RefCell::default() };
+            let cutter = ResultCutter { pages: self, limit, ctx, stored_handles: RefCell::default() };
             *message = format!("{visible}\n{}", cutter.store_and_notice(full_text, end));
             return cutter.stored_handles.into_inner();
         }
@@ -243,8 +243,8 @@ fn sizes(content: &[Content]) -> (u64, u64) {
     (text + text_parts.saturating_sub(1), binary)
 }
 
-/// A result that is too large, being cut.
-struct Cut<'a> {
+/// Cuts a result that is too large.
+struct ResultCutter<'a> {
     pages: &'a Pages,
     limit: ResultLimit,
     ctx: &'a ToolContext,
@@ -252,18 +252,18 @@ struct Cut<'a> {
     stored_handles: RefCell<Vec<String>>,
 }
 
-impl Cut<'_> {
+impl ResultCutter<'_> {
     /// Returns the parts that fit, and notices that replace the others.
     fn cut_text(&self, content: Vec<Content>, mut full_text: String) -> Vec<Content> {
         let mut remaining = self.limit.text;
         let mut parts = Vec::with_capacity(content.len() + 1);
-        // The offset in the whole text where the next part begins; `None` after the cut, when no more text is shown.
+        // The offset in the full text where the next part begins; `None` after the cut, when no more text is shown.
         let mut next_start = Some(0);
         for part in content {
             match part {
                 Content::Text(text) => {
                     let Some(start) = next_start else { continue };
-                    let line_break = u64::start(start > 0);
+                    let line_break = u64::from(start > 0);
                     if size(text.len()) + line_break <= remaining {
                         remaining -= size(text.len()) + line_break;
                         next_start = Some(start + text.len() + 1);

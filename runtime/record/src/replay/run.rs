@@ -94,7 +94,9 @@ impl RecordedRun {
                 return Err(ReplayError::new(text));
             }
             None => {
-                return Err(ReplayError::new(format!("it is not a recorded run: `{VERSION_KEY}` is missing")));
+                return Err(ReplayError::new(format!(
+                    "it is not a recorded run: `{VERSION_KEY}` is missing"
+                )));
             }
         }
         let calls = document.get("calls").and_then(Value::as_array);

@@ -6,7 +6,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::entry::QueuedApproval;
 use super::error::ApprovalError;
-
 use super::state::{ApprovalDecision, ApprovalState};
 use super::used_names::UsedNames;
 use crate::base::frozen::Text;

@@ -92,11 +92,11 @@ impl Serialize for QueuedApproval {
 
 impl QueuedApproval {
     /// Returns the entry of a call that starts to wait now.
-    pub(super) fn entry(request: &ApprovalRequest, now: SystemTime) -> QueuedApproval {
+    pub(super) fn new(request: &ApprovalRequest, now: SystemTime) -> QueuedApproval {
         let mut entry =
             QueuedApproval::blank(Text::copy_of(seal_name(&request.seal)), now, request.expires_at);
         entry.set_call_data(request);
-        entry.request = Some(Box::entry(request.clone()));
+        entry.request = Some(Box::new(request.clone()));
         entry
     }
 

@@ -28,12 +28,12 @@ impl Approvals {
     /// `true`. The name is deleted some time after its request can no longer run.
     pub(super) async fn take(&self, name: &str, expires_at: SystemTime) -> Result<bool, ToolError> {
         let ttl = remaining_time(expires_at).saturating_add(CLOCK_SKEW);
-        let version =
+        let is_free =
             self.store.put(USED, name, b"", ttl, Expected::Absent).await.map(|version| version.is_some());
         match self.on_failure {
-            OnFailure::Refuse => Ok(version?),
+            OnFailure::Refuse => Ok(is_free?),
             // A call that was resumed while the store was unavailable is not resumed again after the store is back.
-            OnFailure::Degrade => Ok(self.local_names.take(name, expires_at) && version.unwrap_or(true)),
+            OnFailure::Degrade => Ok(self.local_names.take(name, expires_at) && is_free.unwrap_or(true)),
         }
     }
 
@@ -75,10 +75,10 @@ impl Approvals {
         loop {
             let Some(row) = self.store.get(ENTRIES, id).await? else { return Ok(None) };
             let request = self.store.get(REQUESTS, id).await?;
-            let (is_unsealed, version) = (request.is_none(), row.version);
+            let (has_no_sealed_call, version) = (request.is_none(), row.version);
             let entry = QueuedApproval::from_row(row, request.as_ref(), now());
             // The call may have been started in between, which deletes its sealed call.
-            let may_differ = is_unsealed && entry.damage.is_some();
+            let may_differ = has_no_sealed_call && entry.damage.is_some();
             if !may_differ || self.store.get(ENTRIES, id).await?.map(|row| row.version) == Some(version) {
                 return Ok(Some(entry));
             }
@@ -93,9 +93,9 @@ impl Approvals {
         let mut all = Vec::new();
         for row in self.store.scan(ENTRIES, "").await? {
             let request = requests.remove(&row.key);
-            let is_unsealed = request.is_none();
+            let has_no_sealed_call = request.is_none();
             let entry = QueuedApproval::from_row(row, request.as_ref(), now());
-            if is_unsealed && entry.damage.is_some() {
+            if has_no_sealed_call && entry.damage.is_some() {
                 all.extend(self.read(&entry.id).await?);
             } else {
                 all.push(entry);

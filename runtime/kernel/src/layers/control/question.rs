@@ -130,7 +130,7 @@ impl<A: Answerer> EffectHandler for Questions<A> {
             let answer = self.0.answer(&question, ctx).await?;
             let details = json!({ "question": question.question, "answer": answer });
             let message = format!("Question: {}\nAnswer: {answer}", question.question);
-            Ok(ToolResult::string_of(message).with_details(details))
+            Ok(ToolResult::text(message).with_details(details))
         })
     }
 }

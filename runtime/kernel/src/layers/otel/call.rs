@@ -32,7 +32,7 @@ pub fn short(text: &str) -> String {
 /// The span of a running call. If it is dropped without an outcome, the call was abandoned.
 pub(super) struct OtelSpan {
     /// `None` if no spans are created, and the call is only measured.
-    context: Option<Arc<OtelContext>>,
+    call_context: Option<Arc<OtelContext>>,
     signals: Arc<Signals>,
     start: Instant,
     /// The attributes of the metric.
@@ -76,7 +76,7 @@ impl OtelSpan {
         let codes = Codes::of(tool.and_then(|tool| tool.spec().output.as_ref()));
         let Some(context) = context else {
             return OtelSpan {
-                context: None,
+                call_context: None,
                 signals,
                 start,
                 metric_attributes,
@@ -104,7 +104,7 @@ impl OtelSpan {
         let call_context = OtelContext::for_call(context);
         ctx.set_span(call_context.clone());
         OtelSpan {
-            context: Some(call_context),
+            call_context: Some(call_context),
             signals,
             start,
             metric_attributes,
@@ -117,10 +117,10 @@ impl OtelSpan {
     fn close(&mut self, code: Option<Text>) {
         self.is_ended = true;
         let error_type = code.map(|code| KeyValue::new("error.type", code.as_str().to_owned()));
-        if let Some(context) = &self.context {
-            let span = context.context().span();
+        if let Some(call_context) = &self.call_context {
+            let span = call_context.context().span();
             if let Some(error_type) = &error_type {
-                if !context.has_run() {
+                if !call_context.has_run() {
                     span.add_event("toolgen.call.refused", vec![error_type.clone()]);
                 }
                 // Without a description: the message may contain anything.
@@ -137,7 +137,7 @@ impl OtelSpan {
 
 impl Observer for OtelSpan {
     fn within(&self, step: &mut dyn FnMut()) {
-        let _current = self.context.as_ref().map(|context| context.context().clone().attach());
+        let _current = self.call_context.as_ref().map(|call_context| call_context.context().clone().attach());
         step();
     }
 
@@ -153,8 +153,8 @@ impl Observer for OtelSpan {
             Err(ToolError::InputRequired(_)) => Some("input"),
             _ => None,
         };
-        if let Some(context) = &self.context {
-            let span = context.context().span();
+        if let Some(call_context) = &self.call_context {
+            let span = call_context.context().span();
             if let (Some(redactor), Ok(result)) = (&self.redactor, outcome) {
                 let result = redactor.result(result, &secrets).to_string();
                 span.set_attribute(KeyValue::new("gen_ai.tool.call.result", result));

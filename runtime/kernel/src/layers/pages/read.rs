@@ -28,7 +28,7 @@ static SPEC: ToolSpec = ToolSpec {
     ),
     returns: Text::Static("The next part of the result and, if there is more, the call that reads it."),
     input: Schema::text(
-        r#"{"type":"object","properties":{"handle":{"type":"string","description":"The handle from the cut_point result."},"offset":{"type":"integer","minimum":0,"default":0,"description":"The byte offset to continue from."}},"required":["handle"],"additionalProperties":false}"#,
+        r#"{"type":"object","properties":{"handle":{"type":"string","description":"The handle from the cut result."},"offset":{"type":"integer","minimum":0,"default":0,"description":"The byte offset to continue from."}},"required":["handle"],"additionalProperties":false}"#,
     ),
     effects: Effects::NONE,
     ..ToolSpec::EMPTY
