@@ -81,7 +81,7 @@ pub(super) async fn find(
     })
 }
 
-fn page(row: Row) -> Result<Page, StoreError> {
+fn parse_page(row: Row) -> Result<Page, StoreError> {
     let text = String::from_utf8(row.value).ok();
     let parts = text.as_deref().and_then(|text| text.split_once('\n'));
     let page = parts

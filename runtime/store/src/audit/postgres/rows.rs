@@ -156,7 +156,7 @@ pub(super) async fn write(
     owner: &str,
     rows: &[Row],
 ) -> Result<(), tokio_postgres::Error> {
-    fn all<'r, T>(rows: &'r [Row], value: impl Fn(&'r Row) -> T) -> Vec<T> {
+    fn column<'r, T>(rows: &'r [Row], value: impl Fn(&'r Row) -> T) -> Vec<T> {
         rows.iter().map(value).collect()
     }
     let status =

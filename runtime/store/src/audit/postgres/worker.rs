@@ -86,7 +86,7 @@ impl Worker {
         };
         let thread = std::thread::Builder::new().name("tool-audit-db".into()).spawn(run)?;
         let owner = is_ready.recv().unwrap_or_else(|_| Err(thread_ended_error()))?;
-        Ok(Worker { jobs: Some(jobs), thread: Some(thread), owner, wait_timeout })
+        Ok(Worker { jobs: Some(jobs), thread: Some(thread), owner, wait_timeout: timeout })
     }
 
     fn send_job<T>(&self, job: impl FnOnce(SyncSender<T>) -> Job) -> Option<T> {
