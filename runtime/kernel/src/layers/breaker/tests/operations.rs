@@ -75,7 +75,7 @@ async fn dropped_operation_is_not_counted_and_frees_the_trial() {
 
 #[test]
 fn run_future_is_send() {
-    fn sent<T: Send>(value: T) -> T {
+    fn require_send<T: Send>(value: T) -> T {
         value
     }
     let breaker = Arc::new(CircuitBreaker::new());
