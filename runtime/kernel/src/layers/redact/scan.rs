@@ -296,8 +296,8 @@ fn private_key_at(text: &[u8], at: usize) -> ScanMatch {
     let label_start = at + "-----BEGIN ".len();
     let end =
         run_end(text, label_start, |byte| byte != b'-' && byte != b'\n').min(label_start + MAX_LABEL_BYTES);
-    let label_start = text.get(label_start..end).unwrap_or_default();
-    if !label_start.windows(11).any(|part| part == b"PRIVATE KEY") {
+    let label = text.get(label_start..end).unwrap_or_default();
+    if !label.windows(11).any(|part| part == b"PRIVATE KEY") {
         return ScanMatch::Skip(end);
     }
     let tail = text.get(end..).unwrap_or_default();
