@@ -42,7 +42,8 @@ pub(crate) fn defaults() -> Vec<Arc<dyn Layer>> {
     ]
 }
 
-/// Adds the innermost span of every call, unless a layer of its type exists: its log lines are within all others.
+/// Adds the layer of the innermost span of a call, unless a layer of this type exists. Its log lines are within the
+/// spans of all other layers.
 pub(crate) fn with_trace(tracers: Vec<Arc<dyn Layer>>) -> Vec<Arc<dyn Layer>> {
     #[cfg(feature = "tracing")]
     if !tracers.iter().any(|layer| layer::of_type(&**layer) == std::any::TypeId::of::<trace::Trace>()) {
@@ -52,14 +53,14 @@ pub(crate) fn with_trace(tracers: Vec<Arc<dyn Layer>>) -> Vec<Arc<dyn Layer>> {
 }
 
 /// Returns the headers, by name and value, with which another process continues the trace of a call, or of the current
-/// context if there is no call: those of W3C Trace Context, and those in `also`.
+/// context if there is no call: those of W3C Trace Context, and the extra ones.
 #[doc(hidden)]
 #[must_use]
-pub fn passed_on(ctx: Option<&ToolContext>, also: &[String]) -> Vec<(String, String)> {
+pub fn passed_on(ctx: Option<&ToolContext>, extra: &[String]) -> Vec<(String, String)> {
     match ctx.and_then(ToolContext::span) {
-        Some(span) => span.passed_on(also),
+        Some(span) => span.passed_on(extra),
         #[cfg(feature = "otel")]
-        None => otel::current(also),
+        None => otel::current(extra),
         #[cfg(not(feature = "otel"))]
         None => Vec::new(),
     }

@@ -102,8 +102,8 @@ pub const CLIENT: &str = "@client";
 pub struct AuditOutcome {
     /// How the call ended.
     pub status: AuditStatus,
-    /// The redacted result, as [`ToolRedactor::result`](toolgen_kernel::layers::redact::ToolRedactor::result) returns it.
-    /// `Null` if there is no result; for a call that waits for an approval, `{"approval": ID}`, see
+    /// The redacted result, as [`ToolRedactor::result`](toolgen_kernel::layers::redact::ToolRedactor::result) returns
+    /// it. `Null` if there is no result; for a call that waits for an approval, `{"approval": ID}`, see
     /// [`approval`](Self::approval).
     pub result: Value,
     /// The error message, redacted.
@@ -160,10 +160,10 @@ impl AuditStatus {
 
 impl AuditStatus {
     /// Returns the status with this name.
-    fn of(name: &str) -> Option<AuditStatus> {
+    fn by_name(name: &str) -> Option<AuditStatus> {
         use AuditStatus::{Cancelled, Error, Ok, Refused, Started, Timeout, Unknown};
-        let known = [Started, Ok, Error, Refused, Timeout, Cancelled, Unknown];
-        known.into_iter().find(|status| status.as_str() == name)
+        let statuses = [Started, Ok, Error, Refused, Timeout, Cancelled, Unknown];
+        statuses.into_iter().find(|status| status.as_str() == name)
     }
 }
 
@@ -178,7 +178,7 @@ impl AuditIntent {
     /// [`Auditor`].
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let mut written = json!({
+        let mut out = json!({
             "timestamp": self.timestamp,
             "session_id": self.session_id.as_str(),
             "agent_id": self.agent_id.as_str(),
@@ -192,9 +192,9 @@ impl AuditIntent {
             "approved_by": self.approved_by.as_deref(),
         });
         if self.turn > 0 {
-            written["turn"] = self.turn.into();
+            out["turn"] = self.turn.into();
         }
-        written
+        out
     }
 }
 
@@ -294,7 +294,7 @@ impl<T: AuditSink + ?Sized> AuditSink for Box<T> {
 #[derive(Clone, PartialEq, Eq)]
 pub struct AuditError {
     message: String,
-    /// The number of records that are kept and the number of lost ones, if the sink reports them.
+    /// The number of records that the sink keeps and the number of lost ones, if the sink reports them.
     buffered: Option<(usize, usize)>,
 }
 

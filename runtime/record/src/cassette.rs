@@ -16,9 +16,9 @@
 //!     "answer": {"status": 200, "headers": {"content-type": "application/json"}, "body": {"json": []}},
 //! }]});
 //! let cassette = Cassette::parse(&saved.to_string())?; // or `Cassette::open(path)`
-//! // The program should run with `HttpEngine::builder().cassette(&cassette)`; here it does not.
-//! let why = cassette.finish().unwrap_err().to_string();
-//! assert!(why.ends_with("requests were not made\n  1: GET https://api.example.com/pets"));
+//! // A program would run with `HttpEngine::builder().cassette(&cassette)`; in this example, none does.
+//! let error = cassette.finish().unwrap_err().to_string();
+//! assert!(error.ends_with("requests were not made\n  1: GET https://api.example.com/pets"));
 //! # Ok(())
 //! # }
 //! ```
@@ -40,7 +40,7 @@ use serde_json::Value;
 
 use crate::pattern::{brief, differences};
 use entry::Entry;
-use redaction::{Hiding, KnownSecrets};
+use redaction::{KnownSecrets, SecretFilter};
 use toolgen_kernel::base::private;
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::engine::Interceptor;
@@ -49,7 +49,7 @@ use toolgen_kernel::layers::redact::Redactor;
 /// Maximum number of requests and locations that are reported.
 const MAX_DIFFERENCES_SHOWN: usize = 12;
 
-/// Recorded traffic. Clones are the same cassette.
+/// Recorded traffic. Clones share the cassette.
 ///
 /// Pass it to `HttpEngineBuilder::cassette` and `McpOptions::cassette`.
 #[derive(Clone)]
@@ -57,20 +57,20 @@ pub struct Cassette(Arc<Inner>);
 
 struct Inner {
     redactor: Redactor,
-    plays: bool,
+    is_playback: bool,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     entries: Vec<Entry>,
-    hidden: KnownSecrets,
+    known_secrets: KnownSecrets,
     /// The requests that were played back.
     played: BTreeSet<usize>,
     difference: Option<String>,
     /// The number of connections to each server so far.
     connections: BTreeMap<String, usize>,
-    playing: BTreeMap<(String, usize), mcp::Playing>,
+    playbacks: BTreeMap<(String, usize), mcp::Playback>,
 }
 
 /// The reason why a cassette cannot be read, written or played to its end.
@@ -117,9 +117,9 @@ impl Cassette {
         Ok(Cassette::new(entries, &Redactor::new(), true))
     }
 
-    fn new(entries: Vec<Entry>, redactor: &Redactor, plays: bool) -> Cassette {
+    fn new(entries: Vec<Entry>, redactor: &Redactor, is_playback: bool) -> Cassette {
         let state = Mutex::new(State { entries, ..State::default() });
-        Cassette(Arc::new(Inner { redactor: redactor.clone(), plays, state }))
+        Cassette(Arc::new(Inner { redactor: redactor.clone(), is_playback, state }))
     }
 
     /// Returns the text of the traffic recorded so far, without its secrets.
@@ -130,11 +130,11 @@ impl Cassette {
     /// text.
     pub fn to_text(&self) -> Result<String, CassetteError> {
         let state = unpoisoned(self.0.state.lock());
-        let hiding = state.hidden.hiding(&self.0.redactor);
-        let hide = |entry: &Entry| entry.clone().map(|value| hidden(value, &hiding));
-        let entries: Vec<Entry> = state.entries.iter().map(hide).collect();
+        let filter = state.known_secrets.filter_with(&self.0.redactor);
+        let redact = |entry: &Entry| entry.clone().map(|value| without_secrets(value, &filter));
+        let entries: Vec<Entry> = state.entries.iter().map(redact).collect();
         let text = entry::text(&entries);
-        if hiding.finds(&text) {
+        if filter.contains_secret(&text) {
             let reason = "the cassette was not written, because it would contain a credential; a `rule` of its \
                        redactor can hide it";
             return Err(CassetteError(reason.to_owned()));
@@ -165,39 +165,39 @@ impl Cassette {
         if let Some(difference) = &state.difference {
             return Err(CassetteError(difference.clone()));
         }
-        let all = state.entries.iter().enumerate().filter(|_| self.0.plays);
-        let left: Vec<String> = all
+        let entries = state.entries.iter().enumerate().filter(|_| self.0.is_playback);
+        let remaining: Vec<String> = entries
             .filter(|(index, entry)| entry.is_request() && !state.played.contains(index))
             .map(|(index, entry)| format!("\n  {}: {}", index + 1, entry.summary()))
             .collect();
-        if left.is_empty() {
+        if remaining.is_empty() {
             return Ok(());
         }
-        let more = match left.len().saturating_sub(MAX_DIFFERENCES_SHOWN) {
+        let omitted = match remaining.len().saturating_sub(MAX_DIFFERENCES_SHOWN) {
             0 => String::new(),
-            more => format!("\n  and {more} more"),
+            omitted => format!("\n  and {omitted} more"),
         };
-        let unplayed: String = left.into_iter().take(MAX_DIFFERENCES_SHOWN).collect();
+        let list: String = remaining.into_iter().take(MAX_DIFFERENCES_SHOWN).collect();
         Err(CassetteError(format!(
-            "the traffic differs from the cassette: requests were not made{unplayed}{more}"
+            "the traffic differs from the cassette: requests were not made{list}{omitted}"
         )))
     }
 
-    /// Finds the entry of a request among recorded ones, and marks it as made.
+    /// Finds the recorded entry of a request, and marks it as played.
     fn find(
         &self,
         state: &mut State,
-        found: &Value,
-        among: impl Fn(&Entry) -> Option<Value>,
+        request: &Value,
+        recorded_request: impl Fn(&Entry) -> Option<Value>,
     ) -> Result<usize, String> {
-        let visible = hidden(found.clone(), &state.hidden.hiding(&self.0.redactor));
-        let open = state.entries.iter().enumerate().filter(|(index, _)| !state.played.contains(index));
-        let rated = open.filter_map(|(index, entry)| {
-            let recorded = among(entry)?;
-            Some((differences(&recorded, found, &visible).len(), index, recorded))
+        let visible = without_secrets(request.clone(), &state.known_secrets.filter_with(&self.0.redactor));
+        let unplayed = state.entries.iter().enumerate().filter(|(index, _)| !state.played.contains(index));
+        let candidates = unplayed.filter_map(|(index, entry)| {
+            let recorded = recorded_request(entry)?;
+            Some((differences(&recorded, request, &visible).len(), index, recorded))
         });
-        // The first of equal entries, so that a repeated request gets its responses in order.
-        let nearest = rated.min_by_key(|(differs, index, _)| (*differs, *index));
+        // The first of equal entries is used, so that repeated requests get their responses in order.
+        let nearest = candidates.min_by_key(|(count, index, _)| (*count, *index));
         if let Some((0, index, _)) = nearest {
             state.played.insert(index);
             return Ok(index);
@@ -208,28 +208,31 @@ impl Cassette {
             message.push_str(&format!("\n- expected {}: {}", index + 1, brief(recorded)));
         }
         message.push_str(&format!("\n+ found    {}", brief(&visible)));
-        let places =
+        let locations =
             nearest.map(|(.., recorded)| differences(&recorded, &visible, &visible)).unwrap_or_default();
-        places.iter().take(MAX_DIFFERENCES_SHOWN).for_each(|place| message.push_str(&format!("\n  {place}")));
+        locations
+            .iter()
+            .take(MAX_DIFFERENCES_SHOWN)
+            .for_each(|location| message.push_str(&format!("\n  {location}")));
         state.difference.get_or_insert_with(|| message.clone());
         Err(message)
     }
 }
 
 /// Returns traffic without secrets.
-fn hidden(value: Value, hiding: &Hiding<'_>) -> Value {
-    // The progress token only looks like a secret, because of its name.
+fn without_secrets(value: Value, filter: &SecretFilter<'_>) -> Value {
+    // The progress token is not a secret; only its name looks like one.
     let tokens = ["/params/progressToken", "/params/_meta/progressToken"];
-    let kept = tokens.map(|location| value.pointer(location).filter(|token| token.is_u64()).cloned());
+    let originals = tokens.map(|location| value.pointer(location).filter(|token| token.is_u64()).cloned());
     let mut value = value;
-    // In Base64, bytes that hold a secret cannot be distinguished from others.
-    if let Some(body) = value.get_mut("body").filter(|body| http::holds(body, hiding)) {
+    // Within Base64, a secret cannot be masked separately, so the whole body is.
+    if let Some(body) = value.get_mut("body").filter(|body| http::holds_secret(body, filter)) {
         *body = serde_json::json!({ "text": toolgen_kernel::layers::redact::REDACTED });
     }
-    value = hiding.value(value);
-    for (location, kept) in tokens.into_iter().zip(kept) {
-        if let (Some(token), Some(kept)) = (value.pointer_mut(location), kept) {
-            *token = kept;
+    value = filter.value(value);
+    for (location, original) in tokens.into_iter().zip(originals) {
+        if let (Some(token), Some(original)) = (value.pointer_mut(location), original) {
+            *token = original;
         }
     }
     value
@@ -251,7 +254,7 @@ impl fmt::Debug for Cassette {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = unpoisoned(self.0.state.lock());
         f.debug_struct("Cassette")
-            .field("plays", &self.0.plays)
+            .field("plays", &self.0.is_playback)
             .field("entries", &state.entries.len())
             .field("played", &state.played.len())
             .finish_non_exhaustive()

@@ -1,4 +1,4 @@
-//! Compares recorded values with found ones. A masked value matches anything, and a mask within a string matches one
+//! Compares recorded values with found values. A masked value matches anything, and a mask within a string matches one
 //! secret.
 
 use std::fmt;
@@ -24,12 +24,12 @@ pub struct ValueDifference {
 
 impl fmt::Display for ValueDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let location = if self.pointer.is_empty() { "the whole" } else { &self.pointer };
+        let location = if self.pointer.is_empty() { "the whole value" } else { &self.pointer };
         match (&self.expected, &self.found) {
             (Some(expected), Some(found)) => {
                 write!(f, "{location}: expected {}, found {}", brief(expected), brief(found))?;
                 match (expected, found) {
-                    (Value::String(expected), Value::String(found)) => apart(f, expected, found),
+                    (Value::String(expected), Value::String(found)) => write_divergence(f, expected, found),
                     _ => Ok(()),
                 }
             }
@@ -40,14 +40,14 @@ impl fmt::Display for ValueDifference {
     }
 }
 
-/// Writes where two strings diverge, if they are too long to see it.
-fn apart(f: &mut fmt::Formatter<'_>, expected: &str, found: &str) -> fmt::Result {
+/// Writes where two strings diverge, if they are too long to see where.
+fn write_divergence(f: &mut fmt::Formatter<'_>, expected: &str, found: &str) -> fmt::Result {
     if expected.len().max(found.len()) <= MAX_VALUE_SHOWN / 2 {
         return Ok(());
     }
-    let same = expected.chars().zip(found.chars()).take_while(|(left, right)| left == right).count();
-    let rest = |text: &str| brief(&Value::from(text.chars().skip(same).take(40).collect::<String>()));
-    write!(f, "; they differ after {same} characters: {} and {}", rest(expected), rest(found))
+    let common = expected.chars().zip(found.chars()).take_while(|(left, right)| left == right).count();
+    let excerpt = |text: &str| brief(&Value::from(text.chars().skip(common).take(40).collect::<String>()));
+    write!(f, "; they differ after {common} characters: {} and {}", excerpt(expected), excerpt(found))
 }
 
 /// Returns a value as JSON, truncated if it is long.
@@ -62,47 +62,53 @@ pub(crate) fn brief(value: &Value) -> String {
 /// Returns the locations where a value differs from the recorded one. A masked value matches anything, and a string
 /// with masks matches every string that a redactor turns into it: `masked` is the found value, without its secrets.
 pub(crate) fn differences(expected: &Value, found: &Value, masked: &Value) -> Vec<ValueDifference> {
-    let mut all = Vec::new();
-    compare(expected, (found, Some(masked)), &mut String::new(), &mut all);
-    // If a key is masked, or bytes are omitted, only the whole value can be equal.
-    if !all.is_empty() && found != masked {
-        let mut visible = Vec::new();
-        compare(expected, (masked, None), &mut String::new(), &mut visible);
-        if visible.is_empty() {
-            return visible;
+    let mut found_differences = Vec::new();
+    compare(expected, (found, Some(masked)), &mut String::new(), &mut found_differences);
+    // If a key is masked, or bytes are omitted, only the whole masked value can be equal.
+    if !found_differences.is_empty() && found != masked {
+        let mut masked_differences = Vec::new();
+        compare(expected, (masked, None), &mut String::new(), &mut masked_differences);
+        if masked_differences.is_empty() {
+            return masked_differences;
         }
     }
-    all
+    found_differences
 }
 
 /// A found value, and the same value without its secrets, if it is available.
 type Match<'v> = (&'v Value, Option<&'v Value>);
 
-fn compare(expected: &Value, (found, masked): Match<'_>, at: &mut String, all: &mut Vec<ValueDifference>) {
+fn compare(
+    expected: &Value,
+    (found, masked): Match<'_>,
+    at: &mut String,
+    differences: &mut Vec<ValueDifference>,
+) {
     match (expected, found) {
         (Value::Object(expected), Value::Object(found)) => {
             let masked = |key: &str| masked.and_then(|masked| masked.get(key));
             for (key, value) in expected {
-                within(at, key, |at| match found.get(key) {
-                    Some(other) => compare(value, (other, masked(key)), at, all),
-                    None => all.push(difference(at, Some(value), None)),
+                with_segment(at, key, |at| match found.get(key) {
+                    Some(other) => compare(value, (other, masked(key)), at, differences),
+                    None => differences.push(difference(at, Some(value), None)),
                 });
             }
             for (key, value) in found.iter().filter(|(key, _)| !expected.contains_key(*key)) {
-                within(at, key, |at| all.push(difference(at, None, Some(value))));
+                with_segment(at, key, |at| differences.push(difference(at, None, Some(value))));
             }
         }
         (Value::Array(expected), Value::Array(found)) => {
             let masked = |index: usize| masked.and_then(|masked| masked.get(index));
             for index in 0..expected.len().max(found.len()) {
-                within(at, &index.to_string(), |at| match (expected.get(index), found.get(index)) {
-                    (Some(value), Some(other)) => compare(value, (other, masked(index)), at, all),
-                    (value, other) => all.push(difference(at, value, other)),
+                with_segment(at, &index.to_string(), |at| match (expected.get(index), found.get(index)) {
+                    (Some(value), Some(other)) => compare(value, (other, masked(index)), at, differences),
+                    (value, other) => differences.push(difference(at, value, other)),
                 });
             }
         }
-        _ if fits(expected, found) || masked.is_some_and(|masked| fits(expected, masked)) => {}
-        _ => all.push(difference(at, Some(expected), Some(found))),
+        _ if leaf_matches(expected, found) || masked.is_some_and(|masked| leaf_matches(expected, masked)) => {
+        }
+        _ => differences.push(difference(at, Some(expected), Some(found))),
     }
 }
 
@@ -110,19 +116,19 @@ fn difference(at: &str, expected: Option<&Value>, found: Option<&Value>) -> Valu
     ValueDifference { pointer: at.to_owned(), expected: expected.cloned(), found: found.cloned() }
 }
 
-fn within(at: &mut String, key: &str, run: impl FnOnce(&mut String)) {
+fn with_segment(at: &mut String, key: &str, step: impl FnOnce(&mut String)) {
     let length = at.len();
     at.push('/');
     at.push_str(&key.replace('~', "~0").replace('/', "~1"));
-    run(at);
+    step(at);
     at.truncate(length);
 }
 
-/// Whether values match that are not two objects or two arrays.
-fn fits(expected: &Value, found: &Value) -> bool {
+/// Whether two values match. They are not both objects or both arrays.
+fn leaf_matches(expected: &Value, found: &Value) -> bool {
     match (expected, found) {
         (Value::String(mask), _) if [REDACTED, FAILED_MASK, TOO_DEEP_MASK].contains(&mask.as_str()) => true,
-        (Value::String(expected), Value::String(found)) => text_fits(expected, found),
+        (Value::String(expected), Value::String(found)) => text_matches(expected, found),
         // Equal JSON numbers: a store may have turned 1 into 1.0.
         (Value::Number(expected), Value::Number(found)) => {
             expected == found || (expected.is_f64() || found.is_f64()) && expected.as_f64() == found.as_f64()
@@ -133,46 +139,49 @@ fn fits(expected: &Value, found: &Value) -> bool {
 
 /// Whether a string matches the recorded one, where each mask stands for a mask or for characters of one secret. A
 /// mask does not match a blank, a separator or a quote, which end a secret.
-fn text_fits(expected: &str, found: &str) -> bool {
+fn text_matches(expected: &str, found: &str) -> bool {
     let mut parts = expected.split(REDACTED);
-    let mut before = parts.next().unwrap_or_default();
-    if !found.starts_with(before) {
+    let mut previous = parts.next().unwrap_or_default();
+    if !found.starts_with(previous) {
         return false;
     }
     let text = found.as_bytes();
-    // The positions where the parts so far may end.
-    let mut ends = vec![before.len()];
+    // The positions where the parts that are matched so far may end.
+    let mut ends = vec![previous.len()];
     for part in parts {
-        // A part of a path, or the text before a host.
-        let narrow = before.ends_with('/') || part.starts_with(['/', '@', '?']);
+        // In a URL, the secret is a segment of the path, or the user information before the host.
+        let is_url_part = previous.ends_with('/') || part.starts_with(['/', '@', '?']);
         let mut next = Vec::new();
-        let mut tried = 0;
+        let mut scanned_to = 0;
         for start in ends {
-            let rest = text.get(start..).unwrap_or_default();
-            if rest.starts_with(REDACTED.as_bytes()) {
+            let tail = text.get(start..).unwrap_or_default();
+            if tail.starts_with(REDACTED.as_bytes()) {
                 next.push(start + REDACTED.len());
             }
-            if start >= tried {
-                let run = rest.iter().position(|byte| !of_secret(*byte, narrow)).unwrap_or(rest.len());
-                tried = start + run;
-                next.extend(start + 1..=tried);
+            if start >= scanned_to {
+                let length = tail
+                    .iter()
+                    .position(|byte| !may_be_secret_byte(*byte, is_url_part))
+                    .unwrap_or(tail.len());
+                scanned_to = start + length;
+                next.extend(start + 1..=scanned_to);
             }
         }
-        next.retain(|at| text.get(*at..).is_some_and(|rest| rest.starts_with(part.as_bytes())));
+        next.retain(|at| text.get(*at..).is_some_and(|tail| tail.starts_with(part.as_bytes())));
         next.sort_unstable();
         next.dedup();
         ends = next.into_iter().map(|at| at + part.len()).collect();
-        before = part;
+        previous = part;
     }
     ends.contains(&text.len())
 }
 
 /// Whether a mask within a text may stand for this character.
-fn of_secret(byte: u8, narrow: bool) -> bool {
-    let ends =
+fn may_be_secret_byte(byte: u8, is_url_part: bool) -> bool {
+    let ends_secret =
         byte.is_ascii_whitespace() || byte.is_ascii_control() || b"\"'`&;|<>(){}[],$\\".contains(&byte);
-    let ends_part = narrow && b"/?#@".contains(&byte);
-    !ends && !ends_part
+    let ends_part = is_url_part && b"/?#@".contains(&byte);
+    !ends_secret && !ends_part
 }
 
 #[cfg(test)]
@@ -181,33 +190,39 @@ mod tests {
     use serde_json::json;
 
     #[allow(clippy::needless_pass_by_value, reason = "the values are written where they are compared")]
-    fn told(expected: Value, found: Value) -> Vec<String> {
+    fn messages(expected: Value, found: Value) -> Vec<String> {
         differences(&expected, &found, &found).iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn mask_matches_any_value_in_its_location_only() {
         let masked = json!({"user": "me", "password": "[REDACTED]", "header": "Bearer [REDACTED]; v=1"});
-        let fits = json!({"user": "me", "password": {"a": 1}, "header": "Bearer x.y; v=1"});
-        assert_eq!(told(masked.clone(), fits), [""; 0]);
+        let matching = json!({"user": "me", "password": {"a": 1}, "header": "Bearer x.y; v=1"});
+        assert_eq!(messages(masked.clone(), matching), [""; 0]);
         let other = json!({"user": "you", "password": 1, "header": "Basic x; v=1"});
         assert_eq!(
-            told(masked, other),
+            messages(masked, other),
             [
                 r#"/user: expected "me", found "you""#,
                 r#"/header: expected "Bearer [REDACTED]; v=1", found "Basic x; v=1""#,
             ]
         );
         // A mask in the found value is not a wildcard.
-        assert_eq!(told(json!("a"), json!("[REDACTED]")).len(), 1);
-        assert!(text_fits("[REDACTED]a[REDACTED]", "xay") && !text_fits("[REDACTED]a[REDACTED]b", "xac"));
-        assert!(!text_fits("ab[REDACTED]ba", "aba"), "one text cannot be both ends");
-        assert!(text_fits("[REDACTED]a[REDACTED]ab", "xaayab") && text_fits("", "") && !text_fits("a", "ab"));
+        assert_eq!(messages(json!("a"), json!("[REDACTED]")).len(), 1);
+        assert!(
+            text_matches("[REDACTED]a[REDACTED]", "xay") && !text_matches("[REDACTED]a[REDACTED]b", "xac")
+        );
+        assert!(!text_matches("ab[REDACTED]ba", "aba"), "one text cannot be both ends");
+        assert!(
+            text_matches("[REDACTED]a[REDACTED]ab", "xaayab")
+                && text_matches("", "")
+                && !text_matches("a", "ab")
+        );
     }
 
     #[test]
     fn mask_within_a_string_matches_exactly_one_secret() {
-        for (recorded, found, same) in [
+        for (recorded, found, is_match) in [
             ("deploy --password [REDACTED]", "deploy --password swordfish", true),
             ("deploy --password [REDACTED]", "deploy --password \"sword && fish\"", false),
             ("deploy --password [REDACTED]", "deploy --password x && rm -rf /srv --force", false),
@@ -220,18 +235,22 @@ mod tests {
             ("http://[REDACTED]@h/d", "http://evil.example/x@h/d", false),
             ("http://h/[REDACTED]/d", "http://h/a/b/d", false),
         ] {
-            assert_eq!(told(json!({ "t": recorded }), json!({ "t": found })).is_empty(), same, "{found}");
+            assert_eq!(
+                messages(json!({ "t": recorded }), json!({ "t": found })).is_empty(),
+                is_match,
+                "{found}"
+            );
         }
         // A string that the rules hide is one secret, regardless of its characters.
         let redactor = toolgen_kernel::layers::redact::Redactor::new();
-        for (recorded, found, same) in [
+        for (recorded, found, is_match) in [
             ("Cookie: [REDACTED]", "Cookie: a=1; b=2", true),
             ("say token='[REDACTED]' now", "say token='a & b' now", true),
             ("say token='[REDACTED]' now", "say token='a & b' then", false),
             ("deploy --password [REDACTED]", "deploy --password x && rm", false),
         ] {
             let masked = redactor.value(json!(found));
-            assert_eq!(differences(&json!(recorded), &json!(found), &masked).is_empty(), same, "{found}");
+            assert_eq!(differences(&json!(recorded), &json!(found), &masked).is_empty(), is_match, "{found}");
         }
         let (recorded, found) = (json!({"[REDACTED]": 1}), json!({"s3cr3t": 1}));
         assert!(differences(&recorded, &found, &recorded).is_empty());
@@ -242,7 +261,7 @@ mod tests {
         let expected = json!({"a/b": [1, {"c": 2}], "gone": null, "n": 1.0});
         let found = json!({"a/b": [1, {"c": 3}, 4], "new": true, "n": 1});
         assert_eq!(
-            told(expected, found),
+            messages(expected, found),
             [
                 "/a~1b/1/c: expected 2, found 3",
                 "/a~1b/2: expected nothing, found 4",
@@ -250,8 +269,10 @@ mod tests {
                 "/new: expected nothing, found true",
             ]
         );
-        assert_eq!(told(json!(9_007_199_254_740_993_u64), json!(9_007_199_254_740_992_u64)).len(), 1);
+        assert_eq!(messages(json!(9_007_199_254_740_993_u64), json!(9_007_199_254_740_992_u64)).len(), 1);
         let long = |end: &str| json!(format!("{}{end}", "x".repeat(300)));
-        assert!(told(long("a"), long("b"))[0].contains("they differ after 300 characters: \"a\" and \"b\""));
+        assert!(
+            messages(long("a"), long("b"))[0].contains("they differ after 300 characters: \"a\" and \"b\"")
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Replays of recorded runs: tests in which calls are answered from a file instead of by tools.
 //!
 //! Take a [`RecordedRun`] from an audit log and commit it. A [`Replay`] of it, added to a toolbox, replaces the tools;
-//! everything around them runs as in the program, including every layer. The first call that differs from the recorded
+//! everything else runs as in the program, including every layer. The first call that differs from the recorded
 //! one, by its name, its arguments or its position, is refused, and so are all later calls; [`Replay::finish`] reports
 //! the difference.
 //!
@@ -39,8 +39,8 @@
 //! let replay = replay.restarted();
 //! let toolbox = Toolbox::builder(&registry).layer(replay.clone()).build()?;
 //! toolbox.call(call("Rom"), &turn).await;
-//! let why = replay.finish().unwrap_err().to_string();
-//! assert!(why.contains("/city: expected \"Ulm\", found \"Rom\""), "{why}");
+//! let error = replay.finish().unwrap_err().to_string();
+//! assert!(error.contains("/city: expected \"Ulm\", found \"Rom\""), "{error}");
 //! # Ok(())
 //! # }
 //! ```
@@ -61,7 +61,7 @@ use std::sync::{Arc, Mutex};
 
 pub use difference::{CallAt, Difference, DifferenceKind};
 use live_call::CallDisposition;
-pub(crate) use live_call::Live;
+pub(crate) use live_call::LiveCall;
 pub use log::RunSelection;
 pub use outcome::RecordedOutcome;
 pub(crate) use recorded_decisions::DENIED;
@@ -77,26 +77,26 @@ use toolgen_kernel::call::result::ToolResult;
 /// The code of the error for a call that differs from the recorded run, and for each call after it.
 pub const REPLAY_DIFFERENCE: &str = "REPLAY_DIFFERENCE";
 
-/// Answers calls from a [`RecordedRun`]. Clones are the same replay.
+/// Answers calls from a [`RecordedRun`]. Clones share the replay.
 ///
-/// It is a [layer](toolgen_kernel::layers), which also applies to the sub-agents of the toolbox. If the recorded call
-/// of a tool made nested calls, as those of compositions and sub-agents do, the tool itself runs and its nested calls
-/// are answered; [`replaying_nested`](Self::replaying_nested) changes this.
+/// A replay is a [layer](toolgen_kernel::layers) that also applies to the sub-agents of the toolbox. If the recorded
+/// call of a tool made nested calls, as compositions and sub-agents do, the tool itself runs and its nested calls are
+/// answered; [`replaying_nested`](Self::replaying_nested) changes this.
 #[derive(Clone)]
 pub struct Replay {
     run: Arc<RecordedRun>,
-    whole: Arc<BTreeSet<String>>,
+    replayed_tools: Arc<BTreeSet<String>>,
     state: Arc<Mutex<State>>,
 }
 
 #[derive(Default)]
 struct State {
     /// The calls of the recording that were made.
-    made: BTreeSet<usize>,
+    made_calls: BTreeSet<usize>,
     /// The index in the recording, by the key of a live call.
     recorded_index: BTreeMap<u64, usize>,
     /// The calls of the recording whose approval was requested.
-    decided: BTreeSet<usize>,
+    decided_calls: BTreeSet<usize>,
     difference: Option<Difference>,
 }
 
@@ -124,7 +124,7 @@ impl Replay {
     /// Creates a replay of a run.
     #[must_use]
     pub fn of(run: RecordedRun) -> Replay {
-        Replay { run: Arc::new(run), whole: Arc::default(), state: Arc::default() }
+        Replay { run: Arc::new(run), replayed_tools: Arc::default(), state: Arc::default() }
     }
 
     /// Creates a replay of the run in a file.
@@ -140,9 +140,9 @@ impl Replay {
     /// not expected.
     #[must_use]
     pub fn replaying_nested<S: Into<String>>(self, tools: impl IntoIterator<Item = S>) -> Replay {
-        let mut whole = BTreeSet::clone(&self.whole);
-        whole.extend(tools.into_iter().map(Into::into));
-        Replay { whole: Arc::new(whole), ..self }
+        let mut replayed_tools = BTreeSet::clone(&self.replayed_tools);
+        replayed_tools.extend(tools.into_iter().map(Into::into));
+        Replay { replayed_tools: Arc::new(replayed_tools), ..self }
     }
 
     /// Returns a replay of the same run from its beginning.
@@ -165,30 +165,30 @@ impl Replay {
     pub fn finish(&self) -> Result<(), Box<Difference>> {
         let mut state = unpoisoned(self.state.lock());
         let remaining =
-            (0..self.run.calls.len()).filter(|index| !state.made.contains(index)).collect::<Vec<_>>();
-        self.left_out(&mut state, &remaining);
+            (0..self.run.calls.len()).filter(|index| !state.made_calls.contains(index)).collect::<Vec<_>>();
+        self.record_missing(&mut state, &remaining);
         state.difference.clone().map_or(Ok(()), |difference| Err(Box::new(difference)))
     }
 
     /// Records that calls were not made.
-    fn left_out(&self, state: &mut State, remaining: &[usize]) {
+    fn record_missing(&self, state: &mut State, remaining: &[usize]) {
         if remaining.is_empty() || state.difference.is_some() {
             return;
         }
-        let not_made = remaining.iter().filter_map(|index| Some(self.at(*index)?.to_string())).collect();
+        let not_made = remaining.iter().filter_map(|index| Some(self.call_at(*index)?.to_string())).collect();
         state.difference = Some(self.difference(state, DifferenceKind::NotMade(not_made), None, None));
     }
 
-    /// Finds the call in the recording, among those that are due.
-    fn claim(&self, live: &Live, fate: &CallDisposition) -> Result<usize, ToolError> {
+    /// Finds the call among the recorded calls that are due, and marks it as made.
+    fn claim(&self, live: &LiveCall, disposition: &CallDisposition) -> Result<usize, ToolError> {
         let mut state = unpoisoned(self.state.lock());
         if state.difference.is_none() {
-            match self.find(&state, live, fate) {
+            match self.find(&state, live, disposition) {
                 Ok(index) => {
-                    state.made.insert(index);
+                    state.made_calls.insert(index);
                     state.recorded_index.insert(live.key, index);
-                    if self.answers(index, live) {
-                        state.made.extend(self.within(index));
+                    if self.is_answered(index, live) {
+                        state.made_calls.extend(self.nested_calls(index));
                     }
                     return Ok(index);
                 }
@@ -199,51 +199,59 @@ impl Replay {
         Err(ToolError::failed_with(REPLAY_DIFFERENCE, message))
     }
 
-    fn find(&self, state: &State, live: &Live, fate: &CallDisposition) -> Result<usize, Box<Difference>> {
-        let inside = state.recorded_index.get(&live.key_above()).map(|index| index + 1);
+    fn find(
+        &self,
+        state: &State,
+        live: &LiveCall,
+        disposition: &CallDisposition,
+    ) -> Result<usize, Box<Difference>> {
+        let inside = state.recorded_index.get(&live.outer_key()).map(|index| index + 1);
         let calls = || self.run.calls.iter().enumerate();
-        let open = || calls().filter(|(index, call)| call.inside == inside && !state.made.contains(index));
-        let group = open().map(|(_, call)| call.group).min();
-        let fits = |(_, call): &(usize, &RecordedCall)| {
+        let pending =
+            || calls().filter(|(index, call)| call.inside == inside && !state.made_calls.contains(index));
+        let due_group = pending().map(|(_, call)| call.group).min();
+        let matches = |(_, call): &(usize, &RecordedCall)| {
             call.tool == live.tool.as_str() && live.differences(&call.arguments).is_empty()
         };
-        let due: Vec<(usize, &RecordedCall)> = open().filter(|(_, call)| Some(call.group) == group).collect();
-        let same: Vec<&(usize, &RecordedCall)> = due.iter().filter(|call| fits(call)).collect();
-        let found = same.iter().find(|(_, call)| fate.differs(&call.outcome).is_none());
-        if let Some((index, _)) = found {
+        let due: Vec<(usize, &RecordedCall)> =
+            pending().filter(|(_, call)| Some(call.group) == due_group).collect();
+        let matching: Vec<&(usize, &RecordedCall)> = due.iter().filter(|call| matches(call)).collect();
+        let claimable = matching.iter().find(|(_, call)| disposition.differs(&call.outcome).is_none());
+        if let Some((index, _)) = claimable {
             return Ok(*index);
         }
         let mut arguments = Vec::new();
-        let (kind, expected) = if let Some((index, call)) = same.first() {
-            // It matches except for its disposition, which is therefore a difference.
-            (fate.differs(&call.outcome).unwrap_or(DifferenceKind::Arguments), Some(*index))
-        } else if let Some((first, _)) = due.first() {
-            let of_tool = due.iter().filter(|(_, call)| call.tool == live.tool.as_str());
-            let nearest = of_tool.map(|(index, call)| (live.differences(&call.arguments), *index));
+        let (kind, expected) = if let Some((index, call)) = matching.first() {
+            // The call matches except for its disposition, which is therefore the difference.
+            (disposition.differs(&call.outcome).unwrap_or(DifferenceKind::Arguments), Some(*index))
+        } else if let Some((first_due, _)) = due.first() {
+            let of_same_tool = due.iter().filter(|(_, call)| call.tool == live.tool.as_str());
+            let nearest = of_same_tool.map(|(index, call)| (live.differences(&call.arguments), *index));
             let nearest = nearest.min_by_key(|(differences, _)| differences.len());
-            let later = open().find(|(index, call)| Some(call.group) != group && fits(&(*index, *call)));
-            match (later, nearest) {
-                (Some(_), _) => (DifferenceKind::TooEarly, Some(*first)),
+            let later_call =
+                pending().find(|(index, call)| Some(call.group) != due_group && matches(&(*index, *call)));
+            match (later_call, nearest) {
+                (Some(_), _) => (DifferenceKind::TooEarly, Some(*first_due)),
                 (None, Some((differences, index))) => {
                     arguments = differences;
                     (DifferenceKind::Arguments, Some(index))
                 }
-                (None, None) => (DifferenceKind::Tool, Some(*first)),
+                (None, None) => (DifferenceKind::Tool, Some(*first_due)),
             }
         } else {
             (DifferenceKind::NotExpected, None)
         };
-        let later = match kind {
-            DifferenceKind::TooEarly => open().find(fits).map_or(0, |(index, _)| index + 1),
+        let number = match kind {
+            DifferenceKind::TooEarly => pending().find(matches).map_or(0, |(index, _)| index + 1),
             _ => 0,
         };
         let found = CallAt {
-            number: later,
+            number,
             tool: live.tool.to_string(),
             arguments: live.redacted_arguments(),
             inside: self.describe_call(inside),
         };
-        let expected = expected.and_then(|index| self.at(index));
+        let expected = expected.and_then(|index| self.call_at(index));
         Err(Box::new(Difference { arguments, ..self.difference(state, kind, expected, Some(found)) }))
     }
 
@@ -254,12 +262,12 @@ impl Replay {
         expected: Option<CallAt>,
         found: Option<CallAt>,
     ) -> Difference {
-        let (calls, made) = (self.run.calls.len(), state.made.len());
+        let (calls, made) = (self.run.calls.len(), state.made_calls.len());
         Difference { kind, expected, found, arguments: Vec::new(), calls, made }
     }
 
     /// Returns a call of the recording, as shown in a difference.
-    fn at(&self, index: usize) -> Option<CallAt> {
+    fn call_at(&self, index: usize) -> Option<CallAt> {
         let call = self.run.calls.get(index)?;
         let (tool, arguments) = (call.tool.clone(), call.arguments.clone());
         Some(CallAt { number: index + 1, tool, arguments, inside: self.describe_call(call.inside) })
@@ -271,46 +279,50 @@ impl Replay {
     }
 
     /// Returns all direct and indirect nested calls of a call.
-    fn within(&self, index: usize) -> BTreeSet<usize> {
-        let mut within = BTreeSet::from([index]);
-        for (at, call) in self.run.calls.iter().enumerate().skip(index) {
-            if call.inside.is_some_and(|inside| within.contains(&(inside - 1))) {
-                within.insert(at);
+    fn nested_calls(&self, index: usize) -> BTreeSet<usize> {
+        let mut nested = BTreeSet::from([index]);
+        for (nested_index, call) in self.run.calls.iter().enumerate().skip(index) {
+            if call.inside.is_some_and(|inside| nested.contains(&(inside - 1))) {
+                nested.insert(nested_index);
             }
         }
-        within.remove(&index);
-        within
+        nested.remove(&index);
+        nested
     }
 
     /// Whether a call is answered from the recording, instead of by its tool and its nested calls.
-    fn answers(&self, index: usize, live: &Live) -> bool {
-        self.whole.contains(live.tool.as_str()) || !(live.composes() || self.run.has_inner(index))
+    fn is_answered(&self, index: usize, live: &LiveCall) -> bool {
+        self.replayed_tools.contains(live.tool.as_str())
+            || !(live.composes() || self.run.has_nested_calls(index))
     }
 
-    fn answer(&self, index: usize, live: &Live) -> Option<Result<ToolResult, ToolError>> {
+    fn recorded_answer(&self, index: usize, live: &LiveCall) -> Option<Result<ToolResult, ToolError>> {
         match &self.run.calls.get(index)?.outcome {
-            RecordedOutcome::Answered(outcome) if self.answers(index, live) => Some(outcome.clone()),
+            RecordedOutcome::Answered(outcome) if self.is_answered(index, live) => Some(outcome.clone()),
             _ => None,
         }
     }
 
     /// Compares the outcome of a call whose tool ran.
-    fn ended(&self, index: usize, live: &Live, outcome: &Result<ToolResult, ToolError>) {
+    fn compare_outcome(&self, index: usize, live: &LiveCall, outcome: &Result<ToolResult, ToolError>) {
         let Some(call) = self.run.calls.get(index) else { return };
-        if self.answers(index, live) {
+        if self.is_answered(index, live) {
             return;
         }
         let mut state = unpoisoned(self.state.lock());
-        let remaining =
-            self.within(index).into_iter().filter(|index| !state.made.contains(index)).collect::<Vec<_>>();
-        self.left_out(&mut state, &remaining);
-        let failed =
+        let remaining = self
+            .nested_calls(index)
+            .into_iter()
+            .filter(|index| !state.made_calls.contains(index))
+            .collect::<Vec<_>>();
+        self.record_missing(&mut state, &remaining);
+        let is_failure =
             |outcome: &Result<ToolResult, ToolError>| outcome.as_ref().map_or(true, ToolResult::is_error);
         let RecordedOutcome::Answered(recorded) = &call.outcome else { return };
-        if state.difference.is_none() && failed(recorded) != failed(outcome) {
-            let found = RecordedOutcome::Answered(outcome.clone()).summary();
-            let kind = DifferenceKind::Outcome { expected: call.outcome.summary(), found };
-            state.difference = Some(self.difference(&state, kind, self.at(index), None));
+        if state.difference.is_none() && is_failure(recorded) != is_failure(outcome) {
+            let summary = RecordedOutcome::Answered(outcome.clone()).summary();
+            let kind = DifferenceKind::Outcome { expected: call.outcome.summary(), found: summary };
+            state.difference = Some(self.difference(&state, kind, self.call_at(index), None));
         }
     }
 }
@@ -320,7 +332,7 @@ impl fmt::Debug for Replay {
         let state = unpoisoned(self.state.lock());
         f.debug_struct("Replay")
             .field("calls", &self.run.calls.len())
-            .field("made", &state.made.len())
+            .field("made", &state.made_calls.len())
             .field("difference", &state.difference.is_some())
             .finish_non_exhaustive()
     }

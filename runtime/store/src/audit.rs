@@ -17,7 +17,7 @@ pub use postgres::{PostgresSink, PostgresSinkBuilder, connect};
 pub use sqlite::{SqliteSink, rusqlite};
 
 /// The first bytes of each SQLite database (<https://www.sqlite.org/fileformat.html>, section 1.3).
-const DATABASE: &[u8; 16] = b"SQLite format 3\0";
+const SQLITE_HEADER: &[u8; 16] = b"SQLite format 3\0";
 
 /// Opens the log in the file at `path`. Its first bytes determine the format: an SQLite database (with the feature
 /// `sqlite`) or JSON Lines. Nothing is written.
@@ -27,19 +27,19 @@ const DATABASE: &[u8; 16] = b"SQLite format 3\0";
 /// Returns an error if the file cannot be opened, or is a database without audit records.
 pub fn open(path: impl AsRef<Path>) -> Result<AuditReader, AuditError> {
     let path = path.as_ref();
-    let named = |error: AuditError| AuditError::new(format!("{}: {error}", path.display()));
-    let mut start = Vec::new();
-    let file = File::open(path).map_err(|error| named(error.into()))?;
-    file.take(16).read_to_end(&mut start).map_err(|error| named(error.into()))?;
-    if start == DATABASE { database(path).map_err(named) } else { AuditReader::open(path) }
+    let with_path = |error: AuditError| AuditError::new(format!("{}: {error}", path.display()));
+    let mut header = Vec::new();
+    let file = File::open(path).map_err(|error| with_path(error.into()))?;
+    file.take(16).read_to_end(&mut header).map_err(|error| with_path(error.into()))?;
+    if header == SQLITE_HEADER { open_database(path).map_err(with_path) } else { AuditReader::open(path) }
 }
 
 #[cfg(feature = "sqlite")]
-fn database(path: &Path) -> Result<AuditReader, AuditError> {
+fn open_database(path: &Path) -> Result<AuditReader, AuditError> {
     sqlite::Log::open(path).map(AuditReader::of)
 }
 
 #[cfg(not(feature = "sqlite"))]
-fn database(_: &Path) -> Result<AuditReader, AuditError> {
-    Err(AuditError::new("an SQLite database is read only with the feature `sqlite`"))
+fn open_database(_: &Path) -> Result<AuditReader, AuditError> {
+    Err(AuditError::new("an SQLite database can be read only with the feature `sqlite`"))
 }

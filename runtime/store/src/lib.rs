@@ -7,8 +7,8 @@
 //! | `PostgresStore` | `postgres` | many machines, and state that must not be lost | the database and its schema |
 //! | `RedisStore` | `redis` | many machines and many calls | the server and the namespace |
 //!
-//! Pass a store to each part of a toolbox that shares state, by one method each; the [trait](Store) lists them. A
-//! program may use several stores, such as a database for approvals and Redis for counters.
+//! Pass a store to each part of a toolbox that shares state, by one method for each part; the [trait](Store) lists
+//! them. A program may use several stores, such as a database for approvals and Redis for counters.
 //!
 //! ```
 //! use toolgen_runtime::call::session::SessionsLimits;
@@ -67,17 +67,17 @@ mod times {
 
     use super::WINDOW_PARTS;
 
-    /// Maximum time to live of a row, in milliseconds. The clock of no store counts further.
-    pub(super) const LONGEST: u64 = 1 << 50;
+    /// Maximum time to live of a row, in milliseconds. Every store can represent such a time.
+    pub(super) const MAX_MILLIS: u64 = 1 << 50;
 
-    /// Returns a time in milliseconds, at most [`LONGEST`].
+    /// Returns a time in milliseconds, at most [`MAX_MILLIS`].
     pub(super) fn millis(time: Duration) -> i64 {
-        toolgen_kernel::base::time::whole_millis(time).min(LONGEST).cast_signed()
+        toolgen_kernel::base::time::whole_millis(time).min(MAX_MILLIS).cast_signed()
     }
 
     /// Returns the length of a window's part, in microseconds.
-    pub(super) fn part_of(window: Duration) -> i64 {
+    pub(super) fn part_micros(window: Duration) -> i64 {
         let length = window.as_micros() / u128::from(WINDOW_PARTS);
-        i64::try_from(length).unwrap_or(i64::MAX).clamp(1, LONGEST.cast_signed())
+        i64::try_from(length).unwrap_or(i64::MAX).clamp(1, MAX_MILLIS.cast_signed())
     }
 }

@@ -7,20 +7,20 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use target::{Target, breaks, text};
+use target::{Target, breaks_connection, error_text};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error};
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::store::{Expected, Row, Store, StoreError};
 
 use super::server::{Connect, Failure, OnChange, Server, StoreChange};
-use super::times::{millis, part_of};
+use super::times::{millis, part_micros};
 
 /// Creates the tables, and the function that counts. Times are milliseconds since 1970.
 ///
 /// Each statement of the function sees what other transactions committed before it. Calls that increment the same
 /// counter wait for each other. Its transaction does not wait for the disk. Occasionally it deletes expired counters.
-const TABLES: &str = "
+const TABLES_SQL: &str = "
     CREATE TABLE IF NOT EXISTS toolgen_rows (
         kind TEXT NOT NULL,
         key TEXT NOT NULL,
@@ -79,21 +79,21 @@ const LOCK_SQL: &str =
 
 /// Makes commits wait for the disk, and statements see everything that was committed before, regardless of the
 /// server's defaults.
-const SESSION: &str = "
+const SESSION_SQL: &str = "
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
     SET default_transaction_isolation = 'read committed';
     SET client_min_messages = warning;
     SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4";
 
 /// Deletes some expired rows before another row is written, unless another transaction is deleting them.
-const PAST: &str = "\
+const DELETE_EXPIRED_SQL: &str = "\
     WITH past AS (DELETE FROM toolgen_rows WHERE (kind, key) IN (
         SELECT kind, key FROM toolgen_rows
         WHERE expires_at <= extract(epoch FROM clock_timestamp()) * 1000 AND (kind <> $1 OR key <> $2)
         LIMIT 100 FOR UPDATE SKIP LOCKED))";
 
 /// The server's time, in microseconds.
-const MICROS: &str = "(extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT";
+const NOW_MICROS_SQL: &str = "(extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT";
 
 /// The default time limit of a request, including connecting.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -144,8 +144,8 @@ impl PostgresBuilder {
     /// Sets a callback that is called when the server becomes unreachable, and when it is reachable again: for logs
     /// and alerts. The request that detects the change calls it, and waits for it.
     #[must_use]
-    pub fn on_change(mut self, message: impl Fn(&StoreChange) + Send + Sync + 'static) -> PostgresBuilder {
-        self.on_change = Some(Box::new(message));
+    pub fn on_change(mut self, callback: impl Fn(&StoreChange) + Send + Sync + 'static) -> PostgresBuilder {
+        self.on_change = Some(Box::new(callback));
         self
     }
 
@@ -156,55 +156,55 @@ impl PostgresBuilder {
     ///
     /// Returns an error if the URL is not that of a PostgreSQL database.
     pub fn build(self) -> Result<PostgresStore, StoreError> {
-        self.made(true)
+        self.build_with(true)
     }
 
-    fn made(self, makes_tables: bool) -> Result<PostgresStore, StoreError> {
-        let target = Target::of(&self.url).map_err(StoreError::new)?.writable();
-        let database = Database { target, makes_tables };
+    fn build_with(self, creates_tables: bool) -> Result<PostgresStore, StoreError> {
+        let target = Target::parse(&self.url).map_err(StoreError::new)?.writable();
+        let database = Database { target, creates_tables };
         Ok(PostgresStore(Arc::new(Server::new(database, self.timeout, self.on_change))))
     }
 }
 
 struct Database {
     target: Target,
-    makes_tables: bool,
+    creates_tables: bool,
 }
 
 impl Connect for Database {
     type Connection = Arc<Client>;
 
     async fn connect(&self) -> Result<Arc<Client>, Failure> {
-        let opened = async {
+        let connecting = async {
             let mut client = self.target.connect().await?;
-            client.batch_execute(SESSION).await?;
-            if self.makes_tables {
-                make_tables(&mut client).await?;
+            client.batch_execute(SESSION_SQL).await?;
+            if self.creates_tables {
+                create_tables(&mut client).await?;
             }
             Ok(Arc::new(client))
         };
-        opened.await.map_err(|error: Error| Failure::Lost(text(&error)))
+        connecting.await.map_err(|error: Error| Failure::Lost(error_text(&error)))
     }
 
     fn is_open(client: &Arc<Client>) -> bool {
         !client.is_closed()
     }
 
-    fn shown(&self) -> String {
-        self.target.shown.clone()
+    fn display_url(&self) -> String {
+        self.target.redacted_url.clone()
     }
 }
 
 /// Creates the tables if they do not exist. Several programs may do so concurrently.
-async fn make_tables(client: &mut Client) -> Result<(), Error> {
+async fn create_tables(client: &mut Client) -> Result<(), Error> {
     // Usually the tables exist, and the program may lack the permission to create them.
     if client.query_one(TABLES_EXIST_SQL, &[]).await?.get(0) {
         return Ok(());
     }
-    let alone = client.transaction().await?;
-    alone.batch_execute(LOCK_SQL).await?;
-    alone.batch_execute(TABLES).await?;
-    alone.commit().await
+    let transaction = client.transaction().await?;
+    transaction.batch_execute(LOCK_SQL).await?;
+    transaction.batch_execute(TABLES_SQL).await?;
+    transaction.commit().await
 }
 
 impl PostgresStore {
@@ -233,9 +233,9 @@ impl PostgresStore {
     ///
     /// Returns an error if the URL is not that of a PostgreSQL database, or if the database cannot be reached.
     pub async fn connect_existing(url: &str) -> Result<Option<PostgresStore>, StoreError> {
-        let store = PostgresStore::builder(url).made(false)?;
-        let there = store.run_query(TABLES_EXIST_SQL, &[]).await?;
-        Ok(there.first().is_some_and(|row| row.get(0)).then_some(store))
+        let store = PostgresStore::builder(url).build_with(false)?;
+        let exists = store.run_query(TABLES_EXIST_SQL, &[]).await?;
+        Ok(exists.first().is_some_and(|row| row.get(0)).then_some(store))
     }
 
     /// Checks that the server is reachable, so that a program can fail at startup.
@@ -256,38 +256,41 @@ impl PostgresStore {
     /// Sends a statement, in one round trip.
     async fn run_query(
         &self,
-        text: &str,
+        statement: &str,
         values: &[(&(dyn ToSql + Sync), Type)],
     ) -> Result<Vec<tokio_postgres::Row>, StoreError> {
         self.0
             .request(async |client: Arc<Client>| {
-                client.query_typed(text, values).await.map_err(|error| failure(&error))
+                client.query_typed(statement, values).await.map_err(|error| failure(&error))
             })
             .await
     }
 
     /// Returns rows in the order of their keys.
-    async fn rows(&self, which: &str, table: &str, key: &str) -> Result<Vec<Row>, StoreError> {
+    async fn rows(&self, condition: &str, table: &str, key: &str) -> Result<Vec<Row>, StoreError> {
         let statement = format!(
-            "SELECT key, version, value, expires_at - {MICROS} / 1000 FROM toolgen_rows \
-             WHERE kind = $1 AND {which} AND expires_at > {MICROS} / 1000 ORDER BY key COLLATE \"C\""
+            "SELECT key, version, value, expires_at - {NOW_MICROS_SQL} / 1000 FROM toolgen_rows \
+             WHERE kind = $1 AND {condition} AND expires_at > {NOW_MICROS_SQL} / 1000 ORDER BY key COLLATE \"C\""
         );
-        let found = self.run_query(&statement, &[(&table, Type::TEXT), (&key, Type::TEXT)]).await?;
-        let row = |row: &tokio_postgres::Row| {
+        let rows = self.run_query(&statement, &[(&table, Type::TEXT), (&key, Type::TEXT)]).await?;
+        let to_row = |row: &tokio_postgres::Row| {
             let number = |index| Ok::<_, Error>(u64::try_from(row.try_get::<_, i64>(index)?).unwrap_or(0));
             let remaining = Duration::from_millis(number(3)?);
             Ok(Row { key: row.try_get(0)?, version: number(1)?, value: row.try_get(2)?, left: remaining })
         };
-        found
-            .iter()
-            .map(row)
+        rows.iter()
+            .map(to_row)
             .collect::<Result<_, Error>>()
             .map_err(|reason| self.0.error(&reason.to_string()))
     }
 }
 
 fn failure(error: &Error) -> Failure {
-    if breaks(error) { Failure::Lost(text(error)) } else { Failure::Refused(text(error)) }
+    if breaks_connection(error) {
+        Failure::Lost(error_text(error))
+    } else {
+        Failure::Refused(error_text(error))
+    }
 }
 
 impl Store for PostgresStore {
@@ -309,23 +312,23 @@ impl Store for PostgresStore {
     ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
         Box::pin(async move {
             let ttl = millis(ttl);
-            // A version is a time, so that a row that is deleted and created again never has an earlier version.
+            // A version is a time, so that a row that is deleted and created again always has a later version.
             let set = format!(
-                "version = greatest({MICROS}, row.version + 1), value = $3, expires_at = {MICROS} / 1000 + $4"
+                "version = greatest({NOW_MICROS_SQL}, row.version + 1), value = $3, expires_at = {NOW_MICROS_SQL} / 1000 + $4"
             );
-            let (statement, known) = match expected {
+            let (statement, version_argument) = match expected {
                 Expected::Version(version) => (
                     format!(
                         "UPDATE toolgen_rows AS row SET {set} WHERE kind = $1 AND key = $2 AND version = $5 \
-                         AND expires_at > {MICROS} / 1000 RETURNING version"
+                         AND expires_at > {NOW_MICROS_SQL} / 1000 RETURNING version"
                     ),
                     version.cast_signed(),
                 ),
                 _ => (
                     format!(
-                        "INSERT INTO toolgen_rows AS row VALUES ($1, $2, {MICROS}, $3, {MICROS} / 1000 + $4) \
+                        "INSERT INTO toolgen_rows AS row VALUES ($1, $2, {NOW_MICROS_SQL}, $3, {NOW_MICROS_SQL} / 1000 + $4) \
                          ON CONFLICT (kind, key) DO UPDATE SET {set} \
-                         WHERE $5 = 1 OR row.expires_at <= {MICROS} / 1000 RETURNING version"
+                         WHERE $5 = 1 OR row.expires_at <= {NOW_MICROS_SQL} / 1000 RETURNING version"
                     ),
                     i64::from(expected == Expected::Any),
                 ),
@@ -335,10 +338,10 @@ impl Store for PostgresStore {
                 (&key, Type::TEXT),
                 (&value, Type::BYTEA),
                 (&ttl, Type::INT8),
-                (&known, Type::INT8),
+                (&version_argument, Type::INT8),
             ];
-            let found = self.run_query(&format!("{PAST} {statement}"), &values).await?;
-            let version = found.first().map(|row| row.try_get::<_, i64>(0)).transpose();
+            let rows = self.run_query(&format!("{DELETE_EXPIRED_SQL} {statement}"), &values).await?;
+            let version = rows.first().map(|row| row.try_get::<_, i64>(0)).transpose();
             let version = version.map_err(|reason| self.0.error(&reason.to_string()))?;
             Ok(version.map(i64::cast_unsigned))
         })
@@ -353,16 +356,16 @@ impl Store for PostgresStore {
         Box::pin(async move {
             let statement = format!(
                 "DELETE FROM toolgen_rows WHERE kind = $1 AND key = $2 AND ($3 < 0 OR version = $3) \
-                 AND expires_at > {MICROS} / 1000 RETURNING version"
+                 AND expires_at > {NOW_MICROS_SQL} / 1000 RETURNING version"
             );
             // Version 0 stands for a missing row.
-            let known = match expected {
+            let version_argument = match expected {
                 Expected::Any => -1,
                 Expected::Absent => 0,
                 Expected::Version(version) => version.cast_signed(),
             };
             let values: [(&(dyn ToSql + Sync), Type); 3] =
-                [(&table, Type::TEXT), (&key, Type::TEXT), (&known, Type::INT8)];
+                [(&table, Type::TEXT), (&key, Type::TEXT), (&version_argument, Type::INT8)];
             Ok(!self.run_query(&statement, &values).await?.is_empty())
         })
     }
@@ -376,15 +379,15 @@ impl Store for PostgresStore {
         Box::pin(async move {
             let keys: Vec<&str> = counters.iter().map(|(key, _)| *key).collect();
             let max: Vec<i64> = counters.iter().map(|(_, max)| i64::from(*max)).collect();
-            let length = part_of(window);
+            let length = part_micros(window);
             let values: [(&(dyn ToSql + Sync), Type); 4] = [
                 (&table, Type::TEXT),
                 (&keys, Type::TEXT_ARRAY),
                 (&max, Type::INT8_ARRAY),
                 (&length, Type::INT8),
             ];
-            let counted = self.run_query("SELECT toolgen_count($1, $2, $3, $4)", &values).await?;
-            Ok(counted.first().is_some_and(|row| row.get(0)))
+            let rows = self.run_query("SELECT toolgen_count($1, $2, $3, $4)", &values).await?;
+            Ok(rows.first().is_some_and(|row| row.get(0)))
         })
     }
 }

@@ -19,13 +19,13 @@ use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::store::{Expected, Row, Store, StoreError};
 
 use super::server::{Connect, Failure, OnChange, Server, StoreChange};
-use super::times::{millis, part_of};
+use super::times::{millis, part_micros};
 
 /// The default time limit of a request, including connecting.
 const DEFAULT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Maximum number of rows that one request reads, so that the server is not blocked for long.
-const AT_ONCE: usize = 200;
+const MAX_ROWS_PER_REQUEST: usize = 200;
 
 /// Stores a row if it has the expected version, and returns the new version, or nothing. Versions are times, so that
 /// a row that was deleted, or lost by the server, never has an earlier version again.
@@ -86,7 +86,7 @@ for at, key in ipairs(keys) do
 end
 return { found, rest }";
 
-/// Increments all counters, unless one of them has reached its maximum, and returns 1 if it did.
+/// Increments all counters and returns 1, unless one of them has reached its maximum.
 ///
 /// KEYS: the counters. ARGV: the length of a part in microseconds, the milliseconds until the counts expire, and the
 /// maximum of each counter.
@@ -169,8 +169,8 @@ impl RedisBuilder {
     /// Sets a callback that is called when the server becomes unreachable, and when it is reachable again: for logs
     /// and alerts. The request that detects the change calls it, and waits for it.
     #[must_use]
-    pub fn on_change(mut self, message: impl Fn(&StoreChange) + Send + Sync + 'static) -> RedisBuilder {
-        self.on_change = Some(Box::new(message));
+    pub fn on_change(mut self, callback: impl Fn(&StoreChange) + Send + Sync + 'static) -> RedisBuilder {
+        self.on_change = Some(Box::new(callback));
         self
     }
 
@@ -185,37 +185,37 @@ impl RedisBuilder {
                 "the namespace of the shared state is blank: name the deployment whose processes share it",
             ));
         }
-        let place = Endpoint::parse(&self.url, &self.roots)?;
-        let server = Server::new(place, self.timeout, self.on_change);
+        let endpoint = Endpoint::parse(&self.url, &self.roots)?;
+        let server = Server::new(endpoint, self.timeout, self.on_change);
         Ok(RedisStore(Arc::new(Inner { server, namespace: self.namespace })))
     }
 }
 
 /// A connection, and the task that drives it. The task ends when the connection is lost.
 #[derive(Clone)]
-pub(super) struct Open {
+pub(super) struct OpenConnection {
     connection: MultiplexedConnection,
     driver: Arc<JoinHandle<()>>,
 }
 
 impl Connect for Endpoint {
-    type Connection = Open;
+    type Connection = OpenConnection;
 
-    async fn connect(&self) -> Result<Open, Failure> {
-        let lost = |reason: String| Failure::Lost(format!("cannot connect: {reason}"));
-        let stream = self.open().await.map_err(|error| lost(error.to_string()))?;
+    async fn connect(&self) -> Result<OpenConnection, Failure> {
+        let to_failure = |reason: String| Failure::Lost(format!("cannot connect: {reason}"));
+        let stream = self.open().await.map_err(|error| to_failure(error.to_string()))?;
         // This module enforces the time limit itself.
         let config = AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(None);
-        let made = MultiplexedConnection::new_with_config(&self.login, stream, config).await;
-        let (connection, driver) = made.map_err(|error| lost(error.to_string()))?;
-        Ok(Open { connection, driver: Arc::new(tokio::spawn(driver)) })
+        let result = MultiplexedConnection::new_with_config(&self.login, stream, config).await;
+        let (connection, driver) = result.map_err(|error| to_failure(error.to_string()))?;
+        Ok(OpenConnection { connection, driver: Arc::new(tokio::spawn(driver)) })
     }
 
-    fn is_open(open: &Open) -> bool {
-        !open.driver.is_finished()
+    fn is_open(connection: &OpenConnection) -> bool {
+        !connection.driver.is_finished()
     }
 
-    fn shown(&self) -> String {
+    fn display_url(&self) -> String {
         self.to_string()
     }
 }
@@ -256,7 +256,7 @@ impl RedisStore {
     }
 
     /// Runs a script on keys, atomically and in one round trip, and returns its result.
-    async fn script(&self, script: &str, keys: &[String], args: &[&[u8]]) -> Result<Value, StoreError> {
+    async fn run_script(&self, script: &str, keys: &[String], args: &[&[u8]]) -> Result<Value, StoreError> {
         // The whole script is sent each time: it is short, and a restarted server does not know its digest.
         let mut command = redis::cmd("EVAL");
         command.arg(script).arg(keys.len()).arg(keys);
@@ -267,10 +267,14 @@ impl RedisStore {
     }
 
     async fn request(&self, command: &Cmd) -> Result<Value, StoreError> {
-        let send = async |mut open: Open| match open.connection.send_packed_command(command).await {
+        let send = async |mut connection: OpenConnection| match connection
+            .connection
+            .send_packed_command(command)
+            .await
+        {
             Ok(Value::ServerError(error)) => Err(Failure::Refused(error.to_string())),
             Ok(response) => Ok(response),
-            // A server that became a replica still responds, but is no longer the right one.
+            // A server that became a replica still responds, but can no longer be used.
             Err(error) if error.is_io_error() || error.is_unrecoverable_error() => {
                 Err(Failure::Lost(error.to_string()))
             }
@@ -286,28 +290,29 @@ impl RedisStore {
         index: Option<String>,
         keys: &[&str],
     ) -> Result<(Vec<Row>, Vec<String>), StoreError> {
-        let (most, prefix) = (AT_ONCE.to_string(), self.prefix(table));
-        let mut args = vec![most.as_bytes(), prefix.as_bytes()];
+        let (max_rows, prefix) = (MAX_ROWS_PER_REQUEST.to_string(), self.prefix(table));
+        let mut args = vec![max_rows.as_bytes(), prefix.as_bytes()];
         args.extend(keys.iter().map(|key| key.as_bytes()));
-        let response = self.script(READ, index.as_slice(), &args).await?;
+        let response = self.run_script(READ, index.as_slice(), &args).await?;
         let parts = || {
             let Value::Array(parts) = &response else { return None };
-            let [Value::Array(found), Value::Array(rest)] = parts.as_slice() else { return None };
-            let rows = found.iter().map(row).collect::<Option<_>>()?;
-            let rest = rest.iter().map(|key| Some(String::from_utf8_lossy(bytes(key)?).into_owned()));
-            Some((rows, rest.collect::<Option<_>>()?))
+            let [Value::Array(rows), Value::Array(remaining_keys)] = parts.as_slice() else { return None };
+            let rows = rows.iter().map(parse_row).collect::<Option<_>>()?;
+            let remaining_keys =
+                remaining_keys.iter().map(|key| Some(String::from_utf8_lossy(as_bytes(key)?).into_owned()));
+            Some((rows, remaining_keys.collect::<Option<_>>()?))
         };
         parts().ok_or_else(|| self.unexpected(&response))
     }
 
     /// Returns the error for an unexpected response.
     fn unexpected(&self, response: &Value) -> StoreError {
-        let displayed: String = format!("{response:?}").chars().take(100).collect();
-        self.0.server.error(&format!("unexpected response: {displayed}"))
+        let excerpt: String = format!("{response:?}").chars().take(100).collect();
+        self.0.server.error(&format!("unexpected response: {excerpt}"))
     }
 }
 
-fn bytes(value: &Value) -> Option<&[u8]> {
+fn as_bytes(value: &Value) -> Option<&[u8]> {
     match value {
         Value::BulkString(bytes) => Some(bytes),
         Value::SimpleString(text) => Some(text.as_bytes()),
@@ -315,21 +320,21 @@ fn bytes(value: &Value) -> Option<&[u8]> {
     }
 }
 
-fn row(found: &Value) -> Option<Row> {
-    let Value::Array(fields) = found else { return None };
-    let [key, version, value, Value::Int(remaining)] = fields.as_slice() else { return None };
-    let version = std::str::from_utf8(bytes(version)?).ok().and_then(|version| version.parse().ok());
+fn parse_row(value: &Value) -> Option<Row> {
+    let Value::Array(fields) = value else { return None };
+    let [key, version, content, Value::Int(remaining)] = fields.as_slice() else { return None };
+    let version = std::str::from_utf8(as_bytes(version)?).ok().and_then(|version| version.parse().ok());
     Some(Row {
-        key: String::from_utf8_lossy(bytes(key)?).into_owned(),
-        // The row was not written by this store.
+        key: String::from_utf8_lossy(as_bytes(key)?).into_owned(),
+        // 0: the row was not written by this store.
         version: version.unwrap_or(0),
-        value: bytes(value)?.to_vec(),
+        value: as_bytes(content)?.to_vec(),
         left: Duration::from_millis(u64::try_from(*remaining).unwrap_or(0)),
     })
 }
 
 /// Returns the version argument of a script.
-fn expectation(expected: Expected) -> String {
+fn version_argument(expected: Expected) -> String {
     match expected {
         Expected::Any => "any".to_owned(),
         Expected::Absent => String::new(),
@@ -344,12 +349,12 @@ impl Store for RedisStore {
 
     fn scan<'a>(&'a self, table: &'a str, prefix: &'a str) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
         Box::pin(async move {
-            let (mut rows, rest) = self.read(table, Some(self.key("index", table)), &[prefix]).await?;
-            let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
-            for keys in rest.chunks(AT_ONCE) {
+            let (mut rows, remaining) = self.read(table, Some(self.key("index", table)), &[prefix]).await?;
+            let remaining: Vec<&str> = remaining.iter().map(String::as_str).collect();
+            for keys in remaining.chunks(MAX_ROWS_PER_REQUEST) {
                 rows.extend(self.read(table, None, keys).await?.0);
             }
-            rows.sort_by(|one, other| one.key.cmp(&other.key));
+            rows.sort_by(|left, right| left.key.cmp(&right.key));
             Ok(rows)
         })
     }
@@ -364,14 +369,14 @@ impl Store for RedisStore {
     ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
         Box::pin(async move {
             // The server rejects a time to live of zero.
-            let (expected, ttl) = (expectation(expected), millis(ttl).max(1).to_string());
+            let (expected, ttl) = (version_argument(expected), millis(ttl).max(1).to_string());
             let keys = [self.key(table, key), self.key("index", table)];
             let args = [expected.as_bytes(), value, ttl.as_bytes(), key.as_bytes()];
-            let response = self.script(PUT, &keys, &args).await?;
+            let response = self.run_script(PUT, &keys, &args).await?;
             if response == Value::Nil {
                 return Ok(None);
             }
-            let version = bytes(&response).and_then(|text| std::str::from_utf8(text).ok()?.parse().ok());
+            let version = as_bytes(&response).and_then(|text| std::str::from_utf8(text).ok()?.parse().ok());
             version.map(Some).ok_or_else(|| self.unexpected(&response))
         })
     }
@@ -384,7 +389,10 @@ impl Store for RedisStore {
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
             let keys = [self.key(table, key), self.key("index", table)];
-            match self.script(DELETE, &keys, &[expectation(expected).as_bytes(), key.as_bytes()]).await? {
+            match self
+                .run_script(DELETE, &keys, &[version_argument(expected).as_bytes(), key.as_bytes()])
+                .await?
+            {
                 Value::Int(deleted) => Ok(deleted == 1),
                 other => Err(self.unexpected(&other)),
             }
@@ -399,13 +407,13 @@ impl Store for RedisStore {
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
             let keys: Vec<String> = counters.iter().map(|(key, _)| self.key(table, key)).collect();
-            // Longer than the last call counts.
-            let (part, life) = (part_of(window), millis(window.saturating_mul(66) / 64).saturating_add(1));
-            let numbers = [part.to_string(), life.to_string()];
+            // The counts are kept longer than the last call counts.
+            let (part, ttl) = (part_micros(window), millis(window.saturating_mul(66) / 64).saturating_add(1));
+            let settings = [part.to_string(), ttl.to_string()];
             let max = counters.iter().map(|(_, max)| max.to_string());
-            let args: Vec<String> = numbers.into_iter().chain(max).collect();
+            let args: Vec<String> = settings.into_iter().chain(max).collect();
             let args: Vec<&[u8]> = args.iter().map(String::as_bytes).collect();
-            match self.script(COUNT, &keys, &args).await? {
+            match self.run_script(COUNT, &keys, &args).await? {
                 Value::Int(counted) => Ok(counted == 1),
                 other => Err(self.unexpected(&other)),
             }

@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoreChange {
-    /// A request failed with this error. From now on, each user of the store follows its
+    /// A request failed with this error. From now on, each part that uses the store follows its
     /// [`OnFailure`](super::OnFailure).
     Down(StoreError),
     /// A request got a response again.
@@ -39,7 +39,7 @@ pub(super) trait Connect: Send + Sync {
     fn is_open(connection: &Self::Connection) -> bool;
 
     /// Returns the address of the server, without a password.
-    fn shown(&self) -> String;
+    fn display_url(&self) -> String;
 }
 
 /// The reason why a request got no usable response.
@@ -56,17 +56,17 @@ pub(super) enum Failure {
 pub(super) struct Server<C: Connect> {
     target: C,
     timeout: Duration,
-    link: Mutex<Link<C::Connection>>,
+    state: Mutex<ConnectionState<C::Connection>>,
     /// Held by the request that connects.
-    connecting: tokio::sync::Mutex<()>,
+    connect_lock: tokio::sync::Mutex<()>,
     /// Whether the last request got a response; `true` before the first request.
     is_up: AtomicBool,
     on_change: Option<OnChange>,
 }
 
-struct Link<T> {
-    open: Option<T>,
-    /// The number of connections so far.
+struct ConnectionState<T> {
+    connection: Option<T>,
+    /// The number of connections that were opened so far.
     number: u64,
     /// The end of the pause, during which requests fail, and the error.
     pause: Option<(Instant, StoreError)>,
@@ -77,8 +77,8 @@ impl<C: Connect> Server<C> {
         Server {
             target,
             timeout,
-            link: Mutex::new(Link { open: None, number: 0, pause: None }),
-            connecting: tokio::sync::Mutex::new(()),
+            state: Mutex::new(ConnectionState { connection: None, number: 0, pause: None }),
+            connect_lock: tokio::sync::Mutex::new(()),
             is_up: AtomicBool::new(true),
             on_change,
         }
@@ -96,19 +96,19 @@ impl<C: Connect> Server<C> {
     /// so it is not retried.
     pub(super) async fn request<T>(
         &self,
-        ask: impl AsyncFnOnce(C::Connection) -> Result<T, Failure>,
+        send: impl AsyncFnOnce(C::Connection) -> Result<T, Failure>,
     ) -> Result<T, StoreError> {
-        // The number of the connection in use; 0 before there is one.
-        let mut used = 0;
+        // The number of the connection in use; 0 if there is none yet.
+        let mut used_number = 0;
         let response = async {
             let (connection, number) = self.connection().await?;
-            used = number;
-            ask(connection).await
+            used_number = number;
+            send(connection).await
         };
         let response = tokio::time::timeout(self.timeout, response).await;
-        let lost = match response {
+        let error = match response {
             Ok(Ok(response)) => {
-                self.tell(None);
+                self.report(None);
                 return Ok(response);
             }
             Ok(Err(Failure::Paused(reason))) => return Err(reason),
@@ -116,64 +116,66 @@ impl<C: Connect> Server<C> {
             Ok(Err(Failure::Lost(reason))) => self.error(&reason),
             Err(_) => self.error(&format!("no response within {:?}", self.timeout)),
         };
-        let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         // Another request may have reconnected in the meantime.
-        if link.open.is_none() || link.number == used {
-            link.open = None;
-            link.pause = Some((Instant::now() + PAUSE, lost.clone()));
+        if state.connection.is_none() || state.number == used_number {
+            state.connection = None;
+            state.pause = Some((Instant::now() + PAUSE, error.clone()));
         }
-        drop(link);
-        self.tell(Some(&lost));
-        Err(lost)
+        drop(state);
+        self.report(Some(&error));
+        Err(error)
     }
 
     /// Returns the connection and its number. Connects if there is no connection.
     async fn connection(&self) -> Result<(C::Connection, u64), Failure> {
-        if let Some(found) = self.usable()? {
-            return Ok(found);
+        if let Some(existing) = self.usable_connection()? {
+            return Ok(existing);
         }
-        let _connecting = self.connecting.lock().await;
-        if let Some(found) = self.usable()? {
-            return Ok(found);
+        let _connecting = self.connect_lock.lock().await;
+        if let Some(existing) = self.usable_connection()? {
+            return Ok(existing);
         }
         let connection = self.target.connect().await?;
-        let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
-        link.number += 1;
-        link.open = Some(connection.clone());
-        Ok((connection, link.number))
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.number += 1;
+        state.connection = Some(connection.clone());
+        Ok((connection, state.number))
     }
 
-    fn usable(&self) -> Result<Option<(C::Connection, u64)>, Failure> {
-        let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
-        link.open.take_if(|open| !C::is_open(open));
-        match (&link.open, &link.pause) {
-            (Some(open), _) => Ok(Some((open.clone(), link.number))),
-            (None, Some((until, error))) if *until > Instant::now() => Err(Failure::Paused(error.clone())),
+    fn usable_connection(&self) -> Result<Option<(C::Connection, u64)>, Failure> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.connection.take_if(|connection| !C::is_open(connection));
+        match (&state.connection, &state.pause) {
+            (Some(connection), _) => Ok(Some((connection.clone(), state.number))),
+            (None, Some((pause_end, error))) if *pause_end > Instant::now() => {
+                Err(Failure::Paused(error.clone()))
+            }
             _ => Ok(None),
         }
     }
 
     /// Records whether the server responds, and calls the callback if that changed.
-    fn tell(&self, lost: Option<&StoreError>) {
-        let is_up = lost.is_none();
+    fn report(&self, error: Option<&StoreError>) {
+        let is_up = error.is_none();
         if self.is_up() == is_up || self.is_up.swap(is_up, Ordering::AcqRel) == is_up {
             return;
         }
-        if let Some(message) = &self.on_change {
-            message(&lost.map_or(StoreChange::Up, |error| StoreChange::Down(error.clone())));
+        if let Some(callback) = &self.on_change {
+            callback(&error.map_or(StoreChange::Up, |error| StoreChange::Down(error.clone())));
         }
     }
 
     /// Adds the address of the server to an error.
     pub(super) fn error(&self, reason: &str) -> StoreError {
-        StoreError::new(format!("shared state at {}: {reason}", self.target.shown()))
+        StoreError::new(format!("shared state at {}: {reason}", self.target.display_url()))
     }
 }
 
 impl<C: Connect> fmt::Debug for Server<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server")
-            .field("server", &self.target.shown())
+            .field("server", &self.target.display_url())
             .field("timeout", &self.timeout)
             .field("is_up", &self.is_up())
             .finish_non_exhaustive()

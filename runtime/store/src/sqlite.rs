@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use file::{BUSY_TIMEOUT, prepared, stores, transact};
+use file::{BUSY_TIMEOUT, configure, has_table, transact};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, ffi, params};
 use toolgen_kernel::base::future::BoxFuture;
@@ -16,10 +16,10 @@ use toolgen_kernel::base::private;
 use toolgen_kernel::call::store::{Expected, Row, Store, StoreError};
 
 use super::WINDOW_PARTS;
-use super::times::{LONGEST, millis, part_of};
+use super::times::{MAX_MILLIS, millis, part_micros};
 
 /// Creates the tables if they do not exist. Times are milliseconds since 1970.
-const TABLES: &str = "
+const TABLES_SQL: &str = "
     CREATE TABLE IF NOT EXISTS toolgen_rows (
         kind TEXT NOT NULL,
         key TEXT NOT NULL,
@@ -64,7 +64,7 @@ const TABLES: &str = "
 pub struct SqliteStore(Arc<Inner>);
 
 struct Inner {
-    shown: String,
+    path: String,
     connection: Mutex<Connection>,
 }
 
@@ -77,10 +77,10 @@ impl SqliteStore {
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
         let path = path.as_ref();
         private::database(path);
-        let opened = || made(Connection::open(path)?);
-        opened()
-            .map(|connection| SqliteStore::of(path, connection))
-            .map_err(|error| failed(&shown(path), &error))
+        let open = || initialize(Connection::open(path)?);
+        open()
+            .map(|connection| SqliteStore::new(path, connection))
+            .map_err(|error| to_store_error(&display_path(path), &error))
     }
 
     /// Opens the database at `path` if it contains a store, and creates nothing: for programs that decide about
@@ -90,7 +90,7 @@ impl SqliteStore {
     ///
     /// Returns an error if the file does not exist, cannot be opened, or is not an SQLite database.
     pub fn open_existing(path: impl AsRef<Path>) -> Result<Option<SqliteStore>, StoreError> {
-        SqliteStore::existing(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_WRITE)
+        SqliteStore::open_with(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_WRITE)
     }
 
     /// Like [`open_existing`](Self::open_existing), for programs that only read: any write is an error.
@@ -99,91 +99,91 @@ impl SqliteStore {
     ///
     /// Returns an error if the file does not exist, cannot be opened, or is not an SQLite database.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Option<SqliteStore>, StoreError> {
-        SqliteStore::existing(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_ONLY)
+        SqliteStore::open_with(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_ONLY)
     }
 
-    fn existing(path: &Path, access: OpenFlags) -> Result<Option<SqliteStore>, StoreError> {
-        let opened = || {
+    fn open_with(path: &Path, access: OpenFlags) -> Result<Option<SqliteStore>, StoreError> {
+        let open = || {
             let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
             connection.busy_timeout(BUSY_TIMEOUT)?;
-            let is_there = stores(&connection, "toolgen_rows")?;
-            if is_there && access == OpenFlags::SQLITE_OPEN_READ_WRITE {
-                durable(&connection)?;
+            let exists = has_table(&connection, "toolgen_rows")?;
+            if exists && access == OpenFlags::SQLITE_OPEN_READ_WRITE {
+                make_durable(&connection)?;
             }
-            Ok(is_there.then(|| SqliteStore::of(path, connection)))
+            Ok(exists.then(|| SqliteStore::new(path, connection)))
         };
-        opened().map_err(|error: rusqlite::Error| failed(&shown(path), &error))
+        open().map_err(|error: rusqlite::Error| to_store_error(&display_path(path), &error))
     }
 
-    fn of(path: &Path, connection: Connection) -> SqliteStore {
-        SqliteStore(Arc::new(Inner { shown: shown(path), connection: Mutex::new(connection) }))
+    fn new(path: &Path, connection: Connection) -> SqliteStore {
+        SqliteStore(Arc::new(Inner { path: display_path(path), connection: Mutex::new(connection) }))
     }
 
     /// Runs a function on a blocking thread: the disk may be slow, or another program may hold the lock. The second
-    /// argument of the function tells whether the caller has stopped waiting.
-    fn aside<T: Send + 'static>(
+    /// argument of the function states whether the caller has stopped waiting.
+    fn run_blocking<T: Send + 'static>(
         &self,
-        run: impl FnOnce(&Connection, &AtomicBool) -> Result<T, rusqlite::Error> + Send + 'static,
+        task: impl FnOnce(&Connection, &AtomicBool) -> Result<T, rusqlite::Error> + Send + 'static,
     ) -> BoxFuture<'static, Result<T, StoreError>> {
         let store = self.clone();
         Box::pin(async move {
-            let given_up = Arc::new(AtomicBool::new(false));
-            let awaited = Awaited(Arc::clone(&given_up));
-            let done = tokio::task::spawn_blocking(move || {
+            let is_abandoned = Arc::new(AtomicBool::new(false));
+            let guard = AbandonGuard(Arc::clone(&is_abandoned));
+            let result = tokio::task::spawn_blocking(move || {
                 let connection = store.0.connection.lock().unwrap_or_else(PoisonError::into_inner);
-                run(&connection, &given_up).map_err(|error| failed(&store.0.shown, &error))
+                task(&connection, &is_abandoned).map_err(|error| to_store_error(&store.0.path, &error))
             });
-            let done = done.await.unwrap_or_else(|error| Err(StoreError::new(error.to_string())));
-            drop(awaited);
-            done
+            let result = result.await.unwrap_or_else(|error| Err(StoreError::new(error.to_string())));
+            drop(guard);
+            result
         })
     }
 }
 
 /// Records on drop that the caller has stopped waiting.
-struct Awaited(Arc<AtomicBool>);
+struct AbandonGuard(Arc<AtomicBool>);
 
-impl Drop for Awaited {
+impl Drop for AbandonGuard {
     fn drop(&mut self) {
         self.0.store(true, Ordering::SeqCst);
     }
 }
 
-fn shown(path: &Path) -> String {
+fn display_path(path: &Path) -> String {
     path.display().to_string()
 }
 
-fn failed(displayed: &str, error: &rusqlite::Error) -> StoreError {
-    StoreError::new(format!("shared state in {displayed}: {error}"))
+fn to_store_error(path: &str, error: &rusqlite::Error) -> StoreError {
+    StoreError::new(format!("shared state in {path}: {error}"))
 }
 
-fn made(connection: Connection) -> Result<Connection, rusqlite::Error> {
-    let connection = prepared(connection)?;
-    durable(&connection)?;
-    transact(&connection, |connection| connection.execute_batch(TABLES))?;
+fn initialize(connection: Connection) -> Result<Connection, rusqlite::Error> {
+    let connection = configure(connection)?;
+    make_durable(&connection)?;
+    transact(&connection, |connection| connection.execute_batch(TABLES_SQL))?;
     Ok(connection)
 }
 
 /// Makes every commit wait for the disk, and overwrites deleted data, which may contain secrets.
-fn durable(connection: &Connection) -> Result<(), rusqlite::Error> {
+fn make_durable(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))
 }
 
-/// Runs a change in one transaction. Rolls back if the caller has stopped waiting, and assumes that the change
-/// failed.
-fn change<T>(
+/// Runs a change in one transaction. Rolls back if the caller has stopped waiting, because the caller then assumes that
+/// the change failed.
+fn run_cancellable<T>(
     connection: &Connection,
-    given_up: &AtomicBool,
-    run: impl FnOnce(&Connection) -> Result<T, rusqlite::Error>,
+    is_abandoned: &AtomicBool,
+    change: impl FnOnce(&Connection) -> Result<T, rusqlite::Error>,
 ) -> Result<T, rusqlite::Error> {
     transact(connection, |connection| {
-        let done = run(connection)?;
-        if given_up.load(Ordering::SeqCst) {
+        let value = change(connection)?;
+        if is_abandoned.load(Ordering::SeqCst) {
             let reason = "it was cancelled before it was stored".to_owned();
             return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_ABORT), Some(reason)));
         }
-        Ok(done)
+        Ok(value)
     })
 }
 
@@ -200,38 +200,43 @@ fn empty_log(connection: &Connection) {
     let _ = connection.busy_timeout(BUSY_TIMEOUT);
 }
 
-/// Deletes expired rows, if there were any. A database that is read-only or busy keeps them for now.
-fn forget(connection: &Connection, were_met: bool) {
-    if were_met && connection.execute("DELETE FROM toolgen_rows WHERE expires_at <= ?", [now()]).is_ok() {
+/// Deletes expired rows if there are any. A database that is read-only or busy keeps them until later.
+fn delete_expired(connection: &Connection, any_expired: bool) {
+    if any_expired && connection.execute("DELETE FROM toolgen_rows WHERE expires_at <= ?", [now()]).is_ok() {
         empty_log(connection);
     }
 }
 
 /// Returns rows in the order of their keys. Other programs may have written any type into any column.
-fn rows(connection: &Connection, which: &str, kind: &str, key: &str) -> Result<Vec<Row>, rusqlite::Error> {
+fn rows(
+    connection: &Connection,
+    condition: &str,
+    kind: &str,
+    key: &str,
+) -> Result<Vec<Row>, rusqlite::Error> {
     let text = format!(
-        "SELECT key, version, value, expires_at FROM toolgen_rows WHERE kind = ?1 AND {which} ORDER BY key"
+        "SELECT key, version, value, expires_at FROM toolgen_rows WHERE kind = ?1 AND {condition} ORDER BY key"
     );
     let mut statement = connection.prepare_cached(&text)?;
-    let mut found = statement.query([kind, key])?;
-    let (now, mut all, mut are_over) = (now(), Vec::new(), false);
-    while let Some(row) = found.next()? {
+    let mut rows = statement.query([kind, key])?;
+    let (now, mut live_rows, mut has_expired) = (now(), Vec::new(), false);
+    while let Some(row) = rows.next()? {
         let number = |index| Ok::<_, rusqlite::Error>(row.get_ref(index)?.as_i64().ok());
         let expires_at = number(3)?;
         if expires_at.is_some_and(|at| at <= now) {
-            are_over = true;
+            has_expired = true;
             continue;
         }
-        all.push(Row {
+        live_rows.push(Row {
             key: String::from_utf8_lossy(&bytes(row.get_ref(0)?)).into_owned(),
             version: number(1)?.and_then(|version| u64::try_from(version).ok()).unwrap_or(0),
             value: bytes(row.get_ref(2)?),
             left: Duration::from_millis(u64::try_from(expires_at.unwrap_or(now) - now).unwrap_or(0)),
         });
     }
-    drop(found);
-    forget(connection, are_over);
-    Ok(all)
+    drop(rows);
+    delete_expired(connection, has_expired);
+    Ok(live_rows)
 }
 
 /// Returns a value, regardless of its column type.
@@ -246,11 +251,11 @@ fn bytes(value: ValueRef<'_>) -> Vec<u8> {
 
 /// Returns the version of a row that has not expired, if the version is readable.
 fn version(connection: &Connection, kind: &str, key: &str) -> Result<Option<u64>, rusqlite::Error> {
-    let known = "SELECT version FROM toolgen_rows WHERE kind = ? AND key = ? AND expires_at > ?";
-    let known = connection.prepare_cached(known)?.query_row(params![kind, key, now()], |row| {
+    let sql = "SELECT version FROM toolgen_rows WHERE kind = ? AND key = ? AND expires_at > ?";
+    let version = connection.prepare_cached(sql)?.query_row(params![kind, key, now()], |row| {
         Ok(row.get_ref(0)?.as_i64().ok().and_then(|version| u64::try_from(version).ok()).unwrap_or(0))
     });
-    known.optional()
+    version.optional()
 }
 
 fn put(
@@ -260,20 +265,20 @@ fn put(
     expected: Expected,
 ) -> Result<Option<u64>, rusqlite::Error> {
     connection.execute("DELETE FROM toolgen_rows WHERE expires_at <= ?", [now()])?;
-    let known = version(connection, kind, key)?;
-    if !expected.fits(known) {
+    let current_version = version(connection, kind, key)?;
+    if !expected.fits(current_version) {
         return Ok(None);
     }
-    // A time, so that a row that is deleted and created again never has an earlier version.
-    let fresh = u64::try_from(now()).unwrap_or(0).saturating_mul(1000);
-    let version = fresh.max(known.unwrap_or(0).saturating_add(1)).min(LONGEST << 4);
-    let row = "INSERT OR REPLACE INTO toolgen_rows VALUES (?, ?, ?, ?, ?)";
-    let until = now().saturating_add(ttl);
-    let mut row = connection.prepare_cached(row)?;
+    // A version is a time, so that a row that is deleted and created again always has a later version.
+    let time_version = u64::try_from(now()).unwrap_or(0).saturating_mul(1000);
+    let version = time_version.max(current_version.unwrap_or(0).saturating_add(1)).min(MAX_MILLIS << 4);
+    let sql = "INSERT OR REPLACE INTO toolgen_rows VALUES (?, ?, ?, ?, ?)";
+    let expires_at = now().saturating_add(ttl);
+    let mut statement = connection.prepare_cached(sql)?;
     // Valid UTF-8 is stored as text, so that people can read it in the database.
     match std::str::from_utf8(value) {
-        Ok(text) => row.execute(params![kind, key, version.cast_signed(), text, until])?,
-        Err(_) => row.execute(params![kind, key, version.cast_signed(), value, until])?,
+        Ok(text) => statement.execute(params![kind, key, version.cast_signed(), text, expires_at])?,
+        Err(_) => statement.execute(params![kind, key, version.cast_signed(), value, expires_at])?,
     };
     Ok(Some(version))
 }
@@ -297,12 +302,12 @@ fn count(
             return Ok(false);
         }
     }
-    let one = "INSERT INTO toolgen_counts VALUES (?, ?, ?, 1, ?) \
+    let increment = "INSERT INTO toolgen_counts VALUES (?, ?, ?, 1, ?) \
                ON CONFLICT (kind, key, part) DO UPDATE SET calls = calls + 1";
-    // Longer than the call counts.
-    let until = now.saturating_add(length.saturating_mul(parts + 2) / 1000 + 1);
+    // The row is kept longer than the call counts.
+    let expires_at = now.saturating_add(length.saturating_mul(parts + 2) / 1000 + 1);
     for (key, _) in counters {
-        connection.prepare_cached(one)?.execute(params![kind, key, part, until])?;
+        connection.prepare_cached(increment)?.execute(params![kind, key, part, expires_at])?;
     }
     Ok(true)
 }
@@ -310,13 +315,13 @@ fn count(
 impl Store for SqliteStore {
     fn get<'a>(&'a self, table: &'a str, key: &'a str) -> BoxFuture<'a, Result<Option<Row>, StoreError>> {
         let (table, key) = (table.to_owned(), key.to_owned());
-        self.aside(move |connection, _| Ok(rows(connection, "key = ?2", &table, &key)?.pop()))
+        self.run_blocking(move |connection, _| Ok(rows(connection, "key = ?2", &table, &key)?.pop()))
     }
 
     fn scan<'a>(&'a self, table: &'a str, prefix: &'a str) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
         let (table, prefix) = (table.to_owned(), prefix.to_owned());
-        let which = "substr(key, 1, length(?2)) = ?2";
-        self.aside(move |connection, _| rows(connection, which, &table, &prefix))
+        let condition = "substr(key, 1, length(?2)) = ?2";
+        self.run_blocking(move |connection, _| rows(connection, condition, &table, &prefix))
     }
 
     fn put<'a>(
@@ -328,9 +333,11 @@ impl Store for SqliteStore {
         expected: Expected,
     ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
         let (table, key, value) = (table.to_owned(), key.to_owned(), value.to_vec());
-        self.aside(move |connection, given_up| {
+        self.run_blocking(move |connection, is_abandoned| {
             let row = (table.as_str(), key.as_str(), value.as_slice());
-            change(connection, given_up, |connection| put(connection, row, millis(ttl), expected))
+            run_cancellable(connection, is_abandoned, |connection| {
+                put(connection, row, millis(ttl), expected)
+            })
         })
     }
 
@@ -341,12 +348,12 @@ impl Store for SqliteStore {
         expected: Expected,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
         let (table, key) = (table.to_owned(), key.to_owned());
-        self.aside(move |connection, given_up| {
-            let is_deleted = change(connection, given_up, |connection| {
-                let known = version(connection, &table, &key)?;
-                let is_it = known.is_some() && expected.fits(known);
-                let gone = "DELETE FROM toolgen_rows WHERE ? AND kind = ? AND key = ?";
-                Ok(connection.execute(gone, params![is_it, table, key])? == 1)
+        self.run_blocking(move |connection, is_abandoned| {
+            let is_deleted = run_cancellable(connection, is_abandoned, |connection| {
+                let current_version = version(connection, &table, &key)?;
+                let must_delete = current_version.is_some() && expected.fits(current_version);
+                let sql = "DELETE FROM toolgen_rows WHERE ? AND kind = ? AND key = ?";
+                Ok(connection.execute(sql, params![must_delete, table, key])? == 1)
             })?;
             if is_deleted {
                 empty_log(connection);
@@ -361,21 +368,22 @@ impl Store for SqliteStore {
         counters: &'a [(&'a str, u32)],
         window: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        let (table, length) = (table.to_owned(), part_of(window));
+        let (table, length) = (table.to_owned(), part_micros(window));
         let counters: Vec<_> = counters.iter().map(|(key, max)| ((*key).to_owned(), *max)).collect();
-        self.aside(move |connection, given_up| {
+        self.run_blocking(move |connection, is_abandoned| {
             // Counters are written often, and do not have to wait for the disk.
             connection.pragma_update(None, "synchronous", "NORMAL")?;
-            let counted =
-                change(connection, given_up, |connection| count(connection, &table, &counters, length));
+            let result = run_cancellable(connection, is_abandoned, |connection| {
+                count(connection, &table, &counters, length)
+            });
             connection.pragma_update(None, "synchronous", "FULL")?;
-            counted
+            result
         })
     }
 }
 
 impl fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SqliteStore").field("file", &self.0.shown).finish_non_exhaustive()
+        f.debug_struct("SqliteStore").field("file", &self.0.path).finish_non_exhaustive()
     }
 }

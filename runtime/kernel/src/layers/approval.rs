@@ -43,8 +43,8 @@ mod approvals;
 mod entry;
 mod error;
 mod rows;
-mod spent;
 mod state;
+mod used_names;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -72,8 +72,8 @@ pub(crate) use approvals::Claimed;
 pub use approvals::{Approvals, DEFAULT_CLAIM_EXPIRY};
 pub use entry::QueuedApproval;
 pub use error::ApprovalError;
-use spent::Spent;
 pub use state::{ApprovalClaim, ApprovalDecision, ApprovalOutcome, ApprovalState};
+use used_names::UsedNames;
 
 /// Default time that a call waits for approval or for input: 24 hours.
 pub const DEFAULT_APPROVAL_EXPIRY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -87,8 +87,8 @@ const CLOCK_SKEW: Duration = Duration::from_secs(24 * 60 * 60);
 /// Returns whether an error code means that a waiting call must not be resumed. Such an error does not count against
 /// the tool.
 pub(crate) fn is_refusal(code: &str) -> bool {
-    let rest = code.strip_prefix("APPROVAL_").or_else(|| code.strip_prefix("INPUT_REQUEST_"));
-    matches!(rest, Some("INVALID" | "EXPIRED" | "USED" | "UNKNOWN" | "NOT_QUEUED" | "NOT_SHOWN"))
+    let reason = code.strip_prefix("APPROVAL_").or_else(|| code.strip_prefix("INPUT_REQUEST_"));
+    matches!(reason, Some("INVALID" | "EXPIRED" | "USED" | "UNKNOWN" | "NOT_QUEUED" | "NOT_SHOWN"))
 }
 
 fn refusal(prefix: &str, code: &str, reason: impl fmt::Display) -> ToolError {
@@ -102,54 +102,54 @@ pub(crate) fn not_shown(reason: &str) -> ToolError {
     refusal(APPROVAL, "NOT_SHOWN", reason)
 }
 
-fn expired(prefix: &str) -> ToolError {
+fn expired_error(prefix: &str) -> ToolError {
     refusal(prefix, "EXPIRED", "it has waited too long. Call the tool again.")
 }
 
-fn unknown(prefix: &str) -> ToolError {
+fn unknown_use_error(prefix: &str) -> ToolError {
     refusal(prefix, "UNKNOWN", "it is unknown whether it was resumed before.")
 }
 
-fn unexpired(prefix: &str, expires_at: SystemTime) -> Result<(), ToolError> {
-    if expires_at <= SystemTime::now() { Err(expired(prefix)) } else { Ok(()) }
+fn ensure_unexpired(prefix: &str, expires_at: SystemTime) -> Result<(), ToolError> {
+    if expires_at <= SystemTime::now() { Err(expired_error(prefix)) } else { Ok(()) }
 }
 
 /// Returns the tools that a tool calls directly or indirectly, each once. The tools of a sub-agent are private to it,
 /// so their specifications come from the sub-agent alone.
-fn below<'a>(
+fn reachable_tools<'a>(
     tool: &'a dyn AgentTool,
     registry: &'a Registry,
 ) -> BTreeMap<&'a str, (&'a ToolSpec, Option<&'a dyn AgentTool>)> {
-    let mut found = BTreeMap::new();
-    let mut open = vec![tool];
-    while let Some(tool) = open.pop() {
-        for called in tool.called_tools().into_iter().filter_map(|name| registry.get(name)) {
-            if found.insert(called.name(), (called.spec(), Some(&**called))).is_none() {
-                open.push(&**called);
+    let mut reachable = BTreeMap::new();
+    let mut pending = vec![tool];
+    while let Some(tool) = pending.pop() {
+        for callee in tool.called_tools().into_iter().filter_map(|name| registry.get(name)) {
+            if reachable.insert(callee.name(), (callee.spec(), Some(&**callee))).is_none() {
+                pending.push(&**callee);
             }
         }
         for spec in tool.own_tools() {
-            found.entry(spec.name.as_str()).or_insert((spec, None));
+            reachable.entry(spec.name.as_str()).or_insert((spec, None));
         }
     }
-    found
+    reachable
 }
 
-/// Returns what an approver of a call of a tool sees of the tools that it may call.
+/// Returns the tools that a tool may call, as an approver of its calls sees them.
 pub(crate) fn callees(tool: &dyn AgentTool, registry: &Registry) -> Vec<Callee> {
     let callee = |(spec, _): &(&ToolSpec, _)| Callee::new(spec.name.to_text(), spec.effects.clone());
-    below(tool, registry).values().map(callee).collect()
+    reachable_tools(tool, registry).values().map(callee).collect()
 }
 
 /// Returns the contract of a tool, together with those of the tools that it may call.
-fn promised(tool: &dyn AgentTool, registry: &Registry) -> String {
-    below(tool, registry).into_values().fold(promise(tool), |all, (spec, called)| {
-        let one = called.map_or_else(|| format!("{}{:?}", spec.name, spec.effects), promise);
-        fingerprint(&format!("{all}{one}"))
+fn contract_digest(tool: &dyn AgentTool, registry: &Registry) -> String {
+    reachable_tools(tool, registry).into_values().fold(promise(tool), |digest, (spec, callee)| {
+        let contract = callee.map_or_else(|| format!("{}{:?}", spec.name, spec.effects), promise);
+        fingerprint(&format!("{digest}{contract}"))
     })
 }
 
-/// The key, the expiry and the store of waiting calls.
+/// The key, the expiry and the store of sealed requests of waiting calls.
 #[derive(Clone)]
 pub(crate) struct Seals {
     /// Generated on first use, unless the program sets it.
@@ -159,7 +159,7 @@ pub(crate) struct Seals {
     approvals: Approvals,
     is_queue: bool,
     /// The names that this process knows to be used, regardless of what the store returns later.
-    spent: Arc<Spent>,
+    used_names: Arc<UsedNames>,
     /// The length of the configured key, if it is too short.
     short_key: Option<usize>,
 }
@@ -174,7 +174,7 @@ impl Default for Seals {
             expiry: DEFAULT_APPROVAL_EXPIRY,
             approvals: Approvals::on(MemoryStore::new()),
             is_queue: false,
-            spent: Arc::default(),
+            used_names: Arc::default(),
             short_key: None,
         }
     }
@@ -207,13 +207,13 @@ impl Seals {
         if let Some(key) = self.key.get() {
             return Ok(key);
         }
-        let made = SealKey::random()?;
-        Ok(self.key.get_or_init(|| made))
+        let generated = SealKey::random()?;
+        Ok(self.key.get_or_init(|| generated))
     }
 
     /// Returns when a call that starts to wait now expires, in whole milliseconds.
     fn expires_at(&self) -> SystemTime {
-        /// Maximum wait: longer than any real one, and short enough that the time can be represented.
+        /// Maximum expiry: longer than any real one, and short enough that the time can be represented.
         const MAX_EXPIRY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
         let now = SystemTime::now();
         let end = now.checked_add(self.expiry.min(MAX_EXPIRY)).unwrap_or(now);
@@ -250,7 +250,7 @@ impl Seals {
         tool: &dyn AgentTool,
         registry: &Registry,
     ) -> Result<Waited, ToolError> {
-        let seal = self.key()?.seal(&waited.sealed(&promised(tool, registry)))?;
+        let seal = self.key()?.seal(&waited.sealed(&contract_digest(tool, registry)))?;
         Ok(waited.sealed_with(seal))
     }
 
@@ -266,15 +266,15 @@ impl Seals {
         let prefix = waited.prefix();
         let invalid = |reason: String| Err(refusal(prefix, "INVALID", reason));
         let WaitingCall { seal, caller: called_by, expires_at, .. } = waited.call();
-        if !self.key()?.holds(seal, &waited.sealed(&promised(tool, registry))) {
+        if !self.key()?.holds(seal, &waited.sealed(&contract_digest(tool, registry))) {
             let reason = "its request, the tool, or a tool that it calls was changed, or a toolbox with another \
                        `approval_key` made the request.";
             return invalid(reason.into());
         }
-        if let Some(what) = called_by.difference(&ctx.called_by()) {
-            return invalid(format!("its request is for another {what}."));
+        if let Some(field) = called_by.difference(&ctx.called_by()) {
+            return invalid(format!("its request is for another {field}."));
         }
-        unexpired(prefix, *expires_at)
+        ensure_unexpired(prefix, *expires_at)
     }
 
     /// Ensures that no request that this call resumes was resumed before, and that none can be resumed again.
@@ -282,19 +282,19 @@ impl Seals {
         for ticket in tickets {
             let Ticket { prefix, expires_at, .. } = ticket;
             // Middleware may have taken time since the request was verified.
-            unexpired(prefix, *expires_at)?;
+            ensure_unexpired(prefix, *expires_at)?;
             match callback::with_timeout(Some(limit), self.consume(ticket)).await {
-                // The store may have forgotten a name that was taken before and has expired since.
-                Ok(Ok(())) => unexpired(prefix, *expires_at)?,
+                // The name may have been taken before and deleted from the store because it expired.
+                Ok(Ok(())) => ensure_unexpired(prefix, *expires_at)?,
                 Ok(Err(ApprovalError::Queue(detail))) => {
-                    return Err(unknown(prefix).with_operator_detail(detail.to_string()));
+                    return Err(unknown_use_error(prefix).with_operator_detail(detail.to_string()));
                 }
-                Ok(Err(ApprovalError::Expired)) => return Err(expired(prefix)),
+                Ok(Err(ApprovalError::Expired)) => return Err(expired_error(prefix)),
                 Ok(Err(ApprovalError::Taken)) => {
                     return Err(refusal(prefix, "USED", "its request was resumed before, and runs once."));
                 }
                 Ok(Err(error)) => return Err(refusal(prefix, "USED", error)),
-                Err(_) => return Err(unknown(prefix)),
+                Err(_) => return Err(unknown_use_error(prefix)),
             }
         }
         Ok(())
@@ -304,11 +304,11 @@ impl Seals {
     pub(crate) async fn use_up(&self, tickets: &[Ticket], limit: Duration) -> Result<(), ToolError> {
         for ticket in tickets {
             let Ticket { name, prefix, expires_at, .. } = ticket;
-            let is_known = self.spent.knows(name);
-            self.spent.take(name, *expires_at);
+            let is_used = self.used_names.contains(name);
+            self.used_names.take(name, *expires_at);
             // If the store does not respond, the call at least does not run here.
-            let taken = callback::with_timeout(Some(limit), self.approvals.take(name, *expires_at)).await;
-            if is_known || matches!(taken, Ok(Ok(false))) {
+            let response = callback::with_timeout(Some(limit), self.approvals.take(name, *expires_at)).await;
+            if is_used || matches!(response, Ok(Ok(false))) {
                 return Err(refusal(prefix, "USED", "its request was resumed before, and runs once."));
             }
         }
@@ -318,27 +318,27 @@ impl Seals {
     /// Remembers that requests are used.
     pub(crate) fn note_spent(&self, tickets: &[Ticket]) {
         for ticket in tickets {
-            self.spent.take(&ticket.name, ticket.expires_at);
+            self.used_names.take(&ticket.name, ticket.expires_at);
         }
     }
 
     async fn consume(&self, ticket: &Ticket) -> Result<(), ApprovalError> {
-        if self.spent.knows(&ticket.name) {
+        if self.used_names.contains(&ticket.name) {
             return Err(ApprovalError::Taken);
         }
         self.take_stored(ticket).await?;
-        self.spent.take(&ticket.name, ticket.expires_at);
+        self.used_names.take(&ticket.name, ticket.expires_at);
         Ok(())
     }
 
     async fn take_stored(&self, ticket: &Ticket) -> Result<(), ApprovalError> {
         if let Some(queue) = self.queue().filter(|_| ticket.prefix == APPROVAL) {
-            // Before the name is taken, so that a reader of the queue sees what may have run.
+            // This comes before the name is taken, so that a reader of the queue sees which calls may have run.
             queue.start(ticket).await?;
         }
-        let taken =
+        let is_taken =
             self.approvals.take(&ticket.name, ticket.expires_at).await.map_err(ApprovalError::Queue)?;
-        if taken { Ok(()) } else { Err(ApprovalError::Taken) }
+        if is_taken { Ok(()) } else { Err(ApprovalError::Taken) }
     }
 
     /// Adds a waiting call to the queue, if there is one. A call made by a tool or a sub-agent does not wait in the
@@ -358,7 +358,7 @@ impl Seals {
             Ok(Err(error)) => error.to_string(),
             Err(_) => "the approval queue did not respond in time".to_owned(),
         };
-        queue.give_up(request);
+        queue.spawn_call_off(request);
         let text =
             "it needs an approval, and could not be added to the approval queue. Call the tool again later.";
         Err(refusal(APPROVAL, "NOT_QUEUED", text).with_operator_detail(reason))

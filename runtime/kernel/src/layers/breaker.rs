@@ -87,7 +87,7 @@ impl CircuitBreaker {
     /// Sets the settings of one service, and closes its circuit.
     #[must_use]
     pub fn with_service(self, name: &str, settings: BreakerSettings) -> CircuitBreaker {
-        let service = Arc::new(self.made(name, settings));
+        let service = Arc::new(self.new_service(name, settings));
         unpoisoned(self.services.write()).insert(name.into(), service);
         self
     }
@@ -106,16 +106,16 @@ impl CircuitBreaker {
         if let Some(shared) = &self.shared {
             shared.check(service)?;
         }
-        let found = self.service(service);
-        let admission = unpoisoned(found.machine.lock()).admit(&found.settings);
+        let entry = self.service(service);
+        let admission = unpoisoned(entry.machine.lock()).admit(&entry.settings);
         let message = match admission {
             Admission::Granted(generation) => {
-                return Ok(Permit { service: found, generation, settled: false });
+                return Ok(Permit { service: entry, generation, is_settled: false });
             }
             Admission::Unavailable => {
                 format!("Service '{service}' is temporarily unavailable. Please try again later.")
             }
-            Admission::Tested => format!("Service '{service}' is being tested. Please try again shortly."),
+            Admission::Testing => format!("Service '{service}' is being tested. Please try again shortly."),
         };
         Err(ToolError::failed_with(SERVICE_UNAVAILABLE, message))
     }
@@ -134,7 +134,7 @@ impl CircuitBreaker {
     /// let price = breaker.run(
     ///     "prices",
     ///     async || Err(ToolError::failed_with("refused", "connection refused")),
-    ///     async |trouble| match trouble {
+    ///     async |error| match error {
     ///         GuardedError::Refused(_) => Ok(41),
     ///         GuardedError::Failed(error) if error.code() == "refused" => Ok(42),
     ///         GuardedError::Failed(error) => Err(error),
@@ -153,14 +153,14 @@ impl CircuitBreaker {
         operation: impl AsyncFnOnce() -> Result<T, ToolError>,
         fallback: impl AsyncFnOnce(GuardedError) -> Result<T, ToolError>,
     ) -> Result<T, ToolError> {
-        let trouble = match self.admit(service) {
+        let error = match self.admit(service) {
             Ok(permit) => match permit.watch(operation()).await {
                 Ok(value) => return Ok(value),
                 Err(error) => GuardedError::Failed(error),
             },
             Err(refusal) => GuardedError::Refused(refusal),
         };
-        fallback(trouble).await
+        fallback(error).await
     }
 
     /// Runs an operation if the circuit lets it through.
@@ -179,8 +179,9 @@ impl CircuitBreaker {
     /// Returns the state of the circuit of a service.
     #[must_use]
     pub fn state(&self, service: &str) -> BreakerState {
-        self.existing_service(service)
-            .map_or(BreakerState::Closed, |known| unpoisoned(known.machine.lock()).state(&known.settings))
+        self.existing_service(service).map_or(BreakerState::Closed, |service| {
+            unpoisoned(service.machine.lock()).state(&service.settings)
+        })
     }
 
     /// Returns whether a call of a service is worth trying, that is, whether its circuit is not open.
@@ -193,7 +194,7 @@ impl CircuitBreaker {
     #[must_use]
     pub fn stats(&self, service: &str) -> BreakerStats {
         match self.existing_service(service) {
-            Some(known) => unpoisoned(known.machine.lock()).stats(known.settings),
+            Some(service) => unpoisoned(service.machine.lock()).stats(service.settings),
             None => Machine::default().stats(self.settings),
         }
     }
@@ -206,9 +207,9 @@ impl CircuitBreaker {
 
     /// Closes the circuit of a service manually and resets the counts. Calls that are still running do not count.
     pub fn reset(&self, service: &str) {
-        if let Some(known) = self.existing_service(service) {
-            unpoisoned(known.machine.lock()).reset();
-            known.publish_change(None);
+        if let Some(service) = self.existing_service(service) {
+            unpoisoned(service.machine.lock()).reset();
+            service.publish_change(None);
         }
     }
 
@@ -217,16 +218,17 @@ impl CircuitBreaker {
     }
 
     fn service(&self, name: &str) -> Arc<Service> {
-        if let Some(known) = self.existing_service(name) {
-            return known;
+        if let Some(service) = self.existing_service(name) {
+            return service;
         }
         // Another call may have registered the service since; then its entry is used.
         let mut services = unpoisoned(self.services.write());
-        let entry = services.entry(name.into()).or_insert_with(|| Arc::new(self.made(name, self.settings)));
+        let entry =
+            services.entry(name.into()).or_insert_with(|| Arc::new(self.new_service(name, self.settings)));
         Arc::clone(entry)
     }
 
-    fn made(&self, name: &str, settings: BreakerSettings) -> Service {
+    fn new_service(&self, name: &str, settings: BreakerSettings) -> Service {
         let shared = self.shared.clone().map(|shared| (shared, name.into()));
         Service { settings, machine: Mutex::new(Machine::default()), shared }
     }
@@ -260,9 +262,9 @@ impl Layer for CircuitBreaker {
 
 impl Service {
     /// Notifies other processes that the circuit opened, for the given time, or closed. No lock is held.
-    fn publish_change(&self, open: Option<Duration>) {
+    fn publish_change(&self, open_for: Option<Duration>) {
         if let Some((shared, name)) = &self.shared {
-            shared.changed(name, open);
+            shared.record_change(name, open_for);
         }
     }
 }
@@ -273,24 +275,25 @@ impl Service {
 pub struct Permit {
     service: Arc<Service>,
     generation: u64,
-    settled: bool,
+    is_settled: bool,
 }
 
 impl Permit {
     /// Reports that the service responded.
     pub fn success(mut self) {
-        self.settled = true;
-        let closed = unpoisoned(self.service.machine.lock()).succeeded(self.generation);
-        if closed {
+        self.is_settled = true;
+        let has_closed = unpoisoned(self.service.machine.lock()).record_success(self.generation);
+        if has_closed {
             self.service.publish_change(None);
         }
     }
 
     /// Reports that the service failed.
     pub fn failure(mut self) {
-        self.settled = true;
-        let opened = unpoisoned(self.service.machine.lock()).failed(self.generation, &self.service.settings);
-        if opened {
+        self.is_settled = true;
+        let has_opened =
+            unpoisoned(self.service.machine.lock()).record_failure(self.generation, &self.service.settings);
+        if has_opened {
             self.service.publish_change(Some(self.service.settings.reset));
         }
     }
@@ -327,8 +330,8 @@ impl Permit {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        if !self.settled {
-            unpoisoned(self.service.machine.lock()).released(self.generation);
+        if !self.is_settled {
+            unpoisoned(self.service.machine.lock()).release(self.generation);
         }
     }
 }
@@ -344,10 +347,10 @@ pub enum GuardedError {
 
 /// Returns whether the outcome of a tool indicates a failure of its service.
 ///
-/// It does if the tool failed (including by a panic) or timed out, and if the outcome contains an HTTP response that
-/// blames the server: a status of 500 and above, or 429. It does not if the arguments are invalid, the call was denied
-/// or cancelled, or the tool does not exist: then the service was not called, or not to completion. Nor does it if the
-/// tool reports that the request cannot be fulfilled (see [`ToolResult::is_error`]): that is a response of the
+/// It does if the tool failed (including by a panic) or timed out, and if the outcome contains an HTTP response with a
+/// server error (500 to 599) or with status 429. It does not if the arguments are invalid, the call was denied or
+/// cancelled, or the tool does not exist: then the service was not called, or the call did not complete. Nor does it if
+/// the tool reports that the request cannot be fulfilled (see [`ToolResult::is_error`]): that is a response of the
 /// service.
 #[doc(hidden)]
 #[must_use]
@@ -355,9 +358,9 @@ pub fn is_failure(outcome: &Result<ToolResult, ToolError>) -> bool {
     match outcome {
         Ok(result) => {
             let details = &result.details;
-            let refused = details.get("ok").and_then(Value::as_bool) == Some(false);
+            let is_error = details.get("ok").and_then(Value::as_bool) == Some(false);
             let status = details.get("status").and_then(Value::as_u64);
-            refused && status.is_some_and(|status| status == 429 || (500..600).contains(&status))
+            is_error && status.is_some_and(|status| status == 429 || (500..600).contains(&status))
         }
         Err(error) => is_service_error(error),
     }

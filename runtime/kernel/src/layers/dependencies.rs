@@ -52,8 +52,8 @@ pub struct Dependencies {
 }
 
 /// Takes the value that identifies an entity, or all arguments for a custom check.
-type Lookup = dyn for<'a> Fn(&'a Value, &'a ToolContext) -> Looked<'a> + Send + Sync;
-type Looked<'a> = BoxFuture<'a, Result<bool, ToolError>>;
+type Lookup = dyn for<'a> Fn(&'a Value, &'a ToolContext) -> LookupFuture<'a> + Send + Sync;
+type LookupFuture<'a> = BoxFuture<'a, Result<bool, ToolError>>;
 
 impl Default for Dependencies {
     fn default() -> Self {
@@ -80,7 +80,7 @@ impl Dependencies {
     #[must_use]
     pub fn entity<F>(mut self, kind: impl Into<String>, exists: F) -> Dependencies
     where
-        F: for<'a> Fn(&'a Value, &'a ToolContext) -> Looked<'a> + Send + Sync + 'static,
+        F: for<'a> Fn(&'a Value, &'a ToolContext) -> LookupFuture<'a> + Send + Sync + 'static,
     {
         self.entities.insert(kind.into(), Arc::new(exists));
         self
@@ -90,15 +90,14 @@ impl Dependencies {
     #[must_use]
     pub fn custom<F>(mut self, name: impl Into<String>, passes: F) -> Dependencies
     where
-        F: for<'a> Fn(&'a Value, &'a ToolContext) -> Looked<'a> + Send + Sync + 'static,
+        F: for<'a> Fn(&'a Value, &'a ToolContext) -> LookupFuture<'a> + Send + Sync + 'static,
     {
         self.checks.insert(name.into(), Arc::new(passes));
         self
     }
 
-    /// Accepts a value under this key of the context only if the program set it, see
-    /// [`ContextValues`](crate::ContextValues). Otherwise a value that a client sends is accepted unless it is
-    /// contradicted.
+    /// Accepts the context value of this key only if the program set it, see [`ContextValues`](crate::ContextValues).
+    /// By default, a value that a client sends is also accepted, unless it is contradicted.
     #[must_use]
     pub fn trusted(mut self, key: impl Into<String>) -> Dependencies {
         self.trusted.insert(key.into());
@@ -120,10 +119,10 @@ impl Dependencies {
             RequirementKind::Custom => !self.checks.contains_key(requirement.name.as_str()),
             _ => false,
         };
-        let unknown_of = |spec: &'a ToolSpec| {
+        let unknown_requirements = |spec: &'a ToolSpec| {
             spec.requires.iter().filter(is_unknown).map(|requirement| Unmet::new(spec, requirement))
         };
-        specs.into_iter().flat_map(unknown_of).collect()
+        specs.into_iter().flat_map(unknown_requirements).collect()
     }
 
     /// Checks the requirements of a tool, in the order of its specification, and returns the optional ones that do not
@@ -149,43 +148,44 @@ impl Dependencies {
         }
         let mut unmet = Vec::new();
         for requirement in &spec.requires {
-            let holds = match requirement.kind {
+            let is_met = match requirement.kind {
                 RequirementKind::Entity => self.entity_exists(spec, requirement, args, ctx).await,
                 RequirementKind::Custom => match self.checks.get(requirement.name.as_str()) {
                     Some(passes) => self.ask(passes, args, ctx).await,
                     None => Ok(false),
                 },
-                _ => Ok(self.holds(requirement, ctx)),
+                _ => Ok(self.is_met(requirement, ctx)),
             };
-            match holds {
+            match is_met {
                 Ok(true) if requirement.kind == RequirementKind::Tool => {
-                    self.still_holds(requirement, ctx, tools, &mut unmet);
+                    self.recheck_callee(requirement, ctx, tools, &mut unmet);
                 }
                 Ok(true) => {}
-                Ok(false) => note(&mut unmet, Unmet::new(spec, requirement)),
-                Err(_) if requirement.optional => note(&mut unmet, Unmet::new(spec, requirement)),
+                Ok(false) => add_unmet(&mut unmet, Unmet::new(spec, requirement)),
+                Err(_) if requirement.optional => add_unmet(&mut unmet, Unmet::new(spec, requirement)),
                 Err(error) => return Err(error),
             }
         }
-        let (optional, missing): (Vec<Unmet>, Vec<Unmet>) = unmet.into_iter().partition(|it| it.optional);
+        let (optional, missing): (Vec<Unmet>, Vec<Unmet>) =
+            unmet.into_iter().partition(|requirement| requirement.optional);
         if missing.is_empty() {
             return Ok(optional);
         }
-        let suggested_order = suggested(&missing, spec, ctx, tools);
+        let suggested_order = suggested_order(&missing, spec, ctx, tools);
         let without_session = ctx.session().is_none_or(Session::is_of_turn)
-            && missing.iter().any(|it| it.kind == RequirementKind::Tool);
+            && missing.iter().any(|requirement| requirement.kind == RequirementKind::Tool);
         let tool = spec.name.to_string();
         Err(MissingDependencies { tool, missing, suggested_order, without_session }.into())
     }
 
     /// Returns whether a requirement holds that depends only on the context.
-    fn holds(&self, requirement: &Requirement, ctx: &ToolContext) -> bool {
+    fn is_met(&self, requirement: &Requirement, ctx: &ToolContext) -> bool {
         let name = requirement.name.as_str();
         match requirement.kind {
             RequirementKind::Context => {
                 let trusted_only = self.trusted.contains(name);
-                let vouched = !trusted_only || ctx.values().provenance(name) == Some(Provenance::Trusted);
-                vouched && ctx.values().get(name).is_some_and(is_given)
+                let is_trusted = !trusted_only || ctx.values().provenance(name) == Some(Provenance::Trusted);
+                is_trusted && ctx.values().get(name).is_some_and(is_given)
             }
             RequirementKind::Session => ctx.session().is_some_and(|session| session.has(name)),
             RequirementKind::Tool => was_called(name, ctx),
@@ -194,25 +194,31 @@ impl Dependencies {
         }
     }
 
-    /// Adds the requirements that no longer hold of a tool that was called, and of the tools that it requires.
-    fn still_holds(&self, called: &Requirement, ctx: &ToolContext, tools: &Registry, unmet: &mut Vec<Unmet>) {
-        let mut seen = BTreeSet::from([called.name.as_str()]);
-        let mut path: Vec<_> = requirements(tools, called).into_iter().collect();
-        while let Some((spec, rest)) = path.last_mut() {
+    /// Adds the requirements of a called tool, and of the tools that it requires, that no longer hold.
+    fn recheck_callee(
+        &self,
+        tool: &Requirement,
+        ctx: &ToolContext,
+        tools: &Registry,
+        unmet: &mut Vec<Unmet>,
+    ) {
+        let mut visited = BTreeSet::from([tool.name.as_str()]);
+        let mut path: Vec<_> = requirements(tools, tool).into_iter().collect();
+        while let Some((spec, remaining)) = path.last_mut() {
             let spec = *spec;
-            let Some(requirement) = rest.next() else {
+            let Some(requirement) = remaining.next() else {
                 path.pop();
                 continue;
             };
             if requirement.optional
-                || of_arguments(requirement)
+                || depends_on_arguments(requirement)
                 || requirement.kind == RequirementKind::Service
             {
                 continue;
             }
-            if !self.holds(requirement, ctx) {
-                note(unmet, Unmet { optional: called.optional, ..Unmet::new(spec, requirement) });
-            } else if requirement.kind == RequirementKind::Tool && seen.insert(requirement.name.as_str()) {
+            if !self.is_met(requirement, ctx) {
+                add_unmet(unmet, Unmet { optional: tool.optional, ..Unmet::new(spec, requirement) });
+            } else if requirement.kind == RequirementKind::Tool && visited.insert(requirement.name.as_str()) {
                 path.extend(requirements(tools, requirement));
             }
         }
@@ -225,22 +231,22 @@ impl Dependencies {
         args: &Value,
         ctx: &ToolContext,
     ) -> Result<bool, ToolError> {
-        let identified = identifier(spec, &requirement.argument, args).filter(|value| is_given(value));
-        match (identified, self.entities.get(requirement.name.as_str())) {
-            (Some(identified), Some(exists)) => self.ask(exists, identified, ctx).await,
+        let value = identifier(spec, &requirement.argument, args).filter(|value| is_given(value));
+        match (value, self.entities.get(requirement.name.as_str())) {
+            (Some(value), Some(exists)) => self.ask(exists, value, ctx).await,
             _ => Ok(false),
         }
     }
 
     /// Calls a function of the program, until it times out or the caller cancels; a panic becomes an error.
     async fn ask(&self, lookup: &Arc<Lookup>, value: &Value, ctx: &ToolContext) -> Result<bool, ToolError> {
-        let duration = ctx.timeout().map_or(self.timeout, |granted| granted.min(self.timeout));
-        let response = tokio::time::timeout(duration, caught(async { lookup(value, ctx).await }));
-        match ctx.caller_token().run_until_cancelled(response).await {
+        let duration = ctx.timeout().map_or(self.timeout, |remaining| remaining.min(self.timeout));
+        let lookup_result = tokio::time::timeout(duration, caught(async { lookup(value, ctx).await }));
+        match ctx.caller_token().run_until_cancelled(lookup_result).await {
             None => Err(ToolError::Cancelled),
             Some(Err(_)) => Err(ToolError::Timeout { duration }),
             Some(Ok(None)) => Err(ToolError::failed("a prerequisite of the tool could not be checked")),
-            Some(Ok(Some(response))) => response,
+            Some(Ok(Some(lookup_result))) => lookup_result,
         }
     }
 }
@@ -263,11 +269,16 @@ impl Layer for Dependencies {
             let (spec, ctx) = (call.spec(), call.ctx());
             // The look-ups use the values that the tool would receive; invalid arguments are reported after all
             // requirements hold.
-            let given = call.arguments().unwrap_or(&Value::Null);
-            let checked =
-                spec.requires.iter().any(of_arguments).then(|| decoded(spec, given.clone(), ctx.dialect()));
-            let checked = checked.and_then(Result::ok);
-            let unmet = self.check(spec, checked.as_ref().unwrap_or(given), ctx, call.registry()).await?;
+            let arguments = call.arguments().unwrap_or(&Value::Null);
+            let decoded_arguments = spec
+                .requires
+                .iter()
+                .any(depends_on_arguments)
+                .then(|| decoded(spec, arguments.clone(), ctx.dialect()));
+            let decoded_arguments = decoded_arguments.and_then(Result::ok);
+            let unmet = self
+                .check(spec, decoded_arguments.as_ref().unwrap_or(arguments), ctx, call.registry())
+                .await?;
             if !unmet.is_empty() {
                 call.keep(self, unmet);
             }
@@ -277,7 +288,7 @@ impl Layer for Dependencies {
 
     fn after<'a>(&'a self, call: &'a Invocation<'a>, outcome: &'a mut Outcome) -> Option<BoxFuture<'a, ()>> {
         if let (Some(unmet), Ok(result)) = (call.take::<Vec<Unmet>>(self), outcome) {
-            report(&unmet, result);
+            report_unmet(&unmet, result);
         }
         None
     }
@@ -307,9 +318,9 @@ const UNMET: &str = "unmet_dependencies";
 
 /// Lists the optional requirements that did not hold in `details.unmet_dependencies` of the result. Details of the
 /// tool's own type are not changed.
-fn report(unmet: &[Unmet], result: &mut ToolResult) {
+fn report_unmet(unmet: &[Unmet], result: &mut ToolResult) {
     if result.details.is_null() {
-        // Such as `null`, which a declared result may be.
+        // For example, the declared result may be `null`.
         if result.structured == Structured::Details {
             result.structured = Structured::Json(Text::from("null"));
         }
@@ -322,7 +333,7 @@ fn report(unmet: &[Unmet], result: &mut ToolResult) {
 }
 
 /// Returns whether a requirement depends on the arguments of the call.
-fn of_arguments(requirement: &Requirement) -> bool {
+fn depends_on_arguments(requirement: &Requirement) -> bool {
     matches!(requirement.kind, RequirementKind::Entity | RequirementKind::Custom)
 }
 
@@ -339,21 +350,22 @@ fn requirements<'a>(
     Some((spec, spec.requires.iter()))
 }
 
-/// Adds a requirement once, as required if any occurrence is not optional.
-fn note(unmet: &mut Vec<Unmet>, new: Unmet) {
-    match unmet.iter_mut().find(|old| old.is_same(&new)) {
-        Some(old) => old.optional &= new.optional,
-        None => unmet.push(new),
+/// Adds a requirement once. It is required if any occurrence is not optional.
+fn add_unmet(unmet: &mut Vec<Unmet>, added: Unmet) {
+    match unmet.iter_mut().find(|existing| existing.is_same(&added)) {
+        Some(existing) => existing.optional &= added.optional,
+        None => unmet.push(added),
     }
 }
 
 /// Returns the tools to call first, each after the tools that it requires. Tools that were already called are omitted,
 /// unless their calls no longer count.
-fn suggested(missing: &[Unmet], spec: &ToolSpec, ctx: &ToolContext, tools: &Registry) -> Vec<String> {
-    let wanted = missing.iter().filter(|it| it.kind == RequirementKind::Tool).map(|it| it.name.as_str());
+fn suggested_order(missing: &[Unmet], spec: &ToolSpec, ctx: &ToolContext, tools: &Registry) -> Vec<String> {
+    let required_tools =
+        missing.iter().filter(|unmet| unmet.kind == RequirementKind::Tool).map(|unmet| unmet.name.as_str());
     let find = |name: &str| tools.get(name).map(|tool| tool.spec());
-    let done = |name: &str| name == spec.name.as_str() || was_called(name, ctx);
-    in_order(wanted, find, done).into_iter().map(str::to_owned).collect()
+    let is_done = |name: &str| name == spec.name.as_str() || was_called(name, ctx);
+    in_order(required_tools, find, is_done).into_iter().map(str::to_owned).collect()
 }
 
 /// Returns the argument that identifies an entity, under any of the names that it may be sent with.

@@ -136,7 +136,7 @@ impl Event {
     #[must_use]
     pub fn to_json(&self) -> Value {
         let kind = self.type_name();
-        let since = self.at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let since_epoch = self.at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let object = match self.kind {
             EventKind::ToolCall { .. } => "tool.call",
             EventKind::ToolResponse { .. } => "tool.response",
@@ -149,15 +149,15 @@ impl Event {
             "object": object,
             "id": self.id.as_str(),
             "name": self.name.as_str(),
-            "timestamp": whole_millis(since),
+            "timestamp": whole_millis(since_epoch),
         });
-        let whose = [
+        let identities = [
             ("agent_id", &self.agent_id),
             ("session_id", &self.session_id),
             ("principal", &self.principal),
             ("approved_by", &self.approved_by),
         ];
-        for (key, id) in whose {
+        for (key, id) in identities {
             if let Some(id) = id {
                 out[key] = Value::from(id.as_str());
             }
@@ -212,7 +212,7 @@ impl<'de> Deserialize<'de> for Event {
             "progress" => EventKind::Progress { message: members.take("message")? },
             other => return Err(members.unknown("type", other)),
         };
-        let since = Duration::from_millis(members.take("timestamp")?);
+        let since_epoch = Duration::from_millis(members.take("timestamp")?);
         Ok(Event {
             id: members.take("id")?,
             name: members.take("name")?,
@@ -220,7 +220,7 @@ impl<'de> Deserialize<'de> for Event {
             session_id: members.or_default("session_id")?,
             principal: members.or_default("principal")?,
             approved_by: members.or_default("approved_by")?,
-            at: SystemTime::UNIX_EPOCH.checked_add(since).unwrap_or(SystemTime::UNIX_EPOCH),
+            at: SystemTime::UNIX_EPOCH.checked_add(since_epoch).unwrap_or(SystemTime::UNIX_EPOCH),
             kind,
         })
     }

@@ -1,8 +1,8 @@
 //! The trait of layers: code that every call of a toolbox passes on its way to the tool and back.
 //!
 //! A [`Layer`] declares its [stage](Stage) on that way, and can act at three points: [before](Layer::before) the call
-//! continues, [around](Layer::around) everything further in, and [after](Layer::after) there is an outcome. Layers of
-//! one stage run in the order in which they were added; the first is the outermost.
+//! continues, [around](Layer::around) the inner layers and the tool, and [after](Layer::after) there is an outcome.
+//! Layers of one stage run in the order in which they were added; the first is the outermost.
 //!
 //! ```
 //! use std::time::Instant;
@@ -40,8 +40,8 @@
 //! failures](super::repeat), [cut results](super::pages) and [break circuits](super::breaker). A layer of the same
 //! type that you add replaces the default.
 //!
-//! No layer can change three things: a call has one result, what was approved is what runs, and the order of the
-//! stages. A layer that panics fails the call.
+//! No layer can break three rules: a call has one result, the call that runs is the call that was approved, and the
+//! stages run in this order. A layer that panics fails the call.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -71,10 +71,10 @@ pub enum Stage {
     /// Around everything, from the name of a call to its result. Such a layer only [observes](Layer::observe).
     Record,
     /// Around everything except [`Record`](Self::Record) and hooks. Such a layer only [observes](Layer::observe). Its
-    /// observers are asked only for the span [within](Observer::within) which the call continues, and notified when it
+    /// observers only provide the span [within](Observer::within) which the call continues, and are notified when it
     /// [finishes](Observer::finish).
     Trace,
-    /// After the tool is known to exist and to be allowed, before anything reads the arguments: limits, quotas.
+    /// After the tool is found and allowed, before anything reads the arguments: limits, quotas.
     Admit,
     /// Around everything that reads arguments: changes to the result before its reader gets it.
     Result,
@@ -123,13 +123,13 @@ pub(crate) struct Provided<'a> {
     pub(crate) layers: &'a Passed,
 }
 
-/// The state of a call so far.
+/// The state of a running call.
 #[derive(Default)]
 pub(crate) struct Course {
     has_started: AtomicBool,
     is_replayed: AtomicBool,
-    /// Values that layers keep, each under the address of its layer.
-    kept: Mutex<Vec<(usize, Box<dyn Any + Send>)>>,
+    /// Values that layers store, each with the address of its layer.
+    values: Mutex<Vec<(usize, Box<dyn Any + Send>)>>,
 }
 
 impl<'a> Invocation<'a> {
@@ -143,7 +143,7 @@ impl<'a> Invocation<'a> {
         Invocation { tool, ctx, sent, arguments: None, provided, is_for_model, course }
     }
 
-    /// Returns the call at the stage that reads its arguments; `None` if they are not JSON.
+    /// Returns the call at the stage that reads its arguments: `None` if they are not JSON.
     pub(crate) fn with_arguments(&self, arguments: Option<&'a Value>) -> Invocation<'a> {
         Invocation { arguments, ..*self }
     }
@@ -158,7 +158,7 @@ impl<'a> Invocation<'a> {
         self.provided.registry
     }
 
-    /// Records that the tool runs now, or that a replay answers instead of it.
+    /// Records that the tool runs now, or that a replay supplies its result.
     pub(crate) fn start(&self, is_replayed: bool) {
         self.course.has_started.store(true, Ordering::Relaxed);
         self.course.is_replayed.store(is_replayed, Ordering::Relaxed);
@@ -193,26 +193,26 @@ impl<'a> Invocation<'a> {
         self.sent
     }
 
-    /// The arguments as decoded from what the model sent, not checked yet. Available only to [`before`](Layer::before)
+    /// The decoded arguments, not checked yet. Available only to [`before`](Layer::before)
     /// at [`Stage::Arguments`], and only if they are JSON and a layer [reads](Layer::reads_arguments) them.
     #[must_use]
     pub fn arguments(&self) -> Option<&'a Value> {
         self.arguments
     }
 
-    /// Keeps a value until the layer [takes](Self::take) it. [`before`](Layer::before) uses this to pass values to
+    /// Stores a value until the layer [takes](Self::take) it. [`before`](Layer::before) uses this to pass values to
     /// [`after`](Layer::after).
     pub fn keep<T: Any + Send>(&self, layer: &impl Layer, value: T) {
-        unpoisoned(self.course.kept.lock()).push((std::ptr::from_ref(layer).addr(), Box::new(value)));
+        unpoisoned(self.course.values.lock()).push((std::ptr::from_ref(layer).addr(), Box::new(value)));
     }
 
-    /// Takes the value of this type that the layer kept last.
+    /// Takes the value of this type that the layer stored last.
     #[must_use]
     pub fn take<T: Any + Send>(&self, layer: &impl Layer) -> Option<T> {
         let layer = std::ptr::from_ref(layer).addr();
-        let mut kept = unpoisoned(self.course.kept.lock());
-        let at = kept.iter().rposition(|(of, value)| *of == layer && value.is::<T>())?;
-        kept.remove(at).1.downcast().ok().map(|value| *value)
+        let mut values = unpoisoned(self.course.values.lock());
+        let index = values.iter().rposition(|(owner, value)| *owner == layer && value.is::<T>())?;
+        values.remove(index).1.downcast().ok().map(|value| *value)
     }
 
     /// Whether a model reads the result; otherwise another tool reads it.
@@ -241,8 +241,8 @@ pub trait Layer: Any + Send + Sync {
     /// The stage of the layer.
     fn stage(&self) -> Stage;
 
-    /// Whether calls of a tool pass the layer at all. A toolbox asks once for each tool, so calls of other tools cost
-    /// nothing.
+    /// Whether calls of a tool pass the layer at all. A toolbox calls this once for each tool, so calls of other tools
+    /// cost nothing.
     fn concerns(&self, spec: &ToolSpec) -> bool {
         let _ = spec;
         true
@@ -280,7 +280,7 @@ pub trait Layer: Any + Send + Sync {
         None
     }
 
-    /// Runs everything further in, or returns the outcome itself. Only layers at [`Stage::Around`] are asked.
+    /// Runs the inner layers and the tool, or returns another outcome. Called only for layers at [`Stage::Around`].
     fn around<'a>(&'a self, call: &'a Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, Outcome> {
         let _ = call;
         next.run()
@@ -300,7 +300,7 @@ pub(crate) fn of_type(layer: &dyn Layer) -> TypeId {
     layer.type_id()
 }
 
-/// Everything further in on the way of a call: the next layers, and then the tool.
+/// The rest of the way of a call: the inner layers, and then the tool.
 pub struct Next<'a> {
     layers: &'a [Arc<dyn Layer>],
     call: &'a Invocation<'a>,
@@ -316,7 +316,7 @@ impl<'a> Next<'a> {
         Next { layers, call, tool: Box::new(tool) }
     }
 
-    /// Runs everything further in, once. Its outcome is that of the call, unless the layer returns another one.
+    /// Runs the inner layers and the tool, once. The layer returns this outcome or another one.
     #[must_use]
     pub fn run(self) -> BoxFuture<'a, Outcome> {
         match self.layers.split_first() {
@@ -357,7 +357,7 @@ impl Passed {
         let mut passed = Passed::default();
         for layer in all.iter().filter(|layer| layer.concerns(spec)).cloned() {
             match layer.stage() {
-                // They also see calls of tools that do not exist.
+                // These layers also see calls of tools that do not exist, so they are not chosen by tool.
                 Stage::Record | Stage::Trace => {}
                 Stage::Admit => passed.admit.push(layer),
                 Stage::Result => passed.result.push(layer),
@@ -372,45 +372,45 @@ impl Passed {
 
 /// The layers that have let a call continue, and the error of the layer that has not. Boxed, because most futures of
 /// calls would otherwise reserve space for an error that never occurs.
-pub(crate) type LetOn<'l> = (&'l [Arc<dyn Layer>], Result<(), Box<ToolError>>);
+pub(crate) type BeforeOutcome<'l> = (&'l [Arc<dyn Layer>], Result<(), Box<ToolError>>);
 
-/// Runs everything further in, between layers of one stage.
+/// Runs the layers of one stage around `run`.
 pub(crate) async fn pass(
     layers: &[Arc<dyn Layer>],
     call: &Invocation<'_>,
     run: impl Future<Output = Outcome> + Unpin,
 ) -> Outcome {
-    let (let_on, goes_on) = match before(layers, call) {
+    let (passed, admission) = match before(layers, call) {
         None => (layers, Ok(())),
-        Some(asked) => asked.await,
+        Some(checks) => checks.await,
     };
-    let mut outcome = match goes_on {
+    let mut outcome = match admission {
         Ok(()) => run.await,
         Err(error) => Err(*error),
     };
-    after(let_on, call, &mut outcome).await;
+    after(passed, call, &mut outcome).await;
     outcome
 }
 
-/// Lets a call continue past layers, immediately if this is `None`. Otherwise the future returns the layers that let
-/// it continue, and the error of the layer that did not.
+/// Runs [`Layer::before`] of layers. `None` lets the call continue immediately. Otherwise the future returns the layers
+/// that let it continue, and the error of the layer that did not.
 pub(crate) fn before<'l: 'c, 'c>(
     layers: &'l [Arc<dyn Layer>],
     call: &'c Invocation<'c>,
-) -> Option<BoxFuture<'c, LetOn<'l>>> {
-    let (first, mut asked) =
-        layers.iter().enumerate().find_map(|(at, layer)| Some((at, layer.before(call)?)))?;
+) -> Option<BoxFuture<'c, BeforeOutcome<'l>>> {
+    let (first_index, mut check) =
+        layers.iter().enumerate().find_map(|(index, layer)| Some((index, layer.before(call)?)))?;
     Some(Box::pin(async move {
-        let mut at = first;
+        let mut index = first_index;
         loop {
-            let response = call.ctx.caller_token().run_until_cancelled(asked).await;
-            if let Err(error) = response.unwrap_or(Err(ToolError::Cancelled)) {
-                return (layers.get(..at).unwrap_or_default(), Err(Box::new(error)));
+            let result = call.ctx.caller_token().run_until_cancelled(check).await;
+            if let Err(error) = result.unwrap_or(Err(ToolError::Cancelled)) {
+                return (layers.get(..index).unwrap_or_default(), Err(Box::new(error)));
             }
-            let mut others = layers.iter().enumerate().skip(at + 1);
-            match others.find_map(|(at, layer)| Some((at, layer.before(call)?))) {
+            let mut later_layers = layers.iter().enumerate().skip(index + 1);
+            match later_layers.find_map(|(index, layer)| Some((index, layer.before(call)?))) {
                 None => return (layers, Ok(())),
-                Some(next) => (at, asked) = next,
+                Some(next) => (index, check) = next,
             }
         }
     }))
@@ -419,8 +419,8 @@ pub(crate) fn before<'l: 'c, 'c>(
 /// Passes the outcome to the layers that have let the call continue, the innermost first.
 pub(crate) async fn after(layers: &[Arc<dyn Layer>], call: &Invocation<'_>, outcome: &mut Outcome) {
     for layer in layers.iter().rev() {
-        if let Some(done) = layer.after(call, outcome) {
-            done.await;
+        if let Some(future) = layer.after(call, outcome) {
+            future.await;
         }
     }
 }

@@ -6,7 +6,7 @@
 //! [`approval_queue`](crate::toolbox::ToolboxBuilder::approval_queue) the toolbox stores it, and any process may
 //! decide about it and run it: see [`approval`](crate::layers::approval).
 //!
-//! All middleware runs before any approver is asked, so what is approved is what runs: the arguments as the last
+//! All middleware runs before any approver is asked, so the approved arguments are those that run: as the last
 //! middleware left them, with the defaults of the schema filled in. A request runs once, unchanged, for the same
 //! principal in the same session, and only until it expires. All other layers check the call again when it is resumed:
 //! scopes, rate limits, rules, circuit breakers. Middleware also runs again. It may refuse the call then, but cannot
@@ -16,14 +16,15 @@
 //! A sub-agent cannot wait. If one of its calls needs an approval and no approver decides immediately, the sub-agent
 //! ends with the error `APPROVAL_REQUIRED`, which names the call. Set an approver if sub-agents have such tools.
 //!
-//! Nested calls, which a tool makes, are treated like any other call: middleware decides about them, and an approval
-//! of the outer call does not approve them. So nothing runs whose effects are wider than what was approved. A request
-//! for a composition or a sub-agent lists the tools that it may call, with their effects
+//! Nested calls, which a tool makes, are treated like any other call: middleware decides about them, and an approval of
+//! the outer call does not approve them. So no call runs whose effects are wider than those that were approved. A
+//! request for a composition or a sub-agent lists the tools that it may call, with their effects
 //! ([`calls`](ApprovalRequest::calls)). It is refused on resumption if one of them has changed. For a Rust function,
 //! the nested tools are not known in advance.
 //!
 //! A request contains its arguments in two forms: [`redacted_arguments`](ApprovalRequest::redacted_arguments) is for
-//! people and holds no secrets, [`arguments`](WaitingCall::arguments) is what runs. Secrets in reasons are hidden.
+//! people and holds no secrets, and the call runs with [`arguments`](WaitingCall::arguments). Secrets in reasons are
+//! hidden.
 //!
 //! If middleware panics, or takes longer than [`callback_timeout`](crate::toolbox::ToolboxBuilder::callback_timeout),
 //! the call is denied.
@@ -47,7 +48,7 @@
 //!     })
 //!     .approver(|request: &ApprovalRequest, _: &ToolContext| match request.arguments["amount"].as_u64() {
 //!         Some(amount) if amount < 1_000 => Approval::Approved,
-//!         _ => Approval::Rejected("Nobody pays as much as that.".to_owned()),
+//!         _ => Approval::Rejected("That amount is too high.".to_owned()),
 //!     })
 //!     .build()?;
 //! # let _ = toolbox;
@@ -82,7 +83,7 @@
 //!             match request.arguments["amount"].as_u64() {
 //!                 Some(amount) if amount < 1_000 => Approval::ApprovedBy("treasurer".into()),
 //!                 Some(amount) if amount < 10_000 => Approval::Later,
-//!                 _ => Approval::Rejected("Nobody pays as much as that.".to_owned()),
+//!                 _ => Approval::Rejected("That amount is too high.".to_owned()),
 //!             }
 //!         })
 //!     }
@@ -103,9 +104,9 @@
 //! let turn = Turn::new("turn-1");
 //! let pay = |arguments| toolbox.call(ToolCall::new("call-1", "pay", arguments), &turn);
 //!
-//! // The default is shown to the approver, and is what runs.
+//! // The approver sees the default, and the call runs with it.
 //! assert_eq!(pay(json!({"to": "Ada"})).await.text(), "paid 100 to Ada");
-//! assert_eq!(pay(json!({"to": "Ada", "amount": 20_000})).await.text(), "Nobody pays as much as that.");
+//! assert_eq!(pay(json!({"to": "Ada", "amount": 20_000})).await.text(), "That amount is too high.");
 //!
 //! // Later: the request is stored, shown to a board, and resumed.
 //! let response = pay(json!({"to": "Ada", "amount": 5_000})).await;
@@ -116,8 +117,8 @@
 //! let response = toolbox.resume(request.clone().approved_by("board"), &turn).await;
 //! assert_eq!(response.text(), "paid 5000 to Ada");
 //! // A request can be resumed only once.
-//! let again = toolbox.resume(request, &turn).await;
-//! assert_eq!(again.outcome.unwrap_err().code(), "APPROVAL_USED");
+//! let second = toolbox.resume(request, &turn).await;
+//! assert_eq!(second.outcome.unwrap_err().code(), "APPROVAL_USED");
 //! # Ok(())
 //! # }
 //! ```
@@ -230,8 +231,8 @@ impl fmt::Debug for MiddlewareDecision {
 /// Decides, on behalf of a person or a program, whether calls may run. See the [module](self) for an example.
 pub trait Approver: Send + Sync {
     /// Decides whether the call may run. The time that this takes does not count towards the tool's timeout. It is
-    /// limited by [`approval_timeout`](crate::toolbox::ToolboxBuilder::approval_timeout); after that, the call waits
-    /// as for [`Approval::Later`]. If an approver panics, the call is rejected.
+    /// limited by [`approval_timeout`](crate::toolbox::ToolboxBuilder::approval_timeout); after that, the call waits as
+    /// with [`Approval::Later`]. If an approver panics, the call is rejected.
     ///
     /// The context is that of the call: the caller, the session, and the cancellation token.
     fn approve<'a>(&'a self, request: &'a ApprovalRequest, ctx: &'a ToolContext) -> BoxFuture<'a, Approval>;

@@ -95,8 +95,8 @@ impl fmt::Debug for Called<'_> {
 
 /// Follows one call. See the [module](self).
 pub trait Observer: Send {
-    /// Runs a step of the call, or of an observer further in, with the task-local state of this observer, such as its
-    /// current span. Only observers of [`Stage::Trace`](super::Stage::Trace) are asked.
+    /// Runs a step of the call, or of an inner observer, with the task-local state of this observer, such as its
+    /// current span. Called only for observers of [`Stage::Trace`](super::Stage::Trace).
     fn within(&self, step: &mut dyn FnMut()) {
         step();
     }
@@ -106,9 +106,9 @@ pub trait Observer: Send {
         let _ = arguments;
     }
 
-    /// Notes the arguments that the tool would get if the call were approved; `whole` computes them.
-    fn completed(&mut self, whole: &dyn Fn() -> Result<Value, ToolError>) {
-        let _ = whole;
+    /// Notes the arguments that the tool would get if the call were approved; `complete` computes them.
+    fn completed(&mut self, complete: &dyn Fn() -> Result<Value, ToolError>) {
+        let _ = complete;
     }
 
     /// Notes that the call was approved, and the approver; empty if not named.

@@ -4,11 +4,11 @@
 //! exporter. The names follow version 0.1.0 of the [GenAI semantic conventions], which are still in development: later
 //! versions of this crate may follow later versions of the conventions.
 //!
-//! | span | kind | what it covers | attributes |
+//! | span | kind | scope | attributes |
 //! |---|---|---|---|
-//! | `execute_tool {tool}` | internal | a call of a [`Toolbox`](crate::Toolbox), from its name to its answer | `gen_ai.operation.name`, `gen_ai.tool.name`, `gen_ai.tool.type` (`function`), `gen_ai.tool.call.id`, `gen_ai.tool.description`, `gen_ai.agent.name`, `gen_ai.conversation.id`, `error.type`; of a tool of an MCP server also `mcp.method.name`, `mcp.protocol.version`, `network.transport`, `server.address`, `server.port` |
+//! | `execute_tool {tool}` | internal | a call of a [`Toolbox`](crate::Toolbox), from its name to its result | `gen_ai.operation.name`, `gen_ai.tool.name`, `gen_ai.tool.type` (`function`), `gen_ai.tool.call.id`, `gen_ai.tool.description`, `gen_ai.agent.name`, `gen_ai.conversation.id`, `error.type`; for a tool of an MCP server also `mcp.method.name`, `mcp.protocol.version`, `network.transport`, `server.address`, `server.port` |
 //! | `invoke_agent {agent}` | internal | a run of the loop of an agent, see `agent::agent_loop` | `gen_ai.operation.name`, `gen_ai.agent.name`, `gen_ai.conversation.id`, `gen_ai.request.model`, `gen_ai.usage.input_tokens`, `gen_ai.usage.output_tokens`, `error.type` |
-//! | `chat {model}` | client | a turn of its model | `gen_ai.operation.name`, `gen_ai.provider.name`, `gen_ai.request.model`, `gen_ai.request.stream`, `gen_ai.conversation.id`, `gen_ai.response.finish_reasons`, `gen_ai.usage.*`, `error.type` |
+//! | `chat {model}` | client | a turn of the agent's model | `gen_ai.operation.name`, `gen_ai.provider.name`, `gen_ai.request.model`, `gen_ai.request.stream`, `gen_ai.conversation.id`, `gen_ai.response.finish_reasons`, `gen_ai.usage.*`, `error.type` |
 //! | `tools/call {tool}` | server | a request to `serve::mcp` | `mcp.method.name`, `mcp.protocol.version`, `gen_ai.operation.name`, `gen_ai.tool.name`, `jsonrpc.request.id`, `network.transport`, `error.type`, `rpc.response.status_code` |
 //!
 //! | metric | instrument | unit | attributes |
@@ -21,15 +21,15 @@
 //! | `gen_ai.client.inference.usage.input_tokens`, `….output_tokens` | counter | `{token}` | the same without `error.type`, and `gen_ai.token.modality` (`unknown`) |
 //! | `mcp.server.operation.duration` | histogram | `s` | `mcp.method.name`, `gen_ai.operation.name`, `gen_ai.tool.name`, `network.transport`, `error.type` |
 //!
-//! `error.type` is the code of the [`ToolError`](crate::ToolError), the one a model reads, such as `TIMEOUT`. A code
-//! that comes from data, such as a result or the output of a command, is shown only if this crate defines it or the
-//! tool declares it, as a value of `code` in the schema of its result. Other codes are shown as `EXECUTION_ERROR`,
-//! because each would create a separate series of metrics. Of values that a model chooses, such as the ID of a call,
-//! the first 256 bytes are shown. For a loop, `error.type` is `NO_TOOL_CALL`, `MAX_ITERATIONS`, `CANCELLED` or
-//! `MODEL_ERROR`; for a request to a server, `tool_error`, or the code of the protocol's error.
+//! `error.type` is the code of the [`ToolError`](crate::ToolError) that the model reads, such as `TIMEOUT`. A code that
+//! comes from data, such as a result or the output of a command, is shown only if this crate defines it or the tool
+//! declares it, as a value of `code` in the schema of its result. Other codes are shown as `EXECUTION_ERROR`, because
+//! each would create a separate series of metrics. Values that a model chooses, such as the ID of a call, are cut to
+//! 256 bytes. For a loop, `error.type` is `NO_TOOL_CALL`, `MAX_ITERATIONS`, `CANCELLED` or `MODEL_ERROR`; for a request
+//! to a server, `tool_error`, or the code of the protocol's error.
 //! [`ToolContext::agent_id`](crate::ToolContext::agent_id) names the agent of a call: an agent with a new ID for each
-//! run creates as many series of metrics. A tool that a toolbox does not have is `_OTHER` in metrics, and its span is
-//! named `execute_tool`. An unknown vendor of models is also `_OTHER`.
+//! run creates new series of metrics for each run. A tool that a toolbox does not have is `_OTHER` in metrics, and its
+//! span is named `execute_tool`. An unknown vendor of models is also `_OTHER`.
 //!
 //! Events of the span describe what happens to a call before its end:
 //!

@@ -1,6 +1,6 @@
 //! Paging of results that are too large for a model to receive in one piece.
 //!
-//! [`Pages::apply`] cuts such a result, keeps its whole text for a while, and tells the model how to read the rest:
+//! [`Pages::apply`] cuts such a result, stores its full text for a while, and tells the model how to read the rest:
 //! with the tool `read_result`, which [`Pages::tool`] returns and a toolbox adds to its own tools. Every toolbox has
 //! such a limit: [`ResultLimit::DEFAULT`], unless it sets another limit or disables paging.
 //!
@@ -65,7 +65,7 @@ impl ResultLimit {
     /// largest image that the APIs of large vendors accept.
     pub const DEFAULT: ResultLimit = ResultLimit { text: 50_000, binary: 5 << 20 };
 
-    /// Limits text and binary content to `max` bytes each.
+    /// Limits text and binary content to this many bytes each.
     #[must_use]
     pub const fn bytes(bytes: u64) -> ResultLimit {
         ResultLimit { text: bytes, binary: bytes }
@@ -78,9 +78,9 @@ impl ResultLimit {
         self
     }
 
-    fn of(self, spec: &ToolSpec) -> ResultLimit {
-        let own = spec.result_limit.unwrap_or(u64::MAX);
-        ResultLimit { text: self.text.min(own), binary: self.binary.min(own) }
+    fn for_tool(self, spec: &ToolSpec) -> ResultLimit {
+        let tool_limit = spec.result_limit.unwrap_or(u64::MAX);
+        ResultLimit { text: self.text.min(tool_limit), binary: self.binary.min(tool_limit) }
     }
 }
 
@@ -96,7 +96,7 @@ impl Default for Pages {
     }
 }
 
-/// Cuts large results and keeps what was cut. Clones share the kept results.
+/// Cuts large results and stores their full text. Clones share the stored results.
 #[derive(Clone, Debug)]
 pub struct Pages {
     limit: ResultLimit,
@@ -111,15 +111,15 @@ impl Pages {
         Pages::with_store(limit, StoreLimits::DEFAULT)
     }
 
-    /// Creates pages with this limit that keep results within the limits `kept`.
+    /// Creates pages with this limit that keep results within `store_limits`.
     #[must_use]
-    pub fn with_store(limit: ResultLimit, kept: StoreLimits) -> Pages {
-        Pages { limit, store: Arc::new(Store::new(kept)), shared: None }
+    pub fn with_store(limit: ResultLimit, store_limits: StoreLimits) -> Pages {
+        Pages { limit, store: Arc::new(Store::new(store_limits)), shared: None }
     }
 
-    /// Returns whether any result was ever kept.
+    /// Returns whether any result was ever cut and stored.
     pub(crate) fn has_cut(&self) -> bool {
-        self.store.has_kept()
+        self.store.has_stored()
     }
 
     /// Returns the tool that reads the rest of a result.
@@ -131,34 +131,34 @@ impl Pages {
     /// Returns the result as a model receives it.
     ///
     /// A result within the limit is returned unchanged. Beyond the limit, text is cut, at the end of a line if one is
-    /// near, otherwise between two characters, and a notice tells the model how to read the rest. The rest includes
-    /// the text parts that follow the cut, one per line as [`ToolResult::to_text`] writes them. A text resource that
-    /// does not fit gets its own handle and is read as a whole. Binary content that does not fit is replaced by a text
-    /// that states its type and size. Details are not changed, because no model sees them. MCP sends the
+    /// near, otherwise between two characters, and a notice tells the model how to read the rest. The rest includes the
+    /// text parts that follow the cut, one per line as [`ToolResult::to_text`] writes them. A text resource that does
+    /// not fit gets its own handle and is read as a whole. Binary content that does not fit is replaced by text that
+    /// states its type and size. Details are not changed, because no model sees them. MCP sends the
     /// [structured](ToolResult::structured) result of a tool that declares one: beyond the text limit it is
     /// [missing](Structured::Missing).
     ///
-    /// A kept result can be read only in the same session, by the same agent and for the same principal.
+    /// A stored result can be read only in the same session, by the same agent and for the same principal.
     #[must_use]
     pub fn apply(&self, mut result: ToolResult, spec: &ToolSpec, ctx: &ToolContext) -> ToolResult {
         self.cut(&mut result, spec, ctx);
         result
     }
 
-    /// Cuts a result, see [`apply`](Self::apply), and returns the handles of the kept results.
+    /// Cuts a result, see [`apply`](Self::apply), and returns the handles of the stored results.
     pub(crate) fn cut(&self, result: &mut ToolResult, spec: &ToolSpec, ctx: &ToolContext) -> Vec<String> {
-        let mut kept = Vec::new();
+        let mut handles = Vec::new();
         // A page is never cut again.
         if spec.name.as_str() == READ_RESULT {
-            return kept;
+            return handles;
         }
-        let limit = self.limit.of(spec);
+        let limit = self.limit.for_tool(spec);
         let (text, binary) = sizes(&result.content);
         if text > limit.text {
-            let whole = result.to_text();
-            let cut = Cut { pages: self, limit, ctx, stored_handles: RefCell::default() };
-            result.content = cut.texts(std::mem::take(&mut result.content), whole);
-            kept = cut.stored_handles.into_inner();
+            let full_text = result.to_text();
+            let cutter = ResultCutter { pages: self, limit, ctx, stored_handles: RefCell::default() };
+            result.content = cutter.cut_text(std::mem::take(&mut result.content), full_text);
+            handles = cutter.stored_handles.into_inner();
         }
         if binary > limit.binary {
             let mut remaining = limit.binary;
@@ -167,33 +167,33 @@ impl Pages {
         if spec.structured_output().is_some() {
             withhold(result, limit.text);
         }
-        kept
+        handles
     }
 
     /// Returns an error as a model receives it. If a tool failed, arguments are invalid or the call was denied, its
-    /// text is cut and kept like a result.
+    /// text is cut and stored like a result.
     #[must_use]
     pub fn apply_error(&self, mut error: ToolError, spec: &ToolSpec, ctx: &ToolContext) -> ToolError {
         self.cut_error(&mut error, spec, ctx);
         error
     }
 
-    /// Cuts the text of an error, see [`apply_error`](Self::apply_error), and returns the handles of the kept texts.
+    /// Cuts the text of an error, see [`apply_error`](Self::apply_error), and returns the handles of the stored texts.
     pub(crate) fn cut_error(&self, error: &mut ToolError, spec: &ToolSpec, ctx: &ToolContext) -> Vec<String> {
-        let limit = self.limit.of(spec);
+        let limit = self.limit.for_tool(spec);
         if let ToolError::Failed { message, .. }
         | ToolError::InvalidArgs { message, .. }
         | ToolError::Denied { message, .. } = error
             && size(message.len()) > limit.text
             && spec.name.as_str() != READ_RESULT
         {
-            let whole = std::mem::take(message);
-            let end = cut(&whole, bytes(limit.text));
-            hide_cut(&whole, 0..end, ctx);
-            let displayed = whole.get(..end).unwrap_or_default().to_owned();
-            let cut = Cut { pages: self, limit, ctx, stored_handles: RefCell::default() };
-            *message = format!("{displayed}\n{}", cut.notice(whole, end));
-            return cut.stored_handles.into_inner();
+            let full_text = std::mem::take(message);
+            let end = cut_point(&full_text, bytes(limit.text));
+            hide_split_secrets(&full_text, 0..end, ctx);
+            let visible = full_text.get(..end).unwrap_or_default().to_owned();
+            let cutter = ResultCutter { pages: self, limit, ctx, stored_handles: RefCell::default() };
+            *message = format!("{visible}\n{}", cutter.store_and_notice(full_text, end));
+            return cutter.stored_handles.into_inner();
         }
         Vec::new()
     }
@@ -213,93 +213,95 @@ impl Layer for Pages {
         if !call.is_for_model() || call.is_replayed() {
             return None;
         }
-        let kept = match outcome {
+        let handles = match outcome {
             Ok(result) => self.cut(result, call.spec(), call.ctx()),
             Err(error) => self.cut_error(error, call.spec(), call.ctx()),
         };
-        (self.is_shared() && !kept.is_empty())
-            .then(|| -> BoxFuture<'a, ()> { Box::pin(self.share(kept, call.ctx())) })
+        (self.is_shared() && !handles.is_empty())
+            .then(|| -> BoxFuture<'a, ()> { Box::pin(self.share(handles, call.ctx())) })
     }
 }
 
 /// Returns the number of bytes of text and of all other content.
 fn sizes(content: &[Content]) -> (u64, u64) {
     let (mut text, mut binary) = (0, 0);
-    let mut texts: u64 = 0;
-    for piece in content {
-        match piece {
-            Content::Text(piece) => {
-                text += size(piece.len());
-                texts += 1;
+    let mut text_parts: u64 = 0;
+    for part in content {
+        match part {
+            Content::Text(part) => {
+                text += size(part.len());
+                text_parts += 1;
             }
-            Content::Resource { data: ResourceData::Text(piece), .. } => text += size(piece.len()),
+            Content::Resource { data: ResourceData::Text(part), .. } => text += size(part.len()),
             Content::Image { data, .. }
             | Content::Audio { data, .. }
             | Content::Resource { data: ResourceData::Base64(data), .. } => binary += decoded_size(data),
             Content::Link { .. } => {}
         }
     }
-    // Including the line breaks between text parts.
-    (text + texts.saturating_sub(1), binary)
+    // The line breaks between text parts count too.
+    (text + text_parts.saturating_sub(1), binary)
 }
 
-/// A result that is too large, being cut.
-struct Cut<'a> {
+/// Cuts a result that is too large.
+struct ResultCutter<'a> {
     pages: &'a Pages,
     limit: ResultLimit,
     ctx: &'a ToolContext,
-    /// The handles of the kept results.
+    /// The handles of the stored results.
     stored_handles: RefCell<Vec<String>>,
 }
 
-impl Cut<'_> {
+impl ResultCutter<'_> {
     /// Returns the parts that fit, and notices that replace the others.
-    fn texts(&self, content: Vec<Content>, mut whole: String) -> Vec<Content> {
+    fn cut_text(&self, content: Vec<Content>, mut full_text: String) -> Vec<Content> {
         let mut remaining = self.limit.text;
-        let mut kept = Vec::with_capacity(content.len() + 1);
-        // The offset in the whole text where the next part begins; `None` after the cut, when no more text is shown.
-        let mut begin = Some(0);
-        for piece in content {
-            match piece {
+        let mut parts = Vec::with_capacity(content.len() + 1);
+        // The offset in the full text where the next part begins; `None` after the cut, when no more text is shown.
+        let mut next_start = Some(0);
+        for part in content {
+            match part {
                 Content::Text(text) => {
-                    let Some(from) = begin else { continue };
-                    let broken = u64::from(from > 0);
-                    if size(text.len()) + broken <= remaining {
-                        remaining -= size(text.len()) + broken;
-                        begin = Some(from + text.len() + 1);
-                        kept.push(Content::Text(text));
+                    let Some(start) = next_start else { continue };
+                    let line_break = u64::from(start > 0);
+                    if size(text.len()) + line_break <= remaining {
+                        remaining -= size(text.len()) + line_break;
+                        next_start = Some(start + text.len() + 1);
+                        parts.push(Content::Text(text));
                         continue;
                     }
-                    let end = cut(&text, bytes(remaining.saturating_sub(broken)));
-                    hide_cut(&text, 0..end, self.ctx);
-                    if let Some(displayed) = text.get(..end).filter(|displayed| !displayed.is_empty()) {
-                        kept.push(Content::Text(displayed.to_owned()));
+                    let end = cut_point(&text, bytes(remaining.saturating_sub(line_break)));
+                    hide_split_secrets(&text, 0..end, self.ctx);
+                    if let Some(visible) = text.get(..end).filter(|visible| !visible.is_empty()) {
+                        parts.push(Content::Text(visible.to_owned()));
                     }
-                    // If nothing of a part is shown, the line break before it is omitted.
-                    let visible = if end == 0 { from.saturating_sub(1) } else { from + end };
-                    kept.push(Content::Text(self.notice(std::mem::take(&mut whole), visible)));
-                    (remaining, begin) = (0, None);
+                    // If no text of a part is shown, the line break before the part is omitted.
+                    let shown_end = if end == 0 { start.saturating_sub(1) } else { start + end };
+                    parts.push(Content::Text(
+                        self.store_and_notice(std::mem::take(&mut full_text), shown_end),
+                    ));
+                    (remaining, next_start) = (0, None);
                 }
                 Content::Resource { uri, mime_type, data: ResourceData::Text(text) }
                     if size(text.len()) > remaining =>
                 {
-                    kept.push(Content::Text(self.resource(&uri, &mime_type, text)));
+                    parts.push(Content::Text(self.resource_notice(&uri, &mime_type, text)));
                 }
-                piece => {
-                    if let Content::Resource { data: ResourceData::Text(text), .. } = &piece {
+                part => {
+                    if let Content::Resource { data: ResourceData::Text(text), .. } = &part {
                         remaining -= size(text.len());
                     }
-                    kept.push(piece);
+                    parts.push(part);
                 }
             }
         }
-        kept
+        parts
     }
 
-    fn notice(&self, whole: String, end: usize) -> String {
-        let total = whole.len();
-        match self.keep(whole) {
-            Some(handle) => read::go_on(&handle, 0, end, total),
+    fn store_and_notice(&self, full_text: String, end: usize) -> String {
+        let total = full_text.len();
+        match self.keep(full_text) {
+            Some(handle) => read::cut_notice(&handle, 0, end, total),
             None => {
                 format!(
                     "[Result cut: bytes 0-{end} of {total}. The rest is too large to store. Request less data.]"
@@ -308,20 +310,20 @@ impl Cut<'_> {
         }
     }
 
-    fn resource(&self, uri: &str, mime_type: &str, text: String) -> String {
-        let kind = if mime_type.is_empty() { "text" } else { mime_type };
+    fn resource_notice(&self, uri: &str, mime_type: &str, text: String) -> String {
+        let media_type = if mime_type.is_empty() { "text" } else { mime_type };
         let total = text.len();
-        let how = match self.keep(text) {
-            Some(handle) => format!("Call {} to read it.", read::call(&handle, 0)),
+        let hint = match self.keep(text) {
+            Some(handle) => format!("Call {} to read it.", read::read_call(&handle, 0)),
             None => String::from("It is too large to store. Request less data."),
         };
-        format!("[Resource {uri} ({kind}): {total} bytes, not shown. {how}]")
+        format!("[Resource {uri} ({media_type}): {total} bytes, not shown. {hint}]")
     }
 
-    fn keep(&self, whole: String) -> Option<String> {
+    fn keep(&self, full_text: String) -> Option<String> {
         // A notice about an empty page would never make progress.
         let page = bytes(self.limit.text).max(1);
-        let handle = self.pages.store.keep(whole, page, self.ctx)?;
+        let handle = self.pages.store.keep(full_text, page, self.ctx)?;
         self.stored_handles.borrow_mut().push(handle.clone());
         Some(handle)
     }
@@ -329,7 +331,7 @@ impl Cut<'_> {
 
 /// Replaces binary content that does not fit in the remaining size with a text.
 fn shrink(content: &mut Content, max: u64, remaining: &mut u64) {
-    let (what, mime_type, data) = match &*content {
+    let (label, mime_type, data) = match &*content {
         Content::Image { data, mime_type } => (String::from("Image"), mime_type, data),
         Content::Audio { data, mime_type } => (String::from("Audio"), mime_type, data),
         Content::Resource { uri, mime_type, data: ResourceData::Base64(data) } => {
@@ -342,26 +344,26 @@ fn shrink(content: &mut Content, max: u64, remaining: &mut u64) {
         *remaining -= size;
         return;
     }
-    let kind = if mime_type.is_empty() { "binary" } else { mime_type };
-    let text = format!("[{what} ({kind}): {size} bytes, not shown: the maximum is {max} bytes.]");
+    let media_type = if mime_type.is_empty() { "binary" } else { mime_type };
+    let text = format!("[{label} ({media_type}): {size} bytes, not shown: the maximum is {max} bytes.]");
     *content = Content::Text(text);
 }
 
 /// Removes a structured result that is too large to send.
 fn withhold(result: &mut ToolResult, max: u64) {
-    let found = match &result.structured {
+    let bytes = match &result.structured {
         Structured::Json(text) => size(text.len()),
         Structured::Details | Structured::DetailsWithout(_) => json_size(&result.details),
         Structured::Missing(_) => return,
     };
-    if found > max {
-        let reason = format!("it has {found} bytes, and the maximum is {max}");
+    if bytes > max {
+        let reason = format!("it has {bytes} bytes, and the maximum is {max}");
         result.structured = Structured::Missing(reason.into());
     }
 }
 
 /// Hides the remainder of a secret that the cut splits from records and events.
-fn hide_cut(text: &str, visible: Range<usize>, ctx: &ToolContext) {
+fn hide_split_secrets(text: &str, visible: Range<usize>, ctx: &ToolContext) {
     if let Some(secrets) = ctx.secrets() {
         ctx.hide(&secrets.cut_by(visible, text));
     }
@@ -392,13 +394,13 @@ fn decoded_size(base64: &str) -> u64 {
 
 /// Returns where to cut a text so that at most `max` bytes remain: after the last line break if that keeps at least
 /// half, otherwise between two characters.
-fn cut(text: &str, max: usize) -> usize {
+fn cut_point(text: &str, max: usize) -> usize {
     if text.len() <= max {
         return text.len();
     }
     let end = floor(text, max);
-    let line = text.get(..end).and_then(|displayed| displayed.rfind('\n')).map(|newline| newline + 1);
-    line.filter(|line| *line >= end.div_ceil(2)).unwrap_or(end)
+    let line_end = text.get(..end).and_then(|head| head.rfind('\n')).map(|at| at + 1);
+    line_end.filter(|line_end| *line_end >= end.div_ceil(2)).unwrap_or(end)
 }
 
 fn size(bytes: usize) -> u64 {

@@ -102,8 +102,8 @@ impl Policy {
 
     /// Returns explanations for those of these tools that the policy refuses, in order.
     pub fn refused<'a>(&self, specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Explanation> {
-        let explained = specs.into_iter().map(|spec| self.explain(spec));
-        explained.filter(|explanation| !explanation.is_allowed()).collect()
+        let explanations = specs.into_iter().map(|spec| self.explain(spec));
+        explanations.filter(|explanation| !explanation.is_allowed()).collect()
     }
 }
 
@@ -113,7 +113,7 @@ impl Check<ToolSpec, ToolError> for EffectLimits {
     }
 }
 
-/// The note on a tool with the worst effects, which it either declares or, more often, does not rule out.
+/// The note on a tool that has all effects, either because it declares them or because it does not rule them out.
 const ASSUMED: &str = "\nEffects that a tool does not rule out are assumed, and this tool rules out none.";
 
 /// The decision of a [`Policy`] about a tool. For a refused tool, `Display` writes the message for the model.
@@ -126,7 +126,7 @@ pub struct Explanation {
     pub decision: RuleDecision,
     /// The effects of the tool that exceed the limits.
     pub excess: Vec<LimitViolation>,
-    /// Whether the tool rules out no effect, so that the worst is assumed.
+    /// Whether the tool rules out no effect, so that all effects are assumed.
     pub undeclared: bool,
 }
 
@@ -160,8 +160,8 @@ impl fmt::Display for Explanation {
             (false, true) => f.write_str(":")?,
             (false, false) => f.write_str(", and it may do more than this context allows:")?,
         }
-        for each in excess {
-            write!(f, "\n- {each}")?;
+        for violation in excess {
+            write!(f, "\n- {violation}")?;
         }
         let by_effect = matches!(decision, RuleDecision::Excluded { rule } if rule.contains("effect:"));
         if *undeclared && (by_effect || !excess.is_empty()) {

@@ -93,8 +93,8 @@ pub const RATE_LIMIT_TIMEOUT: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 ///
-/// Returns the error of the limit, which is [`exceeded`] unless the limit has its own. Also [`exceeded`] if the limit
-/// panics or does not decide within [`RATE_LIMIT_TIMEOUT`]: a call that cannot be counted does not run.
+/// Returns the error of the limit, which is [`exceeded`] unless the limit returns its own error. Also [`exceeded`] if
+/// the limit panics or does not decide within [`RATE_LIMIT_TIMEOUT`]: a call that cannot be counted does not run.
 /// [`ToolError::Cancelled`] if the caller cancels in the meantime.
 #[doc(hidden)]
 pub async fn check(
@@ -103,10 +103,10 @@ pub async fn check(
     spec: &ToolSpec,
     ctx: &ToolContext,
 ) -> Result<(), ToolError> {
-    // Inside a future, so that a panic of `ask` itself is also caught.
-    let asked = caught(async { limit.ask(principal, spec).await });
-    let asked = tokio::time::timeout(RATE_LIMIT_TIMEOUT, asked);
-    match ctx.caller_token().run_until_cancelled(asked).await {
+    // Called inside a future, so that a panic of `ask` itself is also caught.
+    let decision = caught(async { limit.ask(principal, spec).await });
+    let decision = tokio::time::timeout(RATE_LIMIT_TIMEOUT, decision);
+    match ctx.caller_token().run_until_cancelled(decision).await {
         None => Err(ToolError::Cancelled),
         Some(Ok(Some(response))) => response,
         Some(Ok(None) | Err(_)) => Err(exceeded(spec.name.as_str())),
@@ -153,7 +153,7 @@ const TABLE: &str = "rate";
 ///
 /// Memory use does not grow with the number of calls: for each principal there are 64 counts per tool that it calls,
 /// and the number of principals is limited. Idle principals are removed; when active principals use the whole
-/// capacity, others are refused.
+/// capacity, further principals are refused.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -182,13 +182,13 @@ pub struct WindowLimit {
 struct Counts {
     callers: BTreeMap<Text, Caller>,
     /// The part in which idle callers were last removed.
-    swept: u64,
+    last_sweep: u64,
 }
 
-/// The calls of a principal in the window.
+/// The counts of a principal's calls in the window.
 #[derive(Default)]
 struct Caller {
-    /// By part and tool.
+    /// The counts by part and tool.
     parts: BTreeMap<(u64, Text), u32>,
     /// The sums over the window.
     tools: BTreeMap<Text, u32>,
@@ -272,12 +272,12 @@ impl WindowLimit {
             return Ok(false);
         }
         // A principal may have any ID, and the name of a tool contains no slash.
-        let who = format!("{}/{}", self.window.as_micros(), principal.id);
-        let (all, own) = (format!("all/{who}"), format!("tool/{tool}/{who}"));
-        store.count(TABLE, &[(&own, self.per_tool), (&all, max)], self.window).await
+        let suffix = format!("{}/{}", self.window.as_micros(), principal.id);
+        let (total_key, tool_key) = (format!("all/{suffix}"), format!("tool/{tool}/{suffix}"));
+        store.count(TABLE, &[(&tool_key, self.per_tool), (&total_key, max)], self.window).await
     }
 
-    /// Returns whether a call may proceed now by the counts of this process alone, and counts it if so.
+    /// Returns whether a call may proceed now according to the counts of this process alone, and counts it if so.
     pub fn admit(&self, principal: &Principal, tool: &Text) -> bool {
         let part_length = (self.window.as_nanos() / u128::from(PARTS)).max(1);
         let part = u64::try_from(self.start.elapsed().as_nanos() / part_length).unwrap_or(u64::MAX);
@@ -292,25 +292,25 @@ impl WindowLimit {
             return false;
         }
         let caller = callers.entry(principal.id.clone()).or_default();
-        caller.forget(part);
-        let of_tool = caller.tools.get(tool).copied().unwrap_or(0);
-        let allowed = caller.total < limit && of_tool < self.per_tool;
-        if allowed {
+        caller.expire(part);
+        let tool_calls = caller.tools.get(tool).copied().unwrap_or(0);
+        let is_allowed = caller.total < limit && tool_calls < self.per_tool;
+        if is_allowed {
             caller.count(part, tool);
         }
-        allowed
+        is_allowed
     }
 }
 
 impl Counts {
     /// Removes principals without calls in the window: once per window, and in every part while the capacity is
     /// exhausted.
-    fn sweep(&mut self, part: u64, places: usize) {
-        let passed = part.saturating_sub(self.swept);
-        if passed > PARTS || (passed > 0 && self.callers.len() >= places) {
-            self.swept = part;
+    fn sweep(&mut self, part: u64, capacity: usize) {
+        let elapsed = part.saturating_sub(self.last_sweep);
+        if elapsed > PARTS || (elapsed > 0 && self.callers.len() >= capacity) {
+            self.last_sweep = part;
             self.callers.retain(|_, caller| {
-                caller.forget(part);
+                caller.expire(part);
                 caller.total > 0
             });
         }
@@ -318,7 +318,7 @@ impl Counts {
 }
 
 impl Caller {
-    fn forget(&mut self, part: u64) {
+    fn expire(&mut self, part: u64) {
         while let Some(oldest) = self.parts.first_entry() {
             if oldest.key().0.saturating_add(PARTS) >= part {
                 return;
@@ -343,8 +343,8 @@ impl Caller {
 
 impl RateLimit for WindowLimit {
     fn allow<'a>(&'a self, principal: &'a Principal, spec: &'a ToolSpec) -> BoxFuture<'a, bool> {
-        let asked = self.ask(principal, spec);
-        Box::pin(async move { asked.await.is_ok() })
+        let decision = self.ask(principal, spec);
+        Box::pin(async move { decision.await.is_ok() })
     }
 
     fn ask<'a>(

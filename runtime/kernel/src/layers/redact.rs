@@ -7,8 +7,9 @@
 //! messages, in nested calls of its tool, including those of sub-agents, and in pages of its result that are read
 //! later.
 //!
-//! People who approve a call must see what runs. From them only declared secrets, strings under secret keys and whole
-//! tokens of known forms are hidden, and the length of each is shown. A call that cannot be shown in full is refused.
+//! People who approve a call must see the arguments that run. Only declared secrets, strings under secret keys and
+//! complete tokens of known forms are hidden from them, and the length of each is shown. A call that cannot be shown in
+//! full is refused.
 //!
 //! The tool receives the secrets, and the model sees the result as the tool returns it. When in doubt, the redactor
 //! hides too much. It never fails open: if a rule of the program panics, the string is dropped.
@@ -35,10 +36,10 @@ use crate::call::result::{Content, ToolResult};
 use crate::schema::shape::decode::ArgumentProblem;
 use crate::schema::shape::read::read_document;
 use crate::spec::ToolSpec;
-use bytes::put_back;
+use bytes::restore_bytes;
 #[doc(hidden)]
 pub use bytes::without_bytes;
-use declared_secrets::Declared;
+use declared_secrets::DeclaredSecrets;
 use rules::{RedactionRules, hide_all};
 use scan::Prefix;
 
@@ -67,7 +68,7 @@ const MAX_DEPTH: usize = 32;
 #[derive(Clone)]
 pub struct Redactor {
     rules: Arc<RedactionRules>,
-    hides: bool,
+    is_active: bool,
 }
 
 /// A builder for a [`Redactor`], starting from the default rules.
@@ -96,10 +97,10 @@ impl RedactorBuilder {
         self
     }
 
-    /// Hides tokens that start with this prefix, followed by at least `least` letters, digits, `_` and `-`.
+    /// Hides tokens that start with this prefix, followed by at least `min_chars` letters, digits, `_` and `-`.
     #[must_use]
-    pub fn token_prefix(mut self, prefix: impl Into<String>, least: usize) -> RedactorBuilder {
-        self.0.prefixes.push(Prefix { text: prefix.into(), least, of: scan::word });
+    pub fn token_prefix(mut self, prefix: impl Into<String>, min_chars: usize) -> RedactorBuilder {
+        self.0.prefixes.push(Prefix { text: prefix.into(), min_chars, class: scan::is_word });
         self
     }
 
@@ -125,7 +126,7 @@ impl RedactorBuilder {
     /// Builds the redactor.
     #[must_use]
     pub fn build(self) -> Redactor {
-        Redactor { rules: Arc::new(self.0), hides: true }
+        Redactor { rules: Arc::new(self.0), is_active: true }
     }
 }
 
@@ -157,21 +158,29 @@ impl Redactor {
     /// Returns a redactor that hides nothing: everything is recorded unchanged. It must be chosen explicitly.
     #[must_use]
     pub fn none() -> Redactor {
-        Redactor { hides: false, ..Redactor::new() }
+        Redactor { is_active: false, ..Redactor::new() }
     }
 
     /// Returns the rules, or `None` for the redactor that hides nothing.
-    fn applied(&self) -> Option<&RedactionRules> {
-        self.hides.then_some(&*self.rules)
+    fn active_rules(&self) -> Option<&RedactionRules> {
+        self.is_active.then_some(&*self.rules)
     }
 
     /// Returns the redactor for calls of a tool, which also uses the secrets that the tool declares.
     #[must_use]
     pub fn for_tool(&self, spec: &ToolSpec) -> ToolRedactor {
-        let (input, may_hold) = Declared::of_arguments(&spec.input, &spec.defs, &self.rules.keys);
-        let output = spec.output.as_ref().and_then(|output| Declared::of_result(output, &spec.defs));
+        let (input, may_hold_secrets) =
+            DeclaredSecrets::of_arguments(&spec.input, &spec.defs, &self.rules.keys);
+        let output = spec.output.as_ref().and_then(|output| DeclaredSecrets::of_result(output, &spec.defs));
         let (input, output) = (input.map(Arc::new), output.map(Arc::new));
-        ToolRedactor { redactor: self.clone(), input, output, may_hold, is_known: true, keeps_bytes: false }
+        ToolRedactor {
+            redactor: self.clone(),
+            input,
+            output,
+            may_hold_secrets,
+            is_known: true,
+            keeps_bytes: false,
+        }
     }
 
     /// Returns the redactor for calls of unknown tools. It hides all arguments, because any of them may be secret.
@@ -182,7 +191,7 @@ impl Redactor {
             redactor,
             input: None,
             output: None,
-            may_hold: false,
+            may_hold_secrets: false,
             is_known: false,
             keeps_bytes: false,
         }
@@ -197,8 +206,8 @@ impl Redactor {
     /// Returns a string without secrets, including the given ones.
     #[must_use]
     pub fn text_with<'t>(&self, text: &'t str, secrets: &Secrets) -> Cow<'t, str> {
-        match self.applied() {
-            Some(rules) => rules.text("", text, secrets, rules.max_depth),
+        match self.active_rules() {
+            Some(rules) => rules.redact_text("", text, secrets, rules.max_depth),
             None => Cow::Borrowed(text),
         }
     }
@@ -206,36 +215,36 @@ impl Redactor {
     /// Returns the message of an error without secrets. Problems of arguments are redacted one by one: the colon
     /// between the pointer `/password` and the description does not assign a secret.
     pub(crate) fn error_with(&self, error: &ToolError, text: &str, secrets: &Secrets) -> String {
-        let clean = |text: &str| self.text_with(text, secrets).into_owned();
+        let redact = |text: &str| self.text_with(text, secrets).into_owned();
         match error {
             ToolError::InvalidArgs { problems, .. }
                 if *error == ToolError::from_problems(problems.clone()) =>
             {
                 let problems = problems.iter().map(|problem| ArgumentProblem {
-                    pointer: clean(&problem.pointer),
-                    message: clean(&problem.message),
+                    pointer: redact(&problem.pointer),
+                    message: redact(&problem.message),
                     kind: problem.kind,
                 });
                 ToolError::from_problems(problems.collect()).to_string()
             }
-            _ => clean(text),
+            _ => redact(text),
         }
     }
 
     /// Returns the secrets in the answer to a tool's request for input: those that the schema of the request declares
     /// and those under secret keys, or everything if the schema is unknown.
-    pub(crate) fn secrets_in_answer(&self, schema: Option<&Value>, response: &Value) -> Secrets {
+    pub(crate) fn secrets_in_answer(&self, schema: Option<&Value>, answer: &Value) -> Secrets {
         let (mut secrets, rules) = (Secrets::default(), &self.rules);
         match schema {
             Some(schema) => {
-                let mut response = response.clone();
+                let mut answer = answer.clone();
                 let (shape, defs) = read_document(schema, &mut Vec::new());
-                if let Some(declared) = Declared::of_result(&shape.into(), &defs) {
-                    declared.hide(&mut response, &mut secrets, rules.max_depth);
+                if let Some(declared) = DeclaredSecrets::of_result(&shape.into(), &defs) {
+                    declared.hide(&mut answer, &mut secrets, rules.max_depth);
                 }
-                rules.hide_keys(&mut response, &mut secrets, rules.max_depth);
+                rules.hide_keys(&mut answer, &mut secrets, rules.max_depth);
             }
-            None => secrets.collect(response, rules.max_depth),
+            None => secrets.collect(answer, rules.max_depth),
         }
         secrets
     }
@@ -249,9 +258,9 @@ impl Redactor {
     /// Returns a value without secrets, including the given ones.
     #[must_use]
     pub fn value_with(&self, mut value: Value, secrets: &Secrets) -> Value {
-        if let Some(rules) = self.applied() {
+        if let Some(rules) = self.active_rules() {
             rules.hide_keys(&mut value, &mut Secrets::default(), rules.max_depth);
-            rules.clean("", &mut value, secrets, rules.max_depth);
+            rules.redact_value("", &mut value, secrets, rules.max_depth);
         }
         value
     }
@@ -261,10 +270,10 @@ impl Redactor {
 #[derive(Clone, Debug)]
 pub struct ToolRedactor {
     redactor: Redactor,
-    input: Option<Arc<Declared>>,
-    output: Option<Arc<Declared>>,
-    /// Whether valid arguments may hold secrets that are known by the schema or by their keys.
-    may_hold: bool,
+    input: Option<Arc<DeclaredSecrets>>,
+    output: Option<Arc<DeclaredSecrets>>,
+    /// Whether valid arguments may hold secrets that the schema declares or that have secret keys.
+    may_hold_secrets: bool,
     is_known: bool,
     /// Whether binary content of results is kept.
     keeps_bytes: bool,
@@ -280,11 +289,11 @@ impl ToolRedactor {
         self.arguments_with(arguments, &Secrets::default())
     }
 
-    /// Like [`arguments`](Self::arguments), also without these secrets, which are included in those returned.
+    /// Like [`arguments`](Self::arguments), but also redacts the `known` secrets, and returns them with the new ones.
     #[doc(hidden)]
-    pub fn arguments_with(&self, mut arguments: Value, others: &Secrets) -> (Value, Secrets) {
-        let mut secrets = others.clone();
-        let Some(rules) = self.redactor.applied() else { return (arguments, secrets) };
+    pub fn arguments_with(&self, mut arguments: Value, known: &Secrets) -> (Value, Secrets) {
+        let mut secrets = known.clone();
+        let Some(rules) = self.redactor.active_rules() else { return (arguments, secrets) };
         if let Value::String(text) = &arguments {
             arguments = match serde_json::from_str(text) {
                 Ok(parsed) => parsed,
@@ -296,16 +305,17 @@ impl ToolRedactor {
         if !self.is_known {
             hide_all(&mut arguments);
         }
-        rules.clean("", &mut arguments, &secrets, rules.max_depth);
+        rules.redact_value("", &mut arguments, &secrets, rules.max_depth);
         (arguments, secrets)
     }
 
     /// Returns the redacted arguments of a call, and adds the secrets in them to those of the call.
     pub(crate) fn redact_arguments(&self, arguments: &Value, ctx: &ToolContext) -> Value {
         let known = ctx.secrets();
-        let none = Secrets::default();
-        let (visible, found) = self.arguments_with(arguments.clone(), known.as_deref().unwrap_or(&none));
-        ctx.hide(&found);
+        let no_secrets = Secrets::default();
+        let (visible, secrets) =
+            self.arguments_with(arguments.clone(), known.as_deref().unwrap_or(&no_secrets));
+        ctx.hide(&secrets);
         visible
     }
 
@@ -323,9 +333,9 @@ impl ToolRedactor {
         self.secrets_in(arguments).iter().for_each(|secrets| ctx.hide(secrets));
     }
 
-    /// Returns the secrets in valid arguments. Free for tools whose arguments cannot hold any.
+    /// Returns the secrets in valid arguments. Costs nothing for tools whose arguments cannot hold any.
     fn secrets_in(&self, arguments: &Value) -> Option<Secrets> {
-        if !self.may_hold {
+        if !self.may_hold_secrets {
             return None;
         }
         let mut arguments = match arguments {
@@ -339,41 +349,41 @@ impl ToolRedactor {
 
     /// Keeps images, audio and files in results, which are not searched for secrets.
     #[doc(hidden)]
-    pub fn keeping_bytes(mut self, kept: bool) -> ToolRedactor {
-        self.keeps_bytes = kept;
+    pub fn keeping_bytes(mut self, keep: bool) -> ToolRedactor {
+        self.keeps_bytes = keep;
         self
     }
 
     /// Returns `{"content", "details"}` of a result, redacted and without the secrets of the arguments; with `control`
-    /// if the result completes the loop around it. Binary content is replaced by its length.
+    /// if the result completes the agent loop. Binary content is replaced by its length.
     #[must_use]
     pub fn result(&self, result: &ToolResult, secrets: &Secrets) -> Value {
-        let mut own = Secrets::default();
+        let mut all_secrets = Secrets::default();
         let mut details = result.details.clone();
-        if let Some(rules) = self.redactor.applied() {
+        if let Some(rules) = self.redactor.active_rules() {
             if let Some(output) = &self.output {
-                output.hide(&mut details, &mut own, rules.max_depth);
+                output.hide(&mut details, &mut all_secrets, rules.max_depth);
             }
-            rules.hide_keys(&mut details, &mut own, rules.max_depth);
+            rules.hide_keys(&mut details, &mut all_secrets, rules.max_depth);
         }
         // The content usually repeats the details.
-        own.extend(secrets);
-        // The binary content that is put back below is not searched.
-        let cut = without_bytes(result);
-        let content = cut.content.iter().map(Content::to_json).collect();
+        all_secrets.extend(secrets);
+        // The binary content that is restored below is not searched.
+        let stripped = without_bytes(result);
+        let content = stripped.content.iter().map(Content::to_json).collect();
         let mut out = Map::new();
-        let mut content = self.redactor.value_with(content, &own);
+        let mut content = self.redactor.value_with(content, &all_secrets);
         if self.keeps_bytes {
-            put_back(result, &mut content);
+            restore_bytes(result, &mut content);
         }
         out.insert("content".to_owned(), content);
-        out.insert("details".to_owned(), self.redactor.value_with(details, &own));
+        out.insert("details".to_owned(), self.redactor.value_with(details, &all_secrets));
         if let Some(id) = &result.child_loop_id {
             out.insert("child_loop_id".to_owned(), Value::from(id.as_str()));
         }
         if let Control::Complete { .. } = &result.control {
             let control = serde_json::to_value(&result.control).unwrap_or_default();
-            out.insert("control".to_owned(), self.redactor.value_with(control, &own));
+            out.insert("control".to_owned(), self.redactor.value_with(control, &all_secrets));
         }
         Value::Object(out)
     }
@@ -398,7 +408,7 @@ impl ToolRedactor {
 
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.applied() {
+        match self.active_rules() {
             Some(rules) => write!(f, "Redactor({} rules of the program)", rules.rules.len()),
             None => f.write_str("Redactor::none()"),
         }

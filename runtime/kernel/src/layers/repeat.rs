@@ -1,7 +1,7 @@
 //! Stops identical calls that fail repeatedly, and tells the model to try something else.
 //!
 //! A model that is stuck sends the same call with the same arguments and reads the same error, turn after turn. After
-//! three consecutive failures (or another limit) the call is answered without running the tool. A different error
+//! three consecutive failures (or another limit) the call is refused without running the tool. A different error
 //! restarts the count, because something has changed; a success resets it. Calls of the same tool with other arguments
 //! are counted separately.
 //!
@@ -13,7 +13,7 @@
 //! number, and missing arguments equal an empty object.
 
 mod fingerprint;
-mod scope;
+mod layer;
 mod shared;
 
 #[cfg(test)]
@@ -34,7 +34,7 @@ use crate::base::sync::{Mutex, unpoisoned};
 use crate::call::error::ToolError;
 
 use fingerprint::Fingerprints;
-pub(crate) use scope::Repeats;
+pub(crate) use layer::Repeats;
 
 /// The code of a repeated call that is refused.
 pub const REPEATED_FAILURE: &str = "REPEATED_FAILURE";
@@ -42,7 +42,7 @@ pub const REPEATED_FAILURE: &str = "REPEATED_FAILURE";
 /// Maximum length of an error's first line that is shown to the model again, in characters.
 const MAX_ERROR_SHOWN: usize = 200;
 
-/// Stops identical calls that keep failing. One per agent, shared between the calls of its toolbox.
+/// Stops identical calls that keep failing. An agent has one guard, which the calls of its toolbox share.
 ///
 /// ```
 /// use serde_json::json;
@@ -57,9 +57,9 @@ const MAX_ERROR_SHOWN: usize = 200;
 /// assert!(guard.check("shell", &json!({ "cmd": "ls" })).is_ok());
 /// ```
 ///
-/// It remembers the calls whose last run failed, up to its capacity; beyond that, the call that failed longest ago is
-/// dropped first. The memory per call is small, regardless of the size of arguments and errors. While no call fails, a
-/// call costs one short lock.
+/// The guard remembers the calls whose last run failed, up to its capacity; beyond that, the call that failed longest
+/// ago is dropped first. The memory per call is small, regardless of the size of arguments and errors. While no call
+/// fails, a call costs one short lock.
 #[derive(Debug)]
 pub struct RepeatGuard {
     limit: NonZeroU32,
@@ -82,7 +82,7 @@ struct Row {
     count: u32,
     /// The part of the error that is shown to the model.
     error_summary: Box<str>,
-    since: Instant,
+    last_failure: Instant,
 }
 
 impl RepeatGuard {
@@ -127,7 +127,7 @@ impl RepeatGuard {
     /// Returns an error with the code [`REPEATED_FAILURE`] if the consecutive failures of the same call with the same
     /// error have reached the limit. A call that is refused is not recorded.
     pub fn check(&self, tool: &str, params: &Value) -> Result<(), ToolError> {
-        // If no call failed, the arguments need not be read.
+        // If no call failed, the arguments do not have to be read.
         if unpoisoned(self.rows.lock()).is_empty() {
             return Ok(());
         }
@@ -135,7 +135,7 @@ impl RepeatGuard {
     }
 
     /// Returns whether no call failed recently, so that no call is refused, regardless of its arguments.
-    pub(crate) fn remembers_nothing(&self) -> bool {
+    pub(crate) fn has_no_failures(&self) -> bool {
         unpoisoned(self.rows.lock()).is_empty()
     }
 
@@ -146,13 +146,13 @@ impl RepeatGuard {
 
     /// Returns the key of a call of an owner. Calls of different owners are counted separately.
     fn key_of(&self, owner: impl Hash, tool: &str, params: &Value) -> CallKey {
-        CallKey(self.fingerprints.call(owner, tool, params))
+        CallKey(self.fingerprints.of_call(owner, tool, params))
     }
 
     /// Like [`check`](Self::check).
     pub(crate) fn check_key(&self, tool: &str, CallKey(call): CallKey) -> Result<(), ToolError> {
         let mut rows = unpoisoned(self.rows.lock());
-        self.forget(&mut rows);
+        self.drop_expired(&mut rows);
         let Some(row) = rows.iter().find(|row| row.call == call && row.count >= self.limit.get()) else {
             return Ok(());
         };
@@ -177,12 +177,12 @@ impl RepeatGuard {
         if error.is_none() && rows.is_empty() {
             return false;
         }
-        self.forget(&mut rows);
-        let known = rows.iter().position(|row| row.call == call).map(|at| rows.remove(at));
+        self.drop_expired(&mut rows);
+        let previous = rows.iter().position(|row| row.call == call).map(|index| rows.remove(index));
         let Some(error) = error else { return false };
-        let fingerprint = self.fingerprints.text(error);
-        let before = known.filter(|row| row.error == fingerprint).map_or(0, |row| row.count);
-        let count = before.saturating_add(1);
+        let fingerprint = self.fingerprints.of_text(error);
+        let previous_count = previous.filter(|row| row.error == fingerprint).map_or(0, |row| row.count);
+        let count = previous_count.saturating_add(1);
         if rows.len() >= self.capacity.get() {
             rows.remove(0);
         }
@@ -191,7 +191,7 @@ impl RepeatGuard {
             error: fingerprint,
             count,
             error_summary: error_summary(error),
-            since: Instant::now(),
+            last_failure: Instant::now(),
         });
         count == self.limit.get()
     }
@@ -205,7 +205,7 @@ impl RepeatGuard {
     #[must_use]
     pub fn len(&self) -> usize {
         let mut rows = unpoisoned(self.rows.lock());
-        self.forget(&mut rows);
+        self.drop_expired(&mut rows);
         rows.len()
     }
 
@@ -216,10 +216,10 @@ impl RepeatGuard {
     }
 
     /// Drops rows that are too old. The rows are ordered by their last failure.
-    fn forget(&self, rows: &mut Vec<Row>) {
+    fn drop_expired(&self, rows: &mut Vec<Row>) {
         let Some(memory) = self.memory else { return };
-        let old = rows.iter().take_while(|row| row.since.elapsed() >= memory).count();
-        rows.drain(..old);
+        let expired = rows.iter().take_while(|row| row.last_failure.elapsed() >= memory).count();
+        rows.drain(..expired);
     }
 }
 

@@ -18,7 +18,7 @@ use crate::spec::ToolSpec;
 
 /// A set of messages about arguments, each a complete message for the model. `{label}` stands for the title of the
 /// argument, or its name; `{min}`, `{max}` and `{values}` for the values in its schema. If a message is empty, or a
-/// problem has no message here, the default message is used.
+/// problem has no message in this set, the default message is used.
 ///
 /// The message of `deny_message` is not changed.
 ///
@@ -95,13 +95,13 @@ impl Voice {
     pub fn tell(&self, error: ToolError, spec: &ToolSpec, sent: &Value) -> ToolError {
         let ToolError::InvalidArgs { problems, .. } = &error else { return error };
         let messages: Vec<Option<String>> =
-            problems.iter().map(|problem| self.words(problem, spec, sent)).collect();
+            problems.iter().map(|problem| self.wording(problem, spec, sent)).collect();
         if messages.iter().all(Option::is_none) {
             return error;
         }
         let mut lines: Vec<String> = Vec::new();
-        for (problem, described) in problems.iter().zip(messages) {
-            let line = described.unwrap_or_else(|| format!("{}: {}", problem.pointer, problem.message));
+        for (problem, message) in problems.iter().zip(messages) {
+            let line = message.unwrap_or_else(|| format!("{}: {}", problem.pointer, problem.message));
             if !lines.contains(&line) {
                 lines.push(line);
             }
@@ -110,40 +110,40 @@ impl Voice {
         ToolError::failed_with(error.code().to_owned(), lines.join("\n")).with_operator_detail(detail)
     }
 
-    fn words(&self, problem: &ArgumentProblem, spec: &ToolSpec, sent: &Value) -> Option<String> {
+    fn wording(&self, problem: &ArgumentProblem, spec: &ToolSpec, sent: &Value) -> Option<String> {
         let mut names: Vec<String> = Vec::new();
         let mut shape = resolved(&spec.input, &spec.defs)?;
         for segment in problem.pointer.strip_prefix('/')?.split('/') {
             let segment = segment.replace("~1", "/").replace("~0", "~");
-            shape = below(shape, &segment).and_then(|shape| resolved(shape, &spec.defs))?;
+            shape = member(shape, &segment).and_then(|shape| resolved(shape, &spec.defs))?;
             names.push(segment);
         }
-        let given = sent.pointer(&problem.pointer);
-        let text = self.template(problem, shape, given)?;
+        let value = sent.pointer(&problem.pointer);
+        let text = self.template(problem, shape, value)?;
         let title = shape.title.as_str();
         let label = if title.is_empty() { names.join(".") } else { title.to_owned() };
         Some(text.replace("{label}", &label)).filter(|text| !text.is_empty())
     }
 
-    fn template(&self, problem: &ArgumentProblem, shape: &Shape, given: Option<&Value>) -> Option<String> {
+    fn template(&self, problem: &ArgumentProblem, shape: &Shape, value: Option<&Value>) -> Option<String> {
         use ArgumentProblemKind::{Missing, Type, Value as Wrong};
-        let is_filled = |rules: &StringRules| rules.min_length.is_some_and(|least| least > 0);
+        let must_be_filled = |rules: &StringRules| rules.min_length.is_some_and(|min| min > 0);
         let text = match (problem.kind, &shape.kind) {
-            (Missing, Kind::String(rules)) if is_filled(rules) => &self.missing_text,
+            (Missing, Kind::String(rules)) if must_be_filled(rules) => &self.missing_text,
             (Missing, _) => &self.missing,
-            (Type, Kind::String(rules)) if is_filled(rules) => &self.not_filled,
+            (Type, Kind::String(rules)) if must_be_filled(rules) => &self.not_filled,
             (Type, Kind::String(_)) => &self.not_text,
             (Type, Kind::Integer(_)) => &self.not_integer,
             (Type, Kind::Number(_)) => &self.not_number,
             (Type, Kind::Boolean) => &self.not_flag,
             (Type, Kind::Array(_)) => &self.not_list,
             (Type, Kind::Object(_)) => &self.not_object,
-            (Wrong, Kind::String(rules)) => return self.of_text(problem, rules, given?.as_str()?),
+            (Wrong, Kind::String(rules)) => return self.string_wording(problem, rules, value?.as_str()?),
             (Wrong, Kind::Integer(rules) | Kind::Number(rules)) => {
-                return self.of_number(rules, given?.as_f64()?);
+                return self.number_wording(rules, value?.as_f64()?);
             }
             (Wrong | Type, Kind::Enum(values)) => {
-                let values: Vec<String> = values.iter().map(plain).collect();
+                let values: Vec<String> = values.iter().map(literal_text).collect();
                 return Some(self.not_listed.replace("{values}", &values.join(", ")));
             }
             _ => return None,
@@ -151,8 +151,8 @@ impl Voice {
         Some(text.to_string())
     }
 
-    fn of_text(&self, problem: &ArgumentProblem, rules: &StringRules, given: &str) -> Option<String> {
-        let length = given.chars().count() as u64;
+    fn string_wording(&self, problem: &ArgumentProblem, rules: &StringRules, value: &str) -> Option<String> {
+        let length = value.chars().count() as u64;
         match rules.max_length {
             _ if !rules.deny_message.is_empty()
                 && problem.message.starts_with(rules.deny_message.as_str()) =>
@@ -165,38 +165,34 @@ impl Voice {
         }
     }
 
-    fn of_number(&self, rules: &NumberRules, given: f64) -> Option<String> {
-        let json = |bound: Option<Number>| bound.map(|bound| Literal::Number(bound).to_json());
-        let (least, most) = (json(rules.minimum), json(rules.maximum));
-        let bound = |bound: &Value| bound.as_f64().unwrap_or(given);
-        match (least, most) {
-            (Some(least), _) if given < bound(&least) => {
-                Some(self.too_small.replace("{min}", &least.to_string()))
-            }
-            (_, Some(most)) if given > bound(&most) => {
-                Some(self.too_large.replace("{max}", &most.to_string()))
-            }
+    fn number_wording(&self, rules: &NumberRules, value: f64) -> Option<String> {
+        let to_json = |number: Option<Number>| number.map(|number| Literal::Number(number).to_json());
+        let (min, max) = (to_json(rules.minimum), to_json(rules.maximum));
+        let number = |number: &Value| number.as_f64().unwrap_or(value);
+        match (min, max) {
+            (Some(min), _) if value < number(&min) => Some(self.too_small.replace("{min}", &min.to_string())),
+            (_, Some(max)) if value > number(&max) => Some(self.too_large.replace("{max}", &max.to_string())),
             _ => None,
         }
     }
 }
 
-/// Returns the shape of a member.
-fn below<'a>(shape: &'a Shape, segment: &str) -> Option<&'a Shape> {
+/// Returns the shape of a member or of an item.
+fn member<'a>(shape: &'a Shape, segment: &str) -> Option<&'a Shape> {
     match &shape.kind {
         Kind::Object(rules) => {
-            let is_called = |field: &&Field| {
+            let has_name = |field: &&Field| {
                 [field.name.as_str(), field.wire_name()].contains(&segment)
                     || field.aliases.iter().any(|alias| alias.as_str() == segment)
             };
-            rules.fields.iter().find(is_called).map(|field| &field.shape)
+            rules.fields.iter().find(has_name).map(|field| &field.shape)
         }
         Kind::Array(rules) => Some(&rules.items),
         _ => None,
     }
 }
 
-fn plain(value: &Literal) -> String {
+fn literal_text(value: &Literal) -> String {
     match value.to_json() {
         Value::String(text) => text,
         other => other.to_string(),
@@ -204,7 +200,7 @@ fn plain(value: &Literal) -> String {
 }
 
 impl Layer for Voice {
-    /// Outside of all stages that may reject an argument.
+    /// This stage is outside all stages that may reject an argument.
     fn stage(&self) -> Stage {
         Stage::Admit
     }

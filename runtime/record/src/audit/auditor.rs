@@ -7,8 +7,8 @@ use std::time::SystemTime;
 
 use tokio::sync::oneshot;
 
-use super::handle::{Handle, shut_down};
-use super::queue::{Message, Queue, Raw};
+use super::handle::{Handle, shut_down_error};
+use super::queue::{Message, Queue, RawRecord};
 use super::record::{CallInfo, Record};
 use super::writer::{Counts, Writer};
 use super::{AuditError, AuditSink};
@@ -52,14 +52,14 @@ impl AuditorBuilder {
     }
 
     /// Records the bytes of images, audio and files in results, instead of their length. A [replay](crate::replay) of
-    /// such results needs them. They are not searched for secrets.
+    /// such results needs them. This content is not searched for secrets.
     #[must_use]
-    pub fn record_bytes(mut self, recorded: bool) -> AuditorBuilder {
-        self.bytes = recorded;
+    pub fn record_bytes(mut self, record_bytes: bool) -> AuditorBuilder {
+        self.bytes = record_bytes;
         self
     }
 
-    /// Sets the redactor. By default the default rules apply.
+    /// Sets the redactor. Default: the default rules.
     #[must_use]
     pub fn redactor(mut self, redactor: Redactor) -> AuditorBuilder {
         self.redactor = redactor;
@@ -77,11 +77,11 @@ impl AuditorBuilder {
         }
         let (queue, counts) = (Arc::new(Queue::default()), Arc::new(Counts::default()));
         let writer = Writer::new(self.sink, (self.redactor, self.bytes), Arc::clone(&counts));
-        let taken = Arc::clone(&queue);
+        let writer_queue = Arc::clone(&queue);
         let thread =
-            std::thread::Builder::new().name("tool-audit".into()).spawn(move || writer.run(&taken))?;
-        static STARTED: AtomicU64 = AtomicU64::new(1);
-        let id = STARTED.fetch_add(1, Ordering::Relaxed);
+            std::thread::Builder::new().name("tool-audit".into()).spawn(move || writer.run(&writer_queue))?;
+        static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         Ok(Auditor(Some(Arc::new(Handle {
             id,
             queue,
@@ -125,9 +125,9 @@ impl Auditor {
     pub fn record(&self, info: impl FnOnce() -> CallInfo) -> Record {
         let Some(handle) = &self.0 else { return Record::none() };
         let info = info();
-        let raw = Raw {
+        let raw = RawRecord {
             key: handle.next_key.fetch_add(1, Ordering::Relaxed),
-            parent: info.above.filter(|above| above.auditor == handle.id).map_or(0, |above| above.key),
+            parent: info.outer.filter(|outer| outer.auditor == handle.id).map_or(0, |outer| outer.key),
             turn: info.turn,
             session_id: info.session_id,
             agent_id: info.agent_id,
@@ -142,7 +142,7 @@ impl Auditor {
             tool: info.tool,
             at: SystemTime::now(),
         };
-        Record::fresh(Arc::clone(handle), raw)
+        Record::new(Arc::clone(handle), raw)
     }
 
     /// Waits until everything recorded so far is written.
@@ -152,9 +152,9 @@ impl Auditor {
     /// Returns an error if something could not be written since the last flush, or the auditor is shut down.
     pub async fn flush(&self) -> Result<(), AuditError> {
         let Some(handle) = &self.0 else { return Ok(()) };
-        let (ack, written) = oneshot::channel();
+        let (ack, response) = oneshot::channel();
         handle.queue.push(Message::Flush(ack), usize::MAX);
-        written.await.unwrap_or_else(|_| Err(shut_down()))
+        response.await.unwrap_or_else(|_| Err(shut_down_error()))
     }
 
     /// Writes everything recorded so far, drops the sink and stops. Later records count as dropped; durable calls are
@@ -162,9 +162,9 @@ impl Auditor {
     pub async fn shutdown(&self) {
         let Some(handle) = &self.0 else { return };
         handle.queue.close();
-        if let Some(ended) = handle.queue.ended() {
+        if let Some(end) = handle.queue.end_notification() {
             // An error means that the writer has ended, which is the condition to wait for.
-            let _ = ended.await;
+            let _ = end.await;
         }
     }
 
@@ -174,8 +174,8 @@ impl Auditor {
         self.0.as_ref().map_or(0, |handle| handle.counts.dropped.load(Ordering::Relaxed))
     }
 
-    /// Returns how many intents and outcomes the sink could not write. Records that it keeps to write later do not
-    /// count until it is shut down.
+    /// Returns how many intents and outcomes the sink could not write. Records that the sink keeps to write later do
+    /// not count until the auditor is shut down.
     #[must_use]
     pub fn errors(&self) -> u64 {
         self.0.as_ref().map_or(0, |handle| handle.counts.errors.load(Ordering::Relaxed))

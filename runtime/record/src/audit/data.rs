@@ -10,18 +10,18 @@ use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::call::codes;
 
 /// Returns the approver of a record. Earlier versions wrote an empty string for `None`.
-pub(super) fn named(approver: Option<Text>) -> Option<Text> {
+pub(super) fn non_empty(approver: Option<Text>) -> Option<Text> {
     approver.filter(|by| !by.is_empty())
 }
 
 impl Serialize for AuditIntent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut written = self.to_json();
-        written["key"] = self.key.into();
+        let mut out = self.to_json();
+        out["key"] = self.key.into();
         if self.parent > 0 {
-            written["parent"] = self.parent.into();
+            out["parent"] = self.parent.into();
         }
-        written.serialize(serializer)
+        out.serialize(serializer)
     }
 }
 
@@ -42,7 +42,7 @@ impl<'de> Deserialize<'de> for AuditIntent {
             spec_hash: members.take("spec_hash")?,
             attempt: members.take("attempt")?,
             approved: members.or_default("approved")?,
-            approved_by: named(members.or_default("approved_by")?),
+            approved_by: non_empty(members.or_default("approved_by")?),
         })
     }
 }
@@ -68,7 +68,7 @@ impl<'de> Deserialize<'de> for AuditOutcome {
     }
 }
 
-/// Serialises as the name of the status.
+/// Serializes as the name of the status.
 impl Serialize for AuditStatus {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
@@ -78,7 +78,7 @@ impl Serialize for AuditStatus {
 impl<'de> Deserialize<'de> for AuditStatus {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        AuditStatus::of(&name)
+        AuditStatus::by_name(&name)
             .ok_or_else(|| serde_core::de::Error::custom(format!("AuditStatus: `{name}` is not known")))
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         self.queue.close();
-        // A tool may hold the last handle, and the writer may hold the tool.
+        // A tool may hold the last handle, and the writer may hold the tool: the writer must not wait for itself.
         if std::thread::current().id() != self.writer {
             self.queue.wait_for_end(DROP_TIMEOUT);
         }
@@ -37,6 +37,6 @@ impl Drop for Handle {
 }
 
 /// Returns the error for records after shutdown.
-pub(super) fn shut_down() -> AuditError {
+pub(super) fn shut_down_error() -> AuditError {
     AuditError::new("the auditor is shut down")
 }

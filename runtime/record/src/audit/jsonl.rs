@@ -19,13 +19,13 @@ pub struct JsonLinesSink {
     out: BufWriter<File>,
     /// Distinguishes the calls of this run of the program from those of earlier runs.
     run: String,
-    /// The calls that already have a line.
-    intended: BTreeSet<u64>,
+    /// The keys of calls whose intent was written.
+    with_intent: BTreeSet<u64>,
     durable: bool,
     /// Whether the last line may be incomplete.
-    torn: bool,
+    is_last_line_incomplete: bool,
     #[cfg(unix)]
-    folder: std::path::PathBuf,
+    directory: std::path::PathBuf,
 }
 
 impl JsonLinesSink {
@@ -51,15 +51,15 @@ impl JsonLinesSink {
         Ok(JsonLinesSink {
             out: BufWriter::new(file),
             run,
-            intended: BTreeSet::new(),
+            with_intent: BTreeSet::new(),
             durable: false,
-            torn: false,
+            is_last_line_incomplete: false,
             #[cfg(unix)]
-            folder: folder_of(path),
+            directory: directory_of(path),
         })
     }
 
-    fn line(&mut self, event: &str, intent: &AuditIntent, parts: &[Value]) -> Result<(), AuditError> {
+    fn write_line(&mut self, event: &str, intent: &AuditIntent, parts: &[Value]) -> Result<(), AuditError> {
         let mut line = Map::new();
         line.insert("event".into(), event.into());
         line.insert("call".into(), format!("{}-{}", self.run, intent.key).into());
@@ -69,37 +69,38 @@ impl JsonLinesSink {
         for (key, value) in parts.iter().filter_map(Value::as_object).flatten() {
             line.insert(key.clone(), value.clone());
         }
-        // Compact JSON has no line breaks. An incomplete line left by an error must not corrupt the next one.
-        let start = if self.torn { "\n" } else { "" };
-        self.torn = true;
-        writeln!(self.out, "{start}{}", Value::Object(line))?;
-        self.torn = false;
+        // Compact JSON has no line breaks. An error may have left an incomplete line, which must not corrupt the next
+        // one.
+        let separator = if self.is_last_line_incomplete { "\n" } else { "" };
+        self.is_last_line_incomplete = true;
+        writeln!(self.out, "{separator}{}", Value::Object(line))?;
+        self.is_last_line_incomplete = false;
         Ok(())
     }
 }
 
 #[cfg(unix)]
-fn folder_of(path: &Path) -> std::path::PathBuf {
+fn directory_of(path: &Path) -> std::path::PathBuf {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
     dir.unwrap_or(Path::new(".")).to_owned()
 }
 
 impl AuditSink for JsonLinesSink {
     fn intent(&mut self, intent: &AuditIntent) -> Result<(), AuditError> {
-        self.line("intent", intent, &[intent.to_json()])?;
-        self.intended.insert(intent.key);
+        self.write_line("intent", intent, &[intent.to_json()])?;
+        self.with_intent.insert(intent.key);
         Ok(())
     }
 
     fn outcome(&mut self, intent: &AuditIntent, outcome: &AuditOutcome) -> Result<(), AuditError> {
         let mut record = intent.to_json();
-        if self.intended.remove(&intent.key)
-            && let Value::Object(reported) = &mut record
+        if self.with_intent.remove(&intent.key)
+            && let Value::Object(members) = &mut record
         {
-            // The parameters are in the first line.
-            reported.shift_remove("parameters");
+            // The parameters are in the line of the intent.
+            members.shift_remove("parameters");
         }
-        self.line("outcome", intent, &[record, outcome.to_json()])
+        self.write_line("outcome", intent, &[record, outcome.to_json()])
     }
 
     fn flush(&mut self) -> Result<(), AuditError> {
@@ -115,7 +116,7 @@ impl AuditSink for JsonLinesSink {
         self.out.get_ref().sync_all()?;
         // The name of a new file must also be on disk; on other platforms a directory cannot be opened as a file.
         #[cfg(unix)]
-        File::open(&self.folder)?.sync_all()?;
+        File::open(&self.directory)?.sync_all()?;
         Ok(())
     }
 }

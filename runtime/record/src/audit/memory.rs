@@ -55,19 +55,19 @@ impl MemorySink {
 
 impl AuditSink for MemorySink {
     fn intent(&mut self, intent: &AuditIntent) -> Result<(), AuditError> {
-        let mut all = self.lock();
-        let index = all.rows.len();
-        all.running.insert(intent.key, index);
-        all.rows.push(MemoryRecord { intent: intent.clone(), outcome: None });
+        let mut rows = self.lock();
+        let index = rows.rows.len();
+        rows.running.insert(intent.key, index);
+        rows.rows.push(MemoryRecord { intent: intent.clone(), outcome: None });
         Ok(())
     }
 
     fn outcome(&mut self, intent: &AuditIntent, outcome: &AuditOutcome) -> Result<(), AuditError> {
-        let mut all = self.lock();
-        let index = all.running.remove(&intent.key);
-        match index.and_then(|index| all.rows.get_mut(index)) {
+        let mut rows = self.lock();
+        let index = rows.running.remove(&intent.key);
+        match index.and_then(|index| rows.rows.get_mut(index)) {
             Some(row) => row.outcome = Some(outcome.clone()),
-            None => all.rows.push(MemoryRecord { intent: intent.clone(), outcome: Some(outcome.clone()) }),
+            None => rows.rows.push(MemoryRecord { intent: intent.clone(), outcome: Some(outcome.clone()) }),
         }
         Ok(())
     }

@@ -14,8 +14,8 @@ use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::tool::AgentTool;
 use toolgen_kernel::layers::redact::{Secrets, without_bytes};
 
-/// A call as it arrived, including secrets. It must not leave this module except through the writer.
-pub(super) struct Raw {
+/// A call as it arrived, including secrets. Only the writer may pass its contents to a sink.
+pub(super) struct RawRecord {
     pub(super) key: u64,
     pub(super) parent: u64,
     pub(super) turn: u64,
@@ -37,19 +37,19 @@ pub(super) struct Raw {
 }
 
 /// How a call ended.
-pub(super) enum Ended {
-    With(Box<Result<ToolResult, ToolError>>),
+pub(super) enum CallEnd {
+    Outcome(Box<Result<ToolResult, ToolError>>),
     /// The caller abandoned the call.
-    GivenUp,
+    Abandoned,
     /// A panic ended the call.
-    TornDown,
+    Panicked,
 }
 
-impl Ended {
+impl CallEnd {
     /// Copies an outcome, without binary content unless records include it.
-    pub(super) fn of(outcome: &Result<ToolResult, ToolError>, bytes: bool) -> Ended {
+    pub(super) fn from_outcome(outcome: &Result<ToolResult, ToolError>, bytes: bool) -> CallEnd {
         let copy = if bytes { ToolResult::clone } else { without_bytes };
-        Ended::With(Box::new(outcome.as_ref().map(copy).map_err(ToolError::clone)))
+        CallEnd::Outcome(Box::new(outcome.as_ref().map(copy).map_err(ToolError::clone)))
     }
 }
 
@@ -57,26 +57,26 @@ impl Ended {
 pub(super) type Ack = oneshot::Sender<Result<(), AuditError>>;
 
 /// The end of a call whose intent was sent to the writer.
-pub(super) struct Ending {
+pub(super) struct CallOutcome {
     pub(super) key: u64,
-    pub(super) ended: Ended,
-    pub(super) took: Duration,
+    pub(super) end: CallEnd,
+    pub(super) duration: Duration,
     /// Whether the call was allowed to run.
-    pub(super) ran: bool,
-    /// The secrets that are known by then.
+    pub(super) has_run: bool,
+    /// The secrets that are known when the call ends.
     pub(super) secrets: Option<Arc<Secrets>>,
 }
 
 pub(super) enum Message {
-    Intent(Box<Raw>, Option<Ack>),
-    Outcome(Ending),
+    Intent(Box<RawRecord>, Option<Ack>),
+    Outcome(CallOutcome),
     /// A call that was refused without being run.
-    Refused(Box<Raw>, Ended, Duration, Option<Ack>),
+    Refused(Box<RawRecord>, CallEnd, Duration, Option<Ack>),
     Flush(Ack),
 }
 
 impl Message {
-    /// Returns whether a caller waits for it.
+    /// Returns whether a caller waits for this message.
     fn is_urgent(&self) -> bool {
         match self {
             Message::Intent(_, ack) | Message::Refused(_, _, _, ack) => ack.is_some(),
@@ -87,28 +87,28 @@ impl Message {
 }
 
 /// How long the writer lets messages without a waiting caller accumulate. Waking the writer is the most expensive part
-/// of recording a call, and several records are written faster together than one by one.
+/// of recording a call, and writing several records together is faster than writing them one by one.
 const BATCH_DELAY: Duration = Duration::from_millis(1);
 
 /// A queue with many senders and one receiver, which takes all messages together.
 #[derive(Default)]
 pub(super) struct Queue {
     state: Mutex<State>,
-    more: Condvar,
-    over: Condvar,
+    message_added: Condvar,
+    receiver_ended: Condvar,
 }
 
 #[derive(Default)]
 struct State {
     messages: Vec<Message>,
     /// Whether the receiver waits and must be notified.
-    idle: bool,
+    is_idle: bool,
     /// Whether the queue accepts no more messages.
-    closed: bool,
+    is_closed: bool,
     /// Whether the receiver has ended.
-    ended: bool,
+    has_ended: bool,
     /// Callers that wait for the end of the receiver.
-    waiting: Vec<oneshot::Sender<()>>,
+    end_waiters: Vec<oneshot::Sender<()>>,
 }
 
 impl Queue {
@@ -120,47 +120,47 @@ impl Queue {
     /// Adds a message if fewer than `capacity` are waiting, and returns whether it did. Never waits for the receiver.
     pub(super) fn push(&self, message: Message, capacity: usize) -> bool {
         let mut state = self.lock();
-        if state.closed || state.messages.len() >= capacity {
+        if state.is_closed || state.messages.len() >= capacity {
             drop(state);
             // Dropping the contents of a message may take time, or call this queue again.
             drop(message);
             return false;
         }
-        let urgent = message.is_urgent();
+        let is_urgent = message.is_urgent();
         state.messages.push(message);
-        let idle = std::mem::take(&mut state.idle);
+        let was_idle = std::mem::take(&mut state.is_idle);
         drop(state);
-        if idle || urgent {
-            self.more.notify_one();
+        if was_idle || is_urgent {
+            self.message_added.notify_one();
         }
         true
     }
 
     /// Takes all messages. Waits until there is a message, or until the time limit. `None` if the queue is closed and
     /// empty.
-    pub(super) fn take(&self, spare: Vec<Message>, limit: Option<Duration>) -> Option<Vec<Message>> {
+    pub(super) fn take(&self, empty_buffer: Vec<Message>, limit: Option<Duration>) -> Option<Vec<Message>> {
         let mut state = self.lock();
-        if state.messages.is_empty() && !state.closed {
-            let waited = self.more.wait_timeout(state, BATCH_DELAY);
-            state = unpoisoned(waited).0;
+        if state.messages.is_empty() && !state.is_closed {
+            let result = self.message_added.wait_timeout(state, BATCH_DELAY);
+            state = unpoisoned(result).0;
         }
         while state.messages.is_empty() {
-            if state.closed {
+            if state.is_closed {
                 return None;
             }
-            state.idle = true;
+            state.is_idle = true;
             let Some(limit) = limit else {
-                state = unpoisoned(self.more.wait(state));
+                state = unpoisoned(self.message_added.wait(state));
                 continue;
             };
-            let (woken, waited) = unpoisoned(self.more.wait_timeout(state, limit));
-            state = woken;
-            if waited.timed_out() {
-                state.idle = false;
+            let (guard, result) = unpoisoned(self.message_added.wait_timeout(state, limit));
+            state = guard;
+            if result.timed_out() {
+                state.is_idle = false;
                 break;
             }
         }
-        Some(std::mem::replace(&mut state.messages, spare))
+        Some(std::mem::replace(&mut state.messages, empty_buffer))
     }
 
     /// Returns the number of waiting messages.
@@ -170,40 +170,42 @@ impl Queue {
 
     /// Closes the queue to new messages.
     pub(super) fn close(&self) {
-        self.lock().closed = true;
-        self.more.notify_one();
+        self.lock().is_closed = true;
+        self.message_added.notify_one();
     }
 
     /// Marks the receiver as ended.
     pub(super) fn end(&self) {
         let mut state = self.lock();
-        (state.closed, state.ended) = (true, true);
-        let left = std::mem::take(&mut state.messages);
-        let waiting = std::mem::take(&mut state.waiting);
+        (state.is_closed, state.has_ended) = (true, true);
+        let messages = std::mem::take(&mut state.messages);
+        let waiters = std::mem::take(&mut state.end_waiters);
         drop(state);
-        self.over.notify_all();
+        self.receiver_ended.notify_all();
         // Callers that wait for these messages are notified that no acknowledgement will follow.
-        drop(left);
-        for waiter in waiting {
+        drop(messages);
+        for waiter in waiters {
             // A caller that no longer waits does not need the notification.
             let _ = waiter.send(());
         }
     }
 
-    /// Returns a channel that fires when the receiver has ended. `None` if it already has.
-    pub(super) fn ended(&self) -> Option<oneshot::Receiver<()>> {
+    /// Returns a channel that is notified when the receiver has ended. Returns `None` if it has already ended.
+    pub(super) fn end_notification(&self) -> Option<oneshot::Receiver<()>> {
         let mut state = self.lock();
-        if state.ended {
+        if state.has_ended {
             return None;
         }
         let (sender, receiver) = oneshot::channel();
-        state.waiting.push(sender);
+        state.end_waiters.push(sender);
         Some(receiver)
     }
 
     /// Waits until the receiver has ended, for at most `limit`.
     pub(super) fn wait_for_end(&self, limit: Duration) {
         // After the timeout there is nothing else to do.
-        drop(unpoisoned(self.over.wait_timeout_while(self.lock(), limit, |state| !state.ended)));
+        drop(unpoisoned(
+            self.receiver_ended.wait_timeout_while(self.lock(), limit, |state| !state.has_ended),
+        ));
     }
 }

@@ -15,7 +15,7 @@ use jsonl::Lines;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AuditRecord {
-    /// The unique ID of the record in the log: the row of a database, or the `call` of JSON lines.
+    /// The unique ID of the record in the log: that of a database row, or the `call` of JSON lines.
     pub id: String,
     /// The `id` of the record of the call that made this one, if it is a nested call.
     pub parent: Option<String>,
@@ -41,21 +41,21 @@ impl AuditRecord {
         owner: String,
         members: Value,
     ) -> Result<AuditRecord, AuditError> {
-        let mut all = json!({
+        let mut object = json!({
             "session_id": "", "agent_id": "", "tool_name": "", "tool_call_id": "", "parameters": null,
             "timestamp": "", "spec_hash": "", "attempt": 1, "result": null, "is_error": false, "duration_ms": 0,
         });
-        if let (Some(all), Value::Object(members)) = (all.as_object_mut(), members) {
-            all.extend(members.into_iter().filter(|(_, value)| !value.is_null()));
+        if let (Some(object), Value::Object(members)) = (object.as_object_mut(), members) {
+            object.extend(members.into_iter().filter(|(_, value)| !value.is_null()));
         }
-        let status = all.get("status").and_then(Value::as_str).map(AuditStatus::of);
-        let is_over = status.is_some_and(|status| status != Some(AuditStatus::Started));
+        let status = object.get("status").and_then(Value::as_str).map(AuditStatus::by_name);
+        let has_ended = status.is_some_and(|status| status != Some(AuditStatus::Started));
         if status == Some(None) {
-            all["status"] = json!(AuditStatus::Unknown);
+            object["status"] = json!(AuditStatus::Unknown);
         }
-        let wrong = |error: serde_json::Error| AuditError::new(format!("the record {id}: {error}"));
-        let outcome = is_over.then(|| AuditOutcome::deserialize(&all)).transpose().map_err(wrong)?;
-        let intent = AuditIntent::deserialize(all).map_err(wrong)?;
+        let to_error = |error: serde_json::Error| AuditError::new(format!("the record {id}: {error}"));
+        let outcome = has_ended.then(|| AuditOutcome::deserialize(&object)).transpose().map_err(to_error)?;
+        let intent = AuditIntent::deserialize(object).map_err(to_error)?;
         Ok(AuditRecord { id, parent, owner, intent: AuditIntent { key: 0, parent: 0, ..intent }, outcome })
     }
 
@@ -84,7 +84,7 @@ pub trait AuditLog: fmt::Debug + Send {
     /// Returns an error if the log cannot be read.
     fn record(&mut self, id: &str) -> Result<Option<AuditRecord>, AuditError>;
 
-    /// Opens the same log again, to read it from its start.
+    /// Opens the same log again, to read it from the start.
     ///
     /// # Errors
     ///
@@ -145,11 +145,11 @@ impl AuditReader {
     /// Returns an error if the file cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> Result<AuditReader, AuditError> {
         let path = path.as_ref();
-        let opened = Lines::open(path);
-        opened.map(AuditReader::of).map_err(|error| AuditError::new(format!("{}: {error}", path.display())))
+        let lines = Lines::open(path);
+        lines.map(AuditReader::of).map_err(|error| AuditError::new(format!("{}: {error}", path.display())))
     }
 
-    /// Opens the same log again, to read it from its start.
+    /// Opens the same log again, to read it from the start.
     ///
     /// # Errors
     ///

@@ -7,8 +7,8 @@ use std::time::Instant;
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
-use super::handle::{Handle, shut_down};
-use super::queue::{Ended, Ending, Message, Raw};
+use super::handle::{Handle, shut_down_error};
+use super::queue::{CallEnd, CallOutcome, Message, RawRecord};
 use super::{AuditError, Auditor};
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::BoxFuture;
@@ -46,7 +46,7 @@ pub struct CallInfo {
     /// The secrets of the outer calls, and those that a toolbox found in the arguments.
     pub(super) secrets: Option<Arc<Secrets>>,
     /// The record of the outer call.
-    pub(super) above: Option<Place>,
+    pub(super) outer: Option<RecordPosition>,
     pub(super) turn: u64,
 }
 
@@ -64,7 +64,7 @@ impl CallInfo {
             tool: None,
             client: Map::new(),
             secrets: None,
-            above: None,
+            outer: None,
             turn: 0,
         }
     }
@@ -74,9 +74,10 @@ impl CallInfo {
     pub fn of(ctx: &ToolContext, arguments: Value) -> CallInfo {
         let mut info = CallInfo::new(ctx.tool_call_id.clone(), ctx.tool_name.clone(), arguments);
         info.secrets = ctx.secrets();
-        let clients = ctx.values().iter().filter(|(_, provenance, _)| *provenance == Provenance::Client);
-        info.client = clients.map(|(name, _, value)| (name.to_owned(), value.clone())).collect();
-        (info.above, info.turn) = (ctx.extension().copied(), ctx.turn().turn);
+        let client_values =
+            ctx.values().iter().filter(|(_, provenance, _)| *provenance == Provenance::Client);
+        info.client = client_values.map(|(name, _, value)| (name.to_owned(), value.clone())).collect();
+        (info.outer, info.turn) = (ctx.extension().copied(), ctx.turn().turn);
         if let Some(principal) = ctx.principal() {
             info.principal = principal.id.clone();
         }
@@ -116,29 +117,29 @@ impl fmt::Debug for CallInfo {
 
 /// The position of a record: the auditor that keeps it, and its number there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct RecordPosition {
     pub(super) auditor: u64,
     pub(super) key: u64,
 }
 
 /// The record of one call. If it is dropped without [`finish`](Self::finish), the call counts as abandoned.
 #[must_use = "dropping a record records that the call was abandoned"]
-pub struct Record(Option<Box<Live>>);
+pub struct Record(Option<Box<LiveRecord>>);
 
-struct Live {
+struct LiveRecord {
     handle: Arc<Handle>,
     state: State,
-    since: Instant,
+    start: Instant,
     secrets: Option<Arc<Secrets>>,
 }
 
 enum State {
     /// Nothing is written yet.
-    Fresh(Box<Raw>),
-    /// The intent was sent to the writer; `runs` is whether the call may run already.
-    Intended { key: u64, runs: bool },
-    /// There is nothing left to write.
-    Over,
+    Fresh(Box<RawRecord>),
+    /// The intent was sent to the writer; `may_run` is whether the call may run.
+    Intended { key: u64, may_run: bool },
+    /// Everything is written.
+    Complete,
 }
 
 impl Record {
@@ -146,44 +147,44 @@ impl Record {
         Record(None)
     }
 
-    pub(super) fn fresh(handle: Arc<Handle>, raw: Raw) -> Record {
+    pub(super) fn new(handle: Arc<Handle>, raw: RawRecord) -> Record {
         // Boxed, because the record is part of the future of a call.
-        Record(Some(Box::new(Live {
+        Record(Some(Box::new(LiveRecord {
             handle,
             state: State::Fresh(Box::new(raw)),
-            since: Instant::now(),
+            start: Instant::now(),
             secrets: None,
         })))
     }
 
     /// Replaces the arguments with those that the tool will receive.
     pub fn set_arguments(&mut self, arguments: &Value) {
-        if let Some(Live { state: State::Fresh(raw), .. }) = self.0.as_deref_mut() {
+        if let Some(LiveRecord { state: State::Fresh(raw), .. }) = self.0.as_deref_mut() {
             raw.arguments = arguments.clone();
         }
     }
 
     /// Records that the call was approved, and the approver; empty if not named.
     pub fn set_approved(&mut self, by: Text) {
-        if let Some(Live { state: State::Fresh(raw), .. }) = self.0.as_deref_mut() {
+        if let Some(LiveRecord { state: State::Fresh(raw), .. }) = self.0.as_deref_mut() {
             raw.approver = Some(by);
         }
     }
 
-    /// Hides additional secrets: all those of the call known by now.
+    /// Hides additional secrets: all secrets of the call that are known by now.
     fn hide(&mut self, secrets: Option<Arc<Secrets>>) {
         match self.0.as_deref_mut() {
-            Some(Live { state: State::Fresh(raw), .. }) => raw.secrets = secrets,
+            Some(LiveRecord { state: State::Fresh(raw), .. }) => raw.secrets = secrets,
             Some(live) => live.secrets = secrets,
             None => {}
         }
     }
 
     /// Returns the position of the record, for the records of nested calls.
-    fn place(&self) -> Option<Place> {
+    fn position(&self) -> Option<RecordPosition> {
         let live = self.0.as_ref()?;
         let State::Fresh(raw) = &live.state else { return None };
-        Some(Place { auditor: live.handle.id, key: raw.key })
+        Some(RecordPosition { auditor: live.handle.id, key: raw.key })
     }
 
     /// Records that the call is about to run. In durable mode its intent is on disk when this returns.
@@ -194,17 +195,17 @@ impl Record {
     pub async fn intent(&mut self) -> Result<(), ToolError> {
         match self.intend() {
             None => Ok(()),
-            Some(written) => written.await,
+            Some(response) => response.await,
         }
     }
 
     /// Like [`intent`](Self::intent); `None` if there is nothing to wait for.
     fn intend(&mut self) -> Option<BoxFuture<'_, Result<(), ToolError>>> {
         let live = self.0.as_mut()?;
-        let raw = match std::mem::replace(&mut live.state, State::Over) {
+        let raw = match std::mem::replace(&mut live.state, State::Complete) {
             State::Fresh(raw) => raw,
-            other => {
-                live.state = other;
+            state => {
+                live.state = state;
                 return None;
             }
         };
@@ -212,22 +213,22 @@ impl Record {
         let handle = &live.handle;
         if !handle.durable {
             if handle.queue.push(Message::Intent(raw, None), handle.capacity) {
-                live.state = State::Intended { key, runs: true };
+                live.state = State::Intended { key, may_run: true };
             } else {
                 handle.counts.drop_one();
             }
             return None;
         }
-        let (ack, written) = oneshot::channel();
+        let (ack, response) = oneshot::channel();
         if handle.queue.push(Message::Intent(raw, Some(ack)), usize::MAX) {
-            live.state = State::Intended { key, runs: false };
+            live.state = State::Intended { key, may_run: false };
         } else {
             handle.counts.drop_one();
         }
         Some(Box::pin(async move {
-            match written.await.unwrap_or_else(|_| Err(shut_down())) {
+            match response.await.unwrap_or_else(|_| Err(shut_down_error())) {
                 Ok(()) => {
-                    live.state = State::Intended { key, runs: true };
+                    live.state = State::Intended { key, may_run: true };
                     Ok(())
                 }
                 Err(error) => {
@@ -241,16 +242,16 @@ impl Record {
 
     /// Records the outcome of the call. Waits only for the record of a refused call in durable mode.
     pub async fn finish(mut self, outcome: &Result<ToolResult, ToolError>) {
-        if let Some(written) = self.end(outcome) {
+        if let Some(response) = self.end(outcome) {
             // Failed writes are counted.
-            let _ = written.await;
+            let _ = response.await;
         }
     }
 
     fn end(&mut self, outcome: &Outcome) -> Option<oneshot::Receiver<Result<(), AuditError>>> {
         let live = self.0.as_mut()?;
         let bytes = live.handle.bytes;
-        live.end(|| Ended::of(outcome, bytes))
+        live.end(|| CallEnd::from_outcome(outcome, bytes))
     }
 }
 
@@ -273,8 +274,8 @@ impl Layer for Auditor {
             CallInfo::of(ctx, call.arguments.clone()).with_tool(called.tool().cloned()).with_attempt(attempt)
         };
         let record = self.record(info);
-        if let Some(place) = record.place() {
-            ctx.set_extension(place);
+        if let Some(position) = record.position() {
+            ctx.set_extension(position);
         }
         Some(Box::new(record))
     }
@@ -299,43 +300,45 @@ impl Observer for Record {
         secrets: Option<Arc<Secrets>>,
     ) -> Option<BoxFuture<'static, ()>> {
         self.hide(secrets);
-        let written = self.end(outcome)?;
+        let response = self.end(outcome)?;
         Some(Box::pin(async move {
             // Failed writes are counted.
-            let _ = written.await;
+            let _ = response.await;
         }))
     }
 }
 
-impl Live {
+impl LiveRecord {
     /// Sends the end of the call to the writer.
-    fn end(&mut self, how: impl FnOnce() -> Ended) -> Option<oneshot::Receiver<Result<(), AuditError>>> {
-        let (handle, took) = (&self.handle, self.since.elapsed());
-        let (message, capacity, written) = match std::mem::replace(&mut self.state, State::Over) {
-            // There is always room for an outcome with an intent: there are no more of them than calls.
-            State::Intended { key, runs } => {
-                let ended = Ending { key, ended: how(), took, ran: runs, secrets: self.secrets.take() };
-                (Message::Outcome(ended), usize::MAX, None)
+    fn end(&mut self, end: impl FnOnce() -> CallEnd) -> Option<oneshot::Receiver<Result<(), AuditError>>> {
+        let (handle, duration) = (&self.handle, self.start.elapsed());
+        let (message, capacity, response) = match std::mem::replace(&mut self.state, State::Complete) {
+            // An outcome with an intent may exceed the capacity: there are no more such outcomes than calls.
+            State::Intended { key, may_run } => {
+                let outcome =
+                    CallOutcome { key, end: end(), duration, has_run: may_run, secrets: self.secrets.take() };
+                (Message::Outcome(outcome), usize::MAX, None)
             }
             State::Fresh(raw) if handle.durable => {
-                let (ack, written) = oneshot::channel();
-                (Message::Refused(raw, how(), took, Some(ack)), usize::MAX, Some(written))
+                let (ack, response) = oneshot::channel();
+                (Message::Refused(raw, end(), duration, Some(ack)), usize::MAX, Some(response))
             }
-            State::Fresh(raw) => (Message::Refused(raw, how(), took, None), handle.capacity, None),
-            State::Over => return None,
+            State::Fresh(raw) => (Message::Refused(raw, end(), duration, None), handle.capacity, None),
+            State::Complete => return None,
         };
         if !handle.queue.push(message, capacity) {
             handle.counts.drop_one();
         }
-        written
+        response
     }
 }
 
 impl Drop for Record {
     fn drop(&mut self) {
         if let Some(live) = &mut self.0 {
-            // No caller is left to wait for it.
-            let _ = live.end(|| if std::thread::panicking() { Ended::TornDown } else { Ended::GivenUp });
+            // No caller remains to wait for the record.
+            let _ =
+                live.end(|| if std::thread::panicking() { CallEnd::Panicked } else { CallEnd::Abandoned });
         }
     }
 }
@@ -346,7 +349,7 @@ impl fmt::Debug for Record {
             None => "off",
             Some(State::Fresh(_)) => "fresh",
             Some(State::Intended { .. }) => "intended",
-            Some(State::Over) => "over",
+            Some(State::Complete) => "complete",
         };
         write!(f, "Record({state})")
     }

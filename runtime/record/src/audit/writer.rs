@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::data::named;
-use super::queue::{Ack, Ended, Ending, Message, Queue, Raw};
+use super::data::non_empty;
+use super::queue::{Ack, CallEnd, CallOutcome, Message, Queue, RawRecord};
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus, CLIENT};
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::{contained, discard};
@@ -20,11 +20,11 @@ use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::tool::AgentTool;
 use toolgen_kernel::layers::redact::{FAILED_MASK, Redactor, Secrets, ToolRedactor};
 
-/// Interval at which a sink that keeps records tries to write them again.
+/// Interval at which a sink that keeps records retries to write them.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The number of cached tools at which dropped ones are removed.
-const TOOLS: usize = 4096;
+const CACHED_TOOLS_BEFORE_SWEEP: usize = 4096;
 /// Counts of records that are missing.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
@@ -33,13 +33,13 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    fn lose(&self, records: usize) {
+    fn add_errors(&self, records: usize) {
         self.errors.fetch_add(u64::try_from(records).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     pub(super) fn drop_one(&self) {
         let before = self.dropped.fetch_add(1, Ordering::Relaxed);
-        // Logging once is enough while no one reads the log; the counter has the total.
+        // One log line is enough; the counter has the total.
         if before == 0 {
             log::dropped();
         }
@@ -53,18 +53,18 @@ pub(super) struct Writer {
     bytes: bool,
     counts: Arc<Counts>,
     /// The calls whose intent was sent to the writer.
-    open: BTreeMap<u64, PendingRecord>,
+    pending: BTreeMap<u64, PendingRecord>,
     /// The tools by address, which cannot be reused while the weak pointer exists.
     tools: BTreeMap<usize, (Weak<dyn AgentTool>, Arc<ToolInfo>)>,
     /// The redactor for calls of unknown tools.
-    unknown: Arc<ToolInfo>,
+    unknown_tool: Arc<ToolInfo>,
     /// The last error since the last requested flush.
-    failed: Option<AuditError>,
+    last_error: Option<AuditError>,
     /// How many records the sink keeps because it could not write them.
     buffered: usize,
 }
 
-/// What is needed to write the outcome of a call.
+/// The data that is needed to write the outcome of a call.
 struct PendingRecord {
     intent: AuditIntent,
     tool_info: Arc<ToolInfo>,
@@ -81,16 +81,16 @@ struct ToolInfo {
 struct Batch {
     /// How many records the sink accepted.
     accepted: usize,
-    /// Callers that wait for their own records.
+    /// Callers that wait for specific records.
     acks: Vec<Ack>,
     /// Callers that wait for all records.
     flushes: Vec<Ack>,
 }
 
 /// Marks the writer as ended, for any reason.
-struct End<'q>(&'q Queue);
+struct EndGuard<'q>(&'q Queue);
 
-impl Drop for End<'_> {
+impl Drop for EndGuard<'_> {
     fn drop(&mut self) {
         self.0.end();
     }
@@ -102,70 +102,70 @@ impl Writer {
         (redactor, bytes): (Redactor, bool),
         counts: Arc<Counts>,
     ) -> Writer {
-        let unknown = redactor.for_unknown().keeping_bytes(bytes);
-        let unknown = Arc::new(ToolInfo { redactor: unknown, spec_hash: Text::EMPTY });
-        let (open, tools) = (BTreeMap::new(), BTreeMap::new());
-        Writer { sink, redactor, bytes, counts, open, tools, unknown, failed: None, buffered: 0 }
+        let unknown_tool = redactor.for_unknown().keeping_bytes(bytes);
+        let unknown_tool = Arc::new(ToolInfo { redactor: unknown_tool, spec_hash: Text::EMPTY });
+        let (pending, tools) = (BTreeMap::new(), BTreeMap::new());
+        Writer { sink, redactor, bytes, counts, pending, tools, unknown_tool, last_error: None, buffered: 0 }
     }
 
     /// Writes until the queue is closed and empty.
     pub(super) fn run(mut self, queue: &Queue) {
-        let _end = End(queue);
-        let mut spare = Vec::new();
-        while let Some(mut messages) = queue.take(spare, (self.buffered > 0).then_some(RETRY_INTERVAL)) {
+        let _end = EndGuard(queue);
+        let mut buffer = Vec::new();
+        while let Some(mut messages) = queue.take(buffer, (self.buffered > 0).then_some(RETRY_INTERVAL)) {
             let mut batch = Batch::default();
             for message in messages.drain(..) {
-                self.message(message, &mut batch);
+                self.handle(message, &mut batch);
             }
             self.flush(batch);
-            spare = messages;
+            buffer = messages;
         }
         if self.buffered > 0 {
-            // The last attempt.
+            // This is the last attempt.
             self.flush(Batch::default());
-            self.counts.lose(self.buffered);
+            self.counts.add_errors(self.buffered);
         }
-        // Dropped before callers are notified of the end; a panic of the sink while it is dropped must not prevent
-        // that.
+        // The sink is dropped before callers are notified of the end. A panic while it is dropped must not prevent the
+        // notification.
         discard(self);
     }
 
-    fn message(&mut self, message: Message, batch: &mut Batch) {
+    fn handle(&mut self, message: Message, batch: &mut Batch) {
         match message {
             Message::Intent(raw, ack) => {
-                let open = self.open(*raw);
-                let key = open.intent.key;
-                let result = self.ask(|sink| sink.intent(&open.intent));
-                self.open.insert(key, open);
+                let record = self.prepare(*raw);
+                let key = record.intent.key;
+                let result = self.call_sink(|sink| sink.intent(&record.intent));
+                self.pending.insert(key, record);
                 self.record_result(result, ack, batch);
             }
-            Message::Outcome(Ending { key, ended, took, ran, secrets }) => {
-                let Some(mut open) = self.open.remove(&key) else { return };
+            Message::Outcome(CallOutcome { key, end, duration, has_run, secrets }) => {
+                let Some(mut record) = self.pending.remove(&key) else { return };
                 if let Some(secrets) = secrets {
-                    open.secrets = open.secrets.and(&secrets);
+                    record.secrets = record.secrets.and(&secrets);
                 }
-                self.outcome(&open, &ended, took, ran, None, batch);
+                self.write_outcome(&record, &end, duration, has_run, None, batch);
             }
-            Message::Refused(raw, ended, took, ack) => {
-                let open = self.open(*raw);
-                self.outcome(&open, &ended, took, false, ack, batch);
+            Message::Refused(raw, end, duration, ack) => {
+                let record = self.prepare(*raw);
+                self.write_outcome(&record, &end, duration, false, ack, batch);
             }
             Message::Flush(ack) => batch.flushes.push(ack),
         }
     }
 
-    fn outcome(
+    fn write_outcome(
         &mut self,
-        open: &PendingRecord,
-        ended: &Ended,
-        took: Duration,
-        ran: bool,
+        record: &PendingRecord,
+        end: &CallEnd,
+        duration: Duration,
+        has_run: bool,
         ack: Option<Ack>,
         batch: &mut Batch,
     ) {
-        let outcome = contained(|| open.outcome(ended, took, ran));
-        let outcome = outcome.unwrap_or_else(|| unreadable(ended, took, ran));
-        let result = self.ask(|sink| sink.outcome(&open.intent, &outcome));
+        let outcome = contained(|| record.outcome(end, duration, has_run));
+        let outcome = outcome.unwrap_or_else(|| redaction_failure(end, duration, has_run));
+        let result = self.call_sink(|sink| sink.outcome(&record.intent, &outcome));
         self.record_result(result, ack, batch);
     }
 
@@ -177,52 +177,52 @@ impl Writer {
                 batch.acks.extend(ack);
             }
             Err(error) => {
-                self.lost(1, 0, &error);
-                answer(ack, Err(error));
+                self.record_loss(1, 0, &error);
+                acknowledge(ack, Err(error));
             }
         }
     }
 
     /// Makes the sink persist what it accepted.
     fn flush(&mut self, batch: Batch) {
-        let result = self.ask(|sink| sink.flush());
+        let result = self.call_sink(|sink| sink.flush());
         self.buffered = 0;
         if let Err(error) = &result {
             let (kept, lost) = error.buffered.unwrap_or((0, batch.accepted));
             self.buffered = kept;
-            self.lost(lost, kept, error);
+            self.record_loss(lost, kept, error);
         }
         for ack in batch.acks {
-            answer(Some(ack), result.clone());
+            acknowledge(Some(ack), result.clone());
         }
         if !batch.flushes.is_empty() {
             // Records that the sink keeps are not written either.
-            let failed = self.failed.take().or_else(|| result.err());
+            let error = self.last_error.take().or_else(|| result.err());
             for ack in batch.flushes {
-                answer(Some(ack), failed.clone().map_or(Ok(()), Err));
+                acknowledge(Some(ack), error.clone().map_or(Ok(()), Err));
             }
         }
     }
 
-    fn lost(&mut self, records: usize, kept: usize, error: &AuditError) {
-        self.counts.lose(records);
+    fn record_loss(&mut self, records: usize, kept: usize, error: &AuditError) {
+        self.counts.add_errors(records);
         if records > 0 {
-            self.failed = Some(error.clone());
+            self.last_error = Some(error.clone());
         }
         log::lost(records, kept, error);
     }
 
-    fn ask(
+    fn call_sink(
         &mut self,
-        question: impl FnOnce(&mut dyn AuditSink) -> Result<(), AuditError>,
+        operation: impl FnOnce(&mut dyn AuditSink) -> Result<(), AuditError>,
     ) -> Result<(), AuditError> {
         let sink = &mut *self.sink;
-        contained(|| question(sink)).unwrap_or_else(|| Err(AuditError::new("the sink panicked")))
+        contained(|| operation(sink)).unwrap_or_else(|| Err(AuditError::new("the sink panicked")))
     }
 
     /// Creates the redacted intent.
-    fn open(&mut self, raw: Raw) -> PendingRecord {
-        let Raw {
+    fn prepare(&mut self, raw: RawRecord) -> PendingRecord {
+        let RawRecord {
             key,
             parent,
             turn,
@@ -239,29 +239,30 @@ impl Writer {
             tool,
             at,
         } = raw;
-        let prepared = contained(|| {
-            let known = match &tool {
+        let redacted = contained(|| {
+            let tool_info = match &tool {
                 Some(tool) => self.tool_info(tool),
-                None => Arc::clone(&self.unknown),
+                None => Arc::clone(&self.unknown_tool),
             };
-            let above = secrets.unwrap_or_default();
-            let (mut parameters, mut secrets) = known.redactor.arguments_with(arguments, &above);
-            if let (Value::Object(displayed), false) = (&mut parameters, client.is_empty()) {
-                let (values, more) = self.unknown.redactor.arguments_with(client.into(), &secrets);
-                displayed.insert(CLIENT.to_owned(), values);
-                secrets = more;
+            let outer_secrets = secrets.unwrap_or_default();
+            let (mut parameters, mut secrets) = tool_info.redactor.arguments_with(arguments, &outer_secrets);
+            if let (Value::Object(members), false) = (&mut parameters, client.is_empty()) {
+                let (values, all_secrets) =
+                    self.unknown_tool.redactor.arguments_with(client.into(), &secrets);
+                members.insert(CLIENT.to_owned(), values);
+                secrets = all_secrets;
             }
-            (known, parameters, secrets)
+            (tool_info, parameters, secrets)
         });
-        let (known, parameters, secrets) =
-            prepared.unwrap_or_else(|| (Arc::clone(&self.unknown), Value::from(FAILED_MASK), Secrets::all()));
-        let spec_hash = known.spec_hash.clone();
+        let (tool_info, parameters, secrets) = redacted
+            .unwrap_or_else(|| (Arc::clone(&self.unknown_tool), Value::from(FAILED_MASK), Secrets::all()));
+        let spec_hash = tool_info.spec_hash.clone();
         let timestamp = rfc3339(at);
-        // Text that a model or a tool generated.
-        let visible = |text: Text| secrets.replace(&text).map_or(text, Text::from);
-        let tool_name = if tool.is_none() { visible(tool_name) } else { tool_name };
+        // A model or a tool generated these strings, so they may contain secrets.
+        let redact = |text: Text| secrets.replace(&text).map_or(text, Text::from);
+        let tool_name = if tool.is_none() { redact(tool_name) } else { tool_name };
         // If there are too many secrets to search for, records are still matched by this ID.
-        let tool_call_id = if secrets.are_too_many() { tool_call_id } else { visible(tool_call_id) };
+        let tool_call_id = if secrets.are_too_many() { tool_call_id } else { redact(tool_call_id) };
         let intent = AuditIntent {
             key,
             parent,
@@ -276,29 +277,29 @@ impl Writer {
             spec_hash,
             attempt,
             approved: approver.is_some(),
-            approved_by: named(approver),
+            approved_by: non_empty(approver),
         };
-        PendingRecord { intent, tool_info: known, secrets }
+        PendingRecord { intent, tool_info, secrets }
     }
 
     fn tool_info(&mut self, tool: &Arc<dyn AgentTool>) -> Arc<ToolInfo> {
         let address = Arc::as_ptr(tool).cast::<()>().addr();
-        if let Some((_, known)) = self.tools.get(&address) {
-            return Arc::clone(known);
+        if let Some((_, tool_info)) = self.tools.get(&address) {
+            return Arc::clone(tool_info);
         }
-        if self.tools.len() >= TOOLS {
+        if self.tools.len() >= CACHED_TOOLS_BEFORE_SWEEP {
             self.tools.retain(|_, (tool, _)| tool.strong_count() > 0);
         }
-        let known = Arc::new(ToolInfo {
+        let tool_info = Arc::new(ToolInfo {
             redactor: self.redactor.for_tool(tool.spec()).keeping_bytes(self.bytes),
             spec_hash: promise(&**tool).into(),
         });
-        self.tools.insert(address, (Arc::downgrade(tool), Arc::clone(&known)));
-        known
+        self.tools.insert(address, (Arc::downgrade(tool), Arc::clone(&tool_info)));
+        tool_info
     }
 }
 
-fn answer(ack: Option<Ack>, result: Result<(), AuditError>) {
+fn acknowledge(ack: Option<Ack>, result: Result<(), AuditError>) {
     if let Some(ack) = ack {
         // A caller that no longer waits has abandoned the call.
         let _ = ack.send(result);
@@ -306,33 +307,33 @@ fn answer(ack: Option<Ack>, result: Result<(), AuditError>) {
 }
 
 impl PendingRecord {
-    fn outcome(&self, ended: &Ended, took: Duration, ran: bool) -> AuditOutcome {
+    fn outcome(&self, end: &CallEnd, duration: Duration, has_run: bool) -> AuditOutcome {
         let (redactor, secrets) = (&self.tool_info.redactor, &self.secrets);
-        let status = status(ended, ran);
-        let (result, error, code) = match ended {
-            Ended::With(outcome) => match &**outcome {
+        let status = status(end, has_run);
+        let (result, error, code) = match end {
+            CallEnd::Outcome(outcome) => match &**outcome {
                 Ok(result) => {
-                    let (text, code) = own_error(result);
+                    let (text, code) = result_error(result);
                     let text = text.map(|text| redactor.text(&text, secrets).into_owned());
                     let code = code.and_then(|code| secrets.code(code));
                     (redactor.result(result, secrets), text, code.map(|code| Cow::Owned(code.to_owned())))
                 }
                 Err(reason) => {
                     let code = secrets.code(reason.code()).map(|code| Cow::Owned(code.to_owned()));
-                    (waits_for(reason), Some(redactor.error(reason, secrets)), code)
+                    (approval_reference(reason), Some(redactor.error(reason, secrets)), code)
                 }
             },
-            Ended::GivenUp => (Value::Null, Some("Cancelled".to_owned()), Some("CANCELLED".into())),
-            Ended::TornDown => (Value::Null, Some("ended by a panic".to_owned()), Some("UNKNOWN".into())),
+            CallEnd::Abandoned => (Value::Null, Some("Cancelled".to_owned()), Some("CANCELLED".into())),
+            CallEnd::Panicked => (Value::Null, Some("ended by a panic".to_owned()), Some("UNKNOWN".into())),
         };
         let is_error = error.is_some();
-        AuditOutcome { status, result, error, error_code: code, is_error, duration: took }
+        AuditOutcome { status, result, error, error_code: code, is_error, duration }
     }
 }
 
 /// Returns the result in the record of a call that waits for an approval: the ID of the approval, because a model may
-/// give two calls the same ID. `null` for other errors.
-fn waits_for(error: &ToolError) -> Value {
+/// give two calls the same ID. Returns `null` for other errors.
+fn approval_reference(error: &ToolError) -> Value {
     match error {
         ToolError::ApprovalRequired(request) if !request.queue_id().is_empty() => {
             json!({ "approval": request.queue_id() })
@@ -342,27 +343,27 @@ fn waits_for(error: &ToolError) -> Value {
 }
 
 /// Returns the remaining data of an outcome that could not be redacted.
-fn unreadable(ended: &Ended, took: Duration, ran: bool) -> AuditOutcome {
-    let is_error = status(ended, ran) != AuditStatus::Ok;
+fn redaction_failure(end: &CallEnd, duration: Duration, has_run: bool) -> AuditOutcome {
+    let is_error = status(end, has_run) != AuditStatus::Ok;
     AuditOutcome {
-        status: status(ended, ran),
+        status: status(end, has_run),
         result: Value::from(FAILED_MASK),
         error: is_error.then(|| FAILED_MASK.to_owned()),
         error_code: None,
         is_error,
-        duration: took,
+        duration,
     }
 }
 
-fn status(ended: &Ended, ran: bool) -> AuditStatus {
-    let outcome = match ended {
-        Ended::GivenUp => return AuditStatus::Cancelled,
-        Ended::TornDown => return AuditStatus::Unknown,
-        Ended::With(outcome) => &**outcome,
+fn status(end: &CallEnd, has_run: bool) -> AuditStatus {
+    let outcome = match end {
+        CallEnd::Abandoned => return AuditStatus::Cancelled,
+        CallEnd::Panicked => return AuditStatus::Unknown,
+        CallEnd::Outcome(outcome) => &**outcome,
     };
     match outcome {
         Err(ToolError::Cancelled) => AuditStatus::Cancelled,
-        _ if !ran => AuditStatus::Refused,
+        _ if !has_run => AuditStatus::Refused,
         Ok(result) if !result.is_error() => AuditStatus::Ok,
         Err(ToolError::Timeout { .. }) => AuditStatus::Timeout,
         _ => AuditStatus::Error,
@@ -370,7 +371,7 @@ fn status(ended: &Ended, ran: bool) -> AuditStatus {
 }
 
 /// Returns the message and the code of a result that is itself an error.
-fn own_error(result: &ToolResult) -> (Option<String>, Option<&str>) {
+fn result_error(result: &ToolResult) -> (Option<String>, Option<&str>) {
     if !result.is_error() {
         return (None, None);
     }

@@ -4,13 +4,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use super::redaction::Hiding;
+use super::redaction::SecretFilter;
 use toolgen_kernel::engine::interceptor::{TapedAnswer, TapedRequest};
 
-/// Headers that describe the transfer of the body, which is already decoded and may have become shorter by a mask.
-const CARRYING: [&str; 3] = ["content-length", "transfer-encoding", "content-encoding"];
+/// Headers that describe the transfer of the body, which is already decoded, and whose length a mask may have changed.
+const TRANSFER_HEADERS: [&str; 3] = ["content-length", "transfer-encoding", "content-encoding"];
 
-/// Writes a request.
+/// Returns a request as JSON.
 pub(super) fn request(request: &TapedRequest) -> Value {
     let mut out = Map::new();
     out.insert("method".to_owned(), request.method.as_str().into());
@@ -20,7 +20,7 @@ pub(super) fn request(request: &TapedRequest) -> Value {
     Value::Object(out)
 }
 
-/// Writes a response.
+/// Returns a response as JSON.
 pub(super) fn response_json(response: &TapedAnswer) -> Value {
     let mut out = Map::new();
     out.insert("status".to_owned(), response.status.into());
@@ -30,30 +30,30 @@ pub(super) fn response_json(response: &TapedAnswer) -> Value {
 }
 
 /// Reads a response.
-pub(super) fn read_answer(written: &Value) -> Result<TapedAnswer, String> {
-    if written.is_null() {
+pub(super) fn read_response(recorded: &Value) -> Result<TapedAnswer, String> {
+    if recorded.is_null() {
         return Err("it had no response when it was recorded".to_owned());
     }
-    let status = written.get("status").and_then(Value::as_u64).and_then(|status| status.try_into().ok());
-    let status = status.ok_or("its recorded answer has no `status`")?;
+    let status = recorded.get("status").and_then(Value::as_u64).and_then(|status| status.try_into().ok());
+    let status = status.ok_or("its recorded response has no `status`")?;
     let mut headers = Vec::new();
-    for (name, value) in written.get("headers").and_then(Value::as_object).into_iter().flatten() {
+    for (name, value) in recorded.get("headers").and_then(Value::as_object).into_iter().flatten() {
         let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
         headers.extend(values.iter().filter_map(Value::as_str).map(|value| (name.clone(), value.to_owned())));
     }
-    headers.retain(|(name, _)| !CARRYING.contains(&name.as_str()));
-    let body = written.get("body").map_or(Ok(Vec::new()), bytes)?;
+    headers.retain(|(name, _)| !TRANSFER_HEADERS.contains(&name.as_str()));
+    let body = recorded.get("body").map_or(Ok(Vec::new()), bytes)?;
     Ok(TapedAnswer { status, headers, body })
 }
 
-/// Whether a written body is binary and holds a secret: a known credential, or a value that the rules of the redactor
+/// Whether a recorded body is binary and holds a secret: a known credential, or a value that the rules of the redactor
 /// hide.
-pub(super) fn holds(body: &Value, hiding: &Hiding<'_>) -> bool {
+pub(super) fn holds_secret(body: &Value, filter: &SecretFilter<'_>) -> bool {
     let Some(bytes) = body.get("base64").and_then(|_| bytes(body).ok()) else { return false };
-    let hides = |text: &str| hiding.value(text.into()) != *text;
+    let has_secret = |text: &str| filter.value(text.into()) != *text;
     let text = String::from_utf8_lossy(&bytes);
     // The rules do not handle UTF-16.
-    hides(&text) || text.contains('\0') && hides(&text.replace('\0', ""))
+    has_secret(&text) || text.contains('\0') && has_secret(&text.replace('\0', ""))
 }
 
 fn headers(headers: &[(String, String)]) -> Value {
@@ -63,7 +63,7 @@ fn headers(headers: &[(String, String)]) -> Value {
         match out.get_mut(name) {
             None => drop(out.insert(name.clone(), value)),
             Some(Value::Array(values)) => values.push(value),
-            Some(one) => *one = json!([one.take(), value]),
+            Some(first) => *first = json!([first.take(), value]),
         }
     }
     Value::Object(out)
@@ -77,8 +77,8 @@ fn body(bytes: &[u8], headers: &[(String, String)]) -> Option<Value> {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return Some(json!({ "base64": STANDARD.encode(bytes) }));
     };
-    let of_json = |(name, value): &(String, String)| name == "content-type" && value.contains("json");
-    let json = headers.iter().any(of_json).then(|| serde_json::from_str::<Value>(text).ok()).flatten();
+    let is_json_type = |(name, value): &(String, String)| name == "content-type" && value.contains("json");
+    let json = headers.iter().any(is_json_type).then(|| serde_json::from_str::<Value>(text).ok()).flatten();
     Some(json.map_or_else(|| json!({ "text": text }), |json| json!({ "json": json })))
 }
 

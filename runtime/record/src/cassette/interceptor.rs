@@ -1,10 +1,10 @@
-//! The interface of a cassette to engines.
+//! The interface that a cassette offers to engines.
 
 use serde_json::Value;
 
 use super::Cassette;
 use super::entry::Entry;
-use super::entry::is_aside;
+use super::entry::is_out_of_band;
 use super::http;
 use super::mcp;
 use toolgen_kernel::base::sync::unpoisoned;
@@ -14,15 +14,15 @@ use toolgen_kernel::engine::interceptor::{TapedAnswer, TapedRequest};
 
 impl TrafficInterceptor for Cassette {
     fn plays(&self) -> bool {
-        self.0.plays
+        self.0.is_playback
     }
 
     fn hide(&self, credential: &str) {
-        unpoisoned(self.0.state.lock()).hidden.add(credential);
+        unpoisoned(self.0.state.lock()).known_secrets.add(credential);
     }
 
     fn hide_all(&self, secrets: &Secrets) {
-        unpoisoned(self.0.state.lock()).hidden.add_all(secrets);
+        unpoisoned(self.0.state.lock()).known_secrets.add_all(secrets);
     }
 
     fn replay_response(&self, request: TapedRequest) -> Result<TapedAnswer, String> {
@@ -32,7 +32,7 @@ impl TrafficInterceptor for Cassette {
             Entry::Mcp { .. } => None,
         })?;
         match state.entries.get(index) {
-            Some(Entry::Http { answer: response, .. }) => http::read_answer(response)
+            Some(Entry::Http { response, .. }) => http::read_response(response)
                 .map_err(|error| format!("request {} of the cassette: {error}", index + 1)),
             _ => Err("the request is not on the cassette".to_owned()),
         }
@@ -40,14 +40,14 @@ impl TrafficInterceptor for Cassette {
 
     fn record_request(&self, request: TapedRequest) -> usize {
         let mut state = unpoisoned(self.0.state.lock());
-        state.entries.push(Entry::Http { request: http::request(&request), answer: Value::Null });
+        state.entries.push(Entry::Http { request: http::request(&request), response: Value::Null });
         state.entries.len() - 1
     }
 
     fn answered(&self, number: usize, response: TapedAnswer) {
         let mut state = unpoisoned(self.0.state.lock());
-        if let Some(Entry::Http { answer: place, .. }) = state.entries.get_mut(number) {
-            *place = http::response_json(&response);
+        if let Some(Entry::Http { response: slot, .. }) = state.entries.get_mut(number) {
+            *slot = http::response_json(&response);
         }
     }
 
@@ -59,39 +59,41 @@ impl TrafficInterceptor for Cassette {
     }
 
     fn sent(&self, (server, connection): (&str, usize), message: Value) {
-        let entry = Entry::Mcp { server: server.to_owned(), connection, sent: true, message };
+        let entry = Entry::Mcp { server: server.to_owned(), connection, is_sent: true, message };
         unpoisoned(self.0.state.lock()).entries.push(entry);
     }
 
     fn received(&self, (server, connection): (&str, usize), message: &Value) {
         let entry =
-            Entry::Mcp { server: server.to_owned(), connection, sent: false, message: message.clone() };
+            Entry::Mcp { server: server.to_owned(), connection, is_sent: false, message: message.clone() };
         unpoisoned(self.0.state.lock()).entries.push(entry);
     }
 
     fn play(&self, (server, connection): (&str, usize), message: Value) -> Result<Vec<Value>, String> {
         let mut state = unpoisoned(self.0.state.lock());
-        let is_its = |of: &str, number: usize| of == server && number == connection;
-        let of_this = |entry: &Entry| matches!(entry, Entry::Mcp { server, connection, .. } if is_its(server, *connection));
+        let is_connection = |name: &str, number: usize| name == server && number == connection;
+        let is_of_connection = |entry: &Entry| matches!(entry, Entry::Mcp { server, connection, .. } if is_connection(server, *connection));
         // In the recording, the connection may have ended before the message was sent.
         let is_recorded = |entry: &Entry| {
-            of_this(entry) && matches!(entry, Entry::Mcp { message, .. } if is_aside(message))
+            is_of_connection(entry) && matches!(entry, Entry::Mcp { message, .. } if is_out_of_band(message))
         };
-        if is_aside(&message) && !state.entries.iter().any(is_recorded) {
+        if is_out_of_band(&message) && !state.entries.iter().any(is_recorded) {
             return Ok(Vec::new());
         }
-        let index = self.find(&mut state, &mcp::lasting(&message), |entry| match entry {
-            Entry::Mcp { server, connection, sent: true, message } if is_its(server, *connection) => {
-                Some(mcp::lasting(message))
+        let index = self.find(&mut state, &mcp::stable_parts(&message), |entry| match entry {
+            Entry::Mcp { server, connection, is_sent: true, message }
+                if is_connection(server, *connection) =>
+            {
+                Some(mcp::stable_parts(message))
             }
             _ => None,
         })?;
-        let super::State { entries, played, playing, .. } = &mut *state;
-        let playing = playing.entry((server.to_owned(), connection)).or_default();
+        let super::State { entries, played, playbacks, .. } = &mut *state;
+        let playback = playbacks.entry((server.to_owned(), connection)).or_default();
         if let Some(Entry::Mcp { message: recorded, .. }) = entries.get(index) {
-            playing.made(recorded, &message);
+            playback.record_request(recorded, &message);
         }
-        let own = entries.iter().enumerate().filter(|(_, entry)| of_this(entry));
-        Ok(playing.recorded_messages(own, played))
+        let connection_entries = entries.iter().enumerate().filter(|(_, entry)| is_of_connection(entry));
+        Ok(playback.take_due_messages(connection_entries, played))
     }
 }

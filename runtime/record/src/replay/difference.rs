@@ -18,13 +18,13 @@ pub struct Difference {
     pub kind: DifferenceKind,
     /// The recorded call that was expected, if there was one.
     pub expected: Option<CallAt>,
-    /// The call that was made, if there was one. Its arguments are without their secrets.
+    /// The call that was made, if there was one, with its arguments redacted.
     pub found: Option<CallAt>,
     /// The locations where the arguments differ.
     pub arguments: Vec<ValueDifference>,
     /// The number of calls in the recording.
     pub calls: usize,
-    /// The number of those that were made before.
+    /// The number of recorded calls that were made before the difference.
     pub made: usize,
 }
 
@@ -55,13 +55,13 @@ pub enum DifferenceKind {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CallAt {
-    /// The number in the recording; 0 if it is not in the recording.
+    /// The number in the recording; 0 if the call is not in the recording.
     pub number: usize,
     /// The tool.
     pub tool: String,
     /// The arguments.
     pub arguments: Value,
-    /// The call that made it, as `number tool`; empty if it is not a nested call.
+    /// The outer call, as `number tool`; empty if it is not a nested call.
     pub inside: String,
 }
 
@@ -77,7 +77,7 @@ impl fmt::Display for CallAt {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match &self.kind {
+        let summary = match &self.kind {
             DifferenceKind::Arguments => "a call has other arguments",
             DifferenceKind::Tool => "another tool was called",
             DifferenceKind::TooEarly => "a call was made too early",
@@ -86,7 +86,7 @@ impl fmt::Display for Difference {
             DifferenceKind::Outcome { .. } => "a call had another outcome",
         };
         let (made, calls) = (self.made, self.calls);
-        write!(f, "the run differs from the recorded one after {made} of {calls} calls: {what}")?;
+        write!(f, "the run differs from the recorded one after {made} of {calls} calls: {summary}")?;
         if let Some(expected) = &self.expected {
             write!(f, "\n- expected {expected}")?;
         }
@@ -94,22 +94,22 @@ impl fmt::Display for Difference {
             write!(f, "\n+ found    {found}")?;
         }
         match &self.kind {
-            DifferenceKind::NotMade(all) => write_list(f, all, "calls"),
+            DifferenceKind::NotMade(missing) => write_list(f, missing, "calls"),
             DifferenceKind::Outcome { expected, found } => {
                 write!(f, "\n  - expected {expected}\n  + found    {found}")
             }
-            _ => write_list(f, &self.arguments, "places"),
+            _ => write_list(f, &self.arguments, "locations"),
         }
     }
 }
 
-fn write_list(f: &mut fmt::Formatter<'_>, all: &[impl fmt::Display], what: &str) -> fmt::Result {
-    for one in all.iter().take(MAX_DIFFERENCES_SHOWN) {
-        write!(f, "\n  {one}")?;
+fn write_list(f: &mut fmt::Formatter<'_>, entries: &[impl fmt::Display], noun: &str) -> fmt::Result {
+    for entry in entries.iter().take(MAX_DIFFERENCES_SHOWN) {
+        write!(f, "\n  {entry}")?;
     }
-    match all.len().saturating_sub(MAX_DIFFERENCES_SHOWN) {
+    match entries.len().saturating_sub(MAX_DIFFERENCES_SHOWN) {
         0 => Ok(()),
-        more => write!(f, "\n  and {more} more {what}"),
+        more => write!(f, "\n  and {more} more {noun}"),
     }
 }
 

@@ -20,12 +20,13 @@ use toolgen_kernel::layers::redact::{Secrets, ToolRedactor};
 /// The number of a call, which its nested calls refer to.
 struct Key(u64);
 
-/// A call that passes through a toolbox, until it is found in the recording.
-pub(crate) struct Live {
+/// A running call, which is compared with the recording.
+pub(crate) struct LiveCall {
     replay: Replay,
-    /// The number of the call among those of the program, from 1, and that of the call that made it.
+    /// The number of the call among those of the program, from 1.
     pub(super) key: u64,
-    above: u64,
+    /// The number of the outer call; 0 if there is none.
+    outer: u64,
     pub(super) tool: Text,
     pub(super) arguments: Value,
     /// The arguments with their defaults, as middleware sees them, until the call has passed middleware.
@@ -40,34 +41,34 @@ enum State {
     /// The call has not reached its tool.
     Waiting,
     /// The call is this call of the recording.
-    Known(usize),
-    /// There is nothing left to compare.
-    Over,
+    Found(usize),
+    /// Everything is compared.
+    Complete,
 }
 
-/// What happens to a call.
+/// Whether a call runs.
 pub(super) enum CallDisposition {
-    /// Its tool is about to run.
+    /// The tool is about to run.
     Runs,
-    /// It is refused before that.
+    /// The call is refused before its tool runs.
     Refused { code: String, message: String },
 }
 
-impl Live {
+impl LiveCall {
     fn new(
         replay: &Replay,
-        above: u64,
+        outer: u64,
         (tool, arguments): (Text, &Value),
         redactor: ToolRedactor,
         composes: bool,
-    ) -> Live {
-        static MADE: AtomicU64 = AtomicU64::new(1);
-        let key = MADE.fetch_add(1, Ordering::Relaxed);
-        let arguments = read(arguments);
-        Live {
+    ) -> LiveCall {
+        static NEXT_KEY: AtomicU64 = AtomicU64::new(1);
+        let key = NEXT_KEY.fetch_add(1, Ordering::Relaxed);
+        let arguments = normalized(arguments);
+        LiveCall {
             replay: replay.clone(),
             key,
-            above,
+            outer,
             tool,
             arguments,
             completed: None,
@@ -79,7 +80,7 @@ impl Live {
 
     /// Compares the outcome of the call.
     fn end(&mut self, outcome: &Outcome) {
-        match std::mem::replace(&mut self.state, State::Over) {
+        match std::mem::replace(&mut self.state, State::Complete) {
             State::Waiting => {
                 let (code, message) = match outcome {
                     Ok(result) => (String::new(), result.to_text()),
@@ -90,8 +91,8 @@ impl Live {
                 // The call has its result; the difference is kept for the end of the test.
                 let _ = self.replay.claim(self, &CallDisposition::Refused { code, message });
             }
-            State::Known(index) => self.replay.ended(index, self, outcome),
-            State::Over => {}
+            State::Found(index) => self.replay.compare_outcome(index, self, outcome),
+            State::Complete => {}
         }
     }
 
@@ -100,8 +101,8 @@ impl Live {
         self.composes
     }
 
-    pub(super) fn key_above(&self) -> u64 {
-        self.above
+    pub(super) fn outer_key(&self) -> u64 {
+        self.outer
     }
 
     /// Returns the arguments without their secrets.
@@ -111,17 +112,17 @@ impl Live {
 
     /// Returns the locations where the arguments differ from recorded ones, without secrets.
     pub(super) fn differences(&self, expected: &Value) -> Vec<ValueDifference> {
-        let of = |arguments: &Value| {
+        let differences_of = |arguments: &Value| {
             let visible = self.redactor.arguments(arguments.clone()).0;
             if differences(expected, arguments, &visible).is_empty() {
                 return Vec::new();
             }
             differences(expected, &visible, &visible)
         };
-        let sent = of(&self.arguments);
+        let sent = differences_of(&self.arguments);
         match &self.completed {
             Some(completed) if !sent.is_empty() => {
-                let completed = of(completed);
+                let completed = differences_of(completed);
                 if completed.len() < sent.len() { completed } else { sent }
             }
             _ => sent,
@@ -141,25 +142,25 @@ impl Layer for Replay {
     fn observe(&self, called: &Called<'_>, ctx: &mut ToolContext) -> Option<Box<dyn Observer>> {
         let composes =
             called.tool().is_some_and(|tool| tool.spec().sub_agent || !tool.called_tools().is_empty());
-        let above = ctx.extension().map_or(0, |Key(above)| *above);
+        let outer = ctx.extension().map_or(0, |Key(outer)| *outer);
         let call = (called.call().name.clone(), &called.call().arguments);
-        let live = Live::new(self, above, call, called.redactor(), composes);
+        let live = LiveCall::new(self, outer, call, called.redactor(), composes);
         ctx.set_extension(Key(live.key));
         Some(Box::new(live))
     }
 }
 
-impl Observer for Live {
+impl Observer for LiveCall {
     fn arguments(&mut self, arguments: &Value) {
         if let State::Waiting = self.state {
-            self.arguments = read(arguments);
+            self.arguments = normalized(arguments);
             self.completed = None;
         }
     }
 
-    /// A call that passed middleware was recorded with these arguments; any other call with those that were sent.
-    fn completed(&mut self, whole: &dyn Fn() -> Result<Value, ToolError>) {
-        if let (State::Waiting, Ok(arguments)) = (&self.state, whole()) {
+    /// A call that passed middleware was recorded with these arguments, and any other call with those that were sent.
+    fn completed(&mut self, complete: &dyn Fn() -> Result<Value, ToolError>) {
+        if let (State::Waiting, Ok(arguments)) = (&self.state, complete()) {
             self.completed = Some(arguments);
         }
     }
@@ -169,12 +170,12 @@ impl Observer for Live {
         Some(self.replay.decide(self))
     }
 
-    /// Finds the call in the recording. It is refused with `REPLAY_DIFFERENCE` if it is not the call that is due, or
-    /// the run differed before.
+    /// Finds the call in the recording. The call is refused with `REPLAY_DIFFERENCE` if it is not due, or if the run
+    /// differed before.
     fn intent(&mut self) -> Result<Option<BoxFuture<'_, Result<(), ToolError>>>, ToolError> {
         if let State::Waiting = self.state {
-            self.state = State::Over;
-            self.state = State::Known(self.replay.claim(self, &CallDisposition::Runs)?);
+            self.state = State::Complete;
+            self.state = State::Found(self.replay.claim(self, &CallDisposition::Runs)?);
         }
         Ok(None)
     }
@@ -182,7 +183,7 @@ impl Observer for Live {
     /// Answers as in the recording, unless the tool runs because it consists of calls that are replayed.
     fn answer(&self) -> Option<Outcome> {
         match self.state {
-            State::Known(index) => self.replay.answer(index, self),
+            State::Found(index) => self.replay.recorded_answer(index, self),
             _ => None,
         }
     }
@@ -197,7 +198,7 @@ impl Observer for Live {
     }
 }
 
-impl Drop for Live {
+impl Drop for LiveCall {
     fn drop(&mut self) {
         if let State::Waiting = self.state {
             self.end(&Err(ToolError::Cancelled));
@@ -207,7 +208,7 @@ impl Drop for Live {
 
 /// Reads arguments in the form of a record: a string that is JSON becomes its value; missing arguments become an empty
 /// object.
-fn read(arguments: &Value) -> Value {
+fn normalized(arguments: &Value) -> Value {
     match arguments {
         Value::Null => json!({}),
         Value::String(text) if text.trim().is_empty() => json!({}),
@@ -227,7 +228,7 @@ impl CallDisposition {
             {
                 return None;
             }
-            // The point at which it was abandoned is random.
+            // The point at which a call is abandoned is random.
             (CallDisposition::Refused { code, .. }, RecordedOutcome::Answered(Err(error)))
                 if error.code() == code =>
             {

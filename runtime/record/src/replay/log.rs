@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::ReplayError;
-use super::outcome::{RecordedOutcome, read_result, rebuilt};
+use super::outcome::{RecordedOutcome, read_result, rebuild_error};
 use super::run::{RecordedCall, RecordedRun};
 use crate::audit::{AuditIntent, AuditOutcome, AuditReader, AuditRecord, AuditStatus, CLIENT, MemorySink};
 use toolgen_kernel::base::time::{millis_of, whole_millis};
@@ -15,7 +15,7 @@ use toolgen_kernel::layers::redact::FAILED_MASK;
 /// The name that selects the run that began last.
 const LAST: &str = "last";
 /// The beginning of the string that replaces binary content in a record.
-const LENGTH: &str = "[BASE64: ";
+const LENGTH_PREFIX: &str = "[BASE64: ";
 
 /// Selects the calls of an audit log that a [`RecordedRun`] takes: those that match, with all their nested calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,13 +62,14 @@ impl RunSelection {
         self
     }
 
-    fn fits(&self, entry: &Entry) -> bool {
-        let is =
-            |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|wanted| wanted == value);
-        is(&self.run, &entry.owner)
-            && is(&self.session, &entry.intent.session_id)
-            && is(&self.agent, &entry.intent.agent_id)
-            && is(&self.principal, &entry.intent.principal)
+    fn matches(&self, entry: &Entry) -> bool {
+        let is_selected = |selected: &Option<String>, value: &str| {
+            selected.as_deref().is_none_or(|selected| selected == value)
+        };
+        is_selected(&self.run, &entry.owner)
+            && is_selected(&self.session, &entry.intent.session_id)
+            && is_selected(&self.agent, &entry.intent.agent_id)
+            && is_selected(&self.principal, &entry.intent.principal)
     }
 }
 
@@ -84,21 +85,21 @@ struct Entry {
 impl RecordedRun {
     /// Takes a run from an audit log of JSON lines; for a log in a database, use [`from_reader`](Self::from_reader).
     ///
-    /// The log contains everything that the run needs, except for what it omits by configuration: images, audio and
-    /// files are included only with [`AuditorBuilder::record_bytes`](crate::audit::AuditorBuilder::record_bytes), and secrets are
-    /// masked. A masked argument matches any value; a masked result is replayed with its masks. Errors are replayed
-    /// with the message in the log, which is the one for operators.
+    /// The log contains all data that the run needs, except for data that it omits by configuration: images, audio and
+    /// files are included only with [`AuditorBuilder::record_bytes`](crate::audit::AuditorBuilder::record_bytes), and
+    /// secrets are masked. A masked argument matches any value; a masked result is replayed with its masks. Errors are
+    /// replayed with the message in the log, which is the one for operators.
     ///
     /// # Errors
     ///
-    /// Returns an error if the log cannot be read; if no call matches, or the calls of several runs or of sessions
-    /// that alternate do; and if the log lacks the outcome of a call, with the call and the setting that records it.
+    /// Returns an error if the log cannot be read; if no call matches; if calls of several runs match, or those of
+    /// alternating sessions; and if the log lacks the outcome of a call, with the call and the setting that records it.
     pub fn from_audit(log: impl AsRef<Path>, selection: &RunSelection) -> Result<RecordedRun, ReplayError> {
         let mut reader = AuditReader::open(log).map_err(|error| ReplayError::new(error.to_string()))?;
         RecordedRun::from_reader(&mut reader, selection)
     }
 
-    /// Takes a run from an open log that was not read yet, such as one in a database, which `store::audit` opens.
+    /// Takes a run from an open log that was not read yet, such as a log in a database that `store::audit` opens.
     ///
     /// # Errors
     ///
@@ -145,32 +146,33 @@ fn select_run(entries: &[Entry], selection: &RunSelection) -> Result<RecordedRun
     }
     let mut selection = selection.clone();
     if selection.run.as_deref() == Some(LAST) {
-        let began = |entry: &&Entry| entry.intent.timestamp.clone();
-        let mut first: BTreeMap<&str, &Entry> = BTreeMap::new();
+        let start_time = |entry: &&Entry| entry.intent.timestamp.clone();
+        let mut first_entries: BTreeMap<&str, &Entry> = BTreeMap::new();
         for entry in entries {
-            first.entry(&entry.owner).or_insert(entry);
+            first_entries.entry(&entry.owner).or_insert(entry);
         }
-        selection.run = first.into_values().max_by_key(began).map(|entry| entry.owner.clone());
+        selection.run = first_entries.into_values().max_by_key(start_time).map(|entry| entry.owner.clone());
     }
     let mut run = RecordedRun::default();
     // The numbers of the selected calls, and their records.
-    let (mut numbers, mut chosen) = (BTreeMap::new(), Vec::new());
+    let (mut numbers, mut selected) = (BTreeMap::new(), Vec::new());
     for entry in entries {
         let inside = entry.parent.as_deref().and_then(|parent| numbers.get(parent)).copied();
-        if inside.is_some() || selection.fits(entry) {
-            chosen.push((entry, inside));
-            numbers.insert(entry.id.as_str(), chosen.len());
+        if inside.is_some() || selection.matches(entry) {
+            selected.push((entry, inside));
+            numbers.insert(entry.id.as_str(), selected.len());
         }
     }
-    if chosen.is_empty() {
-        return Err(format!("none of its {} calls fits; {}", entries.len(), among(entries)));
+    if selected.is_empty() {
+        return Err(format!("none of its {} calls matches; {}", entries.len(), summarize_log(entries)));
     }
-    let outermost = || chosen.iter().filter(|(_, inside)| inside.is_none()).map(|(entry, _)| *entry);
-    of_one_run(outermost())?;
-    not_interleaved(outermost())?;
+    let outermost = || selected.iter().filter(|(_, inside)| inside.is_none()).map(|(entry, _)| *entry);
+    ensure_one_run(outermost())?;
+    ensure_not_interleaved(outermost())?;
     let mut groups = Groups::default();
-    for (entry, inside) in &chosen {
-        let above = inside.and_then(|number| chosen.get(number - 1)).map(|(above, _)| above.intent.turn);
+    for (entry, inside) in &selected {
+        let outer_turn =
+            inside.and_then(|number| selected.get(number - 1)).map(|(outer, _)| outer.intent.turn);
         let number = run.calls.len() + 1;
         let outcome = outcome(entry).map_err(|error| {
             format!(
@@ -182,14 +184,14 @@ fn select_run(entries: &[Entry], selection: &RunSelection) -> Result<RecordedRun
             Value::Null => json!({}),
             arguments => {
                 let mut arguments = arguments.clone();
-                // Not an argument: a replay has its own context.
+                // This member is not an argument: a replay has its own context.
                 arguments.as_object_mut().map(|arguments| arguments.shift_remove(CLIENT));
                 arguments
             }
         };
         run.calls.push(RecordedCall {
             inside: *inside,
-            group: groups.of(entry, *inside, above),
+            group: groups.next_group(entry, *inside, outer_turn),
             agent: entry.intent.agent_id.to_string(),
             tool: entry.intent.tool_name.to_string(),
             arguments,
@@ -204,19 +206,20 @@ fn select_run(entries: &[Entry], selection: &RunSelection) -> Result<RecordedRun
 }
 
 /// Lists the runs, sessions and agents in the log.
-fn among(entries: &[Entry]) -> String {
-    let all = |name: &str, of: fn(&Entry) -> &str| {
+fn summarize_log(entries: &[Entry]) -> String {
+    let count_by = |name: &str, key: fn(&Entry) -> &str| {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        entries.iter().for_each(|entry| *counts.entry(of(entry)).or_default() += 1);
+        entries.iter().for_each(|entry| *counts.entry(key(entry)).or_default() += 1);
         counts.remove("");
-        let counted: Vec<String> = counts.iter().map(|(text, count)| format!("{text} ({count})")).collect();
-        (!counted.is_empty()).then(|| format!("{name}: {}", counted.join(", ")))
+        let counts_text: Vec<String> =
+            counts.iter().map(|(text, count)| format!("{text} ({count})")).collect();
+        (!counts_text.is_empty()).then(|| format!("{name}: {}", counts_text.join(", ")))
     };
     let notes = [
-        all("runs", |entry| &entry.owner),
-        all("sessions", |entry| &entry.intent.session_id),
-        all("agents", |entry| &entry.intent.agent_id),
-        all("principals", |entry| &entry.intent.principal),
+        count_by("runs", |entry| &entry.owner),
+        count_by("sessions", |entry| &entry.intent.session_id),
+        count_by("agents", |entry| &entry.intent.agent_id),
+        count_by("principals", |entry| &entry.intent.principal),
     ];
     let messages: Vec<String> = notes.into_iter().flatten().collect();
     if messages.is_empty() {
@@ -227,38 +230,38 @@ fn among(entries: &[Entry]) -> String {
 }
 
 /// Fails if the calls belong to several runs of the program, which cannot be replayed together.
-fn of_one_run<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<(), String> {
-    let mut found: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
+fn ensure_one_run<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<(), String> {
+    let mut runs: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
     for entry in entries {
-        found.entry(&entry.owner).or_insert((0, &entry.intent.timestamp)).0 += 1;
+        runs.entry(&entry.owner).or_insert((0, &entry.intent.timestamp)).0 += 1;
     }
-    if found.len() < 2 {
+    if runs.len() < 2 {
         return Ok(());
     }
-    let lines = found.iter().map(|(run, (count, since))| format!("\n  {run}: {count} calls since {since}"));
-    let (count, message) = (found.len(), lines.collect::<String>());
+    let lines = runs.iter().map(|(run, (count, since))| format!("\n  {run}: {count} calls since {since}"));
+    let (count, message) = (runs.len(), lines.collect::<String>());
     Err(format!(
         "there are calls of {count} runs of the program; choose one by `RunSelection::run` (`--run`), such as `{LAST}`:{message}"
     ))
 }
 
 /// Fails if the calls of sessions alternate: their order is then random, and no test can expect it.
-fn not_interleaved<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<(), String> {
-    let (mut over, mut now) = (BTreeSet::new(), None);
+fn ensure_not_interleaved<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<(), String> {
+    let (mut finished, mut current) = (BTreeSet::new(), None);
     for entry in entries {
         let session = entry.intent.session_id.as_str();
-        match now {
-            Some(before) if before == session => continue,
-            Some(before) => drop(over.insert(before)),
+        match current {
+            Some(previous) if previous == session => continue,
+            Some(previous) => drop(finished.insert(previous)),
             None => {}
         }
-        if over.contains(session) {
+        if finished.contains(session) {
             return Err(format!(
                 "the calls of session {session} and of others alternate, so their order is random; choose one by \
                  `RunSelection::session` (`--session`)"
             ));
         }
-        now = Some(session);
+        current = Some(session);
     }
     Ok(())
 }
@@ -269,15 +272,15 @@ struct Groups {
     last: usize,
     /// The groups of the turns of a model, by their outer call.
     turns: BTreeMap<(Option<usize>, u64), usize>,
-    /// The last group of other calls, by their outer call, and when its calls have ended.
+    /// The last group of other calls, by their outer call, with the time at which its calls have ended.
     others: BTreeMap<Option<usize>, (usize, u64)>,
 }
 
 impl Groups {
-    /// Returns the group of the next call. `above` is the turn of the call that made it.
-    fn of(&mut self, entry: &Entry, inside: Option<usize>, above: Option<u64>) -> usize {
+    /// Returns the group of the next call. `outer_turn` is the turn of its outer call.
+    fn next_group(&mut self, entry: &Entry, inside: Option<usize>, outer_turn: Option<u64>) -> usize {
         let turn = entry.intent.turn;
-        if turn > 0 && above != Some(turn) {
+        if turn > 0 && outer_turn != Some(turn) {
             self.others.remove(&inside);
             let last = &mut self.last;
             return *self.turns.entry((inside, turn)).or_insert_with(|| {
@@ -285,13 +288,13 @@ impl Groups {
                 *last
             });
         }
-        // Calls of a tool or of a program: those that ran concurrently.
+        // Calls of a tool or of a program are grouped if they ran concurrently.
         let start = millis_of(&entry.intent.timestamp).unwrap_or(u64::MAX);
-        let took = entry.outcome.as_ref().map_or(0, |outcome| whole_millis(outcome.duration));
-        let end = start.saturating_add(took);
+        let duration = entry.outcome.as_ref().map_or(0, |outcome| whole_millis(outcome.duration));
+        let end = start.saturating_add(duration);
         match self.others.get_mut(&inside) {
-            Some((group, until)) if start < *until => {
-                *until = end.max(*until);
+            Some((group, group_end)) if start < *group_end => {
+                *group_end = end.max(*group_end);
                 *group
             }
             _ => {
@@ -331,9 +334,9 @@ fn outcome(entry: &Entry) -> Result<RecordedOutcome, String> {
                     .to_owned(),
             );
         }
-        return Ok(RecordedOutcome::Answered(Err(rebuilt(&code(), &message))));
+        return Ok(RecordedOutcome::Answered(Err(rebuild_error(&code(), &message))));
     }
-    if lacks_bytes(&outcome.result) {
+    if omits_bytes(&outcome.result) {
         return Err(
             "the bytes of its result are not in the log; `Auditor::builder(sink).record_bytes(true)` records them"
                 .to_owned(),
@@ -345,13 +348,14 @@ fn outcome(entry: &Entry) -> Result<RecordedOutcome, String> {
 }
 
 /// Whether a result has the length of binary content instead of the content.
-fn lacks_bytes(result: &Value) -> bool {
+fn omits_bytes(result: &Value) -> bool {
     let content = result.get("content").and_then(Value::as_array);
-    let bytes = |content: &Value| {
-        let of = |value: &Value, key: &str| {
-            value.get(key).and_then(Value::as_str).is_some_and(|text| text.starts_with(LENGTH))
+    let is_omitted = |content: &Value| {
+        let has_length = |value: &Value, key: &str| {
+            value.get(key).and_then(Value::as_str).is_some_and(|text| text.starts_with(LENGTH_PREFIX))
         };
-        of(content, "data") || content.get("resource").is_some_and(|resource| of(resource, "blob"))
+        has_length(content, "data")
+            || content.get("resource").is_some_and(|resource| has_length(resource, "blob"))
     };
-    content.is_some_and(|content| content.iter().any(bytes))
+    content.is_some_and(|content| content.iter().any(is_omitted))
 }

@@ -11,7 +11,7 @@ use toolgen_kernel::call::result::{Content, ToolResult};
 
 /// The outcome of a recorded call.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::large_enum_variant, reason = "nearly all are of the larger variant")]
+#[allow(clippy::large_enum_variant, reason = "nearly all values are of the larger variant")]
 #[non_exhaustive]
 pub enum RecordedOutcome {
     /// The tool ran and returned this result.
@@ -38,15 +38,15 @@ impl RecordedOutcome {
     }
 
     /// Returns the member of a call that holds the outcome.
-    pub(super) fn written(&self) -> (&'static str, Value) {
-        let written = match self {
+    pub(super) fn to_member(&self) -> (&'static str, Value) {
+        let member = match self {
             RecordedOutcome::Answered(Ok(result)) => {
-                let mut written = result.to_json();
+                let mut member = result.to_json();
                 if let Control::Complete { .. } = &result.control {
                     // An enum of strings and JSON always serializes.
-                    written["control"] = serde_json::to_value(&result.control).unwrap_or_default();
+                    member["control"] = serde_json::to_value(&result.control).unwrap_or_default();
                 }
-                written
+                member
             }
             RecordedOutcome::Answered(Err(error)) => {
                 json!({ "code": error.code(), "message": error.operator_text() })
@@ -55,7 +55,7 @@ impl RecordedOutcome {
                 json!({ "code": code, "message": message })
             }
         };
-        (self.kind(), written)
+        (self.kind(), member)
     }
 
     /// Reads the outcome from a call of a file.
@@ -66,18 +66,18 @@ impl RecordedOutcome {
                 .map(|result| RecordedOutcome::Answered(Ok(result)))
                 .map_err(|reason| format!("/result{reason}")),
             (None, Some(error), None) => {
-                let (code, message) = coded(error).map_err(|reason| format!("/error{reason}"))?;
-                Ok(RecordedOutcome::Answered(Err(rebuilt(&code, &message))))
+                let (code, message) = read_error(error).map_err(|reason| format!("/error{reason}"))?;
+                Ok(RecordedOutcome::Answered(Err(rebuild_error(&code, &message))))
             }
             (None, None, Some(refused)) => {
-                let (code, message) = coded(refused).map_err(|reason| format!("/refused{reason}"))?;
+                let (code, message) = read_error(refused).map_err(|reason| format!("/refused{reason}"))?;
                 Ok(RecordedOutcome::Refused { code, message })
             }
             _ => Err(": one of `result`, `error` and `refused` is expected".to_owned()),
         }
     }
 
-    /// Describes the outcome in a few words.
+    /// Returns a short description of the outcome.
     pub(super) fn summary(&self) -> String {
         match self {
             RecordedOutcome::Answered(Ok(result)) if result.is_error() => "an error as its result".to_owned(),
@@ -88,7 +88,7 @@ impl RecordedOutcome {
     }
 }
 
-fn coded(error: &Value) -> Result<(String, String), String> {
+fn read_error(error: &Value) -> Result<(String, String), String> {
     let text = |key: &str| {
         let text = error.get(key).and_then(Value::as_str);
         text.map(str::to_owned).ok_or_else(|| format!("/{key}: a string is missing"))
@@ -97,15 +97,15 @@ fn coded(error: &Value) -> Result<(String, String), String> {
 }
 
 /// Reads a result from a record or a file.
-pub(super) fn read_result(written: &Value) -> Result<ToolResult, String> {
-    let content = written.get("content").ok_or("/content: it is missing")?;
+pub(super) fn read_result(recorded: &Value) -> Result<ToolResult, String> {
+    let content = recorded.get("content").ok_or("/content: it is missing")?;
     let content: Vec<Content> =
         serde_json::from_value(content.clone()).map_err(|error| format!("/content: {error}"))?;
     let mut result = ToolResult::empty();
     result.content = content;
-    result.details = written.get("details").cloned().unwrap_or_default();
-    result.child_loop_id = written.get("child_loop_id").and_then(Value::as_str).map(str::to_owned);
-    if let Some(control) = written.get("control") {
+    result.details = recorded.get("details").cloned().unwrap_or_default();
+    result.child_loop_id = recorded.get("child_loop_id").and_then(Value::as_str).map(str::to_owned);
+    if let Some(control) = recorded.get("control") {
         result.control =
             serde_json::from_value(control.clone()).map_err(|error| format!("/control: {error}"))?;
     }
@@ -114,23 +114,23 @@ pub(super) fn read_result(written: &Value) -> Result<ToolResult, String> {
 
 /// Returns an error with this code and this message. If they identify a variant of [`ToolError`], the error is of that
 /// variant.
-pub(super) fn rebuilt(code: &str, message: &str) -> ToolError {
-    let kinds = [
+pub(super) fn rebuild_error(code: &str, message: &str) -> ToolError {
+    let variants = [
         Some(ToolError::Cancelled),
         Some(ToolError::denied(message)),
         message.strip_prefix("Invalid arguments: ").map(ToolError::invalid_args),
         message
             .strip_prefix("Tool exceeded timeout of ")
-            .and_then(duration)
+            .and_then(parse_duration)
             .map(|duration| ToolError::Timeout { duration }),
     ];
-    let same = |error: &ToolError| error.code() == code && error.to_string() == message;
-    let kind = kinds.into_iter().flatten().find(same);
-    kind.unwrap_or_else(|| ToolError::failed_with(code.to_owned(), message))
+    let is_same = |error: &ToolError| error.code() == code && error.to_string() == message;
+    let variant = variants.into_iter().flatten().find(is_same);
+    variant.unwrap_or_else(|| ToolError::failed_with(code.to_owned(), message))
 }
 
 /// Reads a duration as `Debug` writes it, such as `1.5s`.
-fn duration(text: &str) -> Option<Duration> {
+fn parse_duration(text: &str) -> Option<Duration> {
     let units = [("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
     let (number, unit) =
         units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)))?;
@@ -153,11 +153,11 @@ mod tests {
             ToolError::Timeout { duration: Duration::from_secs(30) },
             ToolError::Timeout { duration: Duration::from_millis(20) },
         ] {
-            assert_eq!(rebuilt(error.code(), &error.to_string()), error);
+            assert_eq!(rebuild_error(error.code(), &error.to_string()), error);
         }
-        let odd = rebuilt("MISSING_PARAMETER", "Invalid arguments: /a: is missing");
+        let custom = rebuild_error("MISSING_PARAMETER", "Invalid arguments: /a: is missing");
         assert_eq!(
-            (odd.code(), odd.to_string().as_str()),
+            (custom.code(), custom.to_string().as_str()),
             ("MISSING_PARAMETER", "Invalid arguments: /a: is missing")
         );
     }

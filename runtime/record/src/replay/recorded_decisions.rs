@@ -1,6 +1,6 @@
-//! The approval decisions of a recording, so that no one is asked again.
+//! The approval decisions of a recording, so that no approver is asked again.
 
-use super::live_call::Live;
+use super::live_call::LiveCall;
 use super::{RecordedOutcome, Replay};
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::layers::middleware::Approval;
@@ -11,25 +11,26 @@ pub(crate) const DENIED: &str = "PERMISSION_DENIED";
 impl Replay {
     /// Decides about a call that needs an approval as in the recording. A call without a recorded decision waits; the
     /// missing approval is then a difference.
-    pub(super) fn decide(&self, live: &Live) -> Approval {
+    pub(super) fn decide(&self, live: &LiveCall) -> Approval {
         let mut state = unpoisoned(self.state.lock());
         if state.difference.is_some() {
             return Approval::Later;
         }
-        let inside = state.recorded_index.get(&live.key_above()).map(|index| index + 1);
-        let is_open = |index: &usize| !state.made.contains(index) && !state.decided.contains(index);
-        let open = || {
+        let inside = state.recorded_index.get(&live.outer_key()).map(|index| index + 1);
+        let is_undecided =
+            |index: &usize| !state.made_calls.contains(index) && !state.decided_calls.contains(index);
+        let undecided = || {
             let calls = self.run.calls.iter().enumerate();
-            calls.filter(|(index, call)| call.inside == inside && is_open(index))
+            calls.filter(|(index, call)| call.inside == inside && is_undecided(index))
         };
-        let group = open().map(|(_, call)| call.group).min();
-        let found = open().find(|(_, call)| {
+        let group = undecided().map(|(_, call)| call.group).min();
+        let recorded = undecided().find(|(_, call)| {
             Some(call.group) == group
                 && call.tool == live.tool.as_str()
                 && live.differences(&call.arguments).is_empty()
         });
-        let Some((index, call)) = found else { return Approval::Later };
-        state.decided.insert(index);
+        let Some((index, call)) = recorded else { return Approval::Later };
+        state.decided_calls.insert(index);
         match (&call.approved, &call.outcome) {
             (Some(by), _) if by.is_empty() => Approval::Approved,
             (Some(by), _) => Approval::ApprovedBy(by.clone().into()),

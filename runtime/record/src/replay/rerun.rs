@@ -28,22 +28,26 @@ impl Replay {
     ///
     /// Returns the errors of [`rerun`](Self::rerun).
     pub async fn rerun_in(&self, toolbox: &Toolbox, turn: &Turn) -> Result<(), Box<Difference>> {
-        let mut waiting = Vec::new();
+        let mut waiting_requests = Vec::new();
         for (index, recorded) in self.run().calls().iter().enumerate() {
             if recorded.inside.is_some() {
                 continue;
             }
-            // A call that waited was approved if it ran in the end, and otherwise denied.
-            let denied = match &recorded.outcome {
+            // A call that waited was approved if it eventually ran, and otherwise denied.
+            let denial = match &recorded.outcome {
                 RecordedOutcome::Answered(_) => None,
                 RecordedOutcome::Refused { code, message } => Some((code == DENIED, message)),
             };
-            let same = |(tool, arguments, _): &(String, _, _)| {
-                let is_decided = denied.is_none_or(|(by_somebody, _)| by_somebody);
+            let is_same = |(tool, arguments, _): &(String, _, _)| {
+                let is_decided = denial.is_none_or(|(by_approver, _)| by_approver);
                 is_decided && *tool == recorded.tool && *arguments == recorded.arguments
             };
-            let response = match waiting.iter().position(same).map(|at| waiting.swap_remove(at)) {
-                Some((_, _, request)) => match denied {
+            let response = match waiting_requests
+                .iter()
+                .position(is_same)
+                .map(|position| waiting_requests.swap_remove(position))
+            {
+                Some((_, _, request)) => match denial {
                     None => toolbox.resume(request, turn).await,
                     Some((_, note)) => toolbox.resume_denied(request, note.clone(), turn).await,
                 },
@@ -54,7 +58,7 @@ impl Replay {
                 }
             };
             if let Err(ToolError::ApprovalRequired(request)) = response.outcome {
-                waiting.push((recorded.tool.clone(), recorded.arguments.clone(), *request));
+                waiting_requests.push((recorded.tool.clone(), recorded.arguments.clone(), *request));
             }
         }
         self.finish()

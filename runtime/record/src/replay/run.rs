@@ -12,9 +12,9 @@ use toolgen_kernel::base::private;
 /// The version of the file.
 const VERSION: u64 = 1;
 /// The member that holds the version.
-const MARK: &str = "toolgen_run";
+const VERSION_KEY: &str = "toolgen_run";
 
-/// The calls of a run in their order, from which a [`Replay`](super::Replay) answers.
+/// The calls of a run in their order. A [`Replay`](super::Replay) answers calls from it.
 ///
 /// The file is JSON with one object per call, to be read, reviewed and committed:
 ///
@@ -85,17 +85,21 @@ impl RecordedRun {
     ///
     /// Returns an error with the location of the problem if it is not a recorded run.
     pub fn parse(text: &str) -> Result<RecordedRun, ReplayError> {
-        let whole: Value = serde_json::from_str(text)
+        let document: Value = serde_json::from_str(text)
             .map_err(|error| ReplayError::new(format!("it is not JSON: {error}")))?;
-        match whole.get(MARK).and_then(Value::as_u64) {
+        match document.get(VERSION_KEY).and_then(Value::as_u64) {
             Some(VERSION) => {}
             Some(other) => {
-                let text = format!("/{MARK}: version {other} is not supported; record the run again");
+                let text = format!("/{VERSION_KEY}: version {other} is not supported; record the run again");
                 return Err(ReplayError::new(text));
             }
-            None => return Err(ReplayError::new(format!("it is not a recorded run: `{MARK}` is missing"))),
+            None => {
+                return Err(ReplayError::new(format!(
+                    "it is not a recorded run: `{VERSION_KEY}` is missing"
+                )));
+            }
         }
-        let calls = whole.get("calls").and_then(Value::as_array);
+        let calls = document.get("calls").and_then(Value::as_array);
         let calls = calls.ok_or_else(|| ReplayError::new("/calls: an array of calls is missing"))?;
         let mut run = RecordedRun::default();
         for (index, call) in calls.iter().enumerate() {
@@ -109,8 +113,8 @@ impl RecordedRun {
     #[must_use]
     pub fn text(&self) -> String {
         let calls: Vec<Value> =
-            self.calls.iter().enumerate().map(|(index, call)| call.written(index + 1)).collect();
-        let mut text = format!("{:#}", json!({ MARK: VERSION, "calls": calls }));
+            self.calls.iter().enumerate().map(|(index, call)| call.to_json(index + 1)).collect();
+        let mut text = format!("{:#}", json!({ VERSION_KEY: VERSION, "calls": calls }));
         text.push('\n');
         text
     }
@@ -127,13 +131,13 @@ impl RecordedRun {
     }
 
     /// Returns whether a call made nested calls.
-    pub(super) fn has_inner(&self, index: usize) -> bool {
+    pub(super) fn has_nested_calls(&self, index: usize) -> bool {
         self.calls.iter().any(|call| call.inside == Some(index + 1))
     }
 }
 
 impl RecordedCall {
-    fn written(&self, number: usize) -> Value {
+    fn to_json(&self, number: usize) -> Value {
         let mut out = Map::new();
         out.insert("call".to_owned(), number.into());
         if let Some(inside) = self.inside {
@@ -149,7 +153,7 @@ impl RecordedCall {
             let by = if by.is_empty() { Value::Bool(true) } else { by.as_str().into() };
             out.insert("approved".to_owned(), by);
         }
-        let (key, value) = self.outcome.written();
+        let (key, value) = self.outcome.to_member();
         out.insert(key.to_owned(), value);
         Value::Object(out)
     }

@@ -1,4 +1,4 @@
-//! One-line tests that replay a run.
+//! Tests in one line that replay a run.
 
 use std::error::Error;
 use std::future::Future;
@@ -22,16 +22,16 @@ use super::Replay;
 /// /// Tells the weather.
 /// #[tool(undocumented)]
 /// fn weather(city: &str) -> String {
-///     panic!("no test asks for the weather in {city}")
+///     panic!("the replay answers instead of this tool: {city}")
 /// }
 ///
 /// fn registry() -> Registry {
 ///     Registry::new(toolset![weather]).unwrap()
 /// }
 ///
-/// replay_test!(the_weather_can_be_asked_for, "tests/replay/weather.json", Toolbox::builder(&registry()));
+/// replay_test!(weather_tool_accepts_the_recorded_calls, "tests/replay/weather.json", Toolbox::builder(&registry()));
 ///
-/// replay_test!(the_weather_is_told, "tests/replay/weather.json", |replay| {
+/// replay_test!(weather_is_reported, "tests/replay/weather.json", |replay| {
 ///     let toolbox = Toolbox::builder(&registry()).layer(replay.clone()).build()?;
 ///     let call = ToolCall::new("1", "weather", json!({"city": "Ulm"}));
 ///     let answer = toolbox.call(call, &Turn::new("turn")).await;
@@ -48,12 +48,12 @@ macro_rules! replay_test {
         #[test]
         fn $name() {
             let path = ::std::path::Path::new(::core::env!("CARGO_MANIFEST_DIR")).join($path);
-            let tested = $crate::replay::run_test(&path, |$replay| async move {
+            let result = $crate::replay::run_test(&path, |$replay| async move {
                 $body;
                 ::core::result::Result::Ok(())
             });
-            if let ::core::result::Result::Err(why) = tested {
-                ::core::panic!("{why}");
+            if let ::core::result::Result::Err(error) = result {
+                ::core::panic!("{error}");
             }
         }
     };
@@ -62,13 +62,13 @@ macro_rules! replay_test {
         #[test]
         fn $name() {
             let path = ::std::path::Path::new(::core::env!("CARGO_MANIFEST_DIR")).join($path);
-            let tested = $crate::replay::run_test(&path, |replay| async move {
+            let result = $crate::replay::run_test(&path, |replay| async move {
                 let toolbox = $builder.layer(replay.clone()).build()?;
                 replay.rerun(&toolbox).await?;
                 ::core::result::Result::Ok(())
             });
-            if let ::core::result::Result::Err(why) = tested {
-                ::core::panic!("{why}");
+            if let ::core::result::Result::Err(error) = result {
+                ::core::panic!("{error}");
             }
         }
     };
@@ -90,11 +90,11 @@ where
     let replay = Replay::open(path).map_err(|error| error.to_string())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("no runtime for the test: {error}"))?;
-    let ended = catch_unwind(AssertUnwindSafe(|| runtime.block_on(program(replay.clone()))));
+    let result = catch_unwind(AssertUnwindSafe(|| runtime.block_on(program(replay.clone()))));
     // Other failures are usually caused by the difference.
     replay.finish().map_err(|difference| format!("{}: {difference}", path.display()))?;
-    match ended {
-        Ok(done) => done.map_err(|error| error.to_string()),
+    match result {
+        Ok(outcome) => outcome.map_err(|error| error.to_string()),
         Err(payload) => resume_unwind(payload),
     }
 }

@@ -18,7 +18,7 @@ use link::Setup;
 use log::PostgresLog;
 use rows::Row;
 use toolgen_record::audit::{AuditError, AuditIntent, AuditOutcome, AuditReader, AuditSink};
-use worker::{BLOCK, Worker};
+use worker::{ID_BLOCK, Worker};
 
 /// The default maximum number of buffered records while the database cannot be written.
 const DEFAULT_MAX_BUFFERED: usize = 8192;
@@ -39,12 +39,12 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 /// A separate thread writes the records in batches. Commits wait for the disk. When the connection breaks, or the
 /// server stops, the thread reconnects and writes records in flight again; records that were already written do not
 /// change. If that takes longer than the [`wait_timeout`](PostgresSinkBuilder::wait_timeout), records are buffered in
-/// memory, up to a limit. A durable call does not wait for that: it is rejected.
+/// memory, up to a limit. A durable call does not wait for that and is rejected.
 ///
 /// The URL has the same form as for PostgreSQL's own programs:
 /// `postgres://user:password@host:5432/database?sslmode=verify-full&sslrootcert=%2Fetc%2Fca.pem`. The default
 /// `sslmode` is `verify-full`: TLS, with a certificate that is valid for the host and signed by a certificate
-/// authority of the system, or only by those of `sslrootcert`. `require` and `verify-ca` mean the same here.
+/// authority of the system, or only by those of `sslrootcert`. `require` and `verify-ca` have the same meaning.
 /// `disable` is plain text; it is the default for this machine (`localhost`, 127.0.0.1, `::1`, a socket), and must be
 /// explicit for other machines. `prefer` and `allow` are rejected.
 ///
@@ -71,11 +71,11 @@ pub struct PostgresSink {
     /// The database IDs of running calls.
     ids: BTreeMap<u64, i64>,
     /// The reserved IDs that are not used yet.
-    block: Range<i64>,
+    free_ids: Range<i64>,
     /// The calls with records that are not committed, in order.
-    waiting: Vec<Row>,
-    /// The indices of calls in `waiting`.
-    places: BTreeMap<u64, usize>,
+    pending: Vec<Row>,
+    /// The indices of calls in `pending`.
+    positions: BTreeMap<u64, usize>,
     max_buffered: usize,
     durable: bool,
 }
@@ -94,7 +94,7 @@ pub struct PostgresSinkBuilder {
 impl PostgresSinkBuilder {
     /// Names the program. Programs that run concurrently must have different names, and a restarted program keeps its
     /// name: [`recover`](PostgresSink::recover) then closes the calls that it left open, immediately. Without a name,
-    /// it waits for the [`lease`](Self::lease).
+    /// `recover` waits for the [`lease`](Self::lease) to expire.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> PostgresSinkBuilder {
         self.name = name.into();
@@ -113,8 +113,8 @@ impl PostgresSinkBuilder {
     /// waits about as long before it is rejected. Calls that arrive while the database is known to be unreachable are
     /// rejected immediately.
     #[must_use]
-    pub fn wait_timeout(mut self, patience: Duration) -> PostgresSinkBuilder {
-        self.wait_timeout = patience;
+    pub fn wait_timeout(mut self, timeout: Duration) -> PostgresSinkBuilder {
+        self.wait_timeout = timeout;
         self
     }
 
@@ -143,20 +143,19 @@ impl PostgresSinkBuilder {
     /// [`wait_timeout`](Self::wait_timeout), its tables are newer than this program, or another program uses the
     /// name. No error contains the password.
     pub fn open(self) -> Result<PostgresSink, AuditError> {
-        let PostgresSinkBuilder { url, name, lease, wait_timeout: patience, retention, max_buffered: kept } =
-            self;
-        let target = Target::of(&url).map_err(AuditError::new)?.writable();
-        let displayed = target.shown.clone();
-        let worker = Worker::start(Setup { target, name, lease, wait_timeout: patience, retention })?;
-        let (ids, waiting, places) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
+        let PostgresSinkBuilder { url, name, lease, wait_timeout, retention, max_buffered } = self;
+        let target = Target::parse(&url).map_err(AuditError::new)?.writable();
+        let redacted_url = target.redacted_url.clone();
+        let worker = Worker::start(Setup { target, name, lease, wait_timeout, retention })?;
+        let (ids, pending, positions) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
         Ok(PostgresSink {
             worker,
-            redacted_url: displayed,
+            redacted_url,
             ids,
-            block: 0..0,
-            waiting,
-            places,
-            max_buffered: kept,
+            free_ids: 0..0,
+            pending,
+            positions,
+            max_buffered,
             durable: false,
         })
     }
@@ -197,94 +196,94 @@ impl PostgresSink {
         self.worker.recover()
     }
 
-    /// Assigns an ID to each waiting call, and sets that of its parent call.
-    fn number(&mut self, deadline: Instant) -> Result<(), AuditError> {
-        for row in &mut self.waiting {
+    /// Assigns an ID to each pending call, and sets the ID of its parent call.
+    fn assign_ids(&mut self, deadline: Instant) -> Result<(), AuditError> {
+        for row in &mut self.pending {
             if row.id.is_some() {
                 continue;
             }
-            let known = self.ids.get(&row.key).copied();
-            let id = match known.or_else(|| self.block.next()) {
+            let existing_id = self.ids.get(&row.key).copied();
+            let id = match existing_id.or_else(|| self.free_ids.next()) {
                 Some(id) => id,
                 None => {
-                    let first = self.worker.block(deadline)?;
-                    self.block = first + 1..first.saturating_add(BLOCK);
+                    let first = self.worker.reserve_ids(deadline)?;
+                    self.free_ids = first + 1..first.saturating_add(ID_BLOCK);
                     first
                 }
             };
             self.ids.insert(row.key, id);
-            (row.id, row.parent) = (Some(id), self.ids.get(&row.above).copied());
+            (row.id, row.parent) = (Some(id), self.ids.get(&row.outer).copied());
         }
         Ok(())
     }
 
     /// Buffers the records that could not be written, up to the limit. Returns the numbers of buffered and of lost
     /// records.
-    fn keep(&mut self) -> (usize, usize) {
-        let before: usize = self.waiting.iter().map(|row| row.records).sum();
+    fn retain_buffered(&mut self) -> (usize, usize) {
+        let record_count: usize = self.pending.iter().map(|row| row.records).sum();
         if self.durable {
             // Calls whose intent could not be written are rejected, so they have no other outcome to write. The
             // outcomes of the other calls remain to be written.
-            self.waiting.retain(Row::is_over);
+            self.pending.retain(Row::has_ended);
         }
         let mut kept = 0;
         let (max, ids) = (self.max_buffered, &mut self.ids);
-        self.waiting.retain(|row| {
-            let fits = kept + row.records <= max;
-            if fits {
+        self.pending.retain(|row| {
+            let is_kept = kept + row.records <= max;
+            if is_kept {
                 kept += row.records;
-            } else if row.is_over() {
+            } else if row.has_ended() {
                 ids.remove(&row.key);
             }
-            fits
+            is_kept
         });
-        self.places = self.waiting.iter().enumerate().map(|(index, row)| (row.key, index)).collect();
-        (kept, before - kept)
+        self.positions = self.pending.iter().enumerate().map(|(index, row)| (row.key, index)).collect();
+        (kept, record_count - kept)
     }
 }
 
 impl AuditSink for PostgresSink {
     fn intent(&mut self, intent: &AuditIntent) -> Result<(), AuditError> {
-        let row = Row::of(intent)?;
-        self.places.insert(row.key, self.waiting.len());
-        self.waiting.push(row);
+        let row = Row::new(intent)?;
+        self.positions.insert(row.key, self.pending.len());
+        self.pending.push(row);
         Ok(())
     }
 
     fn outcome(&mut self, intent: &AuditIntent, outcome: &AuditOutcome) -> Result<(), AuditError> {
-        // The outcome is written together with the intent, if that is not written yet.
-        if let Some(row) = self.places.get(&intent.key).and_then(|index| self.waiting.get_mut(*index)) {
+        // If the intent is not written yet, the outcome is written with it.
+        if let Some(row) = self.positions.get(&intent.key).and_then(|index| self.pending.get_mut(*index)) {
             row.end(outcome)?;
             row.records += 1;
             return Ok(());
         }
-        let mut row = Row::of(intent)?;
+        let mut row = Row::new(intent)?;
         row.end(outcome)?;
-        self.places.insert(row.key, self.waiting.len());
-        self.waiting.push(row);
+        self.positions.insert(row.key, self.pending.len());
+        self.pending.push(row);
         Ok(())
     }
 
     fn flush(&mut self) -> Result<(), AuditError> {
-        if self.waiting.is_empty() {
+        if self.pending.is_empty() {
             return Ok(());
         }
         let deadline = self.worker.deadline();
-        let written = self.number(deadline).and_then(|()| {
-            let (rows, written) = self.worker.write(std::mem::take(&mut self.waiting), deadline);
-            self.waiting = rows;
+        let result = self.assign_ids(deadline).and_then(|()| {
+            let (rows, written) = self.worker.write(std::mem::take(&mut self.pending), deadline);
+            self.pending = rows;
             written
         });
-        match written {
+        match result {
             Ok((refused, error)) => {
-                for row in self.waiting.drain(..).filter(Row::is_over) {
+                for row in self.pending.drain(..).filter(Row::has_ended) {
                     self.ids.remove(&row.key);
                 }
-                self.places.clear();
+                self.positions.clear();
                 error.map_or(Ok(()), |error| Err(error.with_buffered(0, refused)))
             }
             Err(error) => {
-                let (kept, lost) = self.keep();
+                let (kept, lost) = self.retain_buffered();
                 Err(error.with_buffered(kept, lost))
             }
         }
@@ -301,7 +300,7 @@ impl fmt::Debug for PostgresSink {
         f.debug_struct("PostgresSink")
             .field("database", &self.redacted_url)
             .field("owner", &self.worker.owner)
-            .field("waiting", &self.waiting.len())
+            .field("waiting", &self.pending.len())
             .field("durable", &self.durable)
             .finish_non_exhaustive()
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, params};
 
-use crate::sqlite::file::{prepared, transact};
+use crate::sqlite::file::{configure, transact};
 pub(super) use log::Log;
 use owner::OwnerLock;
 /// The version of the crate whose connections [`SqliteSink::new`] accepts.
@@ -62,7 +62,7 @@ const DEFAULT_MAX_BUFFERED: usize = 8192;
 /// running when its program ended, see [`recover`](Self::recover).
 ///
 /// While the database is locked or full, records are buffered in memory, up to a limit, and written later. A durable
-/// call does not wait for that: it is rejected.
+/// call does not wait for that and is rejected.
 ///
 /// While the sink exists, there is a locked file next to the database, `{database}-writer-{owner}`. Other programs
 /// check the lock to see whether the sink is alive.
@@ -73,14 +73,14 @@ pub struct SqliteSink {
     /// The row IDs of running calls.
     rows: BTreeMap<u64, i64>,
     /// The records that are not committed.
-    waiting: Vec<Waiting>,
+    pending: Vec<PendingRecord>,
     max_buffered: usize,
     durable: bool,
 }
 
 /// A record that is not committed.
 #[derive(Debug)]
-struct Waiting {
+struct PendingRecord {
     intent: AuditIntent,
     outcome: Option<AuditOutcome>,
 }
@@ -93,7 +93,7 @@ impl SqliteSink {
     /// Returns an error if the file cannot be opened or written, or is not an audit database.
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteSink, AuditError> {
         private::database(path.as_ref());
-        SqliteSink::new(Connection::open(path).map_err(failed)?)
+        SqliteSink::new(Connection::open(path).map_err(to_audit_error)?)
     }
 
     /// Uses a connection that is already open.
@@ -102,23 +102,23 @@ impl SqliteSink {
     ///
     /// Returns an error if the database cannot be written, or if its table has different columns.
     pub fn new(connection: Connection) -> Result<SqliteSink, AuditError> {
-        let made = || {
-            let connection = prepared(connection)?;
-            // In WAL mode, a crash of the program loses no committed data; a crash of the machine may.
+        let open = || {
+            let connection = configure(connection)?;
+            // In WAL mode, a crash of the program loses no committed data, but a crash of the machine may.
             connection.pragma_update(None, "synchronous", "NORMAL")?;
             transact(&connection, migrate)?;
-            let owner = OwnerLock::of(&connection)?;
-            let (rows, waiting) = (BTreeMap::new(), Vec::new());
+            let owner = OwnerLock::acquire(&connection)?;
+            let (rows, pending) = (BTreeMap::new(), Vec::new());
             Ok(SqliteSink {
                 connection,
                 owner,
                 rows,
-                waiting,
+                pending,
                 max_buffered: DEFAULT_MAX_BUFFERED,
                 durable: false,
             })
         };
-        made().map_err(failed)
+        open().map_err(to_audit_error)
     }
 
     /// Sets how long to wait for other writers of the same database. Default: five seconds.
@@ -127,7 +127,7 @@ impl SqliteSink {
     ///
     /// Returns an error if the time is longer than SQLite can wait.
     pub fn with_busy_timeout(self, timeout: Duration) -> Result<SqliteSink, AuditError> {
-        self.connection.busy_timeout(timeout).map_err(failed)?;
+        self.connection.busy_timeout(timeout).map_err(to_audit_error)?;
         Ok(self)
     }
 
@@ -148,11 +148,11 @@ impl SqliteSink {
     ///
     /// Returns an error if the database cannot be read or written.
     pub fn recover(&mut self) -> Result<usize, AuditError> {
-        self.recovered().map_err(failed)
+        self.close_calls().map_err(to_audit_error)
     }
 
-    fn recovered(&self) -> Result<usize, rusqlite::Error> {
-        let text = "the program ended before the outcome was recorded";
+    fn close_calls(&self) -> Result<usize, rusqlite::Error> {
+        let reason = "the program ended before the outcome was recorded";
         let (unknown, started) = (AuditStatus::Unknown.as_str(), AuditStatus::Started.as_str());
         let mut owners =
             self.connection.prepare("SELECT DISTINCT owner FROM tool_executions WHERE status = ?1")?;
@@ -165,7 +165,7 @@ impl SqliteSink {
             rows += self.connection.execute(
                 "UPDATE tool_executions SET status = ?1, error = ?2, error_code = 'UNKNOWN', is_error = 1 \
                  WHERE status = ?3 AND owner IS ?4",
-                params![unknown, text, started, owner],
+                params![unknown, reason, started, owner],
             )?;
         }
         Ok(rows)
@@ -174,14 +174,14 @@ impl SqliteSink {
     /// Writes all waiting records in one transaction. Returns the number of records that the database rejects because
     /// of their content, and the reason. If it returns an error, nothing is written.
     fn commit(&mut self) -> Result<(usize, Option<rusqlite::Error>), rusqlite::Error> {
-        let (mut rows, mut ended, mut refused) = (BTreeMap::new(), Vec::new(), (0, None));
+        let (mut rows, mut ended_keys, mut rejected) = (BTreeMap::new(), Vec::new(), (0, None));
         transact(&self.connection, |connection| {
-            for Waiting { intent, outcome } in &self.waiting {
-                let known = || rows.get(&intent.key).or_else(|| self.rows.get(&intent.key)).copied();
+            for PendingRecord { intent, outcome } in &self.pending {
+                let existing_row = || rows.get(&intent.key).or_else(|| self.rows.get(&intent.key)).copied();
                 let parent = rows.get(&intent.parent).or_else(|| self.rows.get(&intent.parent)).copied();
-                let written = match (outcome, outcome.as_ref().and_then(|_| known())) {
+                let result = match (outcome, outcome.as_ref().and_then(|_| existing_row())) {
                     (Some(outcome), Some(row)) => {
-                        ended.push(intent.key);
+                        ended_keys.push(intent.key);
                         self.update(row, outcome).and_then(|updated| match updated {
                             0 => self.insert(intent, parent, Some(outcome)).map(drop),
                             _ => Ok(()),
@@ -192,20 +192,20 @@ impl SqliteSink {
                         rows.insert(intent.key, row);
                     }),
                 };
-                match written {
+                match result {
                     Ok(()) => {}
                     // Some errors, such as a full disk, end the transaction.
-                    Err(error) if may_pass(&error) || connection.is_autocommit() => return Err(error),
-                    Err(error) => refused = (refused.0 + 1, Some(error)),
+                    Err(error) if is_temporary(&error) || connection.is_autocommit() => return Err(error),
+                    Err(error) => rejected = (rejected.0 + 1, Some(error)),
                 }
             }
             Ok(())
         })?;
         self.rows.append(&mut rows);
-        for key in ended {
+        for key in ended_keys {
             self.rows.remove(&key);
         }
-        Ok(refused)
+        Ok(rejected)
     }
 
     fn insert(
@@ -221,7 +221,7 @@ impl SqliteSink {
              spec_hash, attempt, approved, approved_by, principal, owner, turn, parent, status, result, error, \
              error_code, is_error, duration_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
-        let columns = outcome.map(Columns::of).unwrap_or_default();
+        let columns = outcome.map(Columns::new).unwrap_or_default();
         statement.execute(params![
             intent.session_id.as_str(),
             intent.agent_id.as_str(),
@@ -252,7 +252,7 @@ impl SqliteSink {
             "UPDATE tool_executions SET status = ?, result = ?, error = ?, error_code = ?, is_error = ?, \
              duration_ms = ? WHERE id = ?",
         )?;
-        let Columns { result, error, code, is_error, duration_ms } = Columns::of(outcome);
+        let Columns { result, error, code, is_error, duration_ms } = Columns::new(outcome);
         statement.execute(params![outcome.status.as_str(), result, error, code, is_error, duration_ms, row])
     }
 }
@@ -268,9 +268,9 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn of(outcome: &'a AuditOutcome) -> Columns<'a> {
+    fn new(outcome: &'a AuditOutcome) -> Columns<'a> {
         Columns {
-            // SQL NULL, not the text of JSON null.
+            // A JSON null is stored as SQL NULL, not as its text.
             result: (!outcome.result.is_null()).then(|| outcome.result.to_string()),
             error: outcome.error.as_deref(),
             code: outcome.error_code.as_deref(),
@@ -282,19 +282,19 @@ impl<'a> Columns<'a> {
 
 fn migrate(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.execute_batch(TABLE)?;
-    let mut known = connection.prepare("SELECT name FROM pragma_table_info('tool_executions')")?;
-    let known = known.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
-    for (name, kind) in COLUMNS {
-        if !known.iter().any(|known| known == name) {
-            connection.execute_batch(&format!("ALTER TABLE tool_executions ADD COLUMN {name} {kind}"))?;
+    let mut existing = connection.prepare("SELECT name FROM pragma_table_info('tool_executions')")?;
+    let existing = existing.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+    for (name, sql_type) in COLUMNS {
+        if !existing.iter().any(|column| column == name) {
+            connection.execute_batch(&format!("ALTER TABLE tool_executions ADD COLUMN {name} {sql_type}"))?;
         }
     }
     Ok(())
 }
 
 /// Returns whether an error is temporary, and not caused by the records.
-fn may_pass(error: &rusqlite::Error) -> bool {
-    let passing = [
+fn is_temporary(error: &rusqlite::Error) -> bool {
+    let temporary = [
         ErrorCode::DatabaseBusy,
         ErrorCode::DatabaseLocked,
         ErrorCode::DiskFull,
@@ -303,52 +303,52 @@ fn may_pass(error: &rusqlite::Error) -> bool {
         ErrorCode::CannotOpen,
         ErrorCode::ReadOnly,
     ];
-    error.sqlite_error_code().is_some_and(|code| passing.contains(&code))
+    error.sqlite_error_code().is_some_and(|code| temporary.contains(&code))
 }
 
 impl AuditSink for SqliteSink {
     fn intent(&mut self, intent: &AuditIntent) -> Result<(), AuditError> {
-        self.waiting.push(Waiting { intent: intent.clone(), outcome: None });
+        self.pending.push(PendingRecord { intent: intent.clone(), outcome: None });
         Ok(())
     }
 
     fn outcome(&mut self, intent: &AuditIntent, outcome: &AuditOutcome) -> Result<(), AuditError> {
-        self.waiting.push(Waiting { intent: intent.clone(), outcome: Some(outcome.clone()) });
+        self.pending.push(PendingRecord { intent: intent.clone(), outcome: Some(outcome.clone()) });
         Ok(())
     }
 
     fn flush(&mut self) -> Result<(), AuditError> {
-        if self.waiting.is_empty() {
+        if self.pending.is_empty() {
             return Ok(());
         }
         match self.commit() {
             Ok((refused, error)) => {
-                self.waiting.clear();
-                error.map_or(Ok(()), |error| Err(failed(error).with_buffered(0, refused)))
+                self.pending.clear();
+                error.map_or(Ok(()), |error| Err(to_audit_error(error).with_buffered(0, refused)))
             }
             Err(error) => {
-                let before = self.waiting.len();
+                let record_count = self.pending.len();
                 if self.durable {
                     // Calls whose intent could not be written are rejected. The outcomes of the other calls remain to
                     // be written.
-                    self.waiting.retain(|it| self.rows.contains_key(&it.intent.key));
+                    self.pending.retain(|record| self.rows.contains_key(&record.intent.key));
                 }
-                self.waiting.truncate(self.max_buffered);
-                let kept = self.waiting.len();
-                Err(failed(error).with_buffered(kept, before - kept))
+                self.pending.truncate(self.max_buffered);
+                let kept = self.pending.len();
+                Err(to_audit_error(error).with_buffered(kept, record_count - kept))
             }
         }
     }
 
     fn make_durable(&mut self) -> Result<(), AuditError> {
         // Every commit waits for the disk.
-        self.connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+        self.connection.pragma_update(None, "synchronous", "FULL").map_err(to_audit_error)?;
         self.durable = true;
         Ok(())
     }
 }
 
-#[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` takes")]
-fn failed(error: rusqlite::Error) -> AuditError {
+#[allow(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
+fn to_audit_error(error: rusqlite::Error) -> AuditError {
     AuditError::new(error.to_string())
 }

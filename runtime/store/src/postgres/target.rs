@@ -19,7 +19,7 @@ pub(crate) struct Target {
     config: Config,
     tls: Option<Tls>,
     /// The URL without the password and the options.
-    pub(crate) shown: String,
+    pub(crate) redacted_url: String,
 }
 
 /// The expected form of a URL, for errors. An error never contains the URL itself, because a password may be anywhere
@@ -28,28 +28,31 @@ const FORM: &str = "write it as postgres://user:password@host:5432/database, wit
                     password";
 
 impl Target {
-    /// Parses a URL as PostgreSQL's own programs do, except for `sslmode`: modes that encrypt without full
-    /// verification are verified here, and modes that may fall back to plain text are rejected.
-    pub(crate) fn of(url: &str) -> Result<Target, String> {
+    /// Parses a URL as PostgreSQL's own programs do, except for `sslmode`: modes that encrypt without full verification
+    /// are also verified, and modes that may fall back to plain text are rejected.
+    pub(crate) fn parse(url: &str) -> Result<Target, String> {
         let scheme = ["postgres://", "postgresql://"].into_iter().find(|scheme| url.starts_with(scheme));
         if scheme.is_none() {
             return Err(format!("this is not the URL of a PostgreSQL database: {FORM}"));
         }
-        // The last question mark: a password may contain one as well.
+        // The options start at the last question mark: a password may contain another one.
         let (location, options) = url.rsplit_once('?').unwrap_or((url, ""));
-        let (mut mode, mut roots, mut others) = (None, None, Vec::new());
+        let (mut mode, mut root_file, mut other_options) = (None, None, Vec::new());
         for option in options.split('&').filter(|option| !option.is_empty()) {
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
             let value = || percent_decode_str(value).decode_utf8_lossy().into_owned();
             match name {
                 "sslmode" => mode = Some(value()),
-                "sslrootcert" => roots = Some(value()).filter(|file| file != "system").map(PathBuf::from),
-                _ => others.push(option),
+                "sslrootcert" => root_file = Some(value()).filter(|file| file != "system").map(PathBuf::from),
+                _ => other_options.push(option),
             }
         }
-        let rest =
-            if others.is_empty() { location.to_owned() } else { format!("{location}?{}", others.join("&")) };
-        let mut config: Config = rest.parse().map_err(|_| {
+        let remaining_url = if other_options.is_empty() {
+            location.to_owned()
+        } else {
+            format!("{location}?{}", other_options.join("&"))
+        };
+        let mut config: Config = remaining_url.parse().map_err(|_| {
             format!(
                 "the URL of the PostgreSQL database cannot be read: {FORM}; after `?` are options of its own programs, \
                  such as `sslmode`, `sslrootcert`, `connect_timeout` and `options`"
@@ -65,13 +68,13 @@ impl Target {
         if config.get_application_name().is_none() {
             config.application_name("toolgen");
         }
-        let secret = match mode.as_deref() {
-            None => !is_here(&config),
+        let is_encrypted = match mode.as_deref() {
+            None => !is_local(&config),
             Some("verify-full" | "verify-ca" | "require") => true,
             Some("disable") => false,
             Some("prefer" | "allow") => {
                 return Err(String::from(
-                    "`sslmode`: `prefer` and `allow` may send everything in plain text without a word; write \
+                    "`sslmode`: `prefer` and `allow` may send everything in plain text without notice; write \
                      `verify-full`, or `disable` for plain text",
                 ));
             }
@@ -81,13 +84,13 @@ impl Target {
                 ));
             }
         };
-        config.ssl_mode(if secret { SslMode::Require } else { SslMode::Disable });
-        let tls = if secret { Some(Tls::trusting(roots.as_deref())?) } else { None };
-        let displayed = redact_url(&config);
-        Ok(Target { config, tls, shown: displayed })
+        config.ssl_mode(if is_encrypted { SslMode::Require } else { SslMode::Disable });
+        let tls = if is_encrypted { Some(Tls::new(root_file.as_deref())?) } else { None };
+        let redacted_url = redact_url(&config);
+        Ok(Target { config, tls, redacted_url })
     }
 
-    /// Requires a writable server, which matters if the URL names several.
+    /// Requires a writable server, which matters if the URL names several servers.
     pub(crate) fn writable(mut self) -> Target {
         self.config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         self
@@ -98,21 +101,21 @@ impl Target {
         // The connection task runs until the client is dropped, and the client receives its errors.
         Ok(match &self.tls {
             Some(tls) => {
-                let (client, carrier) = self.config.connect(tls.clone()).await?;
-                tokio::spawn(carrier);
+                let (client, connection) = self.config.connect(tls.clone()).await?;
+                tokio::spawn(connection);
                 client
             }
             None => {
-                let (client, carrier) = self.config.connect(NoTls).await?;
-                tokio::spawn(carrier);
+                let (client, connection) = self.config.connect(NoTls).await?;
+                tokio::spawn(connection);
                 client
             }
         })
     }
 
-    /// Describes an error, and names the database.
+    /// Returns the text of an error, with the URL of the database.
     pub(crate) fn error(&self, reason: &tokio_postgres::Error) -> String {
-        format!("{}: {}", self.shown, text(reason))
+        format!("{}: {}", self.redacted_url, error_text(reason))
     }
 }
 
@@ -123,33 +126,33 @@ pub(crate) fn class(error: &tokio_postgres::Error) -> Option<&str> {
 }
 
 /// Whether a connection is unusable after an error: it is broken, or its server is stopping or a standby.
-pub(crate) fn breaks(error: &tokio_postgres::Error) -> bool {
+pub(crate) fn breaks_connection(error: &tokio_postgres::Error) -> bool {
     class(error).is_none_or(|class| ["08", "25", "57"].contains(&class))
 }
 
 /// Whether an error is likely to be temporary: a connection, a conflict, or a server that stops, starts, or is a
 /// standby.
-pub(crate) fn may_pass(error: &tokio_postgres::Error) -> bool {
+pub(crate) fn is_temporary(error: &tokio_postgres::Error) -> bool {
     class(error).is_none_or(|class| ["08", "25", "40", "53", "55", "57", "58"].contains(&class))
 }
 
 /// Returns the text of an error with its causes. Server errors include only their message and code, because their
 /// details repeat the data.
-pub(crate) fn text(reason: &tokio_postgres::Error) -> String {
-    if let Some(reply) = reason.as_db_error() {
-        return format!("{} (SQLSTATE {})", reply.message(), reply.code().code());
+pub(crate) fn error_text(reason: &tokio_postgres::Error) -> String {
+    if let Some(db_error) = reason.as_db_error() {
+        return format!("{} (SQLSTATE {})", db_error.message(), db_error.code().code());
     }
     let mut text = reason.to_string();
     let mut cause = std::error::Error::source(reason);
-    while let Some(inner) = cause {
-        text = format!("{text}: {inner}");
-        cause = inner.source();
+    while let Some(source) = cause {
+        text = format!("{text}: {source}");
+        cause = source.source();
     }
     text
 }
 
 /// Whether all traffic stays on this machine.
-fn is_here(config: &Config) -> bool {
+fn is_local(config: &Config) -> bool {
     if !config.get_hostaddrs().is_empty() {
         return config.get_hostaddrs().iter().all(IpAddr::is_loopback);
     }
@@ -186,15 +189,15 @@ fn redact_url(config: &Config) -> String {
 mod tests {
     use super::*;
 
-    fn shown_of(url: &str) -> (String, bool) {
-        let target = Target::of(url).unwrap();
+    fn parse_url(url: &str) -> (String, bool) {
+        let target = Target::parse(url).unwrap();
         assert_eq!(target.config.get_ssl_mode() == SslMode::Require, target.tls.is_some());
-        (target.shown, target.tls.is_some())
+        (target.redacted_url, target.tls.is_some())
     }
 
     #[test]
     fn remote_connections_use_tls_unless_disabled_by_the_url() {
-        for (url, displayed, secret) in [
+        for (url, redacted_url, is_encrypted) in [
             ("postgres://me:pw@db.example:5433/audit", "postgres://me@db.example:5433/audit", true),
             (
                 "postgresql://me@db.example/audit?sslmode=disable",
@@ -215,7 +218,7 @@ mod tests {
             ("postgres://me@localhost/a?hostaddr=192.0.2.1", "postgres://me@localhost:5432/a", true),
             ("postgres://me@%2Frun%2Fpg/a", "postgres://me@/run/pg:5432/a", false),
         ] {
-            assert_eq!(shown_of(url), (displayed.to_owned(), secret), "{url}");
+            assert_eq!(parse_url(url), (redacted_url.to_owned(), is_encrypted), "{url}");
         }
     }
 
@@ -227,11 +230,11 @@ mod tests {
             ("postgres://me:hunter2@db/a?hunter2=x", "cannot be read"),
             ("postgres://me:hunter2@db:port/a", "cannot be read"),
             ("postgres://me:hunter2@/a", "has no host"),
-            ("postgres://me:hunter2@db/a?sslmode=prefer", "in plain text without a word"),
+            ("postgres://me:hunter2@db/a?sslmode=prefer", "in plain text without notice"),
             ("postgres://me:hunter2@db/a?sslmode=full", "unknown `sslmode`"),
             ("postgres://me:hunter2@db/a?sslrootcert=%2Fnone.pem", "/none.pem"),
         ] {
-            let reason = Target::of(url).err().unwrap_or_else(|| panic!("{url}")).to_string();
+            let reason = Target::parse(url).err().unwrap_or_else(|| panic!("{url}")).to_string();
             assert!(reason.contains(message), "{url}: {reason}");
             assert!(!reason.contains("hunter2") && !reason.contains("ter2"), "{reason}");
         }

@@ -23,37 +23,37 @@ pub(super) struct Tls(TlsConnector);
 
 impl Tls {
     /// Trusts only the certificates in a PEM file, or those of the system.
-    pub(super) fn trusting(roots: Option<&Path>) -> Result<Tls, String> {
+    pub(super) fn new(roots: Option<&Path>) -> Result<Tls, String> {
         let provider = CryptoProvider::get_default().cloned();
         let provider = provider.unwrap_or_else(|| Arc::new(ring::default_provider()));
         let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
         let config = config.map_err(|error| error.to_string())?;
         let config = match roots {
-            Some(file) => config.with_root_certificates(certificates(file)?),
+            Some(file) => config.with_root_certificates(read_certificates(file)?),
             None => config.with_platform_verifier().map_err(|error| error.to_string())?,
         };
         let mut config = config.with_no_client_auth();
-        // Servers require it for direct TLS (`sslnegotiation=direct`), and accept it otherwise.
+        // Servers require ALPN for direct TLS (`sslnegotiation=direct`), and accept it otherwise.
         config.alpn_protocols = vec![b"postgresql".to_vec()];
         Ok(Tls(TlsConnector::from(Arc::new(config))))
     }
 }
 
-fn certificates(file: &Path) -> Result<RootCertStore, String> {
-    let wrong = |reason: &dyn std::fmt::Display| {
+fn read_certificates(file: &Path) -> Result<RootCertStore, String> {
+    let to_error = |reason: &dyn std::fmt::Display| {
         format!("`sslrootcert`: {}: {reason}; expected a PEM file of certificates", file.display())
     };
-    let text = fs::read(file).map_err(|error| wrong(&error))?;
+    let pem = fs::read(file).map_err(|error| to_error(&error))?;
     let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(&text) {
-        let certificate = certificate.map_err(|error| wrong(&error))?;
-        roots.add(certificate).map_err(|error| wrong(&error))?;
+    for certificate in CertificateDer::pem_slice_iter(&pem) {
+        let certificate = certificate.map_err(|error| to_error(&error))?;
+        roots.add(certificate).map_err(|error| to_error(&error))?;
     }
-    if roots.is_empty() { Err(wrong(&"no certificate is in it")) } else { Ok(roots) }
+    if roots.is_empty() { Err(to_error(&"it contains no certificate")) } else { Ok(roots) }
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Tls {
-    type Stream = Secret<S>;
+    type Stream = EncryptedStream<S>;
     type TlsConnect = HostConnector;
     type Error = rustls::pki_types::InvalidDnsNameError;
 
@@ -69,36 +69,36 @@ pub(super) struct HostConnector {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for HostConnector {
-    type Stream = Secret<S>;
+    type Stream = EncryptedStream<S>;
     type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Secret<S>>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = io::Result<EncryptedStream<S>>> + Send>>;
 
     fn connect(self, stream: S) -> Self::Future {
-        Box::pin(async move { Ok(Secret(self.connector.connect(self.host, stream).await?)) })
+        Box::pin(async move { Ok(EncryptedStream(self.connector.connect(self.host, stream).await?)) })
     }
 }
 
 /// An encrypted connection.
-pub(super) struct Secret<S>(tokio_rustls::client::TlsStream<S>);
+pub(super) struct EncryptedStream<S>(tokio_rustls::client::TlsStream<S>);
 
-impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Secret<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for EncryptedStream<S> {
     fn channel_binding(&self) -> ChannelBinding {
         // The certificate was verified for this host, so there is no man in the middle.
         ChannelBinding::none()
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Secret<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for EncryptedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
+        buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(cx, into)
+        Pin::new(&mut self.0).poll_read(cx, buffer)
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Secret<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for EncryptedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.0).poll_write(cx, bytes)
     }

@@ -16,7 +16,7 @@ use toolgen_kernel::call::store::StoreError;
 use url::{Host, Url};
 
 /// The default port.
-const PORT: u16 = 6379;
+const DEFAULT_PORT: u16 = 6379;
 
 /// A plain or an encrypted stream.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -35,19 +35,19 @@ pub(super) struct Endpoint {
 impl Endpoint {
     /// Parses `redis://[[user]:password@]host[:port][/database]`; `rediss` is the same over TLS.
     pub(super) fn parse(text: &str, roots: &[Vec<u8>]) -> Result<Endpoint, StoreError> {
-        // The URL is not printed: it may contain a password.
+        // The errors do not contain the URL, because it may contain a password.
         let form = "write redis://HOST:PORT/DATABASE, or rediss:// for TLS";
-        let wrong = |reason: String| {
+        let to_error = |reason: String| {
             StoreError::new(format!("the URL of the shared state is not valid: {reason}; {form}"))
         };
-        let url = Url::parse(text).map_err(|error| wrong(error.to_string()))?;
-        let secure = match url.scheme() {
+        let url = Url::parse(text).map_err(|error| to_error(error.to_string()))?;
+        let is_encrypted = match url.scheme() {
             "redis" | "valkey" => false,
             "rediss" | "valkeys" => true,
-            other => return Err(wrong(format!("unknown scheme `{other}`"))),
+            other => return Err(to_error(format!("unknown scheme `{other}`"))),
         };
         let host = match url.host() {
-            None => return Err(wrong(String::from("it has no host"))),
+            None => return Err(to_error(String::from("it has no host"))),
             Some(Host::Ipv6(address)) => address.to_string(),
             Some(host) => host.to_string(),
         };
@@ -55,25 +55,26 @@ impl Endpoint {
             "" => 0,
             number => number
                 .parse::<u32>()
-                .map_err(|_| wrong(format!("the database `{number}` is not a number")))?,
+                .map_err(|_| to_error(format!("the database `{number}` is not a number")))?,
         };
         let mut login = RedisConnectionInfo::default().set_db(database.into()).set_skip_set_lib_name();
-        let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+        let decode = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
         if !url.username().is_empty() {
-            login = login.set_username(decoded(url.username()));
+            login = login.set_username(decode(url.username()));
         }
         if let Some(password) = url.password() {
-            login = login.set_password(decoded(password));
+            login = login.set_password(decode(password));
         }
-        let tls = if secure {
+        let tls = if is_encrypted {
             let config = trusting(roots).map_err(|error| StoreError::new(format!("TLS: {error}")))?;
             let name = ServerName::try_from(host.clone());
-            let name = name.map_err(|error| wrong(format!("`{host}` can have no certificate: {error}")))?;
+            let name =
+                name.map_err(|error| to_error(format!("`{host}` cannot have a certificate: {error}")))?;
             Some((Arc::new(config.with_no_client_auth()), name))
         } else {
             None
         };
-        Ok(Endpoint { host, port: url.port().unwrap_or(PORT), tls, login })
+        Ok(Endpoint { host, port: url.port().unwrap_or(DEFAULT_PORT), tls, login })
     }
 
     /// Connects.
@@ -105,13 +106,13 @@ mod tests {
 
     #[test]
     fn urls_are_parsed_and_shown_without_password() {
-        let place = Endpoint::parse("redis://app:s%3Acret@[::1]:7000/3", &[]).unwrap();
-        assert_eq!(place.to_string(), "redis://[::1]:7000/3");
-        assert_eq!((place.login.username(), place.login.password()), (Some("app"), Some("s:cret")));
-        assert_eq!(place.login.db(), 3);
-        let place = Endpoint::parse("valkeys://cache.example", &[]).unwrap();
+        let endpoint = Endpoint::parse("redis://app:s%3Acret@[::1]:7000/3", &[]).unwrap();
+        assert_eq!(endpoint.to_string(), "redis://[::1]:7000/3");
+        assert_eq!((endpoint.login.username(), endpoint.login.password()), (Some("app"), Some("s:cret")));
+        assert_eq!(endpoint.login.db(), 3);
+        let endpoint = Endpoint::parse("valkeys://cache.example", &[]).unwrap();
         assert_eq!(
-            (place.to_string().as_str(), place.tls.is_some()),
+            (endpoint.to_string().as_str(), endpoint.tls.is_some()),
             ("rediss://cache.example:6379/0", true)
         );
     }

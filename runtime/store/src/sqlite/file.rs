@@ -9,21 +9,21 @@ use rusqlite::{Connection, ErrorCode};
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Configures a connection to wait for other writers, and to allow readers while it writes.
-pub(crate) fn prepared(connection: Connection) -> Result<Connection, rusqlite::Error> {
+pub(crate) fn configure(connection: Connection) -> Result<Connection, rusqlite::Error> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    let began = Instant::now();
+    let start = Instant::now();
     loop {
-        // Returns the mode, which differs for a database in memory.
+        // The pragma returns the mode, which differs for a database in memory.
         match connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())) {
-            // SQLite does not wait for another connection that opens the new database concurrently. Waiting is not
-            // possible in this case.
+            // SQLite does not wait for another connection that opens the new database concurrently, regardless of the
+            // busy timeout.
             Err(error)
                 if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
-                    && began.elapsed() < BUSY_TIMEOUT =>
+                    && start.elapsed() < BUSY_TIMEOUT =>
             {
                 thread::sleep(Duration::from_millis(5));
             }
-            done => return done.map(|()| connection),
+            result => return result.map(|()| connection),
         }
     }
 }
@@ -31,20 +31,20 @@ pub(crate) fn prepared(connection: Connection) -> Result<Connection, rusqlite::E
 /// Runs statements in one transaction, which is rolled back after an error.
 pub(crate) fn transact<T>(
     connection: &Connection,
-    run: impl FnOnce(&Connection) -> Result<T, rusqlite::Error>,
+    statements: impl FnOnce(&Connection) -> Result<T, rusqlite::Error>,
 ) -> Result<T, rusqlite::Error> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
-    let done = run(connection).and_then(|done| connection.execute_batch("COMMIT").map(|()| done));
-    if done.is_err() && !connection.is_autocommit() {
+    let result = statements(connection).and_then(|value| connection.execute_batch("COMMIT").map(|()| value));
+    if result.is_err() && !connection.is_autocommit() {
         connection.execute_batch("ROLLBACK")?;
     }
-    done
+    result
 }
 
 /// Whether a database stores a table of this name. Views and virtual tables do not count: their definition computes
 /// the rows when they are read, possibly endlessly.
-pub(crate) fn stores(connection: &Connection, table: &str) -> Result<bool, rusqlite::Error> {
-    let known =
+pub(crate) fn has_table(connection: &Connection, table: &str) -> Result<bool, rusqlite::Error> {
+    let sql =
         "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = ?)";
-    connection.query_row(known, [table], |row| row.get(0))
+    connection.query_row(sql, [table], |row| row.get(0))
 }

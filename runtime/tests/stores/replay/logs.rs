@@ -72,7 +72,7 @@ async fn log_with_several_runs_requires_a_selection() {
     assert_eq!(read(&lines, &RunSelection::new().run("last")).unwrap().calls().len(), 6);
     let reason = read(&lines, &RunSelection::new().agent("nobody")).unwrap_err();
     assert!(
-        reason.contains("none of its 7 calls fits; it has runs: ") && reason.contains("sessions: s-1 (7)"),
+        reason.contains("none of its 7 calls matches; it has runs: ") && reason.contains("sessions: s-1 (7)"),
         "{reason}"
     );
 }

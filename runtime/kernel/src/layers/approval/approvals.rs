@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::entry::QueuedApproval;
 use super::error::ApprovalError;
-use super::spent::Spent;
 use super::state::{ApprovalDecision, ApprovalState};
+use super::used_names::UsedNames;
 use crate::base::frozen::Text;
 use crate::call::approval::ApprovalRequest;
 use crate::call::error::ToolError;
@@ -30,7 +30,7 @@ const CALL_OFF_DELAYS: &[Duration] = &[
     Duration::from_secs(120),
 ];
 
-/// Timeout of one such attempt.
+/// Timeout of one attempt to withdraw a call.
 const CALL_OFF_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Maximum number of attempts to change a row while other processes change it.
@@ -49,15 +49,15 @@ const MAX_ATTEMPTS: u32 = 100;
 /// | state | becomes | when |
 /// |---|---|---|
 /// | `waiting` | `granted` or `denied` | a person decides: once, a second decision is rejected |
-/// | `granted`, `denied` | `claimed` | a worker is about to run it: exactly one, across all processes |
+/// | `granted`, `denied` | `claimed` | a worker claims it: exactly one, across all processes |
 /// | `claimed` | `started` | all layers let the call pass, and it is about to run |
-/// | | `granted`, `denied` | the worker releases it: a layer did not let it pass this time, such as a rate limit, or its arguments or its seal are invalid for the worker's toolbox. Any worker may claim it, and [`refused`](super::ApprovalClaim::refused) has the code of the error |
+/// | | `granted`, `denied` | the worker releases it: a layer, such as a rate limit, did not let it pass this time, or its arguments or its seal are invalid for the worker's toolbox. Any worker may claim it, and [`refused`](super::ApprovalClaim::refused) has the code of the error |
 /// | | `claimed` | the worker does not start it within [`DEFAULT_CLAIM_EXPIRY`], because it exited or cannot reach the queue: another may claim it |
-/// | | `finished` | it was denied, and its caller was notified |
+/// | | `finished` | the call was denied, and its caller was notified |
 /// | `started` | `finished` | its outcome is known |
-/// | all before `started` | `expired` | it has expired |
+/// | any state before `started` | `expired` | the call has expired |
 ///
-/// A worker never starts a call that was changed in the queue, or that its toolbox did not make in this form, because
+/// A worker never starts a call that was changed in the queue, or that its toolbox did not create in this form because
 /// its key or its tool differs. It releases the call, and a worker with the right key can run it.
 ///
 /// So a call runs at most once. If a worker dies before it starts the call, nothing is lost. If it dies later, the
@@ -85,7 +85,7 @@ pub struct Approvals {
     pub(super) store: Arc<dyn Store>,
     pub(super) on_failure: OnFailure,
     /// The names that were taken in this process, if names may be taken without the store.
-    pub(super) own: Arc<Spent>,
+    pub(super) local_names: Arc<UsedNames>,
     worker: Text,
     lease: Duration,
 }
@@ -96,7 +96,7 @@ impl Approvals {
         Approvals {
             store: Arc::new(store),
             on_failure: OnFailure::Refuse,
-            own: Arc::default(),
+            local_names: Arc::default(),
             worker: Text::EMPTY,
             lease: DEFAULT_CLAIM_EXPIRY,
         }
@@ -147,12 +147,12 @@ impl Approvals {
     ///
     /// Returns an error if the queue cannot be read.
     pub async fn decided(&self) -> Result<Vec<QueuedApproval>, ApprovalError> {
-        let (mut all, now) = (self.open().await?, now());
-        all.retain(|entry| entry.damage.is_none() && entry.is_free(self.lease, now));
+        let (mut all, now) = (self.pending().await?, now());
+        all.retain(|entry| entry.damage.is_none() && entry.is_claimable(self.lease, now));
         Ok(all)
     }
 
-    /// Returns the call with an ID; `None` if there is no such call.
+    /// Returns the call with this ID; `None` if there is no such call.
     ///
     /// # Errors
     ///
@@ -161,23 +161,23 @@ impl Approvals {
         Ok(self.read(id).await?)
     }
 
-    /// Returns the call whose ID begins with a string.
+    /// Returns the call whose ID begins with a prefix.
     ///
     /// # Errors
     ///
     /// Returns [`ApprovalError::NotFound`], [`ApprovalError::Ambiguous`], or an error if the queue cannot be read.
-    pub async fn find(&self, start: &str) -> Result<QueuedApproval, ApprovalError> {
-        if let Some(found) = self.get(start).await? {
-            return Ok(found);
+    pub async fn find(&self, prefix: &str) -> Result<QueuedApproval, ApprovalError> {
+        if let Some(entry) = self.get(prefix).await? {
+            return Ok(entry);
         }
-        let none = || ApprovalError::NotFound { id: start.to_owned() };
-        if start.is_empty() {
-            return Err(none());
+        let not_found = || ApprovalError::NotFound { id: prefix.to_owned() };
+        if prefix.is_empty() {
+            return Err(not_found());
         }
-        match self.ids(start).await?.as_slice() {
-            [] => Err(none()),
-            [id] => self.get(id).await?.ok_or_else(none),
-            several => Err(ApprovalError::Ambiguous { id: start.to_owned(), count: several.len() }),
+        match self.ids(prefix).await?.as_slice() {
+            [] => Err(not_found()),
+            [id] => self.get(id).await?.ok_or_else(not_found),
+            ids => Err(ApprovalError::Ambiguous { id: prefix.to_owned(), count: ids.len() }),
         }
     }
 
@@ -243,38 +243,40 @@ impl Approvals {
     }
 
     /// Ensures that a call never runs after its caller got the error that it could not be queued. The request to the
-    /// queue may still take effect later, so this marks the call as used, and finishes its row when the row exists.
-    pub(super) fn give_up(&self, request: &ApprovalRequest) {
-        let (approvals, id, until) = (self.clone(), request.queue_id().to_owned(), request.expires_at);
-        let calls_off = async move {
+    /// queue may still take effect later, so this marks the call as used, and finishes its row as soon as the row
+    /// exists.
+    pub(super) fn spawn_call_off(&self, request: &ApprovalRequest) {
+        let (approvals, id, expires_at) = (self.clone(), request.queue_id().to_owned(), request.expires_at);
+        let task = async move {
             let mut is_used = false;
-            for wait in CALL_OFF_DELAYS {
-                tokio::time::sleep(*wait).await;
-                let done =
-                    tokio::time::timeout(CALL_OFF_TIMEOUT, approvals.call_off(&id, until, &mut is_used));
-                if matches!(done.await, Ok(true)) {
+            for delay in CALL_OFF_DELAYS {
+                tokio::time::sleep(*delay).await;
+                let attempt =
+                    tokio::time::timeout(CALL_OFF_TIMEOUT, approvals.call_off(&id, expires_at, &mut is_used));
+                if matches!(attempt.await, Ok(true)) {
                     return;
                 }
             }
             // The sealed call may exist without an entry.
-            let _ = approvals.unseal(&id).await;
+            let _ = approvals.delete_sealed_call(&id).await;
         };
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(calls_off);
+            runtime.spawn(task);
         }
     }
 
     /// Marks a call as used, unless it already is, and finishes its row. Returns whether there was a row.
-    async fn call_off(&self, id: &str, until: SystemTime, is_used: &mut bool) -> bool {
-        *is_used = *is_used || self.take(id, until).await.is_ok();
-        let ended = self.change(id, |entry, now| {
+    async fn call_off(&self, id: &str, expires_at: SystemTime, is_used: &mut bool) -> bool {
+        *is_used = *is_used || self.take(id, expires_at).await.is_ok();
+        let change = self.change(id, |entry, now| {
             entry.call_off("APPROVAL_NOT_QUEUED", now);
             Ok(())
         });
-        ended.await.is_ok() && *is_used
+        change.await.is_ok() && *is_used
     }
 
-    /// Claims a call of this caller for this worker. `None` if another worker has claimed it, or it has been resumed.
+    /// Claims a call of this caller for this worker. Returns `None` if another worker has claimed the call, or if it
+    /// has been resumed.
     pub(crate) async fn claim(&self, id: &str, caller: &Caller) -> Result<Option<Claimed>, ApprovalError> {
         let claimed = self.change(id, |entry, now| match entry.caller.difference(caller) {
             Some(what) => Err(ApprovalError::OtherCaller { what }),
@@ -284,8 +286,8 @@ impl Approvals {
         match claimed {
             Ok(entry) => {
                 let (version, id) = (entry.version, entry.id);
-                let lacking = || ApprovalError::Damaged("its sealed call is missing".to_owned());
-                let request = *entry.request.ok_or_else(lacking)?;
+                let missing = || ApprovalError::Damaged("its sealed call is missing".to_owned());
+                let request = *entry.request.ok_or_else(missing)?;
                 let decision = entry.decision.ok_or(ApprovalError::Undecided)?;
                 Ok(Some(Claimed { id, version, request, decision }))
             }

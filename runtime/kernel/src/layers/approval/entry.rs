@@ -93,13 +93,14 @@ impl Serialize for QueuedApproval {
 impl QueuedApproval {
     /// Returns the entry of a call that starts to wait now.
     pub(super) fn new(request: &ApprovalRequest, now: SystemTime) -> QueuedApproval {
-        let mut new = QueuedApproval::blank(Text::copy_of(seal_name(&request.seal)), now, request.expires_at);
-        new.show(request);
-        new.request = Some(Box::new(request.clone()));
-        new
+        let mut entry =
+            QueuedApproval::blank(Text::copy_of(seal_name(&request.seal)), now, request.expires_at);
+        entry.set_call_data(request);
+        entry.request = Some(Box::new(request.clone()));
+        entry
     }
 
-    fn blank(id: Text, asked_at: SystemTime, expires_at: SystemTime) -> QueuedApproval {
+    fn blank(id: Text, requested_at: SystemTime, expires_at: SystemTime) -> QueuedApproval {
         QueuedApproval {
             id,
             state: ApprovalState::Waiting,
@@ -109,7 +110,7 @@ impl QueuedApproval {
             redacted_arguments: Value::Null,
             reasons: Vec::new(),
             calls: Vec::new(),
-            requested_at: asked_at,
+            requested_at,
             expires_at,
             decision: None,
             claim: None,
@@ -120,8 +121,8 @@ impl QueuedApproval {
         }
     }
 
-    /// Adds the data of a request.
-    fn show(&mut self, request: &ApprovalRequest) {
+    /// Copies the data of the call from its request.
+    fn set_call_data(&mut self, request: &ApprovalRequest) {
         self.call_id.clone_from(&request.id);
         self.tool.clone_from(&request.name);
         self.caller.clone_from(&request.caller);
@@ -133,19 +134,19 @@ impl QueuedApproval {
 
     /// Returns the entry of a row and its sealed call, as of now. An unreadable row becomes a damaged entry: an error
     /// would hide all other entries from people and workers.
-    pub(super) fn of(row: Row, request: Option<&Row>, now: SystemTime) -> QueuedApproval {
+    pub(super) fn from_row(row: Row, request: Option<&Row>, now: SystemTime) -> QueuedApproval {
         // A damaged row is shown regardless of its times.
-        let never = now.checked_add(Duration::from_secs(1 << 36)).unwrap_or(now);
-        let mut entry = QueuedApproval::blank(Text::from(row.key), UNIX_EPOCH, never);
+        let far_future = now.checked_add(Duration::from_secs(1 << 36)).unwrap_or(now);
+        let mut entry = QueuedApproval::blank(Text::from(row.key), UNIX_EPOCH, far_future);
         entry.version = row.version;
         if let Err(error) = entry.read(&row.value, request.map(|row| row.value.as_slice()), now) {
             entry.damage = Some(error.to_string());
         }
-        let over = matches!(
+        let can_expire = matches!(
             entry.state,
             ApprovalState::Waiting | ApprovalState::Granted | ApprovalState::Claimed | ApprovalState::Denied
         );
-        if over && entry.expires_at <= now {
+        if can_expire && entry.expires_at <= now {
             entry.state = ApprovalState::Expired;
         }
         entry
@@ -153,88 +154,88 @@ impl QueuedApproval {
 
     fn read(
         &mut self,
-        text: &[u8],
+        bytes: &[u8],
         request: Option<&[u8]>,
         now: SystemTime,
     ) -> Result<(), serde_json::Error> {
-        let text: Value = serde_json::from_slice(text)?;
-        let mut members = Members::read(text, "the entry of the queue")?;
+        let value: Value = serde_json::from_slice(bytes)?;
+        let mut members = Members::read(value, "the entry of the queue")?;
         let state: Text = members.take("state")?;
-        // A state of a later version: this version must not act on it.
+        // An unknown state comes from a later version of the library: this version must not act on the call.
         self.state = ApprovalState::by_name(&state).unwrap_or(ApprovalState::Finished);
-        self.requested_at = time(&mut members, "asked_at")?;
-        self.expires_at = time(&mut members, "expires_at")?;
+        self.requested_at = take_time(&mut members, "asked_at")?;
+        self.expires_at = take_time(&mut members, "expires_at")?;
         self.call_id = members.take("call_id")?;
         self.tool = members.take("tool")?;
         self.caller = Caller::read(&mut members)?;
         self.redacted_arguments = members.take("shown")?;
         self.reasons = members.take("reasons")?;
         self.calls = members.or_default("calls")?;
-        if let Some(mut decision) = part(&mut members, "decision")? {
+        if let Some(mut decision) = take_object(&mut members, "decision")? {
             self.decision = Some(ApprovalDecision {
                 granted: decision.take("granted")?,
                 by: decision.take("by")?,
-                at: time(&mut decision, "at")?,
+                at: take_time(&mut decision, "at")?,
                 note: decision.take("note")?,
             });
         }
-        if let Some(mut claim) = part(&mut members, "claim")? {
+        if let Some(mut claim) = take_object(&mut members, "claim")? {
             self.claim = Some(ApprovalClaim {
                 worker: claim.take("worker")?,
-                at: time(&mut claim, "at")?,
+                at: take_time(&mut claim, "at")?,
                 refused: claim.or_default("refused")?,
             });
         }
-        if let Some(mut outcome) = part(&mut members, "outcome")? {
+        if let Some(mut outcome) = take_object(&mut members, "outcome")? {
             let error_code = outcome.or_default("error_code")?;
-            self.outcome = Some(ApprovalOutcome { error_code, at: time(&mut outcome, "at")? });
+            self.outcome = Some(ApprovalOutcome { error_code, at: take_time(&mut outcome, "at")? });
         }
         // A call that was started cannot run again, even if its sealed call still exists.
-        let is_begun = matches!(self.state, ApprovalState::Started | ApprovalState::Finished);
-        if let Some(request) = request.filter(|_| !is_begun) {
+        let has_started = matches!(self.state, ApprovalState::Started | ApprovalState::Finished);
+        if let Some(request) = request.filter(|_| !has_started) {
             let request: ApprovalRequest = serde_json::from_slice(request)?;
             if seal_name(&request.seal) != self.id.as_str() {
                 return Err(serde_json::Error::custom("its sealed call is that of another row"));
             }
             // Approvers see the call that will run, not other data in its row.
-            self.show(&request);
+            self.set_call_data(&request);
             self.request = Some(Box::new(request));
         }
-        let lacks = |what: &str| Err(serde_json::Error::custom(format!("{what} is missing")));
+        let missing = |part: &str| Err(serde_json::Error::custom(format!("{part} is missing")));
         match self.state {
             ApprovalState::Started | ApprovalState::Finished | ApprovalState::Expired => Ok(()),
-            // It has expired: the sealed call is deleted, as expected.
+            // The call has expired, so its sealed call is deleted.
             _ if self.expires_at <= now => Ok(()),
-            _ if self.request.is_none() => lacks("its sealed call"),
+            _ if self.request.is_none() => missing("its sealed call"),
             ApprovalState::Granted | ApprovalState::Denied | ApprovalState::Claimed
                 if self.decision.is_none() =>
             {
-                lacks("the decision about it")
+                missing("the decision about it")
             }
             _ => Ok(()),
         }
     }
 
-    /// Returns the JSON that is stored for people to see.
-    pub(super) fn written(&self) -> Result<String, ApprovalError> {
+    /// Returns the stored JSON, which people may see.
+    pub(super) fn to_json(&self) -> Result<String, ApprovalError> {
         serde_json::to_string(self).map_err(|error| ApprovalError::Damaged(error.to_string()))
     }
 
     /// Returns the sealed call as stored.
-    pub(super) fn sealed(&self) -> Result<Option<String>, ApprovalError> {
+    pub(super) fn sealed_call(&self) -> Result<Option<String>, ApprovalError> {
         let request = self.request.as_deref().map(serde_json::to_string).transpose();
         request.map_err(|error| ApprovalError::Damaged(error.to_string()))
     }
 
-    /// Whether a worker may claim it: it was decided, and no worker has claimed it, or the claim is older than `lease`
-    /// and the call was not started.
-    pub(super) fn is_free(&self, lease: Duration, now: SystemTime) -> bool {
-        let left = || {
+    /// Whether a worker may claim the call: it was decided but not started, and no worker has claimed it, or the claim
+    /// is older than `lease`.
+    pub(super) fn is_claimable(&self, lease: Duration, now: SystemTime) -> bool {
+        let is_claim_expired = || {
             self.claim.as_ref().is_none_or(|claim| claim.at.checked_add(lease).is_none_or(|end| end <= now))
         };
         match self.state {
             ApprovalState::Granted | ApprovalState::Denied => true,
-            ApprovalState::Claimed => left(),
+            ApprovalState::Claimed => is_claim_expired(),
             _ => false,
         }
     }
@@ -262,7 +263,7 @@ impl QueuedApproval {
         match self.state {
             ApprovalState::Waiting => return Err(ApprovalError::Undecided),
             ApprovalState::Expired => return Err(ApprovalError::Expired),
-            _ if !self.is_free(lease, now) => return Err(ApprovalError::Taken),
+            _ if !self.is_claimable(lease, now) => return Err(ApprovalError::Taken),
             _ => {}
         }
         self.state = ApprovalState::Claimed;
@@ -313,15 +314,15 @@ impl QueuedApproval {
 
     /// Releases a claim, so that any worker can try, and keeps the reason.
     pub(super) fn give_back(&mut self, code: Option<&str>) {
-        let granted = self.decision.as_ref().is_some_and(|decision| decision.granted);
-        self.state = if granted { ApprovalState::Granted } else { ApprovalState::Denied };
+        let is_granted = self.decision.as_ref().is_some_and(|decision| decision.granted);
+        self.state = if is_granted { ApprovalState::Granted } else { ApprovalState::Denied };
         if let Some(claim) = &mut self.claim {
             claim.refused = code.map(str::to_owned);
         }
     }
 }
 
-fn part(members: &mut Members, name: &str) -> Result<Option<Members>, serde_json::Error> {
+fn take_object(members: &mut Members, name: &str) -> Result<Option<Members>, serde_json::Error> {
     if !members.has(name) {
         return Ok(None);
     }
@@ -329,7 +330,7 @@ fn part(members: &mut Members, name: &str) -> Result<Option<Members>, serde_json
     Members::read(value, "the entry of the queue").map(Some)
 }
 
-fn time(members: &mut Members, name: &str) -> Result<SystemTime, serde_json::Error> {
+fn take_time(members: &mut Members, name: &str) -> Result<SystemTime, serde_json::Error> {
     let time = UNIX_EPOCH.checked_add(Duration::from_millis(members.take(name)?));
     time.ok_or_else(|| serde_json::Error::custom(format!("`{name}` is not a time")))
 }

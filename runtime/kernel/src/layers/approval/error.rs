@@ -57,12 +57,12 @@ impl fmt::Display for ApprovalError {
             }
             ApprovalError::Undecided => f.write_str("the call is not decided yet; grant or deny it first"),
             ApprovalError::Decided(first) => {
-                let what = if first.granted { "granted" } else { "denied" };
+                let verb = if first.granted { "granted" } else { "denied" };
                 match (first.by.as_str(), first.note.as_str()) {
-                    ("", "") => write!(f, "it was already {what}, and that is final"),
-                    (by, "") => write!(f, "{by} has already {what} it, and that is final"),
-                    ("", note) => write!(f, "it was already {what}, and that is final: {note}"),
-                    (by, note) => write!(f, "{by} has already {what} it, and that is final: {note}"),
+                    ("", "") => write!(f, "it was already {verb}, and that is final"),
+                    (by, "") => write!(f, "{by} has already {verb} it, and that is final"),
+                    ("", note) => write!(f, "it was already {verb}, and that is final: {note}"),
+                    (by, note) => write!(f, "{by} has already {verb} it, and that is final: {note}"),
                 }
             }
             ApprovalError::Expired => {

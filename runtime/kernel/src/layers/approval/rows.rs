@@ -27,23 +27,24 @@ impl Approvals {
     /// Takes a name and returns whether it was free. If several processes take a name, exactly one of them gets
     /// `true`. The name is deleted some time after its request can no longer run.
     pub(super) async fn take(&self, name: &str, expires_at: SystemTime) -> Result<bool, ToolError> {
-        let ttl = left(expires_at).saturating_add(CLOCK_SKEW);
-        let taken = self.store.put(USED, name, b"", ttl, Expected::Absent).await.map(|taken| taken.is_some());
+        let ttl = remaining_time(expires_at).saturating_add(CLOCK_SKEW);
+        let is_free =
+            self.store.put(USED, name, b"", ttl, Expected::Absent).await.map(|version| version.is_some());
         match self.on_failure {
-            OnFailure::Refuse => Ok(taken?),
-            // A call that was resumed while the store was unavailable is not resumed again after it is back.
-            OnFailure::Degrade => Ok(self.own.take(name, expires_at) && taken.unwrap_or(true)),
+            OnFailure::Refuse => Ok(is_free?),
+            // A call that was resumed while the store was unavailable is not resumed again after the store is back.
+            OnFailure::Degrade => Ok(self.local_names.take(name, expires_at) && is_free.unwrap_or(true)),
         }
     }
 
     /// Adds an entry, after its sealed call: a reader that finds the entry also finds the sealed call.
     pub(super) async fn insert(&self, entry: &QueuedApproval) -> Result<(), ApprovalError> {
-        let (id, value) = (entry.id.as_str(), entry.written()?);
-        if let Some(request) = entry.sealed()? {
-            let ttl = left(entry.expires_at);
+        let (id, value) = (entry.id.as_str(), entry.to_json()?);
+        if let Some(request) = entry.sealed_call()? {
+            let ttl = remaining_time(entry.expires_at);
             self.store.put(REQUESTS, id, request.as_bytes(), ttl, Expected::Absent).await?;
         }
-        match self.store.put(ENTRIES, id, value.as_bytes(), kept(entry), Expected::Absent).await? {
+        match self.store.put(ENTRIES, id, value.as_bytes(), retention(entry), Expected::Absent).await? {
             Some(_) => Ok(()),
             None => {
                 let reason = format!("there is already a call '{id}' in the queue");
@@ -55,17 +56,17 @@ impl Approvals {
     /// Replaces an entry if it still has its version, and returns the next version. If the call can no longer run, its
     /// sealed call is deleted.
     pub(super) async fn replace(&self, entry: &QueuedApproval) -> Result<Option<u64>, ApprovalError> {
-        let (id, value, expected) = (&entry.id, entry.written()?, Expected::Version(entry.version));
-        let version = self.store.put(ENTRIES, id, value.as_bytes(), kept(entry), expected).await?;
-        if version.is_some() && entry.is_begun() {
-            // If this fails, the sealed call is deleted when it expires; it does not run again.
-            let _ = self.unseal(id).await;
+        let (id, value, expected) = (&entry.id, entry.to_json()?, Expected::Version(entry.version));
+        let version = self.store.put(ENTRIES, id, value.as_bytes(), retention(entry), expected).await?;
+        if version.is_some() && entry.has_started() {
+            // If this fails, the sealed call is deleted when it expires. It does not run again.
+            let _ = self.delete_sealed_call(id).await;
         }
         Ok(version)
     }
 
     /// Deletes the sealed call of an entry.
-    pub(super) async fn unseal(&self, id: &str) -> Result<bool, StoreError> {
+    pub(super) async fn delete_sealed_call(&self, id: &str) -> Result<bool, StoreError> {
         self.store.delete(REQUESTS, id, Expected::Any).await
     }
 
@@ -74,10 +75,10 @@ impl Approvals {
         loop {
             let Some(row) = self.store.get(ENTRIES, id).await? else { return Ok(None) };
             let request = self.store.get(REQUESTS, id).await?;
-            let (lacks, version) = (request.is_none(), row.version);
-            let entry = QueuedApproval::of(row, request.as_ref(), now());
+            let (has_no_sealed_call, version) = (request.is_none(), row.version);
+            let entry = QueuedApproval::from_row(row, request.as_ref(), now());
             // The call may have been started in between, which deletes its sealed call.
-            let may_differ = lacks && entry.damage.is_some();
+            let may_differ = has_no_sealed_call && entry.damage.is_some();
             if !may_differ || self.store.get(ENTRIES, id).await?.map(|row| row.version) == Some(version) {
                 return Ok(Some(entry));
             }
@@ -86,15 +87,15 @@ impl Approvals {
 
     /// Returns all entries, those that have waited longest first.
     pub(super) async fn all(&self) -> Result<Vec<QueuedApproval>, StoreError> {
-        // An entry that is added concurrently has no sealed call in the map below, so it is read separately.
+        // An entry that is added concurrently has no sealed call in this map, so it is read separately.
         let mut requests: BTreeMap<String, Row> =
             self.store.scan(REQUESTS, "").await?.into_iter().map(|row| (row.key.clone(), row)).collect();
         let mut all = Vec::new();
         for row in self.store.scan(ENTRIES, "").await? {
             let request = requests.remove(&row.key);
-            let lacks = request.is_none();
-            let entry = QueuedApproval::of(row, request.as_ref(), now());
-            if lacks && entry.damage.is_some() {
+            let has_no_sealed_call = request.is_none();
+            let entry = QueuedApproval::from_row(row, request.as_ref(), now());
+            if has_no_sealed_call && entry.damage.is_some() {
                 all.extend(self.read(&entry.id).await?);
             } else {
                 all.push(entry);
@@ -104,38 +105,38 @@ impl Approvals {
         Ok(all)
     }
 
-    /// Returns the entries whose calls may still run. There are few of them, while the others stay for a month.
-    pub(super) async fn open(&self) -> Result<Vec<QueuedApproval>, StoreError> {
-        let mut open = Vec::new();
+    /// Returns the entries whose calls may still run. There are few of them, while finished entries stay for a month.
+    pub(super) async fn pending(&self) -> Result<Vec<QueuedApproval>, StoreError> {
+        let mut pending = Vec::new();
         for request in self.store.scan(REQUESTS, "").await? {
             let row = self.store.get(ENTRIES, &request.key).await?;
-            open.extend(row.map(|row| QueuedApproval::of(row, Some(&request), now())));
+            pending.extend(row.map(|row| QueuedApproval::from_row(row, Some(&request), now())));
         }
-        open.sort_by_key(|entry| entry.requested_at);
-        Ok(open)
+        pending.sort_by_key(|entry| entry.requested_at);
+        Ok(pending)
     }
 
-    /// Returns the IDs that begin with a string.
-    pub(super) async fn ids(&self, start: &str) -> Result<Vec<Text>, StoreError> {
-        let rows = self.store.scan(ENTRIES, start).await?;
+    /// Returns the IDs that begin with a prefix.
+    pub(super) async fn ids(&self, prefix: &str) -> Result<Vec<Text>, StoreError> {
+        let rows = self.store.scan(ENTRIES, prefix).await?;
         Ok(rows.into_iter().map(|row| Text::from(row.key)).collect())
     }
 }
 
 impl QueuedApproval {
     /// Whether the call was started or has ended, so that it can no longer run.
-    fn is_begun(&self) -> bool {
+    fn has_started(&self) -> bool {
         matches!(self.state, ApprovalState::Started | ApprovalState::Finished)
     }
 }
 
-/// Returns how long a call can still run.
-fn left(expires_at: SystemTime) -> Duration {
+/// Returns the time until a call expires.
+fn remaining_time(expires_at: SystemTime) -> Duration {
     expires_at.duration_since(SystemTime::now()).unwrap_or_default()
 }
 
-/// Returns how long an entry is kept.
-fn kept(entry: &QueuedApproval) -> Duration {
+/// Returns how long the store keeps an entry.
+fn retention(entry: &QueuedApproval) -> Duration {
     let end = entry.expires_at.checked_add(APPROVAL_RETENTION).unwrap_or(entry.expires_at);
-    left(end)
+    remaining_time(end)
 }

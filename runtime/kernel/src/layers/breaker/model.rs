@@ -6,7 +6,7 @@ use loom::thread;
 use super::*;
 
 const LONG: Duration = Duration::from_secs(3600);
-const NONE: Duration = Duration::ZERO;
+const ZERO: Duration = Duration::ZERO;
 
 fn breaker(failures: u32, reset: Duration) -> Arc<CircuitBreaker> {
     let failures = std::num::NonZeroU32::new(failures).unwrap();
@@ -15,19 +15,19 @@ fn breaker(failures: u32, reset: Duration) -> Arc<CircuitBreaker> {
 }
 
 /// Runs `step` on the given number of threads, including the current one.
-fn together<T: 'static>(
+fn run_concurrently<T: 'static>(
     threads: usize,
     breaker: &Arc<CircuitBreaker>,
     step: impl Fn(&CircuitBreaker) -> T + Copy + Send + 'static,
 ) -> Vec<T> {
-    let others: Vec<_> = (1..threads)
+    let handles: Vec<_> = (1..threads)
         .map(|_| {
             let breaker = Arc::clone(breaker);
             thread::spawn(move || step(&breaker))
         })
         .collect();
     let mut results = vec![step(breaker)];
-    results.extend(others.into_iter().map(|other| other.join().unwrap()));
+    results.extend(handles.into_iter().map(|handle| handle.join().unwrap()));
     results
 }
 
@@ -35,7 +35,7 @@ fn together<T: 'static>(
 fn first_concurrent_calls_share_one_circuit() {
     loom::model(|| {
         let breaker = breaker(2, LONG);
-        together(2, &breaker, |breaker| breaker.admit("db").unwrap().failure());
+        run_concurrently(2, &breaker, |breaker| breaker.admit("db").unwrap().failure());
         assert_eq!(breaker.state("db"), BreakerState::Open);
         assert_eq!(breaker.stats("db").failures_total, 2);
     });
@@ -44,22 +44,23 @@ fn first_concurrent_calls_share_one_circuit() {
 #[test]
 fn circuit_opens_once_and_admits_no_later_call() {
     loom::model(|| {
-        let breaker = breaker(2, LONG).admitted();
-        let ran = together(3, &breaker, |breaker| breaker.admit("db").map(Permit::failure).is_ok());
+        let breaker = breaker(2, LONG).registered();
+        let admitted =
+            run_concurrently(3, &breaker, |breaker| breaker.admit("db").map(Permit::failure).is_ok());
         assert_eq!(breaker.state("db"), BreakerState::Open);
         let stats = breaker.stats("db");
-        let ran = ran.into_iter().filter(|ran| *ran).count() as u64;
-        assert!(ran >= 2);
-        assert_eq!((stats.failures_total, stats.refused_total), (ran, 3 - ran));
+        let admitted = admitted.into_iter().filter(|admitted| *admitted).count() as u64;
+        assert!(admitted >= 2);
+        assert_eq!((stats.failures_total, stats.refused_total), (admitted, 3 - admitted));
     });
 }
 
 #[test]
 fn exactly_one_call_gets_the_trial() {
     loom::model(|| {
-        let breaker = breaker(1, NONE).admitted();
+        let breaker = breaker(1, ZERO).registered();
         breaker.admit("db").unwrap().failure();
-        let permits = together(3, &breaker, |breaker| breaker.admit("db").ok());
+        let permits = run_concurrently(3, &breaker, |breaker| breaker.admit("db").ok());
         assert_eq!(permits.iter().flatten().count(), 1);
     });
 }
@@ -67,9 +68,9 @@ fn exactly_one_call_gets_the_trial() {
 #[test]
 fn dropped_trial_never_blocks_the_circuit() {
     loom::model(|| {
-        let breaker = breaker(1, NONE).admitted();
+        let breaker = breaker(1, ZERO).registered();
         breaker.admit("db").unwrap().failure();
-        together(2, &breaker, |breaker| drop(breaker.admit("db")));
+        run_concurrently(2, &breaker, |breaker| drop(breaker.admit("db")));
         breaker.admit("db").unwrap().success();
         assert_eq!(breaker.state("db"), BreakerState::Closed);
     });
@@ -78,7 +79,7 @@ fn dropped_trial_never_blocks_the_circuit() {
 #[test]
 fn earlier_call_does_not_decide_a_trial() {
     loom::model(|| {
-        let breaker = breaker(1, NONE);
+        let breaker = breaker(1, ZERO);
         let early = breaker.admit("db").unwrap();
         breaker.admit("db").unwrap().failure();
         let trial = breaker.admit("db").unwrap();
@@ -104,7 +105,7 @@ fn manual_reset_wins_over_running_calls() {
 
 impl CircuitBreaker {
     /// Registers the service first, so that the model does not branch on its registration.
-    fn admitted(self: Arc<Self>) -> Arc<Self> {
+    fn registered(self: Arc<Self>) -> Arc<Self> {
         drop(self.admit("db"));
         self
     }

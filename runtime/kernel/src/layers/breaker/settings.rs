@@ -26,7 +26,7 @@ pub struct BreakerSettings {
     pub reset: Duration,
     /// How long a failure counts. Default: 120 s.
     pub window: Duration,
-    /// How long a trial call excludes others, unless it reports or is dropped before. Default: 30 s.
+    /// How long a trial call excludes others, unless the trial reports or is dropped earlier. Default: 30 s.
     pub trial_lock: Duration,
 }
 

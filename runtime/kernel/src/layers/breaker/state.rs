@@ -35,23 +35,23 @@ enum Phase {
     },
 }
 
-/// Whether a call may proceed.
+/// The decision whether a call may proceed.
 pub(super) enum Admission {
-    /// It may proceed; the permit has this generation.
+    /// The call may proceed; its permit has this generation.
     Granted(u64),
     /// The service is down.
     Unavailable,
     /// A trial call is running.
-    Tested,
+    Testing,
 }
 
 impl Machine {
     pub(super) fn admit(&mut self, settings: &BreakerSettings) -> Admission {
-        let refused = match self.phase {
+        let refusal = match self.phase {
             Phase::Closed => return Admission::Granted(self.generation),
             Phase::Open { since } if since.elapsed() < settings.reset => Admission::Unavailable,
             Phase::HalfOpen { since: Some(since) } if since.elapsed() < settings.trial_lock => {
-                Admission::Tested
+                Admission::Testing
             }
             Phase::Open { .. } | Phase::HalfOpen { .. } => {
                 self.enter(Phase::HalfOpen { since: Some(Instant::now()) });
@@ -59,11 +59,11 @@ impl Machine {
             }
         };
         self.refused_total += 1;
-        refused
+        refusal
     }
 
     /// Records that the service handled a call. Returns whether that closed the circuit.
-    pub(super) fn succeeded(&mut self, generation: u64) -> bool {
+    pub(super) fn record_success(&mut self, generation: u64) -> bool {
         self.successes_total += 1;
         if generation != self.generation {
             return false;
@@ -83,7 +83,7 @@ impl Machine {
     }
 
     /// Records that the service failed a call. Returns whether that opened the circuit.
-    pub(super) fn failed(&mut self, generation: u64, settings: &BreakerSettings) -> bool {
+    pub(super) fn record_failure(&mut self, generation: u64, settings: &BreakerSettings) -> bool {
         let now = Instant::now();
         self.failures_total += 1;
         self.last_failure = Some(now);
@@ -103,22 +103,22 @@ impl Machine {
         true
     }
 
-    /// Opens the circuit because another process opened it, `ago` before now.
+    /// Opens the circuit because another process opened it, this duration before now.
     pub(super) fn open(&mut self, ago: Duration) {
         let now = Instant::now();
-        // If the clock started later than that, use its earliest time.
+        // If the clock cannot represent that time, use the current time.
         self.enter(Phase::Open { since: now.checked_sub(ago).unwrap_or(now) });
     }
 
     /// Closes the circuit because another process closed it, if it is not closed already.
-    pub(super) fn close_too(&mut self) {
+    pub(super) fn ensure_closed(&mut self) {
         if !matches!(self.phase, Phase::Closed) {
             self.close();
         }
     }
 
     /// Records that a permit was dropped without a report.
-    pub(super) fn released(&mut self, generation: u64) {
+    pub(super) fn release(&mut self, generation: u64) {
         if generation == self.generation
             && let Phase::HalfOpen { since } = &mut self.phase
         {

@@ -10,7 +10,7 @@ use super::*;
 use crate::call::result::ToolResult;
 
 const DOWN: &str = "Service 'db' is temporarily unavailable. Please try again later.";
-const TESTED: &str = "Service 'db' is being tested. Please try again shortly.";
+const TESTING: &str = "Service 'db' is being tested. Please try again shortly.";
 
 fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
@@ -95,7 +95,7 @@ async fn failures_outside_the_window_are_forgotten() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_failure_expires_on_its_own() {
+async fn each_failure_expires_separately() {
     let breaker = breaker(3);
     for _ in 0..10 {
         fail(&breaker, 1);
@@ -171,7 +171,7 @@ async fn one_failed_trial_reopens_the_circuit() {
 async fn only_one_trial_runs_at_once() {
     let breaker = half_open().await;
     let trial = breaker.admit("db").unwrap();
-    assert_eq!(refusal(&breaker), TESTED);
+    assert_eq!(refusal(&breaker), TESTING);
     assert_eq!(breaker.state("db"), BreakerState::HalfOpen);
     trial.success();
     assert!(breaker.admit("db").is_ok());
@@ -190,7 +190,7 @@ async fn forgotten_trial_is_replaced_after_its_lock_expires() {
     let breaker = half_open().await;
     std::mem::forget(breaker.admit("db").unwrap());
     advance(seconds(29)).await;
-    assert_eq!(refusal(&breaker), TESTED);
+    assert_eq!(refusal(&breaker), TESTING);
     assert_eq!(breaker.stats("db").retry_after, Some(seconds(1)));
     advance(seconds(1)).await;
     assert!(breaker.admit("db").is_ok());
@@ -203,7 +203,7 @@ async fn later_of_two_trials_decides() {
     advance(seconds(30)).await;
     let second = breaker.admit("db").unwrap();
     slow.failure();
-    assert_eq!(refusal(&breaker), TESTED, "the first one is no longer asked");
+    assert_eq!(refusal(&breaker), TESTING, "the first trial no longer decides");
     second.success();
     assert_eq!(breaker.state("db"), BreakerState::Closed);
 }
@@ -224,16 +224,16 @@ async fn late_reports_of_earlier_calls_are_ignored() {
         (breaker.admit("db").unwrap(), breaker.admit("db").unwrap(), breaker.admit("db").unwrap());
     fail(&breaker, 1);
     first.success();
-    assert_eq!(breaker.state("db"), BreakerState::Open, "a success of before does not close");
+    assert_eq!(breaker.state("db"), BreakerState::Open, "an earlier success does not close the circuit");
     advance(seconds(60)).await;
     let trial = breaker.admit("db").unwrap();
     second.failure();
-    assert_eq!(breaker.state("db"), BreakerState::HalfOpen, "a failure of before does not open");
+    assert_eq!(breaker.state("db"), BreakerState::HalfOpen, "an earlier failure does not open the circuit");
     trial.success();
     third.failure();
-    assert_eq!(breaker.state("db"), BreakerState::Closed, "nor when it is closed again");
+    assert_eq!(breaker.state("db"), BreakerState::Closed, "nor after the circuit has closed again");
     let stats = breaker.stats("db");
-    assert_eq!((stats.successes_total, stats.failures_total), (2, 3), "they are counted all the same");
+    assert_eq!((stats.successes_total, stats.failures_total), (2, 3), "they are still counted");
 }
 
 #[tokio::test(start_paused = true)]
@@ -244,7 +244,7 @@ async fn late_drop_of_an_earlier_call_does_not_free_the_trial() {
     advance(seconds(60)).await;
     let _trial = breaker.admit("db").unwrap();
     drop(early);
-    assert_eq!(refusal(&breaker), TESTED);
+    assert_eq!(refusal(&breaker), TESTING);
 }
 
 #[tokio::test(start_paused = true)]
@@ -256,7 +256,7 @@ async fn success_cancels_one_failure() {
     }
     assert_eq!(breaker.state("db"), BreakerState::Closed);
     breaker.admit("db").unwrap().success();
-    assert_eq!(breaker.stats("db").failures, 0, "successes are not saved up");
+    assert_eq!(breaker.stats("db").failures, 0, "successes are not accumulated");
     fail(&breaker, 2);
     assert_eq!(breaker.state("db"), BreakerState::Open);
 }
@@ -281,8 +281,8 @@ async fn services_are_independent() {
 
 #[tokio::test(start_paused = true)]
 async fn service_may_have_its_own_settings() {
-    let own = settings(2).with_reset(seconds(5)).with_window(seconds(1)).with_trial_lock(seconds(1));
-    let breaker = CircuitBreaker::new().with_service("db", own);
+    let strict = settings(2).with_reset(seconds(5)).with_window(seconds(1)).with_trial_lock(seconds(1));
+    let breaker = CircuitBreaker::new().with_service("db", strict);
     fail(&breaker, 1);
     advance(seconds(1)).await;
     fail(&breaker, 1);
@@ -293,7 +293,7 @@ async fn service_may_have_its_own_settings() {
     std::mem::forget(breaker.admit("db").unwrap());
     advance(seconds(1)).await;
     assert!(breaker.admit("db").is_ok(), "its lock is a second");
-    assert_eq!(breaker.stats("db").settings, own);
+    assert_eq!(breaker.stats("db").settings, strict);
     assert_eq!(breaker.stats("mail").settings, BreakerSettings::DEFAULT);
 }
 
@@ -345,13 +345,13 @@ async fn only_outcomes_about_the_service_count() {
         (Err(ToolError::Cancelled), false),
         (Err(ToolError::NotFound { name: "x".into(), suggestion: None }), false),
     ];
-    for (outcome, failed) in cases {
-        assert_eq!(is_failure(&outcome), failed, "{outcome:?}");
+    for (outcome, is_failed) in cases {
+        assert_eq!(is_failure(&outcome), is_failed, "{outcome:?}");
         let breaker = breaker(1);
         breaker.admit("db").unwrap().settle(&outcome);
         let stats = breaker.stats("db");
-        assert_eq!(stats.failures_total, u64::from(failed), "{outcome:?}");
-        assert_eq!(stats.successes_total, u64::from(outcome.is_ok() && !failed), "{outcome:?}");
+        assert_eq!(stats.failures_total, u64::from(is_failed), "{outcome:?}");
+        assert_eq!(stats.successes_total, u64::from(outcome.is_ok() && !is_failed), "{outcome:?}");
     }
 }
 

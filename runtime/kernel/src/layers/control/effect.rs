@@ -53,10 +53,10 @@ pub trait EffectHandler: Send + Sync {
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>>;
 }
 
-impl<F, Done> EffectHandler for F
+impl<F, Fut> EffectHandler for F
 where
-    F: Fn(Effect, ToolContext) -> Done + Send + Sync,
-    Done: Future<Output = Result<ToolResult, ToolError>> + Send,
+    F: Fn(Effect, ToolContext) -> Fut + Send + Sync,
+    Fut: Future<Output = Result<ToolResult, ToolError>> + Send,
 {
     fn handle<'a>(
         &'a self,

@@ -19,25 +19,25 @@ pub const MAX_INPUT_ROUNDS: usize = 8;
 
 /// Asks a person, or a program, for the input that a tool needs.
 ///
-/// Set it with [`ToolboxBuilder::input_handler`](crate::toolbox::ToolboxBuilder::input_handler). The time that it
-/// takes does not count towards the tool's timeout; its future is dropped when the call is abandoned.
+/// Set it with [`ToolboxBuilder::input_handler`](crate::toolbox::ToolboxBuilder::input_handler). The handler's time
+/// does not count towards the tool's timeout; its future is dropped when the call is abandoned.
 ///
 /// ```
 /// use serde_json::json;
 /// use toolgen_runtime::layers::control::{InputReply, InputHandler, InputQuestion};
 /// use toolgen_runtime::{BoxFuture, ToolContext, ToolError};
 ///
-/// struct AlwaysSure;
+/// struct ConfirmOnce;
 ///
-/// impl InputHandler for AlwaysSure {
+/// impl InputHandler for ConfirmOnce {
 ///     fn ask<'a>(
 ///         &'a self,
 ///         question: InputQuestion<'a>,
 ///         _ctx: &'a ToolContext,
 ///     ) -> BoxFuture<'a, Result<InputReply, ToolError>> {
-///         let first = question.attempt == 1;
+///         let is_first = question.attempt == 1;
 ///         Box::pin(async move {
-///             Ok(if first { InputReply::Given(json!({"sure": true})) } else { InputReply::Declined })
+///             Ok(if is_first { InputReply::Given(json!({"sure": true})) } else { InputReply::Declined })
 ///         })
 ///     }
 /// }
@@ -84,7 +84,7 @@ pub enum InputReply {
 impl fmt::Debug for InputReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            InputReply::Given(response) => f.debug_tuple("Given").field(&Redacted(response)).finish(),
+            InputReply::Given(value) => f.debug_tuple("Given").field(&Redacted(value)).finish(),
             InputReply::Declined => f.write_str("Declined"),
             InputReply::Later => f.write_str("Later"),
         }

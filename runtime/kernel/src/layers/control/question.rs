@@ -120,13 +120,16 @@ impl<A: Answerer> EffectHandler for Questions<A> {
         ctx: &'a ToolContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
         Box::pin(async move {
-            let text =
+            let string_of =
                 |key: &str| effect.data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-            let question =
-                Question { question: text("question"), context: text("context"), urgency: text("urgency") };
-            let output = self.0.answer(&question, ctx).await?;
-            let details = json!({ "question": question.question, "answer": output });
-            let message = format!("Question: {}\nAnswer: {output}", question.question);
+            let question = Question {
+                question: string_of("question"),
+                context: string_of("context"),
+                urgency: string_of("urgency"),
+            };
+            let answer = self.0.answer(&question, ctx).await?;
+            let details = json!({ "question": question.question, "answer": answer });
+            let message = format!("Question: {}\nAnswer: {answer}", question.question);
             Ok(ToolResult::text(message).with_details(details))
         })
     }

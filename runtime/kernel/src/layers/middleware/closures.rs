@@ -1,4 +1,4 @@
-//! Closures as middleware and approvers, since most of them make one decision.
+//! Closures as middleware and approvers, most of which make a single decision.
 
 use super::{Approval, ApprovalRequest, Approver, Middleware, MiddlewareDecision, ToolRequest};
 use crate::base::future::BoxFuture;
@@ -15,8 +15,8 @@ where
     }
 }
 
-/// A synchronous function: `|request: &ApprovalRequest, ctx: &ToolContext| …`. [`approver`] makes an asynchronous one,
-/// for example to wait for a click.
+/// A synchronous function: `|request: &ApprovalRequest, ctx: &ToolContext| …`. [`approver`] accepts an asynchronous
+/// function, for example to wait for a click.
 impl<F> Approver for F
 where
     F: for<'r, 'c> Fn(&'r ApprovalRequest, &'c ToolContext) -> Approval + Send + Sync,
@@ -45,13 +45,13 @@ where
     F: Fn(ApprovalRequest, ToolContext) -> R + Send + Sync,
     R: Future<Output = Approval> + Send + 'static,
 {
-    Waiting(decide)
+    AsyncApprover(decide)
 }
 
 /// An asynchronous closure that approves.
-struct Waiting<F>(F);
+struct AsyncApprover<F>(F);
 
-impl<F, R> Approver for Waiting<F>
+impl<F, R> Approver for AsyncApprover<F>
 where
     F: Fn(ApprovalRequest, ToolContext) -> R + Send + Sync,
     R: Future<Output = Approval> + Send + 'static,

@@ -7,7 +7,7 @@ use opentelemetry::KeyValue;
 use opentelemetry::trace::{SpanBuilder, SpanKind, Status, TraceContextExt};
 
 use super::code::{Codes, OTHER_CODE};
-use super::context::Spanned;
+use super::context::OtelContext;
 use super::{Otel, Signals, agent_attributes, linked};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
@@ -18,7 +18,7 @@ use crate::layers::layer::Outcome;
 use crate::layers::observer::{Called, Observer};
 use crate::layers::redact::{Secrets, ToolRedactor};
 
-/// Stands for a tool that a toolbox does not have, in metrics: the number of names that models invent is unlimited.
+/// The name in metrics of a tool that a toolbox does not have: the number of names that models invent is unlimited.
 const OTHER: &str = "_OTHER";
 
 /// Maximum length of a value that a model chooses, in a span, in bytes.
@@ -32,16 +32,16 @@ pub fn short(text: &str) -> String {
 /// The span of a running call. If it is dropped without an outcome, the call was abandoned.
 pub(super) struct OtelSpan {
     /// `None` if no spans are created, and the call is only measured.
-    own: Option<Arc<Spanned>>,
+    call_context: Option<Arc<OtelContext>>,
     signals: Arc<Signals>,
-    since: Instant,
+    start: Instant,
     /// The attributes of the metric.
-    measured: Vec<KeyValue>,
+    metric_attributes: Vec<KeyValue>,
     /// The error codes that the tool declares.
     codes: Codes,
     /// Redacts the result, if content is included.
     redactor: Option<ToolRedactor>,
-    ended: bool,
+    is_ended: bool,
 }
 
 impl OtelSpan {
@@ -49,17 +49,17 @@ impl OtelSpan {
     pub(super) fn begin(otel: &Otel, called: &Called<'_>, ctx: &mut ToolContext) -> OtelSpan {
         let (call, tool) = (called.call(), called.tool());
         let (agent, conversation) = agent_attributes(ctx);
-        let measured_name = if tool.is_some() { call.name.as_str() } else { OTHER };
-        let mut measured = vec![
-            KeyValue::new("gen_ai.tool.name", measured_name.to_owned()),
+        let metric_name = if tool.is_some() { call.name.as_str() } else { OTHER };
+        let mut metric_attributes = vec![
+            KeyValue::new("gen_ai.tool.name", metric_name.to_owned()),
             KeyValue::new("gen_ai.tool.type", "function"),
         ];
-        measured.extend(agent.clone());
+        metric_attributes.extend(agent.clone());
         let signals = Arc::clone(&otel.signals);
-        let since = Instant::now();
-        let begun = otel.signals.start_span(&ctx.otel_context(), || {
+        let start = Instant::now();
+        let context = otel.signals.start_span(&ctx.otel_context(), || {
             let waited = call.brings().waited.as_ref();
-            let waited = waited.and_then(|waited| linked(waited.call().traceparent.as_deref()?));
+            let link = waited.and_then(|waited| linked(waited.call().traceparent.as_deref()?));
             let name = match tool {
                 Some(_) => format!("execute_tool {}", call.name),
                 None => "execute_tool".to_owned(),
@@ -71,14 +71,22 @@ impl OtelSpan {
                     KeyValue::new("gen_ai.operation.name", "execute_tool"),
                     KeyValue::new("gen_ai.tool.name", short(&call.name)),
                 ])
-                .with_links(waited.into_iter().collect())
+                .with_links(link.into_iter().collect())
         });
         let codes = Codes::of(tool.and_then(|tool| tool.spec().output.as_ref()));
-        let Some(context) = begun else {
-            return OtelSpan { own: None, signals, since, measured, codes, redactor: None, ended: false };
+        let Some(context) = context else {
+            return OtelSpan {
+                call_context: None,
+                signals,
+                start,
+                metric_attributes,
+                codes,
+                redactor: None,
+                is_ended: false,
+            };
         };
         let span = context.span();
-        let mut redactor = None;
+        let mut result_redactor = None;
         if span.is_recording() {
             span.set_attribute(KeyValue::new("gen_ai.tool.type", "function"));
             span.set_attribute(KeyValue::new("gen_ai.tool.call.id", short(&call.id)));
@@ -87,41 +95,49 @@ impl OtelSpan {
             }
             span.set_attributes(agent.into_iter().chain(conversation));
             if otel.content {
-                let hides = called.redactor();
-                let arguments = hides.redact_arguments(&call.arguments, ctx).to_string();
+                let redactor = called.redactor();
+                let arguments = redactor.redact_arguments(&call.arguments, ctx).to_string();
                 span.set_attribute(KeyValue::new("gen_ai.tool.call.arguments", arguments));
-                redactor = Some(hides);
+                result_redactor = Some(redactor);
             }
         }
-        let own = Spanned::own(context);
-        ctx.set_span(own.clone());
-        OtelSpan { own: Some(own), signals, since, measured, codes, redactor, ended: false }
+        let call_context = OtelContext::for_call(context);
+        ctx.set_span(call_context.clone());
+        OtelSpan {
+            call_context: Some(call_context),
+            signals,
+            start,
+            metric_attributes,
+            codes,
+            redactor: result_redactor,
+            is_ended: false,
+        }
     }
 
     fn close(&mut self, code: Option<Text>) {
-        self.ended = true;
-        let kind = code.map(|code| KeyValue::new("error.type", code.as_str().to_owned()));
-        if let Some(own) = &self.own {
-            let span = own.context().span();
-            if let Some(kind) = &kind {
-                if !own.ran() {
-                    span.add_event("toolgen.call.refused", vec![kind.clone()]);
+        self.is_ended = true;
+        let error_type = code.map(|code| KeyValue::new("error.type", code.as_str().to_owned()));
+        if let Some(call_context) = &self.call_context {
+            let span = call_context.context().span();
+            if let Some(error_type) = &error_type {
+                if !call_context.has_run() {
+                    span.add_event("toolgen.call.refused", vec![error_type.clone()]);
                 }
                 // Without a description: the message may contain anything.
                 span.set_status(Status::error(""));
-                span.set_attribute(kind.clone());
+                span.set_attribute(error_type.clone());
             }
             span.end();
         }
-        self.measured.extend(kind);
-        let seconds = self.since.elapsed().as_secs_f64();
-        self.signals.instruments().execute_tool.record(seconds, &self.measured);
+        self.metric_attributes.extend(error_type);
+        let seconds = self.start.elapsed().as_secs_f64();
+        self.signals.instruments().execute_tool.record(seconds, &self.metric_attributes);
     }
 }
 
 impl Observer for OtelSpan {
     fn within(&self, step: &mut dyn FnMut()) {
-        let _current = self.own.as_ref().map(|own| own.context().clone().attach());
+        let _current = self.call_context.as_ref().map(|call_context| call_context.context().clone().attach());
         step();
     }
 
@@ -132,30 +148,30 @@ impl Observer for OtelSpan {
     ) -> Option<BoxFuture<'static, ()>> {
         let secrets = secrets.unwrap_or_default();
         let code = self.codes.shown_code(outcome).map(|code| secrets.code(code).unwrap_or(OTHER_CODE));
-        let waits = match outcome {
+        let waits_for = match outcome {
             Err(ToolError::ApprovalRequired(_)) => Some("approval"),
             Err(ToolError::InputRequired(_)) => Some("input"),
             _ => None,
         };
-        if let Some(own) = &self.own {
-            let span = own.context().span();
+        if let Some(call_context) = &self.call_context {
+            let span = call_context.context().span();
             if let (Some(redactor), Ok(result)) = (&self.redactor, outcome) {
                 let result = redactor.result(result, &secrets).to_string();
                 span.set_attribute(KeyValue::new("gen_ai.tool.call.result", result));
             }
-            if let Some(waits) = waits {
-                span.add_event("toolgen.call.waiting", vec![KeyValue::new("toolgen.waiting.for", waits)]);
+            if let Some(waits_for) = waits_for {
+                span.add_event("toolgen.call.waiting", vec![KeyValue::new("toolgen.waiting.for", waits_for)]);
             }
         }
         let code = code.map(Text::copy_of);
-        self.close(if waits.is_some() { None } else { code });
+        self.close(if waits_for.is_some() { None } else { code });
         None
     }
 }
 
 impl Drop for OtelSpan {
     fn drop(&mut self) {
-        if !self.ended {
+        if !self.is_ended {
             self.close(Some(Text::copy_of(ToolError::Cancelled.code())));
         }
     }

@@ -31,23 +31,23 @@ impl Codes {
             Ok(result) if !result.is_error() => return None,
             Ok(result) => result.details.get("code").and_then(Value::as_str).unwrap_or_default(),
             Err(ToolError::Failed { code: Cow::Owned(code), .. }) => code,
-            // A constant of the program.
+            // The code is a constant of the program.
             Err(error) => return Some(error.code()),
         };
         let code = codes::current(code);
-        Some(if codes::is_own(code) || code == LOCKED || self.declare(code) { code } else { OTHER_CODE })
+        Some(if codes::is_own(code) || code == LOCKED || self.declares(code) { code } else { OTHER_CODE })
     }
 
     /// Whether the schema allows this value for `code`.
-    fn declare(&self, code: &str) -> bool {
+    fn declares(&self, code: &str) -> bool {
         let Some(output) = &self.0 else { return false };
         let Ok(schema) = serde_json::from_str::<Value>(&canonical(output.shape())) else { return false };
         let branches = ["oneOf", "anyOf", "allOf", "x-oneOf", "x-anyOf", "x-all"];
         let branches = branches.into_iter().filter_map(|keyword| schema.get(keyword)?.as_array()).flatten();
-        std::iter::once(&schema).chain(branches).filter_map(|part| part.pointer("/properties/code")).any(
-            |of| {
-                let values = of.get("enum").and_then(Value::as_array).into_iter().flatten();
-                values.chain(of.get("const")).any(|value| value == code)
+        std::iter::once(&schema).chain(branches).filter_map(|branch| branch.pointer("/properties/code")).any(
+            |property| {
+                let values = property.get("enum").and_then(Value::as_array).into_iter().flatten();
+                values.chain(property.get("const")).any(|value| value == code)
             },
         )
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::shared;
 use super::store::{Page, ResultOwner, Store};
-use super::{bytes, cut, floor, hide_cut};
+use super::{bytes, cut_point, floor, hide_split_secrets};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
@@ -46,12 +46,12 @@ impl ReadResult {
         ReadResult { store, shared }
     }
 
-    /// Returns a result that this or another process keeps.
+    /// Returns a result that this or another process has stored.
     async fn find(&self, handle: &str, ctx: &ToolContext) -> Result<Option<Page>, ToolError> {
         let owner = ResultOwner::of(ctx);
-        let (found, shared) = (self.store.get(handle, &owner), &self.shared);
-        match shared.as_ref().filter(|_| found.is_none() && !handle.is_empty()) {
-            None => Ok(found),
+        let (page, shared) = (self.store.get(handle, &owner), &self.shared);
+        match shared.as_ref().filter(|_| page.is_none() && !handle.is_empty()) {
+            None => Ok(page),
             Some(shared) => shared::find(shared, &owner, handle).await,
         }
     }
@@ -75,18 +75,18 @@ impl ReadResult {
             return Err(ToolError::invalid_args(text));
         }
         let begin = floor(&text, offset);
-        let rest = text.get(begin..).unwrap_or_default();
+        let remaining_text = text.get(begin..).unwrap_or_default();
         // At least one character, so that reading always makes progress.
-        let one = rest.chars().next().map_or(0, char::len_utf8);
-        let end = begin + cut(rest, size).max(one);
-        let displayed = text.get(begin..end).unwrap_or_default();
-        hide_cut(&text, begin..end, ctx);
+        let first_char = remaining_text.chars().next().map_or(0, char::len_utf8);
+        let end = begin + cut_point(remaining_text, size).max(first_char);
+        let visible = text.get(begin..end).unwrap_or_default();
+        hide_split_secrets(&text, begin..end, ctx);
         let notice = if end == text.len() {
             format!("[End of the result: bytes {begin}-{end} of {end}.]")
         } else {
-            go_on(handle, begin, end, text.len())
+            cut_notice(handle, begin, end, text.len())
         };
-        let result = ToolResult::text(displayed);
+        let result = ToolResult::text(visible);
         let next = if end == text.len() { Value::Null } else { json!(end) };
         let details = json!({ "handle": handle, "offset": begin, "next_offset": next, "total": text.len() });
         Ok(result.with_content(crate::call::result::Content::Text(notice)).with_details(details))
@@ -108,11 +108,11 @@ impl AgentTool for ReadResult {
 }
 
 /// Returns the notice at a cut.
-pub(super) fn go_on(handle: &str, begin: usize, end: usize, total: usize) -> String {
-    format!("[Result cut: bytes {begin}-{end} of {total}. Call {} to read on.]", call(handle, end))
+pub(super) fn cut_notice(handle: &str, begin: usize, end: usize, total: usize) -> String {
+    format!("[Result cut: bytes {begin}-{end} of {total}. Call {} to read on.]", read_call(handle, end))
 }
 
 /// Returns the call that reads from an offset.
-pub(super) fn call(handle: &str, offset: usize) -> String {
+pub(super) fn read_call(handle: &str, offset: usize) -> String {
     format!(r#"{READ_RESULT} with {{"handle":"{handle}","offset":{offset}}}"#)
 }

@@ -23,9 +23,9 @@ impl Pages {
     /// before its first page is returned. Only the same session, agent and principal can read it, so all processes
     /// must use the same session IDs. The store keeps it for the time that the limits of the pages set.
     ///
-    /// The process that cut a result also keeps it, and reads it from its own memory. So while the store cannot be
-    /// reached, results can be read where they were cut; elsewhere, reading fails with the code [`RESULT_UNKNOWN`]. A
-    /// call whose result cannot be shared is not refused, because it has already run.
+    /// The process that cut a result also keeps it, and reads it from its own memory. While the store cannot be
+    /// reached, the process that cut a result can read it; in other processes, reading fails with the code
+    /// [`RESULT_UNKNOWN`]. A call whose result cannot be shared is not refused, because it has already run.
     ///
     /// Results of calls with secrets are kept only in this process: if another process read them, its records could
     /// not redact the secrets. [`apply`](Self::apply), which is synchronous, also keeps results only in this process.
@@ -47,14 +47,14 @@ impl Pages {
         for handle in handles {
             let Some(Page { text, size, secrets }) = self.store.get(&handle, &owner) else { continue };
             if secrets.is_none_or(|secrets| secrets.is_empty()) {
-                // The call has run: if other processes cannot read its result, this process still can.
+                // An error is ignored: this process can still read the result, and the call has run.
                 let _ = put(shared, &owner, &handle, &format!("{size}\n{text}"), self.store.ttl()).await;
             }
         }
     }
 }
 
-/// A value is the size of a page, a line break, and the text.
+/// Stores a result. A value is the size of a page, a line break, and the text.
 async fn put(
     store: &dyn Store,
     owner: &ResultOwner,
@@ -71,8 +71,8 @@ pub(super) async fn find(
     owner: &ResultOwner,
     handle: &str,
 ) -> Result<Option<Page>, ToolError> {
-    let found = store.get(TABLE, &owner.key(handle)).await;
-    found.and_then(|row| row.map(page).transpose()).map_err(|error| {
+    let row = store.get(TABLE, &owner.key(handle)).await;
+    row.and_then(|row| row.map(parse_page).transpose()).map_err(|error| {
         let text = format!(
             "It is unknown whether result '{handle}' exists, because the state that is shared with other processes \
              cannot be reached. Try again in a moment."
@@ -81,7 +81,7 @@ pub(super) async fn find(
     })
 }
 
-fn page(row: Row) -> Result<Page, StoreError> {
+fn parse_page(row: Row) -> Result<Page, StoreError> {
     let text = String::from_utf8(row.value).ok();
     let parts = text.as_deref().and_then(|text| text.split_once('\n'));
     let page = parts

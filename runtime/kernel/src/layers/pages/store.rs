@@ -14,7 +14,7 @@ use crate::base::sync::unpoisoned;
 use crate::call::context::ToolContext;
 use crate::call::secrets::Secrets;
 
-/// Maximum number, size and age of kept results, over all sessions. Beyond these limits the oldest are dropped first.
+/// Maximum number, size and age of stored results, over all sessions. Beyond these limits the oldest are dropped first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreLimits {
     /// Maximum total size, in bytes. A single result larger than this is not kept.
@@ -60,13 +60,13 @@ impl ResultOwner {
 pub(super) struct Store {
     limits: StoreLimits,
     /// Seeded with randomness from the operating system, so the next handle cannot be predicted.
-    names: RandomState,
-    shelf: Mutex<StoreState>,
+    handle_hasher: RandomState,
+    state: Mutex<StoreState>,
 }
 
 #[derive(Default)]
 struct StoreState {
-    /// The number of results that were ever kept.
+    /// The number of results that were ever stored.
     count: u64,
     bytes: usize,
     /// The results, in order of arrival, which is also the order of removal.
@@ -77,7 +77,7 @@ struct StoredResult {
     handle: String,
     owner: ResultOwner,
     page: Page,
-    until: Instant,
+    expires_at: Instant,
 }
 
 /// A result that is read page by page.
@@ -92,7 +92,7 @@ pub(super) struct Page {
 
 impl Store {
     pub(super) fn new(limits: StoreLimits) -> Store {
-        Store { limits, names: RandomState::new(), shelf: Mutex::default() }
+        Store { limits, handle_hasher: RandomState::new(), state: Mutex::default() }
     }
 
     /// Keeps a text that the call's owner reads in pages of `size` bytes, and returns its handle. `None` if the text
@@ -103,22 +103,25 @@ impl Store {
         }
         let now = Instant::now();
         // If the time cannot be represented, use one far in the future.
-        let until = now.checked_add(self.limits.ttl).unwrap_or(now + Duration::from_secs(u32::MAX.into()));
-        let mut shelf = unpoisoned(self.shelf.lock());
-        shelf.count += 1;
-        let (left, right) =
-            (self.names.hash_one((shelf.count, 0_u8)), self.names.hash_one((shelf.count, 1_u8)));
+        let expires_at =
+            now.checked_add(self.limits.ttl).unwrap_or(now + Duration::from_secs(u32::MAX.into()));
+        let mut state = unpoisoned(self.state.lock());
+        state.count += 1;
+        let (high, low) = (
+            self.handle_hasher.hash_one((state.count, 0_u8)),
+            self.handle_hasher.hash_one((state.count, 1_u8)),
+        );
         // 96 bits, short enough for a model to copy correctly, and too long for an attacker to guess.
-        let handle = format!("r{left:016x}{:08x}", right >> 32);
-        shelf.bytes += text.len();
+        let handle = format!("r{high:016x}{:08x}", low >> 32);
+        state.bytes += text.len();
         let page = Page { text: text.into(), size, secrets: ctx.secrets() };
-        shelf.results.push_back(StoredResult {
+        state.results.push_back(StoredResult {
             handle: handle.clone(),
             owner: ResultOwner::of(ctx),
             page,
-            until,
+            expires_at,
         });
-        shelf.forget(now, &self.limits);
+        state.evict(now, &self.limits);
         Some(handle)
     }
 
@@ -127,25 +130,25 @@ impl Store {
         self.limits.ttl
     }
 
-    /// Returns whether any result was ever kept.
-    pub(super) fn has_kept(&self) -> bool {
-        unpoisoned(self.shelf.lock()).count > 0
+    /// Returns whether any result was ever stored.
+    pub(super) fn has_stored(&self) -> bool {
+        unpoisoned(self.state.lock()).count > 0
     }
 
-    /// Returns a kept result, if it is still kept and belongs to this owner.
+    /// Returns a result, if it is still stored and belongs to this owner.
     pub(super) fn get(&self, handle: &str, owner: &ResultOwner) -> Option<Page> {
-        let mut shelf = unpoisoned(self.shelf.lock());
-        shelf.forget(Instant::now(), &self.limits);
-        let kept = shelf.results.iter().find(|kept| kept.handle == handle && kept.owner == *owner)?;
-        Some(kept.page.clone())
+        let mut state = unpoisoned(self.state.lock());
+        state.evict(Instant::now(), &self.limits);
+        let stored = state.results.iter().find(|stored| stored.handle == handle && stored.owner == *owner)?;
+        Some(stored.page.clone())
     }
 }
 
 impl StoreState {
-    fn forget(&mut self, now: Instant, limits: &StoreLimits) {
+    fn evict(&mut self, now: Instant, limits: &StoreLimits) {
         while let Some(oldest) = self.results.front() {
-            let crowded = self.bytes > limits.bytes || self.results.len() > limits.results;
-            if !crowded && oldest.until > now {
+            let is_over_limit = self.bytes > limits.bytes || self.results.len() > limits.results;
+            if !is_over_limit && oldest.expires_at > now {
                 return;
             }
             self.bytes = self.bytes.saturating_sub(oldest.page.text.len());
@@ -156,12 +159,12 @@ impl StoreState {
 
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shelf = unpoisoned(self.shelf.lock());
+        let state = unpoisoned(self.state.lock());
         // Omits the results and their handles.
         f.debug_struct("Store")
             .field("limits", &self.limits)
-            .field("results", &shelf.results.len())
-            .field("bytes", &shelf.bytes)
+            .field("results", &state.results.len())
+            .field("bytes", &state.bytes)
             .finish_non_exhaustive()
     }
 }

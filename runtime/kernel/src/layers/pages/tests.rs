@@ -27,12 +27,12 @@ fn spec() -> ToolSpec {
 fn text(content: &Content) -> &str {
     match content {
         Content::Text(text) => text,
-        other => panic!("not a text: {other:?}"),
+        other => panic!("not text: {other:?}"),
     }
 }
 
 /// Returns the call that a notice tells a model to make, parsed as a model would.
-fn told(notice: &str) -> Option<Value> {
+fn next_call(notice: &str) -> Option<Value> {
     let (_, call) = notice.split_once("read_result with ")?;
     let (arguments, _) = call.split_once('}')?;
     Some(serde_json::from_str(&format!("{arguments}}}")).unwrap())
@@ -41,11 +41,11 @@ fn told(notice: &str) -> Option<Value> {
 /// Returns all pages, read by following the notice of each.
 async fn pages_of(pages: &Pages, first: &ToolResult, ctx: &ToolContext) -> Vec<String> {
     let tool = pages.tool();
-    let (mut displayed, mut result) = (Vec::new(), first.clone());
+    let (mut texts, mut result) = (Vec::new(), first.clone());
     loop {
         let [.., page, notice] = &result.content[..] else { panic!("{result:?}") };
-        displayed.push(text(page).to_owned());
-        let Some(arguments) = told(text(notice)) else { return displayed };
+        texts.push(text(page).to_owned());
+        let Some(arguments) = next_call(text(notice)) else { return texts };
         result = call_in(&tool, arguments, ctx).await.unwrap();
     }
 }
@@ -73,13 +73,13 @@ proptest! {
         }
         // An empty first page is omitted.
         let first = if cut.content.len() == 1 { ToolResult::text("").with_content(cut.content[0].clone()) } else { cut };
-        let displayed = run(pages_of(&pages, &first, &ctx()));
-        prop_assert_eq!(displayed.concat(), whole);
-        for page in &displayed[1..] {
-            let one = page.chars().count() == 1;
-            prop_assert!(!page.is_empty() && (page.len() as u64 <= limit || one), "{:?}", page);
+        let texts = run(pages_of(&pages, &first, &ctx()));
+        prop_assert_eq!(texts.concat(), whole);
+        for page in &texts[1..] {
+            let is_one_char = page.chars().count() == 1;
+            prop_assert!(!page.is_empty() && (page.len() as u64 <= limit || is_one_char), "{:?}", page);
         }
-        prop_assert!(displayed[0].len() as u64 <= limit);
+        prop_assert!(texts[0].len() as u64 <= limit);
     }
 
     #[test]
@@ -100,12 +100,12 @@ proptest! {
             return Ok(());
         }
         let (notice, visible) = cut.content[1..].split_last().unwrap();
-        let displayed: Vec<&str> = visible.iter().map(text).collect();
-        let arguments = told(text(notice)).unwrap();
+        let shown: Vec<&str> = visible.iter().map(text).collect();
+        let arguments = next_call(text(notice)).unwrap();
         let offset = arguments["offset"].as_u64().unwrap() as usize;
         // The shown text is everything before the offset, except for a line break at its end.
-        let displayed = displayed.join("\n");
-        prop_assert_eq!(displayed.trim_end_matches('\n'), whole[..offset].trim_end_matches('\n'));
+        let shown = shown.join("\n");
+        prop_assert_eq!(shown.trim_end_matches('\n'), whole[..offset].trim_end_matches('\n'));
         prop_assert!(offset as u64 <= limit + 1);
         let rest = run(async {
             let next = call_in(&pages.tool(), arguments, &ctx()).await.unwrap();
@@ -120,7 +120,7 @@ async fn page_breaks_at_line_ends_and_explains_how_to_continue() {
     let pages = Pages::new(ResultLimit::bytes(12));
     let cut = pages.apply(ToolResult::text("first line\nsecond line\n"), &spec(), &ctx());
     assert_eq!(text(&cut.content[0]), "first line\n");
-    let arguments = told(text(&cut.content[1])).unwrap();
+    let arguments = next_call(text(&cut.content[1])).unwrap();
     let handle = arguments["handle"].as_str().unwrap().to_owned();
     let expected = format!(
         "[Result cut: bytes 0-11 of 23. Call read_result with {{\"handle\":\"{handle}\",\"offset\":11}} to read on.]"
@@ -129,23 +129,23 @@ async fn page_breaks_at_line_ends_and_explains_how_to_continue() {
     let last = call_in(&pages.tool(), arguments, &ctx()).await.unwrap();
     assert_eq!(last.to_text(), "second line\n\n[End of the result: bytes 11-23 of 23.]");
     assert_eq!(last.details, json!({"handle": handle, "offset": 11, "next_offset": null, "total": 23}));
-    // In the middle of a character, and without an offset.
+    // Without an offset, reading starts at the beginning.
     let whole = call_in(&pages.tool(), json!({"handle": handle}), &ctx()).await.unwrap();
     assert_eq!(text(&whole.content[0]), "first line\n");
-    let behind = call_in(&pages.tool(), json!({"handle": handle, "offset": 23}), &ctx()).await.unwrap_err();
+    let error = call_in(&pages.tool(), json!({"handle": handle, "offset": 23}), &ctx()).await.unwrap_err();
     let expected = "Invalid arguments: offset 23 is beyond the end of the result, which has 23 bytes";
-    assert_eq!(behind.to_string(), expected);
+    assert_eq!(error.to_string(), expected);
 }
 
 #[tokio::test]
 async fn tool_may_lower_the_limit_but_not_raise_it() {
     let pages = Pages::new(ResultLimit::bytes(8));
-    for (own, visible) in [(None, 8), (Some(4), 4), (Some(800), 8)] {
-        let spec = ToolSpec { result_limit: own, ..spec() };
+    for (tool_limit, length) in [(None, 8), (Some(4), 4), (Some(800), 8)] {
+        let spec = ToolSpec { result_limit: tool_limit, ..spec() };
         let cut = pages.apply(ToolResult::text("x".repeat(50)), &spec, &ctx());
-        assert_eq!(text(&cut.content[0]).len(), visible);
-        let next = call_in(&pages.tool(), told(text(&cut.content[1])).unwrap(), &ctx()).await.unwrap();
-        assert_eq!(text(&next.content[0]).len(), visible);
+        assert_eq!(text(&cut.content[0]).len(), length);
+        let next = call_in(&pages.tool(), next_call(text(&cut.content[1])).unwrap(), &ctx()).await.unwrap();
+        assert_eq!(text(&next.content[0]).len(), length);
         // A page is not cut again.
         assert_eq!(pages.apply(next.clone(), pages.tool().spec(), &ctx()), next);
     }
@@ -157,7 +157,7 @@ async fn only_the_same_session_agent_and_principal_can_continue() {
     let turn = Turn::default().with_session(Session::new("s")).with_agent_id("coder");
     let owner = turn.clone().with_principal(Principal::new("p"));
     let cut = pages.apply(ToolResult::text("0123456789"), &spec(), &called_in(owner.clone()));
-    let arguments = told(text(&cut.content[1])).unwrap();
+    let arguments = next_call(text(&cut.content[1])).unwrap();
     let same = called_in(turn.with_principal(Principal::new("p").with_scopes(["x"])));
     assert_eq!(text(&call_in(&pages.tool(), arguments.clone(), &same).await.unwrap().content[0]), "4567");
     let others = [
@@ -167,47 +167,47 @@ async fn only_the_same_session_agent_and_principal_can_continue() {
         owner.with_principal(Principal::new("q")),
     ];
     let unknown = json!({"handle": "r0", "offset": 4});
-    let nothing = call_in(&pages.tool(), unknown, &same).await.unwrap_err().to_string();
+    let not_found = call_in(&pages.tool(), unknown, &same).await.unwrap_err().to_string();
     for other in others {
         let error = call_in(&pages.tool(), arguments.clone(), &called_in(other)).await.unwrap_err();
         // The error is the same as for a handle that never existed.
-        assert_eq!(error.to_string().replace(arguments["handle"].as_str().unwrap(), "r0"), nothing);
+        assert_eq!(error.to_string().replace(arguments["handle"].as_str().unwrap(), "r0"), not_found);
         assert_eq!(error.code(), "RESULT_NOT_FOUND");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn stored_results_expire_and_are_bounded() {
-    let kept = StoreLimits { bytes: 100, results: 3, ttl: Duration::from_secs(60) };
-    let pages = Pages::with_store(ResultLimit::bytes(4), kept);
+    let limits = StoreLimits { bytes: 100, results: 3, ttl: Duration::from_secs(60) };
+    let pages = Pages::with_store(ResultLimit::bytes(4), limits);
     let add = |length: usize| {
         let cut = pages.apply(ToolResult::text("x".repeat(length)), &spec(), &ctx());
-        told(text(&cut.content[1]))
+        next_call(text(&cut.content[1]))
     };
     let tool = pages.tool();
-    let there = async |arguments: &Option<Value>| match arguments {
+    let is_stored = async |arguments: &Option<Value>| match arguments {
         Some(arguments) => call_in(&tool, arguments.clone(), &ctx()).await.is_ok(),
         None => false,
     };
     let first = add(10);
     advance(Duration::from_secs(59)).await;
-    assert!(there(&first).await);
+    assert!(is_stored(&first).await);
     let second = add(10);
     advance(Duration::from_secs(2)).await;
-    assert!(!there(&first).await && there(&second).await);
+    assert!(!is_stored(&first).await && is_stored(&second).await);
     // By number, then by bytes.
-    let more = [add(10), add(10), add(10)];
-    assert!(!there(&second).await && there(&more[0]).await);
+    let newer = [add(10), add(10), add(10)];
+    assert!(!is_stored(&second).await && is_stored(&newer[0]).await);
     let large = add(85);
-    assert!(there(&large).await && !there(&more[1]).await && there(&more[2]).await);
+    assert!(is_stored(&large).await && !is_stored(&newer[1]).await && is_stored(&newer[2]).await);
     // A result that is too large by itself does not evict others.
-    assert!(add(101).is_none() && there(&large).await);
+    assert!(add(101).is_none() && is_stored(&large).await);
     let cut = pages.apply(ToolResult::text("x".repeat(101)), &spec(), &ctx());
     let expected = "[Result cut: bytes 0-4 of 101. The rest is too large to store. Request less data.]";
     assert_eq!(text(&cut.content[1]), expected);
-    let displayed = format!("{pages:?}");
+    let debug = format!("{pages:?}");
     let handle = large.unwrap()["handle"].as_str().unwrap().to_owned();
-    assert!(displayed.contains("results: 2, bytes: 95") && !displayed.contains(&handle), "{displayed}");
+    assert!(debug.contains("results: 2, bytes: 95") && !debug.contains(&handle), "{debug}");
 }
 
 #[tokio::test]
@@ -235,7 +235,7 @@ async fn oversized_binary_content_becomes_text() {
         notice.starts_with("[Resource log:/a (text): 17 bytes, not shown. Call read_result with"),
         "{notice}"
     );
-    let read = call_in(&pages.tool(), told(notice).unwrap(), &ctx()).await.unwrap();
+    let read = call_in(&pages.tool(), next_call(notice).unwrap(), &ctx()).await.unwrap();
     assert_eq!(text(&read.content[0]), "a log of 1");
     assert_eq!(cut.content[7], result.content[7]);
     assert_eq!(cut.content.len(), result.content.len());
@@ -251,7 +251,7 @@ async fn error_message_is_truncated() {
     let text = cut.to_string();
     assert!(text.starts_with("ein Ausf\n[Result cut: bytes 0-8 of 26."), "{text}");
     assert_eq!((cut.code(), cut.operator_text().as_ref()), ("X", "kept"));
-    let rest = call_in(&pages.tool(), told(&text).unwrap(), &ctx()).await.unwrap();
+    let rest = call_in(&pages.tool(), next_call(&text).unwrap(), &ctx()).await.unwrap();
     assert!(rest.to_text().starts_with("all gr"));
     for long in [ToolError::invalid_args("a long text"), ToolError::denied("a long text")] {
         let cut = pages.apply_error(long, &spec(), &ctx()).to_string();
@@ -265,7 +265,7 @@ fn handles_are_not_sequential() {
     let mut handles: Vec<String> = (0..200)
         .map(|n| {
             let cut = pages[n % 2].apply(ToolResult::text("xyz"), &spec(), &ctx());
-            told(text(&cut.content[1])).unwrap()["handle"].as_str().unwrap().to_owned()
+            next_call(text(&cut.content[1])).unwrap()["handle"].as_str().unwrap().to_owned()
         })
         .collect();
     handles.sort();

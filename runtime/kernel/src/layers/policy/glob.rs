@@ -6,8 +6,8 @@ use std::str::Chars;
 /// Case-sensitive.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let (mut pattern, mut text) = (pattern.chars(), text.chars());
-    // Where to resume if the rest after the last `*` does not match: that `*` takes one more character. An earlier `*`
-    // never has to, so the time is at most the product of the lengths.
+    // The position to resume from if the text after the last `*` does not match: that `*` takes one more character. An
+    // earlier `*` never has to take more, so the time is at most the product of the lengths.
     let mut retry: Option<(Chars<'_>, Chars<'_>)> = None;
     loop {
         let (mut next_pattern, mut next_text) = (pattern.clone(), text.clone());
@@ -17,15 +17,15 @@ pub(super) fn matches(pattern: &str, text: &str) -> bool {
                 pattern = next_pattern;
                 retry = Some((pattern.clone(), text.clone()));
             }
-            (Some(wanted), Some(found)) if wanted == '?' || wanted == found => {
+            (Some(expected), Some(actual)) if expected == '?' || expected == actual => {
                 (pattern, text) = (next_pattern, next_text);
             }
             _ => {
-                let Some((after, from)) = &mut retry else { return false };
-                if from.next().is_none() {
+                let Some((pattern_tail, text_tail)) = &mut retry else { return false };
+                if text_tail.next().is_none() {
                     return false;
                 }
-                (pattern, text) = (after.clone(), from.clone());
+                (pattern, text) = (pattern_tail.clone(), text_tail.clone());
             }
         }
     }
@@ -38,12 +38,16 @@ mod tests {
     use super::*;
 
     /// The definition, implemented literally and slowly.
-    fn defined(pattern: &[char], text: &[char]) -> bool {
+    fn matches_slowly(pattern: &[char], text: &[char]) -> bool {
         match (pattern, text) {
             ([], []) => true,
-            (['*', after @ ..], _) => (0..=text.len()).any(|taken| defined(after, &text[taken..])),
-            (['?', after @ ..], [_, rest @ ..]) => defined(after, rest),
-            ([wanted, after @ ..], [found, rest @ ..]) => wanted == found && defined(after, rest),
+            (['*', pattern_tail @ ..], _) => {
+                (0..=text.len()).any(|skipped| matches_slowly(pattern_tail, &text[skipped..]))
+            }
+            (['?', pattern_tail @ ..], [_, text_tail @ ..]) => matches_slowly(pattern_tail, text_tail),
+            ([expected, pattern_tail @ ..], [actual, text_tail @ ..]) => {
+                expected == actual && matches_slowly(pattern_tail, text_tail)
+            }
             _ => false,
         }
     }
@@ -54,7 +58,7 @@ mod tests {
         #[test]
         fn wildcards_match_their_definition(pattern in "[aAß*?]{0,7}", text in "[aAß]{0,7}") {
             let chars = |text: &str| text.chars().collect::<Vec<char>>();
-            prop_assert_eq!(matches(&pattern, &text), defined(&chars(&pattern), &chars(&text)));
+            prop_assert_eq!(matches(&pattern, &text), matches_slowly(&chars(&pattern), &chars(&text)));
         }
     }
 

@@ -50,8 +50,8 @@ enum Condition {
     Effect(EffectKind),
 }
 
-/// A condition `effect:…` of a rule on the effects of a tool. A tool that declares no effects is assumed to have the
-/// worst ones.
+/// A condition `effect:…` of a rule on the effects of a tool. A tool that declares no effects is assumed to have all of
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EffectKind {
@@ -164,7 +164,7 @@ pub enum RuleProblem {
     Empty,
     /// A name with a character that no tool name contains, so that no tool could match.
     Character(char),
-    /// `x:` with an `x` that is neither `category` nor `effect`.
+    /// `x:` with an `x` other than `category` and `effect`.
     Kind(String),
     /// `effect:x` with an unknown effect `x`.
     Effect(String),
@@ -195,13 +195,13 @@ impl RulesBuilder {
     /// Returns every string that is not a rule. No rule is skipped: an invalid rule might have excluded something.
     pub fn build(self) -> Result<PolicyRules, RulesError> {
         let mut problems = Vec::new();
-        let mut read = |texts: Vec<Text>| -> Vec<Rule> {
-            let rules = texts
+        let mut parse_all = |rules: Vec<Text>| -> Vec<Rule> {
+            let rules = rules
                 .into_iter()
                 .filter_map(|text| Rule::parse(text).map_err(|error| problems.push(error)).ok());
             rules.collect()
         };
-        let lists = Lists { include: self.include.map(&mut read), exclude: read(self.exclude) };
+        let lists = Lists { include: self.include.map(&mut parse_all), exclude: parse_all(self.exclude) };
         if problems.is_empty() { Ok(PolicyRules(Arc::new(lists))) } else { Err(RulesError { problems }) }
     }
 }
@@ -217,14 +217,15 @@ impl PolicyRules {
     #[must_use]
     pub fn allows(&self, spec: &ToolSpec) -> bool {
         let Lists { include, exclude } = &*self.0;
-        !exclude.iter().any(|rule| rule.fits(spec))
-            && include.as_ref().is_none_or(|include| include.iter().any(|rule| rule.fits(spec)))
+        !exclude.iter().any(|rule| rule.matches(spec))
+            && include.as_ref().is_none_or(|include| include.iter().any(|rule| rule.matches(spec)))
     }
 
     /// Returns the decision of the rules about a tool, and the deciding rule.
     #[must_use]
     pub fn explain(&self, spec: &ToolSpec) -> RuleDecision {
-        let first = |rules: &[Rule]| rules.iter().find(|rule| rule.fits(spec)).map(|rule| rule.text.clone());
+        let first =
+            |rules: &[Rule]| rules.iter().find(|rule| rule.matches(spec)).map(|rule| rule.text.clone());
         if let Some(rule) = first(&self.0.exclude) {
             return RuleDecision::Excluded { rule };
         }
@@ -240,30 +241,31 @@ impl PolicyRules {
         self.0.exclude.iter().any(|rule| rule.text.trim() == name)
     }
 
-    /// Returns the rules with a name or category that no tool of a registry, or of a sub-agent in it, has, inclusions
-    /// first: often a misspelled name. Conditions on effects are ignored, because a rule may guard against effects
+    /// Returns the rules whose name or category matches no tool of a registry or of a sub-agent in it, inclusions
+    /// first. Often the name is misspelled. Conditions on effects are ignored, because a rule may guard against effects
     /// that no tool has at present.
     #[must_use]
     pub fn unused(&self, registry: &Registry) -> Vec<UnknownTool> {
         let Lists { include, exclude } = &*self.0;
         let rules = include.iter().flatten().chain(exclude);
-        let unused = rules.filter(|rule| !registry.all_specs().any(|spec| rule.names(spec)));
+        let unused = rules.filter(|rule| !registry.all_specs().any(|spec| rule.matches_identity(spec)));
         let names = |spec: &ToolSpec| [spec.name.to_string(), format!("category:{}", spec.category)];
-        let known: BTreeSet<String> = registry.all_specs().flat_map(names).collect();
-        let unknown = |rule: &Rule| {
-            let named = rule.text.split_whitespace().find(|word| !word.starts_with("effect:"));
-            let suggestion = named.and_then(|named| meant_pattern(named, known.iter().map(String::as_str)));
+        let candidates: BTreeSet<String> = registry.all_specs().flat_map(names).collect();
+        let to_unknown_tool = |rule: &Rule| {
+            let condition = rule.text.split_whitespace().find(|word| !word.starts_with("effect:"));
+            let suggestion = condition
+                .and_then(|condition| meant_pattern(condition, candidates.iter().map(String::as_str)));
             UnknownTool { name: rule.text.clone(), suggestion: suggestion.map(Text::from) }
         };
-        unused.map(unknown).collect()
+        unused.map(to_unknown_tool).collect()
     }
 }
 
 impl Rule {
     fn parse(text: Text) -> Result<Rule, RuleError> {
-        let read: Result<Vec<Condition>, RuleProblem> =
+        let conditions: Result<Vec<Condition>, RuleProblem> =
             text.split_whitespace().map(Condition::parse).collect();
-        match read {
+        match conditions {
             Ok(conditions) if conditions.is_empty() => {
                 Err(RuleError { rule: text, problem: RuleProblem::Empty })
             }
@@ -272,21 +274,21 @@ impl Rule {
         }
     }
 
-    fn fits(&self, spec: &ToolSpec) -> bool {
+    fn matches(&self, spec: &ToolSpec) -> bool {
         self.conditions.iter().all(|condition| match condition {
             Condition::Effect(kind) => kind.is_in(&spec.effects),
-            named => named.names(spec),
+            other => other.matches_identity(spec),
         })
     }
 
-    /// Returns whether the rule matches the tool, regardless of its effects.
-    fn names(&self, spec: &ToolSpec) -> bool {
-        self.conditions.iter().all(|condition| condition.names(spec))
+    /// Returns whether the name and the category of the tool match the rule, regardless of its effects.
+    fn matches_identity(&self, spec: &ToolSpec) -> bool {
+        self.conditions.iter().all(|condition| condition.matches_identity(spec))
     }
 }
 
 impl Condition {
-    fn names(&self, spec: &ToolSpec) -> bool {
+    fn matches_identity(&self, spec: &ToolSpec) -> bool {
         match self {
             Condition::Name(pattern) => glob::matches(pattern, spec.name.as_str()),
             Condition::Category(pattern) => glob::matches(pattern, &spec.category),
@@ -299,16 +301,16 @@ impl Condition {
             Some(("category", "")) => Err(RuleProblem::NoCategory),
             Some(("category", pattern)) => Ok(Condition::Category(pattern.to_owned())),
             Some(("effect", name)) => {
-                let known = EffectKind::ALL.iter().find(|(known, _)| *known == name);
-                known
-                    .map(|(_, kind)| Condition::Effect(*kind))
+                let kind = EffectKind::ALL.iter().find(|(kind_name, _)| *kind_name == name);
+                kind.map(|(_, kind)| Condition::Effect(*kind))
                     .ok_or_else(|| RuleProblem::Effect(name.to_owned()))
             }
             Some((kind, _)) => Err(RuleProblem::Kind(kind.to_owned())),
             None => {
-                let odd = |c: &char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '*' | '?'));
-                match text.chars().find(odd) {
-                    Some(odd) => Err(RuleProblem::Character(odd)),
+                let is_invalid =
+                    |c: &char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '*' | '?'));
+                match text.chars().find(is_invalid) {
+                    Some(invalid) => Err(RuleProblem::Character(invalid)),
                     None => Ok(Condition::Name(text.to_owned())),
                 }
             }
@@ -320,15 +322,15 @@ impl fmt::Display for RuleProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RuleProblem::Empty => f.write_str("it is empty"),
-            RuleProblem::Character(odd) => {
-                write!(f, "a tool name cannot contain {odd:?}; `*` and `?` are wildcards")
+            RuleProblem::Character(invalid) => {
+                write!(f, "a tool name cannot contain {invalid:?}; `*` and `?` are wildcards")
             }
             RuleProblem::Kind(kind) => {
                 write!(f, "unknown condition '{kind}:'; use 'category:', 'effect:' or a name without a colon")
             }
             RuleProblem::Effect(name) => {
-                let known: Vec<&str> = EffectKind::ALL.iter().map(|(known, _)| *known).collect();
-                write!(f, "unknown effect '{name}'; use one of {}", known.join(", "))
+                let names: Vec<&str> = EffectKind::ALL.iter().map(|(name, _)| *name).collect();
+                write!(f, "unknown effect '{name}'; use one of {}", names.join(", "))
             }
             RuleProblem::NoCategory => f.write_str("the category after 'category:' is missing"),
         }

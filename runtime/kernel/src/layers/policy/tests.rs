@@ -35,28 +35,29 @@ const PATTERNS: [&str; 12] = [
     "*:80",
 ];
 
-fn stands_for(pattern: &str, name: &str, port: &str) -> bool {
+fn matches_endpoint(pattern: &str, name: &str, port: &str) -> bool {
     let pattern = pattern.to_lowercase();
-    let (host, wanted) = pattern.split_once(':').map_or((pattern.as_str(), None), |(h, p)| (h, Some(p)));
-    let fits = match host {
+    let (host, expected_port) =
+        pattern.split_once(':').map_or((pattern.as_str(), None), |(host, port)| (host, Some(port)));
+    let host_matches = match host {
         "*" => true,
         "*.a.com" => ["x.a.com", "other.a.com", "y.x.a.com"].contains(&name),
         "*.x.a.com" => name == "y.x.a.com",
         host => host.trim_end_matches('.') == name,
     };
-    fits && wanted.is_none_or(|wanted| wanted == port)
+    host_matches && expected_port.is_none_or(|expected_port| expected_port == port)
 }
 
-fn reached(network: &Network) -> Vec<(usize, usize)> {
+fn reachable(network: &Network) -> Vec<(usize, usize)> {
     let mut points = Vec::new();
     for (n, name) in NAMES.iter().enumerate() {
         for (p, port) in PORTS.iter().enumerate() {
-            let in_it = match network {
+            let is_reachable = match network {
                 Network::None => false,
                 Network::Any => true,
-                Network::Hosts(hosts) => hosts.iter().any(|host| stands_for(host, name, port)),
+                Network::Hosts(hosts) => hosts.iter().any(|host| matches_endpoint(host, name, port)),
             };
-            if in_it {
+            if is_reachable {
                 points.push((n, p));
             }
         }
@@ -64,30 +65,32 @@ fn reached(network: &Network) -> Vec<(usize, usize)> {
     points
 }
 
-fn files(files: Files) -> usize {
-    [Files::None, Files::Read, Files::Write].iter().position(|known| *known == files).unwrap()
+fn file_rank(files: Files) -> usize {
+    [Files::None, Files::Read, Files::Write].iter().position(|rank| *rank == files).unwrap()
 }
 
 /// Returns the excess effects, as the first words of the lines that report them.
-fn too_far(effects: &Effects, limits: &EffectLimits) -> Vec<&'static str> {
-    let mut found = Vec::new();
+fn excess_effects(effects: &Effects, limits: &EffectLimits) -> Vec<&'static str> {
+    let mut excess = Vec::new();
     if limits.read_only && !effects.read_only {
-        found.push("changes");
+        excess.push("changes");
     }
     if limits.read_only && effects.destructive {
-        found.push("destruction");
+        excess.push("destruction");
     }
-    let granted = reached(&limits.network);
-    if reached(&effects.network).iter().any(|point| !granted.contains(point)) {
-        found.push("network");
+    let allowed = reachable(&limits.network);
+    if reachable(&effects.network).iter().any(|point| !allowed.contains(point)) {
+        excess.push("network");
     }
-    if files(effects.files) > files(limits.files) || (limits.read_only && effects.files == Files::Write) {
-        found.push("files");
+    if file_rank(effects.files) > file_rank(limits.files)
+        || (limits.read_only && effects.files == Files::Write)
+    {
+        excess.push("files");
     }
     if effects.spawns && !limits.spawns {
-        found.push("programs");
+        excess.push("programs");
     }
-    found
+    excess
 }
 
 fn any_network() -> impl Strategy<Value = Network> {
@@ -129,11 +132,11 @@ proptest! {
         effects in any_effects(),
         limits in any_limits(),
     ) {
-        let expected = too_far(&effects, &limits);
-        let checked = limits.check::<ToolError>(&named("t", effects.clone()));
+        let expected = excess_effects(&effects, &limits);
+        let result = limits.check::<ToolError>(&named("t", effects.clone()));
         prop_assert_eq!(limits.allows(&effects), expected.is_empty());
-        prop_assert_eq!(checked.is_ok(), expected.is_empty());
-        if let Err(error) = checked {
+        prop_assert_eq!(result.is_ok(), expected.is_empty());
+        if let Err(error) = result {
             prop_assert_eq!(error.code(), "PERMISSION_DENIED");
             let text = error.to_string();
             let lines: Vec<&str> =
@@ -145,15 +148,15 @@ proptest! {
     #[test]
     fn intersection_of_limits_allows_what_both_allow(
         effects in any_effects(),
-        one in any_limits(),
-        other in any_limits(),
+        left in any_limits(),
+        right in any_limits(),
     ) {
-        let both = one.and(&other);
-        prop_assert_eq!(both.allows(&effects), one.allows(&effects) && other.allows(&effects));
-        let mut expected = reached(&one.network);
-        let others = reached(&other.network);
-        expected.retain(|point| others.contains(point));
-        prop_assert_eq!(reached(&both.network), expected);
+        let intersection = left.and(&right);
+        prop_assert_eq!(intersection.allows(&effects), left.allows(&effects) && right.allows(&effects));
+        let mut expected = reachable(&left.network);
+        let right_points = reachable(&right.network);
+        expected.retain(|point| right_points.contains(point));
+        prop_assert_eq!(reachable(&intersection.network), expected);
     }
 
     #[test]
@@ -162,15 +165,15 @@ proptest! {
         limits in any_limits(),
     ) {
         let confined = limits.confine(&effects);
-        let by_network = limits.read_only && limits.network == Network::Any && effects.network != Network::None;
+        let network_exceeds = limits.read_only && limits.network == Network::Any && effects.network != Network::None;
         let expected = [
-            ("changes", by_network && !effects.read_only),
-            ("destruction", by_network && effects.destructive),
+            ("changes", network_exceeds && !effects.read_only),
+            ("destruction", network_exceeds && effects.destructive),
             ("files", limits.files == Files::None && effects.files != Files::None),
             ("programs", effects.spawns && !limits.spawns),
         ];
-        let expected: Vec<&str> = expected.iter().filter(|(_, left)| *left).map(|(what, _)| *what).collect();
-        prop_assert_eq!(too_far(&confined, &limits), expected, "{:?}", confined);
+        let expected: Vec<&str> = expected.iter().filter(|(_, is_excess)| *is_excess).map(|(name, _)| *name).collect();
+        prop_assert_eq!(excess_effects(&confined, &limits), expected, "{:?}", confined);
         prop_assert_eq!(limits.confine(&confined), confined);
     }
 }
@@ -207,18 +210,19 @@ Effects that a tool does not rule out are assumed, and this tool rules out none.
 fn only_hosts_outside_the_grant_are_named() {
     let limits =
         EffectLimits { network: network(&["api.example.com", "*.internal:8443"]), ..EffectLimits::ANY };
-    let asked = |hosts: &[&'static str]| named("t", Effects { network: network(hosts), ..Effects::NONE });
-    for within in [
+    let tool_for = |hosts: &[&'static str]| named("t", Effects { network: network(hosts), ..Effects::NONE });
+    for allowed in [
         &["API.Example.com"][..],
         &["api.example.com:444", "a.b.internal:8443"],
         &["api.example.com.", "*.x.internal:8443"],
         &[],
     ] {
-        assert!(limits.check::<ToolError>(&asked(within)).is_ok(), "{within:?}");
+        assert!(limits.check::<ToolError>(&tool_for(allowed)).is_ok(), "{allowed:?}");
     }
-    for beyond in ["internal:8443", "evilinternal:8443", "a.internal", "a.internal:443", "[::1]:8443", "*"] {
-        let error = limits.check::<ToolError>(&asked(&["api.example.com", beyond])).unwrap_err().to_string();
-        let line = format!("- network: it may reach {beyond} (allowed: api.example.com, *.internal:8443)");
+    for refused in ["internal:8443", "evilinternal:8443", "a.internal", "a.internal:443", "[::1]:8443", "*"] {
+        let error =
+            limits.check::<ToolError>(&tool_for(&["api.example.com", refused])).unwrap_err().to_string();
+        let line = format!("- network: it may reach {refused} (allowed: api.example.com, *.internal:8443)");
         assert_eq!(error.lines().nth(1), Some(line.as_str()));
     }
 }
@@ -289,18 +293,18 @@ fn explanation_names_the_deciding_rule() {
     let excluded = "is excluded by the rule 'effect:files_write effect:mutating'";
     assert_eq!(messages[0], "tool 'read_file' is included by '*_file'");
     assert_eq!(messages[1], format!("Permission denied: tool 'write_file' {excluded}"));
-    let both =
+    let also_limits =
         "and it may do more than this context allows:\n- programs: it may start programs (allowed: none)";
-    let worst = "Effects that a tool does not rule out are assumed, and this tool rules out none.";
-    assert_eq!(messages[2], format!("Permission denied: tool 'shell' {excluded}, {both}\n{worst}"));
+    let assumed = "Effects that a tool does not rule out are assumed, and this tool rules out none.";
+    assert_eq!(messages[2], format!("Permission denied: tool 'shell' {excluded}, {also_limits}\n{assumed}"));
     let by_effect = Policy::new(EffectLimits::ANY).with_rules(rules(None, &["effect:destructive"]));
     let text = by_effect.explain(&specs[2]).to_string();
     assert_eq!(
         text,
-        format!("Permission denied: tool 'shell' is excluded by the rule 'effect:destructive'\n{worst}")
+        format!("Permission denied: tool 'shell' is excluded by the rule 'effect:destructive'\n{assumed}")
     );
     let by_name = Policy::new(EffectLimits::ANY).with_rules(rules(None, &["shell"]));
-    assert!(!by_name.explain(&specs[2]).to_string().contains(worst));
+    assert!(!by_name.explain(&specs[2]).to_string().contains(assumed));
     assert_eq!(messages[3], "Permission denied: tool 'web_fetch' is not included by any rule");
     let refused: Vec<String> = policy.refused(&specs).iter().map(ToString::to_string).collect();
     assert_eq!(refused, messages[1..]);
@@ -325,9 +329,9 @@ rule 'category:': the category after 'category:' is missing";
     assert_eq!(error.problems[3].problem, RuleProblem::Effect("harmless".into()));
 }
 
-struct Described(ToolSpec);
+struct SpecOnlyTool(ToolSpec);
 
-impl AgentTool for Described {
+impl AgentTool for SpecOnlyTool {
     fn spec(&self) -> &ToolSpec {
         &self.0
     }
@@ -343,7 +347,7 @@ impl AgentTool for Described {
 
 #[test]
 fn unused_rules_are_reported() {
-    let shared = |spec| Arc::new(Described(spec)) as Arc<dyn AgentTool>;
+    let shared = |spec| Arc::new(SpecOnlyTool(spec)) as Arc<dyn AgentTool>;
     let registry = Registry::new(tools().into_iter().map(shared)).unwrap();
     let rules =
         rules(Some(&["read_file", "raed_*", "category:files"]), &["category:web", "effect:spawns", "x?"]);

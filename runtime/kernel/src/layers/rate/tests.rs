@@ -11,31 +11,31 @@ fn tool(name: &'static str) -> Text {
 }
 
 /// Returns how many of `calls` calls are allowed.
-fn burst(limit: &WindowLimit, who: &Principal, name: &'static str, calls: usize) -> usize {
-    (0..calls).filter(|_| limit.admit(who, &tool(name))).count()
+fn burst(limit: &WindowLimit, principal: &Principal, name: &'static str, calls: usize) -> usize {
+    (0..calls).filter(|_| limit.admit(principal, &tool(name))).count()
 }
 
 #[tokio::test(start_paused = true)]
 async fn default_limits_are_60_per_tool_and_100_per_minute() {
-    let (limit, who) = (WindowLimit::new(), Principal::new("a"));
-    assert_eq!(burst(&limit, &who, "x", 200), 60);
-    assert_eq!(burst(&limit, &who, "y", 200), 40);
-    assert_eq!(burst(&limit, &who, "z", 200), 0);
+    let (limit, principal) = (WindowLimit::new(), Principal::new("a"));
+    assert_eq!(burst(&limit, &principal, "x", 200), 60);
+    assert_eq!(burst(&limit, &principal, "y", 200), 40);
+    assert_eq!(burst(&limit, &principal, "z", 200), 0);
     // Another principal has its own counts.
     assert_eq!(burst(&limit, &Principal::new("b"), "x", 200), 60);
     advance(SECOND * 59).await;
-    assert_eq!(burst(&limit, &who, "x", 1), 0);
+    assert_eq!(burst(&limit, &principal, "x", 1), 0);
     advance(SECOND * 2).await;
-    assert_eq!((burst(&limit, &who, "z", 200), burst(&limit, &who, "x", 200)), (60, 40));
+    assert_eq!((burst(&limit, &principal, "z", 200), burst(&limit, &principal, "x", 200)), (60, 40));
 }
 
 #[tokio::test(start_paused = true)]
 async fn window_boundary_does_not_reset_the_limit() {
-    let (limit, who) = (WindowLimit::new().with_per_tool(10), Principal::new("a"));
+    let (limit, principal) = (WindowLimit::new().with_per_tool(10), Principal::new("a"));
     advance(SECOND * 55).await;
-    assert_eq!(burst(&limit, &who, "x", 20), 10);
+    assert_eq!(burst(&limit, &principal, "x", 20), 10);
     advance(SECOND * 10).await;
-    assert_eq!(burst(&limit, &who, "x", 20), 0);
+    assert_eq!(burst(&limit, &principal, "x", 20), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -88,23 +88,23 @@ proptest! {
                 .with_window(Duration::from_millis(window))
                 .with_per_tool(per_tool)
                 .with_per_principal(max);
-            let who = Principal::new("a");
+            let principal = Principal::new("a");
             let (mut now, mut allowed) = (0, Vec::<(u64, usize)>::new());
-            for (wait, which) in calls {
+            for (wait, tool_index) in calls {
                 advance(Duration::from_millis(wait)).await;
                 now += wait;
-                let since = |age: u64| {
+                let is_allowed_within = |age: u64| {
                     let recent: Vec<_> = allowed.iter().filter(|(at, _)| at + age > now).collect();
-                    let same = recent.iter().filter(|(_, tool)| *tool == which).count();
-                    (recent.len() as u32) < max && (same as u32) < per_tool
+                    let same_tool = recent.iter().filter(|(_, tool)| *tool == tool_index).count();
+                    (recent.len() as u32) < max && (same_tool as u32) < per_tool
                 };
                 // The oracle keeps every call. It must agree, except for the part that counts longer.
-                let (strict, lenient) = (since(window + 2 * window / PARTS + 1), since(window));
-                let response = limit.admit(&who, &tool(["x", "y", "z"][which]));
-                prop_assert!(!response || lenient, "too many at {}", now);
-                prop_assert!(response || !strict, "refused for too long at {}", now);
-                if response {
-                    allowed.push((now, which));
+                let (strict, lenient) = (is_allowed_within(window + 2 * window / PARTS + 1), is_allowed_within(window));
+                let is_admitted = limit.admit(&principal, &tool(["x", "y", "z"][tool_index]));
+                prop_assert!(!is_admitted || lenient, "too many at {}", now);
+                prop_assert!(is_admitted || !strict, "refused for too long at {}", now);
+                if is_admitted {
+                    allowed.push((now, tool_index));
                 }
             }
             Ok(())
@@ -116,7 +116,8 @@ proptest! {
 #[tokio::test]
 async fn function_is_a_limit_with_a_stable_refusal() {
     let spec = ToolSpec { name: ToolName::new("deploy"), ..ToolSpec::EMPTY };
-    let only_a = |who: &Principal, spec: &ToolSpec| &*who.id == "a" && spec.name.as_str() == "deploy";
+    let only_a =
+        |principal: &Principal, spec: &ToolSpec| &*principal.id == "a" && spec.name.as_str() == "deploy";
     let ctx = ToolContext::new("1", "deploy");
     assert_eq!(check(&only_a, &Principal::new("a"), &spec, &ctx).await, Ok(()));
     let error = check(&only_a, &Principal::new("b"), &spec, &ctx).await.unwrap_err();
@@ -126,14 +127,14 @@ async fn function_is_a_limit_with_a_stable_refusal() {
 
 #[tokio::test]
 async fn panicking_limit_refuses() {
-    struct Early;
-    impl RateLimit for Early {
+    struct PanicsEarly;
+    impl RateLimit for PanicsEarly {
         fn allow<'a>(&'a self, _: &'a Principal, _: &'a ToolSpec) -> BoxFuture<'a, bool> {
             panic!("no connection")
         }
     }
-    let late = |_: &Principal, _: &ToolSpec| -> bool { panic!("no connection") };
-    let limits: [&dyn RateLimit; 2] = [&Early, &late];
+    let panics_later = |_: &Principal, _: &ToolSpec| -> bool { panic!("no connection") };
+    let limits: [&dyn RateLimit; 2] = [&PanicsEarly, &panics_later];
     for limit in limits {
         let ctx = ToolContext::new("1", "unnamed");
         let response = check(limit, &Principal::new("a"), &ToolSpec::EMPTY, &ctx).await;
@@ -152,11 +153,11 @@ impl RateLimit for Silent {
 
 #[tokio::test(start_paused = true)]
 async fn unresponsive_limit_refuses_after_the_timeout() {
-    let (who, spec, ctx) = (Principal::new("a"), ToolSpec::EMPTY, ToolContext::new("1", "unnamed"));
+    let (principal, spec, ctx) = (Principal::new("a"), ToolSpec::EMPTY, ToolContext::new("1", "unnamed"));
     let before = Instant::now();
-    assert_eq!(check(&Silent, &who, &spec, &ctx).await, Err(exceeded("unnamed")));
+    assert_eq!(check(&Silent, &principal, &spec, &ctx).await, Err(exceeded("unnamed")));
     assert_eq!(before.elapsed(), RATE_LIMIT_TIMEOUT);
     ctx.cancel().cancel();
-    assert_eq!(check(&Silent, &who, &spec, &ctx).await, Err(ToolError::Cancelled));
+    assert_eq!(check(&Silent, &principal, &spec, &ctx).await, Err(ToolError::Cancelled));
     assert_eq!(before.elapsed(), RATE_LIMIT_TIMEOUT);
 }

@@ -1,8 +1,8 @@
-//! Redaction for approvers: everything that runs is shown, with the lengths of its secrets.
+//! Redaction for approvers: all arguments are shown, with secrets replaced by their lengths.
 //!
-//! A model writes the arguments, and wants them approved. So nothing is hidden because of the words around it, which
-//! the model chooses, and no array or object because of its name. Only strings are hidden: those that a tool declares
-//! secret, those under a secret key, and those that consist only of a token.
+//! A model writes the arguments, and wants them approved. So nothing is hidden because of the surrounding words, which
+//! the model chooses, and no array or object is hidden because of its name. Only strings are hidden: those that a tool
+//! declares secret, those under a secret key, and those that consist only of a token.
 
 use serde_json::Value;
 
@@ -21,17 +21,17 @@ impl ToolRedactor {
     ///
     /// # Errors
     ///
-    /// Returns why they cannot be shown in full, as part of a sentence.
+    /// Returns the reason why they cannot be shown in full, as part of a sentence.
     pub(crate) fn for_approval(&self, arguments: &Value) -> Result<Value, String> {
         if !is_within(arguments, MAX_DEPTH) {
             return Err(format!("its arguments are nested more than {MAX_DEPTH} levels deep"));
         }
         let mut visible = arguments.clone();
-        if let Some(rules) = self.redactor.applied() {
+        if let Some(rules) = self.redactor.active_rules() {
             if let Some(input) = &self.input {
                 input.hide_leaves(&mut visible);
             }
-            rules.hide_texts(&mut visible);
+            rules.hide_strings(&mut visible);
         }
         match visible.to_string().len() {
             0..=MAX_JSON_BYTES => Ok(visible),
@@ -45,36 +45,38 @@ impl Redactor {
     ///
     /// # Errors
     ///
-    /// Returns why it cannot be shown, as part of a sentence.
+    /// Returns the reason why it cannot be shown, as part of a sentence.
     pub(crate) fn reason(&self, reason: &str, visible: &Value, secrets: &Secrets) -> Result<String, String> {
-        let Some(rules) = self.applied() else { return Ok(reason.to_owned()) };
+        let Some(rules) = self.active_rules() else { return Ok(reason.to_owned()) };
         if secrets.are_too_many() {
             return Err(
                 "its arguments hold too many secrets to keep all of them out of the reason".to_owned()
             );
         }
-        let without = secrets.absent_from(visible).replace(reason);
-        let reason = without.as_deref().unwrap_or(reason);
-        Ok(scan::issued_tokens(reason, &rules.prefixes).unwrap_or_else(|| reason.to_owned()))
+        let redacted = secrets.absent_from(visible).replace(reason);
+        let reason = redacted.as_deref().unwrap_or(reason);
+        Ok(scan::mask_issued_tokens(reason, &rules.prefixes).unwrap_or_else(|| reason.to_owned()))
     }
 }
 
 impl RedactionRules {
     /// Hides strings under secret keys, and tokens in all other strings.
-    fn hide_texts(&self, value: &mut Value) {
+    fn hide_strings(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
-                if let Some(clean) = scan::issued_tokens(text, &self.prefixes) {
+                if let Some(clean) = scan::mask_issued_tokens(text, &self.prefixes) {
                     *text = clean;
                 }
             }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.hide_texts(item)),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.hide_strings(item)),
             Value::Object(fields) => {
                 for (key, value) in fields {
                     match value {
-                        value if !self.keys.holds(key) => self.hide_texts(value),
-                        Value::Number(number) => *value = Value::from(scan::hidden(&number.to_string())),
-                        value => hide_texts_in(value),
+                        value if !self.keys.holds(key) => self.hide_strings(value),
+                        Value::Number(number) => {
+                            *value = Value::from(scan::mask_with_length(&number.to_string()))
+                        }
+                        value => hide_all_strings(value),
                     }
                 }
             }
@@ -84,13 +86,13 @@ impl RedactionRules {
 }
 
 /// Hides every string in a value, and nothing else.
-fn hide_texts_in(value: &mut Value) {
+fn hide_all_strings(value: &mut Value) {
     match value {
-        // Already hidden because it is declared as a secret.
+        // This string is already hidden because it is declared as a secret.
         Value::String(text) if text == REDACTED => {}
-        Value::String(text) => *text = scan::hidden(text),
-        Value::Array(items) => items.iter_mut().for_each(hide_texts_in),
-        Value::Object(fields) => fields.values_mut().for_each(hide_texts_in),
+        Value::String(text) => *text = scan::mask_with_length(text),
+        Value::Array(items) => items.iter_mut().for_each(hide_all_strings),
+        Value::Object(fields) => fields.values_mut().for_each(hide_all_strings),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -36,15 +36,15 @@ pub fn without_bytes(result: &ToolResult) -> ToolResult {
 }
 
 /// Puts the binary content of a result back into its recorded content.
-pub(super) fn put_back(result: &ToolResult, written: &mut Value) {
+pub(super) fn restore_bytes(result: &ToolResult, recorded: &mut Value) {
     for (index, content) in result.content.iter().enumerate() {
         let (pointer, data) = match content {
             Content::Image { data, .. } | Content::Audio { data, .. } => ("data", data),
             Content::Resource { data: ResourceData::Base64(data), .. } => ("resource/blob", data),
             _ => continue,
         };
-        if let Some(place) = written.pointer_mut(&format!("/{index}/{pointer}")) {
-            *place = Value::from(data.as_str());
+        if let Some(slot) = recorded.pointer_mut(&format!("/{index}/{pointer}")) {
+            *slot = Value::from(data.as_str());
         }
     }
 }

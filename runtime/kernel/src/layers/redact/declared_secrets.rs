@@ -14,44 +14,45 @@ use crate::schema::shape::{Def, Schema, Shape, find_def};
 
 /// The secret parts of a schema.
 ///
-/// A schema often describes alternatives. A part is hidden if any branch declares it as secret: the branch that
-/// applies is decided elsewhere, and a wrong guess would be a leak. So a value is walked with the set of all nodes
-/// that may describe it, which also limits the work to the number of nodes times the number of values.
+/// A schema often describes alternatives. A part is hidden if any branch declares it as secret: this code does not know
+/// which branch applies, and a wrong guess would be a leak. A value is walked with the set of all nodes that may
+/// describe it. This also limits the work to the number of nodes times the number of values.
 #[derive(Clone, Debug)]
-pub(super) struct Declared {
+pub(super) struct DeclaredSecrets {
     nodes: Vec<Node>,
     /// Whether values that the schema does not describe are also hidden.
-    strict: bool,
+    is_strict: bool,
 }
 
-/// The contents of one schema, with other nodes by index. The root is the first.
+/// The contents of one schema, with references to other nodes by index. The first node is the root.
 #[derive(Clone, Debug, Default)]
 struct Node {
-    secret: bool,
+    is_secret: bool,
     /// Whether the schema allows no keys other than those it describes.
-    closed: bool,
+    is_closed: bool,
     /// Whether the value may be an object with keys that the schema does not name.
-    open: bool,
-    /// Whether one of the keys is a secret key.
-    telling: bool,
+    is_open: bool,
+    /// Whether one of the keys is the name of a secret.
+    has_secret_key: bool,
     /// Nodes that describe the same value.
-    also: Vec<usize>,
+    same_value: Vec<usize>,
     /// Nodes that describe the values of these keys, as [`spelling`] returns them.
     fields: Vec<(String, usize)>,
     /// Nodes that describe the values of other keys.
-    rest: Vec<usize>,
+    other_keys: Vec<usize>,
     /// Nodes that describe the value of any key.
-    any: Vec<usize>,
+    all_keys: Vec<usize>,
     /// Nodes that describe the first items of an array.
-    first: Vec<usize>,
+    first_items: Vec<usize>,
     /// Nodes that describe the other items of an array.
-    items: Vec<usize>,
+    other_items: Vec<usize>,
 }
 
 impl Node {
-    fn leads_to(&self) -> impl Iterator<Item = usize> {
+    fn children(&self) -> impl Iterator<Item = usize> {
         let by_name = self.fields.iter().map(|(_, node)| *node);
-        let lists = [&self.also, &self.rest, &self.any, &self.first, &self.items];
+        let lists =
+            [&self.same_value, &self.other_keys, &self.all_keys, &self.first_items, &self.other_items];
         lists.into_iter().flatten().copied().chain(by_name)
     }
 }
@@ -60,27 +61,33 @@ impl Node {
 const SAME_VALUE: &[&str] =
     &["allOf", "anyOf", "oneOf", "x-all", "x-anyOf", "x-oneOf", "if", "then", "else", "not"];
 
-impl Declared {
+impl DeclaredSecrets {
     /// Returns the secret parts of a result, if any.
-    pub(super) fn of_result(schema: &Schema, defs: &List<Def>) -> Option<Declared> {
-        Declared::read(schema, defs, &Keys::default()).ok().map(|nodes| Declared { nodes, strict: false })
+    pub(super) fn of_result(schema: &Schema, defs: &List<Def>) -> Option<DeclaredSecrets> {
+        DeclaredSecrets::read(schema, defs, &Keys::default())
+            .ok()
+            .map(|nodes| DeclaredSecrets { nodes, is_strict: false })
     }
 
     /// Returns the secret parts of arguments, and whether valid arguments may hold secrets at all: declared ones, or
-    /// ones under secret keys. Arguments that a closed schema does not describe are secret, because a model may have
+    /// those under secret keys. Arguments that a closed schema does not describe are secret, because a model may have
     /// misspelled the name of a secret.
-    pub(super) fn of_arguments(schema: &Schema, defs: &List<Def>, keys: &Keys) -> (Option<Declared>, bool) {
-        let nodes = match Declared::read(schema, defs, keys) {
-            Ok(nodes) => return (Some(Declared { nodes, strict: true }), true),
+    pub(super) fn of_arguments(
+        schema: &Schema,
+        defs: &List<Def>,
+        keys: &Keys,
+    ) -> (Option<DeclaredSecrets>, bool) {
+        let nodes = match DeclaredSecrets::read(schema, defs, keys) {
+            Ok(nodes) => return (Some(DeclaredSecrets { nodes, is_strict: true }), true),
             Err(nodes) => nodes,
         };
-        let may_hold = nodes.iter().any(|node| node.open || node.telling);
-        let root = nodes.into_iter().next().filter(|node| node.closed && node.also.is_empty());
-        // Most tools have no secrets; for those only the names of their arguments are needed.
+        let may_hold = nodes.iter().any(|node| node.is_open || node.has_secret_key);
+        let root = nodes.into_iter().next().filter(|node| node.is_closed && node.same_value.is_empty());
+        // Most tools have no secrets. For those, only the names of the arguments are needed.
         let declared = root.map(|root| {
             let fields = root.fields.into_iter().map(|(name, _)| (name, usize::MAX));
-            let root = Node { closed: true, fields: fields.collect(), ..Node::default() };
-            Declared { nodes: vec![root], strict: true }
+            let root = Node { is_closed: true, fields: fields.collect(), ..Node::default() };
+            DeclaredSecrets { nodes: vec![root], is_strict: true }
         });
         (declared, may_hold)
     }
@@ -88,97 +95,99 @@ impl Declared {
     /// Reads the nodes of a schema, and returns them as an error if none of them is secret.
     fn read(schema: &Schema, defs: &List<Def>, keys: &Keys) -> Result<Vec<Node>, Vec<Node>> {
         let mut reader =
-            Reader { defs, keys, named_schemas: BTreeMap::new(), nodes: Vec::new(), waiting: Vec::new() };
+            Reader { defs, keys, named_schemas: BTreeMap::new(), nodes: Vec::new(), pending: Vec::new() };
         reader.shape(schema.shape());
-        while let Some((index, shape)) = reader.waiting.pop() {
-            let body = reader.shape(shape);
-            reader.node_mut(index, |node| node.also.push(body));
+        while let Some((index, shape)) = reader.pending.pop() {
+            let target = reader.shape(shape);
+            reader.node_mut(index, |node| node.same_value.push(target));
         }
         let nodes = reader.nodes;
-        let mut reached = vec![false; nodes.len()];
-        let mut next = vec![0];
-        while let Some(index) = next.pop() {
-            let (Some(node), Some(seen)) = (nodes.get(index), reached.get_mut(index)) else { continue };
-            if node.secret {
+        let mut visited = vec![false; nodes.len()];
+        let mut stack = vec![0];
+        while let Some(index) = stack.pop() {
+            let (Some(node), Some(is_visited)) = (nodes.get(index), visited.get_mut(index)) else { continue };
+            if node.is_secret {
                 return Ok(nodes);
             }
-            if !std::mem::replace(seen, true) {
-                next.extend(node.leads_to());
+            if !std::mem::replace(is_visited, true) {
+                stack.extend(node.children());
             }
         }
         Err(nodes)
     }
 
     /// Hides the secret parts and collects them.
-    pub(super) fn hide(&self, value: &mut Value, found: &mut Secrets, depth: usize) {
-        self.walk(vec![0], value, found, depth);
+    pub(super) fn hide(&self, value: &mut Value, secrets: &mut Secrets, depth: usize) {
+        self.walk(vec![0], value, secrets, depth);
     }
 
-    fn walk(&self, nodes: Vec<usize>, value: &mut Value, found: &mut Secrets, depth: usize) {
-        let nodes = self.with_others(nodes);
-        let all = || nodes.iter().filter_map(|index| self.nodes.get(*index));
+    fn walk(&self, nodes: Vec<usize>, value: &mut Value, secrets: &mut Secrets, depth: usize) {
+        let nodes = self.with_same_value(nodes);
+        let described = || nodes.iter().filter_map(|index| self.nodes.get(*index));
         if nodes.is_empty() || value.is_null() {
             return;
         }
         // A decoder may accept a single value as an array with one item.
-        let scalar = !value.is_object() && !value.is_array();
-        let wrapped = || all().flat_map(|node| node.first.iter().chain(&node.items));
-        let listed = || self.with_others(wrapped().copied().collect());
-        let is_secret = |index: &usize| self.nodes.get(*index).is_some_and(|node| node.secret);
-        if all().any(|node| node.secret) || (scalar && listed().iter().any(is_secret)) {
-            found.collect(value, depth);
+        let is_scalar = !value.is_object() && !value.is_array();
+        let item_nodes = || described().flat_map(|node| node.first_items.iter().chain(&node.other_items));
+        let item_alternatives = || self.with_same_value(item_nodes().copied().collect());
+        let is_secret = |index: &usize| self.nodes.get(*index).is_some_and(|node| node.is_secret);
+        if described().any(|node| node.is_secret) || (is_scalar && item_alternatives().iter().any(is_secret))
+        {
+            secrets.collect(value, depth);
             *value = Value::from(REDACTED);
             return;
         }
         if depth == 0 {
-            if !scalar {
+            if !is_scalar {
                 *value = Value::from(TOO_DEEP_MASK);
             }
             return;
         }
         match value {
             Value::Object(fields) => {
-                let closed = self.strict && all().any(|node| node.closed);
+                let is_closed = self.is_strict && described().any(|node| node.is_closed);
                 for (key, value) in fields {
                     let key = spelling(key);
-                    if closed && !all().any(|node| node.knows(&key)) {
-                        found.collect(value, depth);
+                    if is_closed && !described().any(|node| node.describes_key(&key)) {
+                        secrets.collect(value, depth);
                         *value = Value::from(REDACTED);
                         continue;
                     }
-                    let inner = all().flat_map(|node| node.of_key(&key)).collect();
-                    self.walk(inner, value, found, depth - 1);
+                    let children = described().flat_map(|node| node.nodes_for_key(&key)).collect();
+                    self.walk(children, value, secrets, depth - 1);
                 }
             }
             Value::Array(items) => {
                 for (index, value) in items.iter_mut().enumerate() {
-                    let mut inner: Vec<usize> = Vec::new();
-                    for node in all() {
-                        inner.extend(node.first.get(index).into_iter().chain(&node.items));
+                    let mut children: Vec<usize> = Vec::new();
+                    for node in described() {
+                        children.extend(node.first_items.get(index).into_iter().chain(&node.other_items));
                     }
                     // A decoder may accept an array with one item as the object in it.
                     if value.is_object() {
-                        inner.extend(&nodes);
+                        children.extend(&nodes);
                     }
-                    self.walk(inner, value, found, depth - 1);
+                    self.walk(children, value, secrets, depth - 1);
                 }
             }
-            Value::String(text) => self.text(&nodes, text, found, depth),
+            Value::String(text) => self.text(&nodes, text, secrets, depth),
             _ => {}
         }
     }
 
-    /// Walks a string that contains an array or an object: models send those, and a decoder accepts them.
-    fn text(&self, nodes: &[usize], text: &mut String, found: &mut Secrets, depth: usize) {
+    /// Walks a string that contains the JSON of an array or an object: models send such strings, and a decoder accepts
+    /// them.
+    fn text(&self, nodes: &[usize], text: &mut String, secrets: &mut Secrets, depth: usize) {
         if !text.trim_start().starts_with(['{', '[']) {
             return;
         }
         match serde_json::from_str::<Value>(text) {
-            Ok(inner) => {
-                let mut hidden = inner.clone();
-                self.walk(nodes.to_vec(), &mut hidden, found, depth - 1);
-                if hidden != inner {
-                    *text = hidden.to_string();
+            Ok(parsed) => {
+                let mut redacted = parsed.clone();
+                self.walk(nodes.to_vec(), &mut redacted, secrets, depth - 1);
+                if redacted != parsed {
+                    *text = redacted.to_string();
                 }
             }
             Err(_) => *text = REDACTED.to_owned(),
@@ -191,32 +200,36 @@ impl Declared {
     }
 
     fn walk_leaves(&self, nodes: Vec<usize>, value: &mut Value) {
-        let nodes = self.with_others(nodes);
-        let all = || nodes.iter().filter_map(|index| self.nodes.get(*index));
-        let wrapped = || all().flat_map(|node| node.first.iter().chain(&node.items)).copied().collect();
-        let is_secret = |index: &usize| self.nodes.get(*index).is_some_and(|node| node.secret);
-        let scalar = !value.is_object() && !value.is_array();
-        if nodes.iter().any(is_secret) || (scalar && self.with_others(wrapped()).iter().any(is_secret)) {
+        let nodes = self.with_same_value(nodes);
+        let described = || nodes.iter().filter_map(|index| self.nodes.get(*index));
+        let item_nodes = || {
+            described().flat_map(|node| node.first_items.iter().chain(&node.other_items)).copied().collect()
+        };
+        let is_secret = |index: &usize| self.nodes.get(*index).is_some_and(|node| node.is_secret);
+        let is_scalar = !value.is_object() && !value.is_array();
+        if nodes.iter().any(is_secret)
+            || (is_scalar && self.with_same_value(item_nodes()).iter().any(is_secret))
+        {
             return hide_all(value);
         }
         match value {
             Value::Object(fields) => {
                 for (key, value) in fields {
                     let key = spelling(key);
-                    self.walk_leaves(all().flat_map(|node| node.of_key(&key)).collect(), value);
+                    self.walk_leaves(described().flat_map(|node| node.nodes_for_key(&key)).collect(), value);
                 }
             }
             Value::Array(items) => {
                 for (index, value) in items.iter_mut().enumerate() {
-                    let mut inner: Vec<usize> = Vec::new();
-                    for node in all() {
-                        inner.extend(node.first.get(index).into_iter().chain(&node.items));
+                    let mut children: Vec<usize> = Vec::new();
+                    for node in described() {
+                        children.extend(node.first_items.get(index).into_iter().chain(&node.other_items));
                     }
                     // A decoder may accept an array with one item as the object in it.
                     if value.is_object() {
-                        inner.extend(&nodes);
+                        children.extend(&nodes);
                     }
-                    self.walk_leaves(inner, value);
+                    self.walk_leaves(children, value);
                 }
             }
             _ => {}
@@ -224,14 +237,14 @@ impl Declared {
     }
 
     /// Returns the nodes and all nodes that describe the same values, each once.
-    fn with_others(&self, mut nodes: Vec<usize>) -> Vec<usize> {
+    fn with_same_value(&self, mut nodes: Vec<usize>) -> Vec<usize> {
         let mut index = 0;
         nodes.sort_unstable();
         nodes.dedup();
-        while let Some(node) = nodes.get(index).and_then(|at| self.nodes.get(*at)) {
-            for also in &node.also {
-                if !nodes.contains(also) {
-                    nodes.push(*also);
+        while let Some(node) = nodes.get(index).and_then(|node_index| self.nodes.get(*node_index)) {
+            for other in &node.same_value {
+                if !nodes.contains(other) {
+                    nodes.push(*other);
                 }
             }
             index += 1;
@@ -241,15 +254,17 @@ impl Declared {
 }
 
 impl Node {
-    fn knows(&self, key: &str) -> bool {
-        self.fields.iter().any(|(name, _)| name == key) || !self.rest.is_empty() || !self.any.is_empty()
+    fn describes_key(&self, key: &str) -> bool {
+        self.fields.iter().any(|(name, _)| name == key)
+            || !self.other_keys.is_empty()
+            || !self.all_keys.is_empty()
     }
 
-    fn of_key(&self, key: &str) -> impl Iterator<Item = usize> {
+    fn nodes_for_key(&self, key: &str) -> impl Iterator<Item = usize> {
         let by_name = self.fields.iter().filter(move |(name, _)| name == key).map(|(_, node)| *node);
-        let known = self.fields.iter().any(|(name, _)| name == key);
-        let rest = if known { &[][..] } else { &self.rest[..] };
-        by_name.chain(rest.iter().chain(&self.any).copied())
+        let is_named = self.fields.iter().any(|(name, _)| name == key);
+        let others = if is_named { &[][..] } else { &self.other_keys[..] };
+        by_name.chain(others.iter().chain(&self.all_keys).copied())
     }
 }
 
@@ -267,7 +282,7 @@ fn may_be_object(schema: &Map<String, Value>) -> bool {
         _ => !["enum", "const", "$ref", "x-raw"]
             .into_iter()
             .chain(SAME_VALUE.iter().copied())
-            .any(|it| schema.contains_key(it)),
+            .any(|keyword| schema.contains_key(keyword)),
     }
 }
 
@@ -277,7 +292,7 @@ struct Reader<'a> {
     named_schemas: BTreeMap<String, usize>,
     nodes: Vec<Node>,
     /// Named shapes that are referenced but not read yet.
-    waiting: Vec<(usize, &'a Shape)>,
+    pending: Vec<(usize, &'a Shape)>,
 }
 
 impl Reader<'_> {
@@ -296,7 +311,7 @@ impl Reader<'_> {
         match serde_json::from_str(text) {
             Ok(schema) => self.schema(&schema),
             Err(_) => {
-                self.nodes.push(Node { secret: true, ..Node::default() });
+                self.nodes.push(Node { is_secret: true, ..Node::default() });
                 self.nodes.len() - 1
             }
         }
@@ -308,11 +323,11 @@ impl Reader<'_> {
         match schema {
             Value::Object(schema) => {
                 let mut node = self.keywords(schema);
-                node.open = !node.closed && may_be_object(schema);
-                self.node_mut(index, |place| *place = node);
+                node.is_open = !node.is_closed && may_be_object(schema);
+                self.node_mut(index, |target| *target = node);
             }
             Value::Bool(false) => {}
-            _ => self.node_mut(index, |place| place.open = true),
+            _ => self.node_mut(index, |target| target.is_open = true),
         }
         index
     }
@@ -321,15 +336,17 @@ impl Reader<'_> {
         let mut node = Node::default();
         for (keyword, value) in schema {
             match (keyword.as_str(), value) {
-                ("format", Value::String(format)) => node.secret |= format.eq_ignore_ascii_case("password"),
-                ("writeOnly", value) => node.secret |= *value == Value::Bool(true),
+                ("format", Value::String(format)) => {
+                    node.is_secret |= format.eq_ignore_ascii_case("password")
+                }
+                ("writeOnly", value) => node.is_secret |= *value == Value::Bool(true),
                 ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference)) => {
                     let target = self.reference(reference);
-                    node.also.push(target);
+                    node.same_value.push(target);
                 }
                 ("x-raw", Value::String(text)) => {
                     let raw = self.text(text);
-                    node.also.push(raw);
+                    node.same_value.push(raw);
                 }
                 ("properties", Value::Object(fields)) => {
                     for (name, value) in fields {
@@ -337,25 +354,27 @@ impl Reader<'_> {
                     }
                 }
                 ("patternProperties", Value::Object(fields)) => {
-                    node.any.extend(fields.values().map(|value| self.schema(value)));
+                    node.all_keys.extend(fields.values().map(|value| self.schema(value)));
                 }
-                ("additionalProperties" | "unevaluatedProperties", Value::Bool(false)) => node.closed = true,
+                ("additionalProperties" | "unevaluatedProperties", Value::Bool(false)) => {
+                    node.is_closed = true
+                }
                 ("additionalProperties" | "unevaluatedProperties", value) => {
-                    node.rest.push(self.schema(value));
+                    node.other_keys.push(self.schema(value));
                 }
                 ("dependentSchemas" | "dependencies", Value::Object(fields)) => {
-                    node.also.extend(fields.values().map(|value| self.schema(value)));
+                    node.same_value.extend(fields.values().map(|value| self.schema(value)));
                 }
                 ("prefixItems" | "items", Value::Array(items)) => {
-                    node.first.extend(items.iter().map(|value| self.schema(value)));
+                    node.first_items.extend(items.iter().map(|value| self.schema(value)));
                 }
                 ("items" | "contains" | "unevaluatedItems" | "additionalItems", value) => {
-                    node.items.push(self.schema(value));
+                    node.other_items.push(self.schema(value));
                 }
                 (keyword, Value::Array(parts)) if SAME_VALUE.contains(&keyword) => {
-                    node.also.extend(parts.iter().map(|value| self.schema(value)));
+                    node.same_value.extend(parts.iter().map(|value| self.schema(value)));
                 }
-                (keyword, value) if SAME_VALUE.contains(&keyword) => node.also.push(self.schema(value)),
+                (keyword, value) if SAME_VALUE.contains(&keyword) => node.same_value.push(self.schema(value)),
                 _ => {}
             }
         }
@@ -365,14 +384,14 @@ impl Reader<'_> {
     fn field(&mut self, name: &str, schema: &Value, node: &mut Node) {
         let index = self.schema(schema);
         let aliases = schema.get("x-aliases").and_then(Value::as_array).into_iter().flatten();
-        let others = aliases.chain(schema.get("x-wire")).filter_map(Value::as_str);
-        for name in [name].into_iter().chain(others) {
-            node.telling |= self.keys.holds(name);
+        let other_names = aliases.chain(schema.get("x-wire")).filter_map(Value::as_str);
+        for name in [name].into_iter().chain(other_names) {
+            node.has_secret_key |= self.keys.holds(name);
             node.fields.push((spelling(name), index));
         }
     }
 
-    /// Reads a reference. An unknown one is treated as a reference to the root.
+    /// Reads a reference. An unknown reference is treated as one to the root.
     fn reference(&mut self, reference: &str) -> usize {
         let Some(name) = referenced(reference) else { return 0 };
         if let Some(index) = self.named_schemas.get(&name) {
@@ -382,7 +401,7 @@ impl Reader<'_> {
         let index = self.nodes.len();
         self.nodes.push(Node::default());
         self.named_schemas.insert(name, index);
-        self.waiting.push((index, shape));
+        self.pending.push((index, shape));
         index
     }
 }

@@ -22,32 +22,32 @@ pub(super) struct RedactionRules {
 
 impl RedactionRules {
     /// Hides the values under secret keys, and collects them.
-    pub(super) fn hide_keys(&self, value: &mut Value, found: &mut Secrets, depth: usize) {
+    pub(super) fn hide_keys(&self, value: &mut Value, secrets: &mut Secrets, depth: usize) {
         match value {
             Value::Object(_) | Value::Array(_) if depth == 0 => *value = Value::from(TOO_DEEP_MASK),
             Value::Object(fields) => {
                 for (key, value) in fields {
                     // The presence of a secret is not itself secret.
-                    let tells = !value.is_null() && !value.is_boolean();
-                    if tells && self.keys.holds(key) {
-                        found.collect(value, depth);
+                    let may_reveal = !value.is_null() && !value.is_boolean();
+                    if may_reveal && self.keys.holds(key) {
+                        secrets.collect(value, depth);
                         *value = Value::from(REDACTED);
                     } else {
-                        self.hide_keys(value, found, depth - 1);
+                        self.hide_keys(value, secrets, depth - 1);
                     }
                 }
             }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.hide_keys(item, found, depth - 1)),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.hide_keys(item, secrets, depth - 1)),
             _ => {}
         }
     }
 
     /// Hides secrets in all strings of a value and in its keys, and numbers that are secrets.
-    pub(super) fn clean(&self, key: &str, value: &mut Value, secrets: &Secrets, depth: usize) {
+    pub(super) fn redact_value(&self, key: &str, value: &mut Value, secrets: &Secrets, depth: usize) {
         match value {
             Value::String(text) => {
-                if let Cow::Owned(clean) = self.text(key, text, secrets, depth) {
-                    *text = clean;
+                if let Cow::Owned(redacted) = self.redact_text(key, text, secrets, depth) {
+                    *text = redacted;
                 }
             }
             Value::Number(number) => {
@@ -56,55 +56,66 @@ impl RedactionRules {
                 }
             }
             Value::Array(items) => {
-                items.iter_mut().for_each(|item| self.clean(key, item, secrets, depth.saturating_sub(1)));
+                items
+                    .iter_mut()
+                    .for_each(|item| self.redact_value(key, item, secrets, depth.saturating_sub(1)));
             }
             Value::Object(fields) => {
-                let owned = std::mem::take(fields);
-                for (key, mut value) in owned {
-                    self.clean(&key, &mut value, secrets, depth.saturating_sub(1));
-                    let clean = self.redact_known(&key, secrets).map(Cow::into_owned).unwrap_or(key);
-                    fields.insert(clean, value);
+                let members = std::mem::take(fields);
+                for (key, mut value) in members {
+                    self.redact_value(&key, &mut value, secrets, depth.saturating_sub(1));
+                    let redacted = self.redact_known(&key, secrets).map(Cow::into_owned).unwrap_or(key);
+                    fields.insert(redacted, value);
                 }
             }
             Value::Null | Value::Bool(_) => {}
         }
     }
 
-    pub(super) fn text<'t>(&self, key: &str, text: &'t str, secrets: &Secrets, depth: usize) -> Cow<'t, str> {
+    pub(super) fn redact_text<'t>(
+        &self,
+        key: &str,
+        text: &'t str,
+        secrets: &Secrets,
+        depth: usize,
+    ) -> Cow<'t, str> {
         if text == REDACTED {
             return Cow::Borrowed(text);
         }
-        let mut clean = match self.inner(text, secrets, depth) {
-            Some(inner) => Cow::Owned(inner),
+        let mut redacted = match self.redact_json_text(text, secrets, depth) {
+            Some(redacted) => Cow::Owned(redacted),
             None => self.redact_known(text, secrets).unwrap_or(Cow::Borrowed(text)),
         };
         for rule in &self.rules {
-            match contained(|| rule(key, &clean)) {
-                Some(Some(changed)) => clean = Cow::Owned(changed),
+            match contained(|| rule(key, &redacted)) {
+                Some(Some(replacement)) => redacted = Cow::Owned(replacement),
                 Some(None) => {}
                 None => return Cow::Owned(FAILED_MASK.to_owned()),
             }
         }
-        clean
+        redacted
     }
 
-    /// Redacts a string that is a JSON document. `None` if nothing in it has to be hidden.
-    fn inner(&self, text: &str, secrets: &Secrets, depth: usize) -> Option<String> {
+    /// Redacts a string that is a JSON document. `None` if nothing in it must be hidden.
+    fn redact_json_text(&self, text: &str, secrets: &Secrets, depth: usize) -> Option<String> {
         if depth == 0 || !text.trim_start().starts_with(['{', '[']) {
             return None;
         }
-        let whole: Value = serde_json::from_str(text).ok()?;
-        let mut clean = whole.clone();
-        self.hide_keys(&mut clean, &mut Secrets::default(), depth - 1);
-        self.clean("", &mut clean, secrets, depth - 1);
-        (clean != whole).then(|| clean.to_string())
+        let value: Value = serde_json::from_str(text).ok()?;
+        let mut redacted = value.clone();
+        self.hide_keys(&mut redacted, &mut Secrets::default(), depth - 1);
+        self.redact_value("", &mut redacted, secrets, depth - 1);
+        (redacted != value).then(|| redacted.to_string())
     }
 
     /// Returns the string without known secrets and without parts that look like a secret.
     fn redact_known<'t>(&self, text: &'t str, secrets: &Secrets) -> Option<Cow<'t, str>> {
-        let without = secrets.replace(text);
-        let named = scan::assignments(without.as_deref().unwrap_or(text), &self.keys).or(without);
-        scan::tokens(named.as_deref().unwrap_or(text), &self.prefixes).or(named).map(Cow::Owned)
+        let known_removed = secrets.replace(text);
+        let assigned_removed =
+            scan::redact_assignments(known_removed.as_deref().unwrap_or(text), &self.keys).or(known_removed);
+        scan::redact_tokens(assigned_removed.as_deref().unwrap_or(text), &self.prefixes)
+            .or(assigned_removed)
+            .map(Cow::Owned)
     }
 }
 

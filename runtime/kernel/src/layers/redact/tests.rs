@@ -31,7 +31,7 @@ fn tool(input: &Value, defs: &Value) -> ToolSpec {
     }
 }
 
-fn hidden(input: &Value, defs: &Value, arguments: Value) -> Value {
+fn redacted_arguments(input: &Value, defs: &Value, arguments: Value) -> Value {
     Redactor::new().for_tool(&tool(input, defs)).arguments(arguments).0
 }
 
@@ -39,7 +39,7 @@ fn secret() -> Value {
     json!({"type": "string", "format": "password"})
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "so that schemas nest without marks")]
+#[expect(clippy::needless_pass_by_value, reason = "schemas nest without references")]
 fn object(fields: Value) -> Value {
     json!({"type": "object", "properties": fields})
 }
@@ -111,8 +111,8 @@ fn declared_secrets_are_redacted_at_every_schema_location() {
         // No value.
         (object(json!({"a": secret()})), json!({"a": null}), json!({"a": null})),
     ];
-    for (schema, given, wanted) in cases {
-        assert_eq!(hidden(&schema, &none, given.clone()), wanted, "{schema} {given}");
+    for (schema, arguments, expected) in cases {
+        assert_eq!(redacted_arguments(&schema, &none, arguments.clone()), expected, "{schema} {arguments}");
     }
 }
 
@@ -136,8 +136,12 @@ fn undeclared_properties_are_redacted() {
             json!({"a": "x", "b": r, "c": r}),
         ),
     ];
-    for (schema, given, wanted) in cases {
-        assert_eq!(hidden(&schema, &json!({}), given.clone()), wanted, "{schema} {given}");
+    for (schema, arguments, expected) in cases {
+        assert_eq!(
+            redacted_arguments(&schema, &json!({}), arguments.clone()),
+            expected,
+            "{schema} {arguments}"
+        );
     }
 }
 
@@ -153,17 +157,17 @@ fn declared_secrets_are_found_through_references() {
         "accounts": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/Account"}, {"type": "string"}]}},
         "loop": {"$ref": "#/$defs/Loop"},
     }));
-    let given = json!({
+    let arguments = json!({
         "account": {"pin": "v", "id": "1", "parent": {"parent": {"pin": "v"}}},
         "accounts": [{"pin": "v"}, "name"],
         "loop": {"pin": "shown"},
     });
-    let wanted = json!({
+    let expected = json!({
         "account": {"pin": "[REDACTED]", "id": "1", "parent": {"parent": {"pin": "[REDACTED]"}}},
         "accounts": [{"pin": "[REDACTED]"}, "name"],
         "loop": {"pin": "shown"},
     });
-    assert_eq!(hidden(&schema, &defs, given), wanted);
+    assert_eq!(redacted_arguments(&schema, &defs, arguments), expected);
 }
 
 #[test]
@@ -172,10 +176,10 @@ fn declared_secrets_are_found_under_all_names_of_a_field() {
         json!({"type": "string", "format": "password", "x-wire": "filter[pin]", "x-aliases": ["code"]});
     let shape = read::read_canonical(&object(json!({"pin": field})));
     let spec = ToolSpec { input: shape.into(), ..ToolSpec::EMPTY };
-    let given = json!({"pin": "v", "filter[pin]": "v", "code": "v", "Pin": "v", "id": "1"});
+    let arguments = json!({"pin": "v", "filter[pin]": "v", "code": "v", "Pin": "v", "id": "1"});
     let r = "[REDACTED]";
-    let wanted = json!({"pin": r, "filter[pin]": r, "code": r, "Pin": r, "id": "1"});
-    assert_eq!(Redactor::new().for_tool(&spec).arguments(given).0, wanted);
+    let expected = json!({"pin": r, "filter[pin]": r, "code": r, "Pin": r, "id": "1"});
+    assert_eq!(Redactor::new().for_tool(&spec).arguments(arguments).0, expected);
 }
 
 #[test]
@@ -185,13 +189,13 @@ fn recursive_union_is_walked_in_bounded_time() {
     };
     let variants: Vec<Value> = ["a", "b", "c", "d", "e", "f", "g", "h"].map(node).into();
     let defs = json!({"N": {"anyOf": variants}});
-    let mut given = json!({"p": "v"});
+    let mut arguments = json!({"p": "v"});
     for _ in 0..28 {
-        given = json!({"next": given});
+        arguments = json!({"next": arguments});
     }
     let shape = object(json!({"n": {"$ref": "#/$defs/N"}}));
-    let (visible, spent) = cpu_time(|| hidden(&shape, &defs, json!({"n": given})));
-    assert!(spent.as_secs() < 2, "{spent:?}");
+    let (visible, elapsed) = cpu_time(|| redacted_arguments(&shape, &defs, json!({"n": arguments})));
+    assert!(elapsed.as_secs() < 2, "{elapsed:?}");
     assert!(!visible.to_string().contains("\"v\""), "{visible}");
 }
 
@@ -209,8 +213,8 @@ fn argument_secrets_are_redacted_in_all_messages_of_the_call() {
         ("abc is too short to differ from a word", "abc is too short to differ from a word"),
         ("not \"correct horse battery sta…\"", "not \"[REDACTED]…\""),
     ];
-    for (text, wanted) in cases {
-        assert_eq!(redactor.text(text, &secrets), wanted);
+    for (text, expected) in cases {
+        assert_eq!(redactor.text(text, &secrets), expected);
     }
     let value = json!({"hun\"ter/2": 123_456, "id": 5});
     assert_eq!(redactor.redactor.value_with(value, &secrets), json!({"[REDACTED]": "[REDACTED]", "id": 5}));
@@ -250,17 +254,17 @@ fn deep_values_are_truncated() {
     for _ in 0..40 {
         value = json!([value]);
     }
-    let displayed = Redactor::new().value(value.clone()).to_string();
-    assert!(displayed.starts_with("[[[") && displayed.contains("\"[MAX_DEPTH_EXCEEDED]\""), "{displayed}");
-    let displayed = Redactor::builder().max_depth(2).build().value(value).to_string();
-    assert_eq!(displayed, "[[\"[MAX_DEPTH_EXCEEDED]\"]]");
+    let redacted = Redactor::new().value(value.clone()).to_string();
+    assert!(redacted.starts_with("[[[") && redacted.contains("\"[MAX_DEPTH_EXCEEDED]\""), "{redacted}");
+    let redacted = Redactor::builder().max_depth(2).build().value(value).to_string();
+    assert_eq!(redacted, "[[\"[MAX_DEPTH_EXCEEDED]\"]]");
 }
 
 #[test]
 fn panicking_rule_drops_the_text() {
     let redactor = Redactor::builder()
         .rule(|key, text| {
-            assert!(key != "bad", "cannot look at this");
+            assert!(key != "bad", "cannot check this");
             text.contains("Mr. X").then(|| text.replace("Mr. X", "somebody"))
         })
         .build();
@@ -317,11 +321,11 @@ proptest! {
         prop_assume!(!"[REDACTED]".contains(secret_text.trim()) && !around.contains(secret_text.trim()));
         let redactor = Redactor::new().for_tool(&tool(&object(json!({"pin": secret()})), &json!({})));
         let (visible, secrets) = redactor.arguments(json!({"pin": secret_text, "x": format!("{around}{secret_text}")}));
-        let kept = secret_text.trim();
-        prop_assert!(!visible["x"].as_str().unwrap().contains(kept), "{}", visible);
+        let trimmed = secret_text.trim();
+        prop_assert!(!visible["x"].as_str().unwrap().contains(trimmed), "{}", visible);
         let text = json!({"echo": secret_text, "around": around}).to_string();
-        let clean = redactor.text(&text, &secrets);
-        prop_assert!(!clean.contains(kept), "{}", clean);
+        let redacted = redactor.text(&text, &secrets);
+        prop_assert!(!redacted.contains(trimmed), "{}", redacted);
     }
 
     #[test]
@@ -339,7 +343,7 @@ fn only_arguments_with_possible_secrets_are_scanned() {
     let closed = |fields: Value| json!({"type": "object", "properties": fields, "required": [], "additionalProperties": false});
     let text = json!({"type": "string"});
     let open = json!({"type": "object", "additionalProperties": {"type": "string"}});
-    for (input, may_hold) in [
+    for (input, expected) in [
         (closed(json!({"a": {"type": "integer"}, "b": {"type": "array", "items": text}})), false),
         (closed(json!({"a": closed(json!({"b": {"enum": ["x", "y"]}}))})), false),
         (closed(json!({"a": {"anyOf": [text, {"type": "null"}]}})), false),
@@ -351,7 +355,7 @@ fn only_arguments_with_possible_secrets_are_scanned() {
         (json!({"type": "object", "properties": {"a": text}}), true),
     ] {
         let redactor = Redactor::new().for_tool(&tool(&input, &json!({})));
-        assert_eq!(redactor.may_hold, may_hold, "{input}");
+        assert_eq!(redactor.may_hold_secrets, expected, "{input}");
     }
     let redactor = Redactor::new().for_tool(&tool(&closed(json!({"headers": open})), &json!({})));
     assert!(redactor.secrets_in(&json!({"headers": {"accept": "text/plain"}})).is_none());
@@ -366,7 +370,7 @@ fn most_functions_need_no_scan() {
         "list": {"type": "array", "items": {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 255}}},
         "one": {"type": "array", "prefixItems": [{"type": "boolean"}, {"type": "number"}], "items": false, "minItems": 2},
     }});
-    assert!(!Redactor::new().for_tool(&tool(&plain, &json!({}))).may_hold, "{plain}");
+    assert!(!Redactor::new().for_tool(&tool(&plain, &json!({}))).may_hold_secrets, "{plain}");
 }
 
 #[test]
@@ -381,14 +385,14 @@ fn messages_about_a_secret_argument_lose_only_values() {
         problem("/url", "expected a number, got the string \"https://x/?token=abcdef\""),
     ]);
     let redactor = Redactor::new().for_unknown();
-    let described = "Invalid arguments: /password: missing: expected a string\n\
+    let expected = "Invalid arguments: /password: missing: expected a string\n\
                 /url: expected a number, got the string \"https://x/?token=[REDACTED]\"";
-    assert_eq!(redactor.error(&reason, &Secrets::default()), described);
-    assert_eq!(redactor.message(&reason, &Secrets::default()), described);
+    assert_eq!(redactor.error(&reason, &Secrets::default()), expected);
+    assert_eq!(redactor.message(&reason, &Secrets::default()), expected);
     // The tool's own message may contain a value.
-    let own = ToolError::invalid_args("password: hunter22 is too short");
+    let tool_error = ToolError::invalid_args("password: hunter22 is too short");
     assert_eq!(
-        redactor.error(&own, &Secrets::default()),
+        redactor.error(&tool_error, &Secrets::default()),
         "Invalid arguments: password: [REDACTED] is too short"
     );
 }

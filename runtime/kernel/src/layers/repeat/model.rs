@@ -7,14 +7,14 @@ use serde_json::json;
 
 use super::*;
 
-fn together(guard: &Arc<RepeatGuard>, one: fn(&RepeatGuard), other: fn(&RepeatGuard)) {
-    let theirs = Arc::clone(guard);
-    let thread = thread::spawn(move || one(&theirs));
-    other(guard);
+fn run_concurrently(guard: &Arc<RepeatGuard>, first: fn(&RepeatGuard), second: fn(&RepeatGuard)) {
+    let shared = Arc::clone(guard);
+    let thread = thread::spawn(move || first(&shared));
+    second(guard);
     thread.join().unwrap();
 }
 
-fn failing(guard: &RepeatGuard) {
+fn record_failure(guard: &RepeatGuard) {
     guard.record("t", &json!({ "a": 1 }), Some("no"));
 }
 
@@ -27,8 +27,8 @@ fn guard(limit: u32, capacity: usize) -> Arc<RepeatGuard> {
 fn concurrent_failures_are_all_counted() {
     loom::model(|| {
         let guard = guard(3, 4);
-        failing(&guard);
-        together(&guard, failing, failing);
+        record_failure(&guard);
+        run_concurrently(&guard, record_failure, record_failure);
         assert!(guard.check("t", &json!({ "a": 1 })).is_err());
     });
 }
@@ -37,12 +37,14 @@ fn concurrent_failures_are_all_counted() {
 fn concurrent_success_and_failure_are_ordered() {
     loom::model(|| {
         let guard = guard(2, 4);
-        failing(&guard);
-        together(&guard, failing, |guard| assert!(!guard.record("t", &json!({ "a": 1 }), None)));
-        // Before the success: one failure is left. After it: none. Never two.
+        record_failure(&guard);
+        run_concurrently(&guard, record_failure, |guard| {
+            assert!(!guard.record("t", &json!({ "a": 1 }), None))
+        });
+        // One failure remains if it was recorded after the success, and none otherwise; never two.
         assert!(guard.check("t", &json!({ "a": 1 })).is_ok());
-        failing(&guard);
-        failing(&guard);
+        record_failure(&guard);
+        record_failure(&guard);
         assert!(guard.check("t", &json!({ "a": 1 })).is_err());
     });
 }
@@ -51,7 +53,7 @@ fn concurrent_success_and_failure_are_ordered() {
 fn capacity_is_never_exceeded() {
     loom::model(|| {
         let guard = guard(1, 1);
-        together(&guard, failing, |guard| assert!(guard.record("u", &json!({}), Some("no"))));
+        run_concurrently(&guard, record_failure, |guard| assert!(guard.record("u", &json!({}), Some("no"))));
         assert_eq!(guard.len(), 1);
     });
 }
@@ -60,7 +62,7 @@ fn capacity_is_never_exceeded() {
 fn concurrent_check_sees_a_consistent_count() {
     loom::model(|| {
         let guard = guard(1, 4);
-        together(&guard, failing, |guard| drop(guard.check("t", &json!({ "a": 1 }))));
+        run_concurrently(&guard, record_failure, |guard| drop(guard.check("t", &json!({ "a": 1 }))));
         assert!(guard.check("t", &json!({ "a": 1 })).is_err());
     });
 }

@@ -15,7 +15,7 @@ fn fail(guard: &RepeatGuard, tool: &str, params: &Value, error: &str, times: usi
     }
 }
 
-fn stops(guard: &RepeatGuard, tool: &str, params: &Value) -> bool {
+fn is_blocked(guard: &RepeatGuard, tool: &str, params: &Value) -> bool {
     guard.check(tool, params).is_err()
 }
 
@@ -25,16 +25,16 @@ fn make() -> Value {
 
 #[test]
 fn call_without_failures_runs() {
-    assert!(!stops(&RepeatGuard::new(), "shell", &make()));
+    assert!(!is_blocked(&RepeatGuard::new(), "shell", &make()));
 }
 
 #[test]
 fn fourth_call_is_blocked_after_three_failures() {
     let guard = RepeatGuard::new();
     fail(&guard, "shell", &make(), "exit 1", 2);
-    assert!(!stops(&guard, "shell", &make()));
+    assert!(!is_blocked(&guard, "shell", &make()));
     fail(&guard, "shell", &make(), "exit 1", 1);
-    assert!(stops(&guard, "shell", &make()));
+    assert!(is_blocked(&guard, "shell", &make()));
 }
 
 #[test]
@@ -52,15 +52,15 @@ fn message_and_code_are_stable() {
 
 #[test]
 fn failure_limit_is_configurable() {
-    let one = guard(1);
-    fail(&one, "shell", &make(), "exit 1", 1);
-    let text = one.check("shell", &make()).unwrap_err().to_string();
+    let after_one = guard(1);
+    fail(&after_one, "shell", &make(), "exit 1", 1);
+    let text = after_one.check("shell", &make()).unwrap_err().to_string();
     assert!(text.contains("has failed 1 consecutive times"), "{text}");
-    let ten = guard(10);
-    fail(&ten, "shell", &make(), "exit 1", 9);
-    assert!(!stops(&ten, "shell", &make()));
-    fail(&ten, "shell", &make(), "exit 1", 1);
-    assert!(stops(&ten, "shell", &make()));
+    let after_ten = guard(10);
+    fail(&after_ten, "shell", &make(), "exit 1", 9);
+    assert!(!is_blocked(&after_ten, "shell", &make()));
+    fail(&after_ten, "shell", &make(), "exit 1", 1);
+    assert!(is_blocked(&after_ten, "shell", &make()));
 }
 
 #[test]
@@ -68,11 +68,11 @@ fn different_error_restarts_the_count() {
     let guard = RepeatGuard::new();
     fail(&guard, "shell", &make(), "line 42", 2);
     fail(&guard, "shell", &make(), "test failed", 1);
-    assert!(!stops(&guard, "shell", &make()));
+    assert!(!is_blocked(&guard, "shell", &make()));
     fail(&guard, "shell", &make(), "test failed", 1);
-    assert!(!stops(&guard, "shell", &make()));
+    assert!(!is_blocked(&guard, "shell", &make()));
     fail(&guard, "shell", &make(), "test failed", 1);
-    assert!(stops(&guard, "shell", &make()));
+    assert!(is_blocked(&guard, "shell", &make()));
 }
 
 #[test]
@@ -81,9 +81,9 @@ fn recurring_error_counts_from_one() {
     for error in ["a", "a", "b", "a"] {
         fail(&guard, "shell", &make(), error, 1);
     }
-    assert!(!stops(&guard, "shell", &make()));
+    assert!(!is_blocked(&guard, "shell", &make()));
     fail(&guard, "shell", &make(), "a", 1);
-    assert!(!stops(&guard, "shell", &make()));
+    assert!(!is_blocked(&guard, "shell", &make()));
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn success_resets_the_count() {
     guard.record("shell", &make(), None);
     assert!(guard.is_empty());
     fail(&guard, "shell", &make(), "exit 1", 2);
-    assert!(!stops(&guard, "shell", &make()));
+    assert!(!is_blocked(&guard, "shell", &make()));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn success_with_other_arguments_resets_nothing() {
     fail(&guard, "shell", &make(), "exit 1", 2);
     guard.record("shell", &json!({ "command": "pwd" }), None);
     fail(&guard, "shell", &make(), "exit 1", 1);
-    assert!(stops(&guard, "shell", &make()));
+    assert!(is_blocked(&guard, "shell", &make()));
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn success_of_another_tool_resets_nothing() {
     let guard = RepeatGuard::new();
     fail(&guard, "shell", &make(), "exit 1", 3);
     guard.record("bash", &make(), None);
-    assert!(stops(&guard, "shell", &make()));
+    assert!(is_blocked(&guard, "shell", &make()));
 }
 
 #[test]
@@ -118,82 +118,86 @@ fn success_unblocks_a_blocked_call() {
     let guard = RepeatGuard::new();
     fail(&guard, "shell", &make(), "exit 1", 3);
     guard.record("shell", &make(), None);
-    assert!(!stops(&guard, "shell", &make()));
+    assert!(!is_blocked(&guard, "shell", &make()));
 }
 
 #[test]
 fn interleaved_calls_do_not_reset_the_count() {
     let guard = RepeatGuard::new();
-    for at in 0..3 {
+    for index in 0..3 {
         fail(&guard, "shell", &make(), "exit 1", 1);
-        fail(&guard, "shell", &json!({ "command": at }), "exit 1", 1);
+        fail(&guard, "shell", &json!({ "command": index }), "exit 1", 1);
     }
-    assert!(stops(&guard, "shell", &make()));
-    assert!(!stops(&guard, "shell", &json!({ "command": 0 })));
+    assert!(is_blocked(&guard, "shell", &make()));
+    assert!(!is_blocked(&guard, "shell", &json!({ "command": 0 })));
 }
 
 #[test]
 fn tools_with_equal_arguments_are_counted_separately() {
     let guard = guard(2);
     fail(&guard, "file_edit", &make(), "not found", 2);
-    assert!(stops(&guard, "file_edit", &make()));
-    assert!(!stops(&guard, "shell", &make()));
+    assert!(is_blocked(&guard, "file_edit", &make()));
+    assert!(!is_blocked(&guard, "shell", &make()));
 }
 
 #[test]
 fn calls_with_other_arguments_are_counted_separately() {
     let guard = guard(1);
     fail(&guard, "edit", &json!({ "path": "a", "old": "foo" }), "no", 1);
-    assert!(!stops(&guard, "edit", &json!({ "path": "a", "old": "bar" })));
-    assert!(!stops(&guard, "edit", &json!({ "path": "a" })));
-    assert!(!stops(&guard, "edit", &json!({ "path": "foo", "old": "a" })), "values in each other's place");
+    assert!(!is_blocked(&guard, "edit", &json!({ "path": "a", "old": "bar" })));
+    assert!(!is_blocked(&guard, "edit", &json!({ "path": "a" })));
+    assert!(!is_blocked(&guard, "edit", &json!({ "path": "foo", "old": "a" })), "values are swapped");
 }
 
 #[test]
 fn key_order_is_ignored_at_any_depth() {
     let guard = guard(1);
     fail(&guard, "t", &json!({ "a": 1, "b": { "c": [{ "x": 1, "y": 2 }], "d": null } }), "no", 1);
-    assert!(stops(&guard, "t", &json!({ "b": { "d": null, "c": [{ "y": 2, "x": 1 }] }, "a": 1 })));
+    assert!(is_blocked(&guard, "t", &json!({ "b": { "d": null, "c": [{ "y": 2, "x": 1 }] }, "a": 1 })));
 }
 
 #[test]
 fn item_order_is_significant() {
     let guard = guard(1);
     fail(&guard, "t", &json!({ "a": [1, 2] }), "no", 1);
-    assert!(!stops(&guard, "t", &json!({ "a": [2, 1] })));
-    assert!(!stops(&guard, "t", &json!({ "a": [1, 2, 2] })));
+    assert!(!is_blocked(&guard, "t", &json!({ "a": [2, 1] })));
+    assert!(!is_blocked(&guard, "t", &json!({ "a": [1, 2, 2] })));
 }
 
 #[test]
 fn null_arguments_equal_an_empty_object() {
     let guard = guard(1);
     fail(&guard, "t", &Value::Null, "no", 1);
-    assert!(stops(&guard, "t", &json!({})));
-    assert!(!stops(&guard, "t", &json!({ "a": null })));
+    assert!(is_blocked(&guard, "t", &json!({})));
+    assert!(!is_blocked(&guard, "t", &json!({ "a": null })));
 }
 
 #[test]
 fn equal_numbers_in_different_notation_are_equal() {
     let guard = guard(1);
     fail(&guard, "t", &json!({ "a": 1 }), "no", 1);
-    assert!(stops(&guard, "t", &json!({ "a": 1.0 })));
+    assert!(is_blocked(&guard, "t", &json!({ "a": 1.0 })));
     for other in [json!("1"), json!(true), json!(1.5), json!(-1), json!([1])] {
-        assert!(!stops(&guard, "t", &json!({ "a": other })), "{other}");
+        assert!(!is_blocked(&guard, "t", &json!({ "a": other })), "{other}");
     }
     fail(&guard, "t", &json!({ "a": u64::MAX }), "no", 1);
-    assert!(!stops(&guard, "t", &json!({ "a": u64::MAX - 1 })));
-    assert!(!stops(&guard, "t", &json!({ "a": -1 })));
+    assert!(!is_blocked(&guard, "t", &json!({ "a": u64::MAX - 1 })));
+    assert!(!is_blocked(&guard, "t", &json!({ "a": -1 })));
 }
 
 #[test]
 fn similar_values_of_different_types_are_distinct() {
     let values =
         [json!(null), json!(false), json!(0), json!(""), json!([]), json!({}), json!([null]), json!([[]])];
-    for (at, one) in values.iter().enumerate() {
+    for (index, value) in values.iter().enumerate() {
         let guard = guard(1);
-        fail(&guard, "t", &json!({ "a": one }), "no", 1);
-        for (other_at, other) in values.iter().enumerate() {
-            assert_eq!(stops(&guard, "t", &json!({ "a": other })), at == other_at, "{one} {other}");
+        fail(&guard, "t", &json!({ "a": value }), "no", 1);
+        for (other_index, other) in values.iter().enumerate() {
+            assert_eq!(
+                is_blocked(&guard, "t", &json!({ "a": other })),
+                index == other_index,
+                "{value} {other}"
+            );
         }
     }
 }
@@ -201,8 +205,8 @@ fn similar_values_of_different_types_are_distinct() {
 #[test]
 fn record_returns_true_only_for_the_failure_that_blocks() {
     let guard = RepeatGuard::new();
-    let messages: Vec<bool> = (0..5).map(|_| guard.record("t", &make(), Some("no"))).collect();
-    assert_eq!(messages, [false, false, true, false, false]);
+    let results: Vec<bool> = (0..5).map(|_| guard.record("t", &make(), Some("no"))).collect();
+    assert_eq!(results, [false, false, true, false, false]);
     assert!(!guard.record("t", &make(), None));
 }
 
@@ -235,39 +239,39 @@ fn errors_are_compared_beyond_the_shown_part() {
     let guard = guard(2);
     fail(&guard, "t", &make(), &format!("{}a", "x".repeat(300)), 1);
     fail(&guard, "t", &make(), &format!("{}b", "x".repeat(300)), 1);
-    assert!(!stops(&guard, "t", &make()));
+    assert!(!is_blocked(&guard, "t", &make()));
     fail(&guard, "t", &make(), "same\nfirst", 1);
     fail(&guard, "t", &make(), "same\nsecond", 1);
-    assert!(!stops(&guard, "t", &make()));
+    assert!(!is_blocked(&guard, "t", &make()));
 }
 
 #[test]
 fn empty_error_counts_as_an_error() {
     let guard = RepeatGuard::new();
     fail(&guard, "t", &make(), "", 3);
-    assert!(stops(&guard, "t", &make()));
+    assert!(is_blocked(&guard, "t", &make()));
 }
 
 #[test]
 fn oldest_call_is_evicted_at_capacity() {
     let guard = guard(2).with_capacity(NonZeroUsize::new(2).unwrap());
-    let call = |at: usize| json!({ "at": at });
+    let call = |index: usize| json!({ "at": index });
     fail(&guard, "t", &call(1), "no", 1);
     fail(&guard, "t", &call(2), "no", 1);
     // After it fails again, the first call is the more recent one.
     fail(&guard, "t", &call(1), "no", 1);
     fail(&guard, "t", &call(3), "no", 1);
     assert_eq!(guard.len(), 2);
-    assert!(stops(&guard, "t", &call(1)));
+    assert!(is_blocked(&guard, "t", &call(1)));
     fail(&guard, "t", &call(2), "no", 1);
-    assert!(!stops(&guard, "t", &call(2)), "forgotten, so it counts from one");
+    assert!(!is_blocked(&guard, "t", &call(2)), "it was evicted, so it counts from one");
 }
 
 #[test]
 fn memory_use_is_bounded() {
     let guard = RepeatGuard::new();
-    for at in 0..10_000 {
-        guard.record("t", &json!({ "at": at, "text": "x".repeat(100) }), Some(&"e".repeat(10_000)));
+    for index in 0..10_000 {
+        guard.record("t", &json!({ "at": index, "text": "x".repeat(100) }), Some(&"e".repeat(10_000)));
     }
     assert_eq!(guard.len(), 256);
     let rows = unpoisoned(guard.rows.lock());
@@ -281,9 +285,9 @@ async fn call_expires_ten_minutes_after_its_last_failure() {
     advance(Duration::from_secs(599)).await;
     fail(&guard, "t", &make(), "no", 1);
     advance(Duration::from_secs(599)).await;
-    assert!(stops(&guard, "t", &make()));
+    assert!(is_blocked(&guard, "t", &make()));
     advance(Duration::from_secs(1)).await;
-    assert!(!stops(&guard, "t", &make()));
+    assert!(!is_blocked(&guard, "t", &make()));
     assert!(guard.is_empty());
 }
 
@@ -292,7 +296,7 @@ async fn expiry_can_be_disabled() {
     let guard = RepeatGuard::new().with_memory(None);
     fail(&guard, "t", &make(), "no", 3);
     advance(Duration::from_secs(1_000_000)).await;
-    assert!(stops(&guard, "t", &make()));
+    assert!(is_blocked(&guard, "t", &make()));
 }
 
 #[test]
@@ -300,7 +304,7 @@ fn guard_can_be_cleared() {
     let guard = RepeatGuard::new();
     fail(&guard, "t", &make(), "no", 3);
     guard.clear();
-    assert!(guard.is_empty() && !stops(&guard, "t", &make()));
+    assert!(guard.is_empty() && !is_blocked(&guard, "t", &make()));
 }
 
 #[test]
@@ -312,7 +316,7 @@ fn concurrent_failures_are_all_counted() {
             std::thread::spawn(move || (0..100).filter(|_| guard.record("t", &make(), Some("no"))).count())
         })
         .collect();
-    let reported: usize = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
-    assert!(stops(&guard, "t", &make()));
-    assert_eq!(reported, 1);
+    let blocking: usize = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+    assert!(is_blocked(&guard, "t", &make()));
+    assert_eq!(blocking, 1);
 }

@@ -27,7 +27,7 @@ pub(super) struct TraceSpan {
     name: Text,
     /// Redacts the result, if content is included.
     redactor: Option<ToolRedactor>,
-    ended: bool,
+    is_ended: bool,
 }
 
 impl TraceSpan {
@@ -52,7 +52,7 @@ impl TraceSpan {
                 warn!(target: TARGET, "A client's value of {key:?} was ignored: the program set it");
             }
         });
-        Some(TraceSpan { span, trace: trace.clone(), name: call.name.clone(), redactor, ended: false })
+        Some(TraceSpan { span, trace: trace.clone(), name: call.name.clone(), redactor, is_ended: false })
     }
 
     /// Records the outcome of the call.
@@ -63,22 +63,22 @@ impl TraceSpan {
             Err(error) => Some(error.code()),
         };
         let code = code.map(|code| secrets.code(code).unwrap_or("EXECUTION_ERROR"));
-        let about =
-            about_credential(outcome).map(|text| secrets.replace(&text).unwrap_or_else(|| text.into_owned()));
-        let (noun, name) = (capital(&self.trace.noun), &self.name);
+        let message = credential_message(outcome)
+            .map(|text| secrets.replace(&text).unwrap_or_else(|| text.into_owned()));
+        let (noun, name) = (capitalized(&self.trace.noun), &self.name);
         match code {
             None => info!(target: TARGET, "{noun} {name} executed successfully"),
             Some(code) => {
-                failed(&self.span, code);
-                match about {
+                record_error(&self.span, code);
+                match message {
                     Some(text) => warn!(target: TARGET, "{noun} {name} failed: {code}: {text}"),
-                    // Without the message, which may contain anything.
+                    // The message is omitted: it may contain anything.
                     None => warn!(target: TARGET, "{noun} {name} failed: {code}"),
                 }
             }
         }
-        if let (Some(visible), Ok(result)) = (&self.redactor, outcome) {
-            let result = visible.result(result, secrets);
+        if let (Some(redactor), Ok(result)) = (&self.redactor, outcome) {
+            let result = redactor.result(result, secrets);
             self.span.record("gen_ai.tool.call.result", result.to_string());
         }
     }
@@ -95,7 +95,7 @@ impl Observer for TraceSpan {
         outcome: &Outcome,
         secrets: Option<Arc<Secrets>>,
     ) -> Option<BoxFuture<'static, ()>> {
-        self.ended = true;
+        self.is_ended = true;
         self.span.in_scope(|| self.end(outcome, &secrets.unwrap_or_default()));
         None
     }
@@ -103,8 +103,8 @@ impl Observer for TraceSpan {
 
 impl Drop for TraceSpan {
     fn drop(&mut self) {
-        if !self.ended {
-            failed(&self.span, ToolError::Cancelled.code());
+        if !self.is_ended {
+            record_error(&self.span, ToolError::Cancelled.code());
         }
     }
 }
@@ -138,19 +138,19 @@ fn span(called: &Called<'_>, ctx: &ToolContext) -> Span {
 }
 
 /// Returns the operator message of a failure that only operators can fix: a credential that is missing or rejected.
-fn about_credential(outcome: &Outcome) -> Option<Cow<'_, str>> {
+fn credential_message(outcome: &Outcome) -> Option<Cow<'_, str>> {
     match outcome {
         Ok(result) => result.operator_text().map(Cow::Borrowed),
         Err(error) => codes::CREDENTIALS.contains(&error.code()).then(|| error.operator_text()),
     }
 }
 
-fn failed(span: &Span, code: &str) {
+fn record_error(span: &Span, code: &str) {
     span.record("error.type", code);
     span.record("otel.status_code", "ERROR");
 }
 
-fn capital(noun: &str) -> String {
+fn capitalized(noun: &str) -> String {
     let mut chars = noun.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }

@@ -16,7 +16,7 @@ pub(super) struct Lines {
     path: PathBuf,
     file: BufReader<File>,
     /// The start of the first line that was not read.
-    next: u64,
+    next_offset: u64,
     /// The calls, by their ID.
     calls: BTreeMap<String, LineOffsets>,
     unreadable: u64,
@@ -25,7 +25,7 @@ pub(super) struct Lines {
 /// The offsets of the lines of a call.
 #[derive(Debug, Default)]
 struct LineOffsets {
-    /// Its number among all calls, in the order in which they were first seen.
+    /// The number of the call among all calls, in the order in which they were first read.
     number: usize,
     intent: Option<u64>,
     outcome: Option<u64>,
@@ -41,20 +41,20 @@ struct Line {
 impl Lines {
     pub(super) fn open(path: &Path) -> Result<Lines, AuditError> {
         let file = BufReader::new(File::open(path)?);
-        Ok(Lines { path: path.to_owned(), file, next: 0, calls: BTreeMap::new(), unreadable: 0 })
+        Ok(Lines { path: path.to_owned(), file, next_offset: 0, calls: BTreeMap::new(), unreadable: 0 })
     }
 
     /// Returns the record of a line that was read earlier, and restores the read position.
     fn reread_record(&mut self, intent: Option<u64>) -> Result<Option<AuditRecord>, AuditError> {
         let Some(intent) = intent else { return Ok(None) };
-        let line = self.line(intent)?;
-        self.file.seek(SeekFrom::Start(self.next))?;
+        let line = self.read_line(intent)?;
+        self.file.seek(SeekFrom::Start(self.next_offset))?;
         Ok(line.and_then(|line| line.record(None)))
     }
 
-    fn line(&mut self, place: u64) -> Result<Option<Line>, AuditError> {
+    fn read_line(&mut self, offset: u64) -> Result<Option<Line>, AuditError> {
         let mut text = Vec::new();
-        self.file.seek(SeekFrom::Start(place))?;
+        self.file.seek(SeekFrom::Start(offset))?;
         self.file.read_until(b'\n', &mut text)?;
         Ok(Line::read(&text))
     }
@@ -62,22 +62,22 @@ impl Lines {
 
 impl AuditLog for Lines {
     fn changes(&mut self, each: &mut dyn FnMut(AuditRecord)) -> Result<(), AuditError> {
-        if self.file.get_ref().metadata()?.len() < self.next {
+        if self.file.get_ref().metadata()?.len() < self.next_offset {
             return Err(AuditError::new("the file was replaced by a shorter one; open it again"));
         }
-        self.file.seek(SeekFrom::Start(self.next))?;
-        // Most calls have both lines here; they are merged before the record is passed on.
+        self.file.seek(SeekFrom::Start(self.next_offset))?;
+        // Both lines of most calls are in this part of the file; they are merged before the record is passed on.
         let mut changed: BTreeMap<usize, AuditRecord> = BTreeMap::new();
         let mut text = Vec::new();
         loop {
             text.clear();
-            let read = self.file.read_until(b'\n', &mut text)?;
+            let bytes_read = self.file.read_until(b'\n', &mut text)?;
             // The last line may be incomplete.
             if text.last() != Some(&b'\n') {
                 break;
             }
-            let place = self.next;
-            self.next += read as u64;
+            let offset = self.next_offset;
+            self.next_offset += bytes_read as u64;
             if text.trim_ascii().is_empty() {
                 continue;
             }
@@ -89,12 +89,12 @@ impl AuditLog for Lines {
             let call =
                 self.calls.entry(line.id.clone()).or_insert(LineOffsets { number, ..LineOffsets::default() });
             let (number, intent) = (call.number, call.intent);
-            *(if line.is_outcome { &mut call.outcome } else { &mut call.intent }) = Some(place);
-            let known = match changed.remove(&number) {
+            *(if line.is_outcome { &mut call.outcome } else { &mut call.intent }) = Some(offset);
+            let other_line = match changed.remove(&number) {
                 None if line.is_outcome => self.reread_record(intent)?,
-                known => known,
+                other_line => other_line,
             };
-            match line.record(known) {
+            match line.record(other_line) {
                 Some(record) => drop(changed.insert(number, record)),
                 None => self.unreadable += 1,
             }
@@ -108,14 +108,14 @@ impl AuditLog for Lines {
 
     fn record(&mut self, id: &str) -> Result<Option<AuditRecord>, AuditError> {
         let Some(&LineOffsets { intent, outcome, .. }) = self.calls.get(id) else { return Ok(None) };
-        let known = self.reread_record(intent)?;
-        let Some(outcome) = outcome else { return Ok(known) };
-        Ok(self.line(outcome)?.and_then(|line| line.record(known)))
+        let other_line = self.reread_record(intent)?;
+        let Some(outcome) = outcome else { return Ok(other_line) };
+        Ok(self.read_line(outcome)?.and_then(|line| line.record(other_line)))
     }
 
     fn again(&self) -> Result<Box<dyn AuditLog>, AuditError> {
-        let named = |error: AuditError| AuditError::new(format!("{}: {error}", self.path.display()));
-        Ok(Box::new(Lines::open(&self.path).map_err(named)?))
+        let with_path = |error: AuditError| AuditError::new(format!("{}: {error}", self.path.display()));
+        Ok(Box::new(Lines::open(&self.path).map_err(with_path)?))
     }
 
     fn name(&self) -> String {
@@ -138,21 +138,24 @@ impl Line {
         Some(Line { id: message.get("call")?.as_str()?.to_owned(), is_outcome, json: message })
     }
 
-    /// Returns the record, given the data from the other line of the call, usually the previous one.
-    fn record(self, known: Option<AuditRecord>) -> Option<AuditRecord> {
-        let Line { id, is_outcome, json: mut text } = self;
-        let outcome = match (is_outcome, known) {
-            (true, Some(known)) => {
-                return Some(AuditRecord { outcome: Some(AuditOutcome::deserialize(text).ok()?), ..known });
+    /// Returns the record of the call, with the data of its other line, which is usually the previous one.
+    fn record(self, other_line: Option<AuditRecord>) -> Option<AuditRecord> {
+        let Line { id, is_outcome, mut json } = self;
+        let outcome = match (is_outcome, other_line) {
+            (true, Some(other_line)) => {
+                return Some(AuditRecord {
+                    outcome: Some(AuditOutcome::deserialize(json).ok()?),
+                    ..other_line
+                });
             }
-            (true, None) => Some(AuditOutcome::deserialize(&text).ok()?),
-            (false, known) => known.and_then(|known| known.outcome),
+            (true, None) => Some(AuditOutcome::deserialize(&json).ok()?),
+            (false, other_line) => other_line.and_then(|other_line| other_line.outcome),
         };
-        let members = text.as_object_mut()?;
+        let members = json.as_object_mut()?;
         let parent = members.remove("parent").and_then(|parent| parent.as_str().map(str::to_owned));
         // An outcome without its intent has no arguments if the line with them is lost.
         members.entry("parameters").or_insert(Value::Null);
         let owner = id.rsplit_once('-').map_or("", |(owner, _)| owner).to_owned();
-        Some(AuditRecord { intent: AuditIntent::deserialize(text).ok()?, id, parent, owner, outcome })
+        Some(AuditRecord { intent: AuditIntent::deserialize(json).ok()?, id, parent, owner, outcome })
     }
 }

@@ -21,8 +21,8 @@ pub(super) struct Setup {
     pub(super) retention: Option<Duration>,
 }
 
-/// The reason why a task failed.
-pub(super) enum Problem {
+/// The error of a task.
+pub(super) enum TaskError {
     Database(tokio_postgres::Error),
     /// The error is temporary.
     Busy(AuditError),
@@ -30,23 +30,23 @@ pub(super) enum Problem {
     Final(AuditError),
 }
 
-impl From<tokio_postgres::Error> for Problem {
+impl From<tokio_postgres::Error> for TaskError {
     fn from(error: tokio_postgres::Error) -> Self {
-        Problem::Database(error)
+        TaskError::Database(error)
     }
 }
 
 /// A connection that is ready to write.
-pub(super) struct Link {
+pub(super) struct WriterConnection {
     pub(super) client: Client,
     write: Statement,
     /// The days whose partitions exist.
     pub(super) days: BTreeSet<String>,
     /// Whether the connection holds the lock that shows that the writer is alive.
-    holds: bool,
+    holds_lock: bool,
 }
 
-/// The writer in the table of writers that a sink corresponds to.
+/// The row of a sink in the table of writers.
 #[derive(Clone)]
 pub(super) struct Writer {
     pub(super) number: i32,
@@ -54,18 +54,22 @@ pub(super) struct Writer {
     pub(super) owner: String,
 }
 
-/// Acquires the lock of a writer. It is held as long as its connection.
-const LOCK: &str = "SELECT pg_try_advisory_lock(hashtext('toolgen audit writer ' || current_schema()), $1)";
+/// Acquires the lock of a writer. The server holds it as long as the connection exists.
+const WRITER_LOCK_SQL: &str =
+    "SELECT pg_try_advisory_lock(hashtext('toolgen audit writer ' || current_schema()), $1)";
 /// Acquires the lock of the program's name, which only one program may hold at a time.
-const NAME: &str =
+const NAME_LOCK_SQL: &str =
     "SELECT pg_try_advisory_lock(hashtext('toolgen audit name ' || current_schema()), hashtext($1::text))";
 
-impl Link {
+impl WriterConnection {
     /// Connects, and records that the writer is alive.
-    pub(super) async fn open(setup: &Setup, writer: &mut Option<Writer>) -> Result<Link, Problem> {
+    pub(super) async fn open(
+        setup: &Setup,
+        writer: &mut Option<Writer>,
+    ) -> Result<WriterConnection, TaskError> {
         let mut client = setup.target.connect().await?;
-        // Commits wait for the disk, regardless of the server's default, and a machine that disappears does not hold
-        // its locks for hours.
+        // Commits wait for the disk, regardless of the server's default. With keepalives, a machine that disappears
+        // does not hold its locks for hours.
         client
             .batch_execute(
                 "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
@@ -73,26 +77,28 @@ impl Link {
                  SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4",
             )
             .await?;
-        schema::migrate(&mut client, &setup.target).await.map_err(Problem::Final)?;
+        schema::migrate(&mut client, &setup.target).await.map_err(TaskError::Final)?;
         let write = rows::prepare(&client).await?;
-        let mut link = Link { client, write, days: BTreeSet::new(), holds: false };
-        let known = match writer {
-            Some(known) => known.clone(),
+        let mut connection = WriterConnection { client, write, days: BTreeSet::new(), holds_lock: false };
+        let registered = match writer {
+            Some(registered) => registered.clone(),
             None => {
-                let fresh = link.register(setup).await?;
-                writer.insert(fresh).clone()
+                let new_writer = connection.register(setup).await?;
+                writer.insert(new_writer).clone()
             }
         };
-        link.beat(setup, &known).await?;
-        Ok(link)
+        connection.send_heartbeat(setup, &registered).await?;
+        Ok(connection)
     }
 
-    async fn register(&self, setup: &Setup) -> Result<Writer, Problem> {
-        if !setup.name.is_empty() && !self.client.query_one(NAME, &[&setup.name]).await?.get::<_, bool>(0) {
-            // The other program may have just ended. Its lock is released as soon as the server notices.
-            let (displayed, name) = (&setup.target.shown, &setup.name);
-            return Err(Problem::Busy(AuditError::new(format!(
-                "{displayed}: another program writes its records as `{name}`: stop it, or give this one another name"
+    async fn register(&self, setup: &Setup) -> Result<Writer, TaskError> {
+        if !setup.name.is_empty()
+            && !self.client.query_one(NAME_LOCK_SQL, &[&setup.name]).await?.get::<_, bool>(0)
+        {
+            // The other program may have just ended. The server releases its lock as soon as it notices.
+            let (url, name) = (&setup.target.redacted_url, &setup.name);
+            return Err(TaskError::Busy(AuditError::new(format!(
+                "{url}: another program writes its records as `{name}`: stop it, or give this one another name"
             ))));
         }
         let next = "SELECT nextval('tool_audit_numbers')::integer";
@@ -103,28 +109,36 @@ impl Link {
     }
 
     /// Updates the heartbeat of the writer.
-    pub(super) async fn beat(&mut self, setup: &Setup, writer: &Writer) -> Result<(), tokio_postgres::Error> {
+    pub(super) async fn send_heartbeat(
+        &mut self,
+        setup: &Setup,
+        writer: &Writer,
+    ) -> Result<(), tokio_postgres::Error> {
         let Writer { number, owner } = writer;
-        let here = "INSERT INTO tool_audit_writers (number, owner, name, seen, lease) \
+        let upsert = "INSERT INTO tool_audit_writers (number, owner, name, seen, lease) \
                     VALUES ($1, $2, $3, now(), make_interval(secs => $4)) \
                     ON CONFLICT (number) DO UPDATE SET seen = now()";
-        self.client.execute(here, &[number, owner, &setup.name, &setup.lease.as_secs_f64()]).await?;
-        if !self.holds {
+        self.client.execute(upsert, &[number, owner, &setup.name, &setup.lease.as_secs_f64()]).await?;
+        if !self.holds_lock {
             // The lock may be held by a broken connection of this writer that the server has not noticed yet, or by
-            // another writer that checks this lock. Until the next heartbeat, the time of this one shows that the
+            // another writer that checks this lock. Until the next heartbeat, the time of this heartbeat shows that the
             // writer is alive.
-            self.holds = self.client.query_one(LOCK, &[number]).await?.get(0);
+            self.holds_lock = self.client.query_one(WRITER_LOCK_SQL, &[number]).await?.get(0);
             if !setup.name.is_empty() {
-                self.client.query_one(NAME, &[&setup.name]).await?;
+                self.client.query_one(NAME_LOCK_SQL, &[&setup.name]).await?;
             }
         }
         Ok(())
     }
 
     /// Creates the partition of a day if it does not exist.
-    async fn make_day(&mut self, day: &str, ahead: bool) -> Result<(), tokio_postgres::Error> {
+    async fn ensure_partition(
+        &mut self,
+        day: &str,
+        with_next_days: bool,
+    ) -> Result<(), tokio_postgres::Error> {
         if !self.days.contains(day) {
-            schema::make_days(&mut self.client, day, ahead).await?;
+            schema::create_partitions(&mut self.client, day, with_next_days).await?;
             self.days.insert(day.to_owned());
         }
         Ok(())
@@ -133,16 +147,16 @@ impl Link {
     /// Writes rows, and creates the partitions that they need.
     pub(super) async fn write(&mut self, owner: &str, rows: &[Row]) -> Result<(), tokio_postgres::Error> {
         for row in rows {
-            self.make_day(row.day(), false).await?;
+            self.ensure_partition(row.day(), false).await?;
         }
         rows::write(&self.client, &self.write, owner, rows).await
     }
 
     /// Creates the partitions of the coming days, and drops those beyond the retention.
     pub(super) async fn maintain(&mut self, setup: &Setup, today: &str) -> Result<(), tokio_postgres::Error> {
-        schema::make_days(&mut self.client, today, true).await?;
+        schema::create_partitions(&mut self.client, today, true).await?;
         if let Some(retention) = setup.retention
-            && schema::drop_days(&mut self.client, retention).await? > 0
+            && schema::drop_partitions(&mut self.client, retention).await? > 0
         {
             self.days.clear();
         }
@@ -156,41 +170,41 @@ impl Link {
         writer: &Writer,
     ) -> Result<usize, tokio_postgres::Error> {
         // A server that was down for long has no recent heartbeats.
-        let gone = "SELECT number, owner FROM tool_audit_writers WHERE number <> $1 AND (($2 <> '' AND name = $2) \
+        let dead_writers = "SELECT number, owner FROM tool_audit_writers WHERE number <> $1 AND (($2 <> '' AND name = $2) \
                     OR seen = '-infinity' OR (seen + lease < now() AND pg_postmaster_start_time() + lease < now()))";
         let lock =
             "SELECT pg_try_advisory_xact_lock(hashtext('toolgen audit writer ' || current_schema()), $1)";
-        let mut rows = 0;
-        for row in self.client.query(gone, &[&writer.number, &setup.name]).await? {
+        let mut closed_calls = 0;
+        for row in self.client.query(dead_writers, &[&writer.number, &setup.name]).await? {
             let (number, owner): (i32, String) = (row.get(0), row.get(1));
-            let alone = self.client.transaction().await?;
-            if alone.query_one(lock, &[&number]).await?.get::<_, bool>(0) {
-                rows += close(alone.client(), "owner = $4", &owner).await?;
-                alone.execute("DELETE FROM tool_audit_writers WHERE number = $1", &[&number]).await?;
+            let transaction = self.client.transaction().await?;
+            if transaction.query_one(lock, &[&number]).await?.get::<_, bool>(0) {
+                closed_calls += close_calls(transaction.client(), "owner = $4", &owner).await?;
+                transaction.execute("DELETE FROM tool_audit_writers WHERE number = $1", &[&number]).await?;
             }
-            alone.commit().await?;
+            transaction.commit().await?;
         }
-        // Calls without a known writer, for example after a dump was restored without the writers.
-        let nobody = "owner <> $4 AND owner NOT IN (SELECT owner FROM tool_audit_writers)";
-        rows += close(&self.client, nobody, &writer.owner).await?;
-        Ok(usize::try_from(rows).unwrap_or(usize::MAX))
+        // Some calls have no known writer, for example after a dump was restored without the writers.
+        let without_writer = "owner <> $4 AND owner NOT IN (SELECT owner FROM tool_audit_writers)";
+        closed_calls += close_calls(&self.client, without_writer, &writer.owner).await?;
+        Ok(usize::try_from(closed_calls).unwrap_or(usize::MAX))
     }
 
     /// Records that the writer has ended.
     pub(super) async fn end(&self, writer: &Writer) -> Result<(), tokio_postgres::Error> {
-        let none = "DELETE FROM tool_audit_writers WHERE number = $1 AND NOT EXISTS \
+        let delete = "DELETE FROM tool_audit_writers WHERE number = $1 AND NOT EXISTS \
                     (SELECT FROM tool_executions WHERE owner = $2 AND status = 'started')";
-        self.client.execute(none, &[&writer.number, &writer.owner]).await?;
-        let some = "UPDATE tool_audit_writers SET seen = '-infinity' WHERE number = $1";
-        self.client.execute(some, &[&writer.number]).await.map(drop)
+        self.client.execute(delete, &[&writer.number, &writer.owner]).await?;
+        let mark_ended = "UPDATE tool_audit_writers SET seen = '-infinity' WHERE number = $1";
+        self.client.execute(mark_ended, &[&writer.number]).await.map(drop)
     }
 }
 
-/// Sets the outcome of an owner's running calls to `unknown`. The owner is `$4` in `which`.
-async fn close(client: &Client, which: &str, owner: &str) -> Result<u64, tokio_postgres::Error> {
+/// Sets the outcome of an owner's running calls to `unknown`. The owner is `$4` in `condition`.
+async fn close_calls(client: &Client, condition: &str, owner: &str) -> Result<u64, tokio_postgres::Error> {
     let text = format!(
         "UPDATE tool_executions SET status = $1, error = $3, error_code = 'UNKNOWN', is_error = true, \
-         changed = pg_current_xact_id()::text::bigint WHERE status = 'started' AND $2 = 'started' AND {which}"
+         changed = pg_current_xact_id()::text::bigint WHERE status = 'started' AND $2 = 'started' AND {condition}"
     );
     let (unknown, started) = (AuditStatus::Unknown.as_str(), AuditStatus::Started.as_str());
     let reason = "the program ended before the outcome was recorded";

@@ -23,64 +23,64 @@ const COLUMNS: &str = "id, parent, owner, coalesce(turn, 0), session_id, agent_i
 
 /// The time limits for connecting, and for each response of the server. A suspended server, or a proxy without a
 /// server, accepts connections but never responds.
-const CONNECT_TIMEOUT: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(60));
+const TIMEOUTS: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(60));
 
 /// The table of a `PostgresSink`.
 pub(crate) struct PostgresLog {
     target: Target,
-    /// `None` only while it is dropped.
+    /// `None` only while a task runs or the log is dropped.
     runtime: Option<Runtime>,
     client: Option<Client>,
-    /// The first transaction whose changes were not all read.
-    since: i64,
-    /// The rows that were read of this transaction and later ones: the ID of each row, and its transaction.
-    seen: BTreeMap<i64, i64>,
+    /// The first transaction with changes that were not read.
+    first_unread: i64,
+    /// The rows of this and later transactions that were already read: the ID of each row, and its transaction.
+    read_rows: BTreeMap<i64, i64>,
 }
 
 impl PostgresLog {
     pub(crate) fn open(url: &str) -> Result<PostgresLog, AuditError> {
-        PostgresLog::to(Target::of(url).map_err(AuditError::new)?)
+        PostgresLog::connect(Target::parse(url).map_err(AuditError::new)?)
     }
 
-    fn to(target: Target) -> Result<PostgresLog, AuditError> {
+    fn connect(target: Target) -> Result<PostgresLog, AuditError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (client, seen) = (None, BTreeMap::new());
-        let mut remote = PostgresLog { target, runtime: Some(runtime), client, since: 0, seen };
-        remote.outside(async |remote| {
-            let there = "SELECT to_regclass('tool_executions') IS NOT NULL";
-            let target = remote.target.clone();
-            let client = remote.client().await?;
-            match answered(&target, client.query_one(there, &[])).await?.get(0) {
+        let (client, read_rows) = (None, BTreeMap::new());
+        let mut log = PostgresLog { target, runtime: Some(runtime), client, first_unread: 0, read_rows };
+        log.run_on_thread(async |log| {
+            let table_exists = "SELECT to_regclass('tool_executions') IS NOT NULL";
+            let target = log.target.clone();
+            let client = log.client().await?;
+            match response_of(&target, client.query_one(table_exists, &[])).await?.get(0) {
                 true => Ok(()),
                 false => Err(AuditError::new(format!(
                     "{}: the database contains no audit records (`tool_executions`)",
-                    target.shown
+                    target.redacted_url
                 ))),
             }
         })?;
-        Ok(remote)
+        Ok(log)
     }
 
     /// Runs a function on a separate thread: the caller may be in a runtime, which must not block on another runtime.
-    fn outside<T: Send>(
+    fn run_on_thread<T: Send>(
         &mut self,
-        run: impl AsyncFnOnce(&mut PostgresLog) -> Result<T, AuditError> + Send,
+        task: impl AsyncFnOnce(&mut PostgresLog) -> Result<T, AuditError> + Send,
     ) -> Result<T, AuditError> {
-        let gone = || AuditError::new("the thread that reads the database has ended");
-        let Some(runtime) = self.runtime.take() else { return Err(gone()) };
-        let (runtime, done) = std::thread::scope(|scope| {
+        let thread_ended = || AuditError::new("the thread that reads the database has ended");
+        let Some(runtime) = self.runtime.take() else { return Err(thread_ended()) };
+        let (runtime, result) = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
-                let done = runtime.block_on(run(self));
-                (runtime, done)
+                let result = runtime.block_on(task(self));
+                (runtime, result)
             });
-            thread.join().map_err(|_| gone())
+            thread.join().map_err(|_| thread_ended())
         })?;
         self.runtime = Some(runtime);
-        if done.is_err() {
+        if result.is_err() {
             // The next read opens a new connection.
             self.client = None;
         }
-        done
+        result
     }
 
     async fn client(&mut self) -> Result<&mut Client, AuditError> {
@@ -88,12 +88,12 @@ impl PostgresLog {
             Some(client) => client,
             None => {
                 let target = &self.target;
-                let (connecting, answering) = CONNECT_TIMEOUT;
+                let (connect_limit, response_limit) = TIMEOUTS;
                 // The server also cancels the statement when the client has stopped waiting.
-                let limit = format!("SET statement_timeout = {}", answering.as_millis());
-                within(target, connecting, async {
+                let set_timeout = format!("SET statement_timeout = {}", response_limit.as_millis());
+                with_time_limit(target, connect_limit, async {
                     let client = target.connect().await?;
-                    client.batch_execute(&limit).await?;
+                    client.batch_execute(&set_timeout).await?;
                     Ok(client)
                 })
                 .await?
@@ -104,99 +104,100 @@ impl PostgresLog {
 
     /// Reads the changes of transactions that were not read yet. Transactions that are still running are read again
     /// next time, no matter how late they commit.
-    async fn read(&mut self, read: &SyncSender<AuditRecord>) -> Result<(), AuditError> {
-        let (target, since) = (self.target.clone(), self.since);
-        let known = std::mem::take(&mut self.seen);
+    async fn read(&mut self, sender: &SyncSender<AuditRecord>) -> Result<(), AuditError> {
+        let (target, first_unread) = (self.target.clone(), self.first_unread);
+        let old_rows = std::mem::take(&mut self.read_rows);
         let client = self.client().await?;
-        let now = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
-        let now = answered(&target, now.start()).await?;
-        let running = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
-        let running: i64 = answered(&target, now.query_one(running, &[])).await?.get(0);
-        let new = if since == 0 {
+        let builder =
+            client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
+        let transaction = response_of(&target, builder.start()).await?;
+        let snapshot = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
+        let oldest_running: i64 = response_of(&target, transaction.query_one(snapshot, &[])).await?.get(0);
+        let query = if first_unread == 0 {
             format!("SELECT {COLUMNS} FROM tool_executions WHERE changed >= $1 ORDER BY timestamp, id")
         } else {
-            // The changes are few, but a server without statistics does not know that.
-            answered(&target, now.batch_execute("SET LOCAL enable_seqscan = off")).await?;
+            // There are few changes, but a server without statistics does not know that.
+            response_of(&target, transaction.batch_execute("SET LOCAL enable_seqscan = off")).await?;
             format!(
                 "WITH new AS MATERIALIZED (SELECT * FROM tool_executions WHERE changed >= $1) \
                  SELECT {COLUMNS} FROM new ORDER BY timestamp, id"
             )
         };
-        let new = answered(&target, now.bind(&new, &[&since])).await?;
-        let mut seen = BTreeMap::new();
+        let portal = response_of(&target, transaction.bind(&query, &[&first_unread])).await?;
+        let mut rows_read = BTreeMap::new();
         loop {
-            let rows = answered(&target, now.query_portal(&new, FETCH_ROWS)).await?;
+            let rows = response_of(&target, transaction.query_portal(&portal, FETCH_ROWS)).await?;
             if rows.is_empty() {
                 break;
             }
             for row in rows {
                 let (id, changed): (i64, i64) = (row.get(0), row.get(21));
-                if changed >= running {
-                    seen.insert(id, changed);
+                if changed >= oldest_running {
+                    rows_read.insert(id, changed);
                 }
-                if known.get(&id) != Some(&changed) && read.send(record(&target, &row)?).is_err() {
+                if old_rows.get(&id) != Some(&changed) && sender.send(record(&target, &row)?).is_err() {
                     // The reader was dropped.
                     return Ok(());
                 }
             }
         }
-        answered(&target, now.commit()).await?;
-        (self.since, self.seen) = (running, seen);
+        response_of(&target, transaction.commit()).await?;
+        (self.first_unread, self.read_rows) = (oldest_running, rows_read);
         Ok(())
     }
 }
 
 impl AuditLog for PostgresLog {
     fn changes(&mut self, each: &mut dyn FnMut(AuditRecord)) -> Result<(), AuditError> {
-        let (read, taken) = sync_channel(usize::try_from(FETCH_ROWS).unwrap_or(1));
-        let gone = || AuditError::new("the thread that reads the database has ended");
+        let (sender, receiver) = sync_channel(usize::try_from(FETCH_ROWS).unwrap_or(1));
+        let thread_ended = || AuditError::new("the thread that reads the database has ended");
         std::thread::scope(|scope| {
-            let reading = scope.spawn(move || self.outside(async move |remote| remote.read(&read).await));
-            for record in taken {
+            let thread = scope.spawn(move || self.run_on_thread(async move |log| log.read(&sender).await));
+            for record in receiver {
                 each(record);
             }
-            reading.join().unwrap_or_else(|_| Err(gone()))
+            thread.join().unwrap_or_else(|_| Err(thread_ended()))
         })
     }
 
     fn record(&mut self, id: &str) -> Result<Option<AuditRecord>, AuditError> {
         let Ok(id) = id.parse::<i64>() else { return Ok(None) };
-        self.outside(async move |remote| {
-            let target = remote.target.clone();
-            let one = format!("SELECT {COLUMNS} FROM tool_executions WHERE id = $1");
-            let row = answered(&target, remote.client().await?.query_opt(&one, &[&id])).await?;
+        self.run_on_thread(async move |log| {
+            let target = log.target.clone();
+            let query = format!("SELECT {COLUMNS} FROM tool_executions WHERE id = $1");
+            let row = response_of(&target, log.client().await?.query_opt(&query, &[&id])).await?;
             row.as_ref().map(|row| record(&target, row)).transpose()
         })
     }
 
     fn again(&self) -> Result<Box<dyn AuditLog>, AuditError> {
-        Ok(Box::new(PostgresLog::to(self.target.clone())?))
+        Ok(Box::new(PostgresLog::connect(self.target.clone())?))
     }
 
     fn name(&self) -> String {
-        self.target.shown.clone()
+        self.target.redacted_url.clone()
     }
 }
 
 /// Waits for a response of the server, with a time limit.
-async fn answered<T>(
+async fn response_of<T>(
     target: &Target,
     response: impl Future<Output = Result<T, tokio_postgres::Error>>,
 ) -> Result<T, AuditError> {
-    within(target, CONNECT_TIMEOUT.1, response).await
+    with_time_limit(target, TIMEOUTS.1, response).await
 }
 
-async fn within<T>(
+async fn with_time_limit<T>(
     target: &Target,
     limit: Duration,
     response: impl Future<Output = Result<T, tokio_postgres::Error>>,
 ) -> Result<T, AuditError> {
     match timeout(limit, response).await {
-        Ok(Ok(done)) => Ok(done),
+        Ok(Ok(response)) => Ok(response),
         Ok(Err(reason)) => Err(AuditError::new(target.error(&reason))),
         Err(_) => Err(AuditError::new(format!(
             "{}: no response within {limit:?}; check that the server is running and reachable",
-            target.shown
+            target.redacted_url
         ))),
     }
 }
@@ -205,7 +206,7 @@ impl Drop for PostgresLog {
     fn drop(&mut self) {
         self.client = None;
         if let Some(runtime) = self.runtime.take() {
-            // This also works in a runtime.
+            // Unlike dropping the runtime, this also works within another runtime.
             runtime.shutdown_background();
         }
     }
@@ -213,7 +214,7 @@ impl Drop for PostgresLog {
 
 impl std::fmt::Debug for PostgresLog {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Remote").field("database", &self.target.shown).finish_non_exhaustive()
+        f.debug_struct("Remote").field("database", &self.target.redacted_url).finish_non_exhaustive()
     }
 }
 

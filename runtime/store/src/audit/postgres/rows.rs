@@ -31,37 +31,37 @@ const WRITE: &str = "
 
 /// Prepares the statement of [`write`].
 pub(super) async fn prepare(client: &Client) -> Result<Statement, tokio_postgres::Error> {
-    let (number, text, whether) = (Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::BOOL_ARRAY);
+    let (number, text, boolean) = (Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::BOOL_ARRAY);
     let mut types =
-        vec![number.clone(), text.clone(), number.clone(), number.clone(), number.clone(), whether.clone()];
+        vec![number.clone(), text.clone(), number.clone(), number.clone(), number.clone(), boolean.clone()];
     types.extend(vec![text; 12]);
-    types.extend([whether, number, Type::TEXT]);
+    types.extend([boolean, number, Type::TEXT]);
     client.prepare_typed(WRITE, &types).await
 }
 
-/// Maximum length of a string in a row, in bytes. PostgreSQL allows four times as much, but no useful record is that
-/// long.
+/// Maximum length of a string in a row, in bytes. PostgreSQL allows four times this length, but no useful record is
+/// that long.
 const MAX_TEXT_BYTES: usize = 256 << 20;
 
-/// A call, with the parts that are known so far.
+/// The row of a call, with the data that is known so far.
 #[derive(Debug)]
 pub(super) struct Row {
-    /// The keys of the call, and of its parent call.
+    /// The keys of the call and of its outer call.
     pub(super) key: u64,
-    pub(super) above: u64,
-    /// The database IDs of both, once known.
+    pub(super) outer: u64,
+    /// The database IDs of both calls, if they are known.
     pub(super) id: Option<i64>,
     pub(super) parent: Option<i64>,
     /// Number of records in the row: the intent, and the outcome.
     pub(super) records: usize,
     intent: AuditIntent,
     parameters: String,
-    outcome: Option<Ended>,
+    outcome: Option<OutcomeColumns>,
 }
 
 /// The columns that an outcome sets.
 #[derive(Debug)]
-struct Ended {
+struct OutcomeColumns {
     status: AuditStatus,
     result: Option<String>,
     error: Option<String>,
@@ -71,27 +71,27 @@ struct Ended {
 }
 
 /// Removes NUL characters, which PostgreSQL does not support.
-fn plain(text: &str) -> String {
+fn without_nul(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-fn fits(text: &str, what: &str, tool: &str) -> Result<(), AuditError> {
+fn check_length(text: &str, part: &str, tool: &str) -> Result<(), AuditError> {
     if text.len() <= MAX_TEXT_BYTES {
         return Ok(());
     }
-    let (got, max) = (text.len() >> 20, MAX_TEXT_BYTES >> 20);
+    let (length, max) = (text.len() >> 20, MAX_TEXT_BYTES >> 20);
     Err(AuditError::new(format!(
-        "the {what} of a call of `{tool}` have {got} MiB, more than the {max} of a record"
+        "the {part} of a call of `{tool}` have {length} MiB, more than the {max} of a record"
     )))
 }
 
 impl Row {
     /// Creates the row of an intent.
-    pub(super) fn of(intent: &AuditIntent) -> Result<Row, AuditError> {
+    pub(super) fn new(intent: &AuditIntent) -> Result<Row, AuditError> {
         let parameters = intent.parameters.to_string();
-        fits(&parameters, "arguments", intent.tool_name.as_str())?;
-        let kept = |text: &Text| match text.as_str() {
-            odd if odd.contains('\0') => plain(odd).into(),
+        check_length(&parameters, "arguments", intent.tool_name.as_str())?;
+        let cleaned = |text: &Text| match text.as_str() {
+            value if value.contains('\0') => without_nul(value).into(),
             _ => text.clone(),
         };
         let mut intent = intent.clone();
@@ -102,28 +102,28 @@ impl Row {
             &mut intent.tool_name,
             &mut intent.tool_call_id,
         ] {
-            *text = kept(text);
+            *text = cleaned(text);
         }
-        intent.approved_by = intent.approved_by.as_ref().map(kept);
+        intent.approved_by = intent.approved_by.as_ref().map(cleaned);
         // The text of the parameters is written instead.
         intent.parameters = Value::Null;
-        let (key, above) = (intent.key, intent.parent);
-        Ok(Row { key, above, id: None, parent: None, records: 1, intent, parameters, outcome: None })
+        let (key, outer) = (intent.key, intent.parent);
+        Ok(Row { key, outer, id: None, parent: None, records: 1, intent, parameters, outcome: None })
     }
 
     /// Adds the outcome.
     pub(super) fn end(&mut self, outcome: &AuditOutcome) -> Result<(), AuditError> {
-        // SQL NULL, not the text of JSON null.
+        // A JSON null is stored as SQL NULL, not as its text.
         let result = (!outcome.result.is_null()).then(|| outcome.result.to_string());
-        let error = outcome.error.as_deref().map(plain);
+        let error = outcome.error.as_deref().map(without_nul);
         for text in [&result, &error].into_iter().flatten() {
-            fits(text, "results", self.intent.tool_name.as_str())?;
+            check_length(text, "results", self.intent.tool_name.as_str())?;
         }
-        self.outcome = Some(Ended {
+        self.outcome = Some(OutcomeColumns {
             status: outcome.status,
             result,
             error,
-            code: outcome.error_code.as_deref().map(plain),
+            code: outcome.error_code.as_deref().map(without_nul),
             is_error: outcome.is_error,
             duration_ms: outcome.duration_ms(),
         });
@@ -131,7 +131,7 @@ impl Row {
     }
 
     /// Whether the call has ended.
-    pub(super) fn is_over(&self) -> bool {
+    pub(super) fn has_ended(&self) -> bool {
         self.outcome.is_some()
     }
 
@@ -142,9 +142,9 @@ impl Row {
 
     /// Returns the approximate size of the row on the wire, in bytes.
     pub(super) fn size(&self) -> usize {
-        let ended = self.outcome.as_ref();
-        let result = ended.and_then(|ended| ended.result.as_ref()).map_or(0, String::len);
-        let error = ended.and_then(|ended| ended.error.as_ref()).map_or(0, String::len);
+        let outcome = self.outcome.as_ref();
+        let result = outcome.and_then(|outcome| outcome.result.as_ref()).map_or(0, String::len);
+        let error = outcome.and_then(|outcome| outcome.error.as_ref()).map_or(0, String::len);
         512 + self.parameters.len() + result + error
     }
 }
@@ -156,34 +156,35 @@ pub(super) async fn write(
     owner: &str,
     rows: &[Row],
 ) -> Result<(), tokio_postgres::Error> {
-    fn all<'r, T>(rows: &'r [Row], value: impl Fn(&'r Row) -> T) -> Vec<T> {
+    fn column<'r, T>(rows: &'r [Row], value: impl Fn(&'r Row) -> T) -> Vec<T> {
         rows.iter().map(value).collect()
     }
-    let ended = |row: &Row| row.outcome.as_ref().map_or(AuditStatus::Started, |ended| ended.status).as_str();
+    let status =
+        |row: &Row| row.outcome.as_ref().map_or(AuditStatus::Started, |outcome| outcome.status).as_str();
     client
         .execute(
             statement,
             &[
-                &all(rows, |row| row.id),
-                &all(rows, |row| row.intent.timestamp.as_str()),
-                &all(rows, |row| row.parent),
-                &all(rows, |row| i64::try_from(row.intent.turn).ok().filter(|turn| *turn > 0)),
-                &all(rows, |row| i64::from(row.intent.attempt)),
-                &all(rows, |row| row.intent.approved),
-                &all(rows, |row| row.intent.session_id.as_str()),
-                &all(rows, |row| row.intent.agent_id.as_str()),
-                &all(rows, |row| row.intent.principal.as_str()),
-                &all(rows, |row| row.intent.tool_name.as_str()),
-                &all(rows, |row| row.intent.tool_call_id.as_str()),
-                &all(rows, |row| row.intent.spec_hash.as_str()),
-                &all(rows, |row| row.intent.approved_by.as_deref()),
-                &all(rows, |row| row.parameters.as_str()),
-                &all(rows, ended),
-                &all(rows, |row| row.outcome.as_ref().and_then(|ended| ended.result.as_deref())),
-                &all(rows, |row| row.outcome.as_ref().and_then(|ended| ended.error.as_deref())),
-                &all(rows, |row| row.outcome.as_ref().and_then(|ended| ended.code.as_deref())),
-                &all(rows, |row| row.outcome.as_ref().map(|ended| ended.is_error)),
-                &all(rows, |row| row.outcome.as_ref().map(|ended| ended.duration_ms)),
+                &column(rows, |row| row.id),
+                &column(rows, |row| row.intent.timestamp.as_str()),
+                &column(rows, |row| row.parent),
+                &column(rows, |row| i64::try_from(row.intent.turn).ok().filter(|turn| *turn > 0)),
+                &column(rows, |row| i64::from(row.intent.attempt)),
+                &column(rows, |row| row.intent.approved),
+                &column(rows, |row| row.intent.session_id.as_str()),
+                &column(rows, |row| row.intent.agent_id.as_str()),
+                &column(rows, |row| row.intent.principal.as_str()),
+                &column(rows, |row| row.intent.tool_name.as_str()),
+                &column(rows, |row| row.intent.tool_call_id.as_str()),
+                &column(rows, |row| row.intent.spec_hash.as_str()),
+                &column(rows, |row| row.intent.approved_by.as_deref()),
+                &column(rows, |row| row.parameters.as_str()),
+                &column(rows, status),
+                &column(rows, |row| row.outcome.as_ref().and_then(|outcome| outcome.result.as_deref())),
+                &column(rows, |row| row.outcome.as_ref().and_then(|outcome| outcome.error.as_deref())),
+                &column(rows, |row| row.outcome.as_ref().and_then(|outcome| outcome.code.as_deref())),
+                &column(rows, |row| row.outcome.as_ref().map(|outcome| outcome.is_error)),
+                &column(rows, |row| row.outcome.as_ref().map(|outcome| outcome.duration_ms)),
                 &owner,
             ],
         )
@@ -192,17 +193,17 @@ pub(super) async fn write(
 }
 
 /// Splits rows into batches.
-pub(super) fn pieces(rows: &[Row]) -> Vec<Range<usize>> {
-    let (mut pieces, mut start, mut size) = (Vec::new(), 0, 0);
+pub(super) fn batches(rows: &[Row]) -> Vec<Range<usize>> {
+    let (mut batches, mut start, mut size) = (Vec::new(), 0, 0);
     for (index, row) in rows.iter().enumerate() {
         size += row.size();
         if index + 1 - start >= MAX_BATCH.0 || size >= MAX_BATCH.1 {
-            pieces.push(start..index + 1);
+            batches.push(start..index + 1);
             (start, size) = (index + 1, 0);
         }
     }
     if start < rows.len() {
-        pieces.push(start..rows.len());
+        batches.push(start..rows.len());
     }
-    pieces
+    batches
 }

@@ -71,95 +71,98 @@ const LOCK_SQL: &str =
 
 /// Migrates the tables to the newest version. Several programs may do so concurrently.
 pub(super) async fn migrate(client: &mut Client, target: &Target) -> Result<(), AuditError> {
-    let message = |reason: tokio_postgres::Error| AuditError::new(target.error(&reason));
+    let to_error = |reason: tokio_postgres::Error| AuditError::new(target.error(&reason));
     let newest = i32::try_from(VERSIONS.len()).unwrap_or(i32::MAX);
     // Usually the tables are up to date, and the program may lack the permission to change them.
-    if version(client).await.map_err(message)? == newest {
+    if version(client).await.map_err(to_error)? == newest {
         return Ok(());
     }
-    let alone = client.transaction().await.map_err(message)?;
-    alone.batch_execute(LOCK_SQL).await.map_err(message)?;
-    let found = version(alone.client()).await.map_err(message)?;
-    if found > newest {
+    let transaction = client.transaction().await.map_err(to_error)?;
+    transaction.batch_execute(LOCK_SQL).await.map_err(to_error)?;
+    let version = version(transaction.client()).await.map_err(to_error)?;
+    if version > newest {
         return Err(AuditError::new(format!(
-            "{}: its tables have version {found}, and this program knows those up to {newest}: build it with a newer \
+            "{}: its tables have version {version}, and this program knows those up to {newest}: build it with a newer \
              toolgen-runtime",
-            target.shown
+            target.redacted_url
         )));
     }
-    let known = usize::try_from(found).unwrap_or(0);
-    if known == 0 {
+    let existing = usize::try_from(version).unwrap_or(0);
+    if existing == 0 {
         let table = "CREATE TABLE IF NOT EXISTS tool_audit_versions (
             version INTEGER PRIMARY KEY, since TIMESTAMPTZ NOT NULL DEFAULT now())";
-        alone.batch_execute(table).await.map_err(message)?;
+        transaction.batch_execute(table).await.map_err(to_error)?;
     }
-    for (version, text) in (1_i32..).zip(VERSIONS).skip(known) {
-        alone.batch_execute(text).await.map_err(message)?;
-        let note = "INSERT INTO tool_audit_versions (version) VALUES ($1)";
-        alone.execute(note, &[&version]).await.map_err(message)?;
+    for (version, sql) in (1_i32..).zip(VERSIONS).skip(existing) {
+        transaction.batch_execute(sql).await.map_err(to_error)?;
+        let insert = "INSERT INTO tool_audit_versions (version) VALUES ($1)";
+        transaction.execute(insert, &[&version]).await.map_err(to_error)?;
     }
-    alone.commit().await.map_err(message)
+    transaction.commit().await.map_err(to_error)
 }
 
 /// Returns the version of the tables, or 0 if they do not exist.
 async fn version(client: &Client) -> Result<i32, tokio_postgres::Error> {
     // `to_regclass` does not work here: if it found no table before the lock, it finds none after it.
-    let is_there = "SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'tool_audit_versions' \
+    let table_exists = "SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'tool_audit_versions' \
                     AND relnamespace = current_schema()::regnamespace)";
-    if !client.query_one(is_there, &[]).await?.get::<_, bool>(0) {
+    if !client.query_one(table_exists, &[]).await?.get::<_, bool>(0) {
         return Ok(0);
     }
     let newest = "SELECT coalesce(max(version), 0) FROM tool_audit_versions";
     Ok(client.query_one(newest, &[]).await?.get(0))
 }
 
-/// Creates the partitions of a day, such as `2026-01-31`, and of the following days, if they do not exist.
-pub(super) async fn make_days(
+/// Creates the partitions of a day, such as `2026-01-31`, and possibly of the next days, if they do not exist.
+pub(super) async fn create_partitions(
     client: &mut Client,
     day: &str,
-    ahead: bool,
+    with_next_days: bool,
 ) -> Result<(), tokio_postgres::Error> {
     let missing = "SELECT to_char(day, 'YYYYMMDD'), to_char(day, 'YYYY-MM-DD'), to_char(day + interval '1 day', 'YYYY-MM-DD') \
                    FROM (SELECT $1::text::date + n AS day FROM generate_series(0, $2) AS n) AS days \
                    WHERE NOT EXISTS (SELECT FROM pg_class WHERE relname = 'tool_executions_' || to_char(day, 'YYYYMMDD') \
                    AND relnamespace = current_schema()::regnamespace)";
-    let further = if ahead { PARTITION_DAYS_AHEAD } else { 0 };
-    if client.query(missing, &[&day, &further]).await?.is_empty() {
+    let next_days = if with_next_days { PARTITION_DAYS_AHEAD } else { 0 };
+    if client.query(missing, &[&day, &next_days]).await?.is_empty() {
         return Ok(());
     }
-    let alone = client.transaction().await?;
-    alone.batch_execute(LOCK_SQL).await?;
-    for row in alone.query(missing, &[&day, &further]).await? {
+    let transaction = client.transaction().await?;
+    transaction.batch_execute(LOCK_SQL).await?;
+    for row in transaction.query(missing, &[&day, &next_days]).await? {
         let [name, from, to]: [String; 3] = [row.get(0), row.get(1), row.get(2)];
         // The partition is attached instead of created in place, which would wait for all readers and block all
         // writers.
-        let text = format!(
+        let sql = format!(
             "CREATE TABLE tool_executions_{name} (LIKE tool_executions INCLUDING ALL);
              ALTER TABLE tool_executions ATTACH PARTITION tool_executions_{name}
              FOR VALUES FROM ('{from} 00:00:00+00') TO ('{to} 00:00:00+00')"
         );
-        alone.batch_execute(&text).await?;
+        transaction.batch_execute(&sql).await?;
     }
-    alone.commit().await
+    transaction.commit().await
 }
 
-/// Drops the partitions of days that ended longer ago than `older`, and returns their number.
-pub(super) async fn drop_days(client: &mut Client, older: Duration) -> Result<usize, tokio_postgres::Error> {
-    let old = "SELECT relname::text FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid \
+/// Drops the partitions of days that ended longer ago than the retention, and returns their number.
+pub(super) async fn drop_partitions(
+    client: &mut Client,
+    retention: Duration,
+) -> Result<usize, tokio_postgres::Error> {
+    let expired = "SELECT relname::text FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid \
                WHERE inhparent = 'tool_executions'::regclass AND relname ~ '^tool_executions_[0-9]{8}$' \
                AND (to_date(right(relname, 8), 'YYYYMMDD') + 1)::timestamp AT TIME ZONE 'UTC' \
                <= now() - make_interval(secs => $1) ORDER BY relname";
-    let days = client.query(old, &[&older.as_secs_f64()]).await?;
+    let days = client.query(expired, &[&retention.as_secs_f64()]).await?;
     for row in &days {
         let day: String = row.get(0);
-        let alone = client.transaction().await?;
-        alone.batch_execute(LOCK_SQL).await?;
-        alone
+        let transaction = client.transaction().await?;
+        transaction.batch_execute(LOCK_SQL).await?;
+        transaction
             .batch_execute(&format!(
                 "SET LOCAL lock_timeout = '{PARTITION_DROP_TIMEOUT}'; DROP TABLE IF EXISTS {day}"
             ))
             .await?;
-        alone.commit().await?;
+        transaction.commit().await?;
     }
     Ok(days.len())
 }

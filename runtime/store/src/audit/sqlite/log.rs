@@ -9,8 +9,8 @@ use rusqlite::{Connection, OpenFlags, Row, Rows, Statement};
 use serde_json::{Map, Value, json};
 use toolgen_record::audit::{AuditError, AuditLog, AuditRecord};
 
-use super::failed;
-use crate::sqlite::file::stores;
+use super::to_audit_error;
+use crate::sqlite::file::has_table;
 
 /// The table of a [`SqliteSink`](super::SqliteSink).
 #[derive(Debug)]
@@ -18,44 +18,44 @@ pub(crate) struct Log {
     path: PathBuf,
     connection: Connection,
     /// The last row that was read.
-    last: i64,
+    last_row: i64,
     /// The rows of calls without an outcome.
     running: BTreeSet<i64>,
 }
 
-const NEW: &str = "SELECT * FROM tool_executions WHERE id > ?1 ORDER BY id";
-const ONE: &str = "SELECT * FROM tool_executions WHERE id = ?1";
+const NEW_ROWS_SQL: &str = "SELECT * FROM tool_executions WHERE id > ?1 ORDER BY id";
+const ROW_SQL: &str = "SELECT * FROM tool_executions WHERE id = ?1";
 
 impl Log {
     pub(crate) fn open(path: &Path) -> Result<Log, AuditError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
-        connection.busy_timeout(Duration::from_secs(5)).map_err(failed)?;
-        let lacking = "the database contains no audit records (`tool_executions`)";
-        if !stores(&connection, "tool_executions").map_err(failed)? {
-            return Err(AuditError::new(lacking));
+        let connection = Connection::open_with_flags(path, flags).map_err(to_audit_error)?;
+        connection.busy_timeout(Duration::from_secs(5)).map_err(to_audit_error)?;
+        let no_records = "the database contains no audit records (`tool_executions`)";
+        if !has_table(&connection, "tool_executions").map_err(to_audit_error)? {
+            return Err(AuditError::new(no_records));
         }
-        connection.prepare(ONE).map_err(|error| AuditError::new(format!("{lacking}: {error}")))?;
-        Ok(Log { path: path.to_owned(), connection, last: 0, running: BTreeSet::new() })
+        connection.prepare(ROW_SQL).map_err(|error| AuditError::new(format!("{no_records}: {error}")))?;
+        Ok(Log { path: path.to_owned(), connection, last_row: 0, running: BTreeSet::new() })
     }
 }
 
 impl AuditLog for Log {
     fn changes(&mut self, each: &mut dyn FnMut(AuditRecord)) -> Result<(), AuditError> {
-        let mut one = self.connection.prepare_cached(ONE).map_err(failed)?;
+        let mut by_id = self.connection.prepare_cached(ROW_SQL).map_err(to_audit_error)?;
         for id in self.running.clone() {
-            let names = names(&one);
-            let found = next(&mut one.query([id]).map_err(failed)?, &names)?;
-            if found.as_ref().is_none_or(|(_, record)| record.outcome.is_some()) {
+            let names = column_names(&by_id);
+            let record = next_record(&mut by_id.query([id]).map_err(to_audit_error)?, &names)?;
+            if record.as_ref().is_none_or(|(_, record)| record.outcome.is_some()) {
                 self.running.remove(&id);
-                found.into_iter().for_each(|(_, record)| each(record));
+                record.into_iter().for_each(|(_, record)| each(record));
             }
         }
-        let mut new = self.connection.prepare_cached(NEW).map_err(failed)?;
-        let names = names(&new);
-        let mut rows = new.query([self.last]).map_err(failed)?;
-        while let Some((id, record)) = next(&mut rows, &names)? {
-            self.last = id;
+        let mut new_rows = self.connection.prepare_cached(NEW_ROWS_SQL).map_err(to_audit_error)?;
+        let names = column_names(&new_rows);
+        let mut rows = new_rows.query([self.last_row]).map_err(to_audit_error)?;
+        while let Some((id, record)) = next_record(&mut rows, &names)? {
+            self.last_row = id;
             if record.outcome.is_none() {
                 self.running.insert(id);
             }
@@ -66,10 +66,10 @@ impl AuditLog for Log {
 
     fn record(&mut self, id: &str) -> Result<Option<AuditRecord>, AuditError> {
         let Ok(id) = id.parse::<i64>() else { return Ok(None) };
-        let mut one = self.connection.prepare_cached(ONE).map_err(failed)?;
-        let names = names(&one);
-        let found = next(&mut one.query([id]).map_err(failed)?, &names)?;
-        Ok(found.map(|(_, record)| record))
+        let mut by_id = self.connection.prepare_cached(ROW_SQL).map_err(to_audit_error)?;
+        let names = column_names(&by_id);
+        let record = next_record(&mut by_id.query([id]).map_err(to_audit_error)?, &names)?;
+        Ok(record.map(|(_, record)| record))
     }
 
     fn again(&self) -> Result<Box<dyn AuditLog>, AuditError> {
@@ -82,18 +82,18 @@ impl AuditLog for Log {
 }
 
 /// Returns the names of the columns. An old table has only the first nine, see [`SqliteSink`](super::SqliteSink).
-fn names(statement: &Statement<'_>) -> Vec<String> {
+fn column_names(statement: &Statement<'_>) -> Vec<String> {
     statement.column_names().into_iter().map(str::to_owned).collect()
 }
 
 /// Returns the next row, with its ID.
-fn next(rows: &mut Rows<'_>, names: &[String]) -> Result<Option<(i64, AuditRecord)>, AuditError> {
-    let Some(row) = rows.next().map_err(failed)? else { return Ok(None) };
-    let mut members = members(row, names).map_err(failed)?;
+fn next_record(rows: &mut Rows<'_>, names: &[String]) -> Result<Option<(i64, AuditRecord)>, AuditError> {
+    let Some(row) = rows.next().map_err(to_audit_error)? else { return Ok(None) };
+    let mut members = row_members(row, names).map_err(to_audit_error)?;
     let mut take = |name: &str| members.remove(name).unwrap_or_default();
     let (id, parent, owner) = (take("id").as_i64().unwrap_or(0), take("parent").as_i64(), take("owner"));
     let is_error = members.contains_key("error");
-    // An old table contains only whether there was an error.
+    // An old table only states whether there was an error.
     members.entry("status").or_insert_with(|| json!(if is_error { "error" } else { "ok" }));
     members.entry("is_error").or_insert_with(|| json!(is_error));
     let owner = owner.as_str().unwrap_or_default().to_owned();
@@ -102,7 +102,7 @@ fn next(rows: &mut Rows<'_>, names: &[String]) -> Result<Option<(i64, AuditRecor
 }
 
 /// Returns the columns that are not NULL, as JSON.
-fn members(row: &Row<'_>, names: &[String]) -> Result<Map<String, Value>, rusqlite::Error> {
+fn row_members(row: &Row<'_>, names: &[String]) -> Result<Map<String, Value>, rusqlite::Error> {
     let mut members = Map::new();
     for (index, name) in names.iter().enumerate() {
         let value = match (row.get_ref(index)?, name.as_str()) {

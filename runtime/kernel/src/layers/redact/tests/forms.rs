@@ -41,8 +41,8 @@ fn tokens_are_recognized_by_their_format() {
         ),
         ("größe sk- ghp_ eyJ eyJ. Bearer".into(), "größe sk- ghp_ eyJ eyJ. Bearer".into()),
     ];
-    for (text, wanted) in cases {
-        assert_eq!(Redactor::new().text(&text), wanted);
+    for (text, expected) in cases {
+        assert_eq!(Redactor::new().text(&text), expected);
     }
 }
 
@@ -73,8 +73,8 @@ fn values_assigned_to_secret_names_are_redacted() {
         ("docker run -u 1000:1000 x", "docker run -u 1000:1000 x"),
         ("progressToken: 7, PGPASSWORD=x PWD=/srv", "progressToken: 7, PGPASSWORD=[REDACTED] PWD=/srv"),
     ];
-    for (text, wanted) in cases {
-        assert_eq!(Redactor::new().text(text), wanted);
+    for (text, expected) in cases {
+        assert_eq!(Redactor::new().text(text), expected);
     }
 }
 
@@ -112,7 +112,7 @@ fn scanning_takes_linear_time() {
     ];
     for unit in units {
         let text = unit.repeat(400_000 / unit.len());
-        let (_, spent) = cpu_time(|| redactor.text_with(&text, &secrets));
-        assert!(spent.as_secs() < 3, "{unit}: {spent:?}");
+        let (_, elapsed) = cpu_time(|| redactor.text_with(&text, &secrets));
+        assert!(elapsed.as_secs() < 3, "{unit}: {elapsed:?}");
     }
 }

@@ -9,7 +9,7 @@ use crate::base::sync::unpoisoned;
 
 /// The names that this process knows to be used.
 #[derive(Default)]
-pub(super) struct Spent(Mutex<Names>);
+pub(super) struct UsedNames(Mutex<Names>);
 
 #[derive(Default)]
 struct Names {
@@ -19,22 +19,22 @@ struct Names {
 }
 
 /// The number of names below which there is no sweep.
-const FEW: usize = 1024;
+const MIN_SWEEP: usize = 1024;
 
-impl Spent {
+impl UsedNames {
     /// Takes a name, and returns whether it was free.
     pub(super) fn take(&self, name: &str, expires_at: SystemTime) -> bool {
-        let mut kept = unpoisoned(self.0.lock());
-        if kept.names.len() >= kept.sweep_at.max(FEW) {
+        let mut state = unpoisoned(self.0.lock());
+        if state.names.len() >= state.sweep_at.max(MIN_SWEEP) {
             let now = SystemTime::now();
-            kept.names.retain(|_, expires_at| *expires_at > now);
-            kept.sweep_at = kept.names.len() * 2;
+            state.names.retain(|_, expires_at| *expires_at > now);
+            state.sweep_at = state.names.len() * 2;
         }
-        kept.names.insert(Text::copy_of(name), expires_at).is_none()
+        state.names.insert(Text::copy_of(name), expires_at).is_none()
     }
 
     /// Whether a name was taken, and has not been deleted since.
-    pub(super) fn knows(&self, name: &Text) -> bool {
+    pub(super) fn contains(&self, name: &Text) -> bool {
         unpoisoned(self.0.lock()).names.contains_key(name)
     }
 }
@@ -47,13 +47,13 @@ mod tests {
 
     #[test]
     fn used_names_are_remembered_until_they_expire() {
-        let spent = Spent::default();
+        let used_names = UsedNames::default();
         let (past, later) = (SystemTime::UNIX_EPOCH, SystemTime::now() + Duration::from_secs(60));
-        for number in 0..FEW {
-            assert!(spent.take(&number.to_string(), if number % 2 == 0 { past } else { later }));
+        for number in 0..MIN_SWEEP {
+            assert!(used_names.take(&number.to_string(), if number % 2 == 0 { past } else { later }));
         }
-        assert!(!spent.take("1", later), "this swept");
-        assert_eq!(unpoisoned(spent.0.lock()).names.len(), FEW / 2);
-        assert!(!spent.take("3", later));
+        assert!(!used_names.take("1", later), "this call sweeps expired names");
+        assert_eq!(unpoisoned(used_names.0.lock()).names.len(), MIN_SWEEP / 2);
+        assert!(!used_names.take("3", later));
     }
 }

@@ -1,4 +1,4 @@
-//! The scopes in which failures are counted.
+//! The layer that counts failures, and the scopes in which it counts them.
 
 use std::future::ready;
 use std::num::NonZeroU32;
@@ -34,11 +34,11 @@ pub(crate) struct Repeats {
 }
 
 /// The guard of a session, as a type that tools cannot name.
-struct OfSession(Arc<RepeatGuard>);
+struct SessionGuard(Arc<RepeatGuard>);
 
-/// Counts the failures of one principal and agent in one session. Different callers do not share a count.
+/// The guard for one principal and agent in one session. Different callers do not share a count.
 struct Guard<'a> {
-    rows: Arc<RepeatGuard>,
+    guard: Arc<RepeatGuard>,
     principal: Option<&'a str>,
     agent: Option<&'a str>,
     shared: Option<&'a Failures>,
@@ -46,22 +46,22 @@ struct Guard<'a> {
 }
 
 /// A call whose failures are counted.
-struct Counted {
-    here: CallKey,
-    /// Its key in the store, if it is counted there.
-    there: Option<String>,
-    /// Its failures in the store.
-    failed: FailedCall,
+struct CountedCall {
+    local_key: CallKey,
+    /// The key of the call in the store, if it is counted there.
+    shared_key: Option<String>,
+    /// The failures of the call in the store.
+    failures: FailedCall,
 }
 
 impl Repeats {
     pub(crate) fn new(limit: Option<NonZeroU32>) -> Repeats {
-        Repeats { limit, local: Arc::new(guard(limit)), shared: None }
+        Repeats { limit, local: Arc::new(new_guard(limit)), shared: None }
     }
 
     /// Sets the limit, and resets all counts.
     pub(crate) fn set_limit(&mut self, limit: Option<NonZeroU32>) {
-        (self.limit, self.local) = (limit, Arc::new(guard(limit)));
+        (self.limit, self.local) = (limit, Arc::new(new_guard(limit)));
     }
 
     /// Sets the store that shares the counts with other processes.
@@ -74,53 +74,55 @@ impl Repeats {
     fn guard<'a>(&'a self, ctx: &'a ToolContext) -> Option<Guard<'a>> {
         self.limit?;
         let (principal, agent) = (ctx.principal().map(|principal| principal.id.as_str()), ctx.agent_id());
-        let known = principal.is_some() || agent.is_some();
-        // A model repeats itself across turns: a session of one turn is too short to detect that.
-        let rows = match ctx.session().filter(|session| !(known && session.is_of_turn())) {
-            Some(session) => Arc::clone(&session.state_or(|| OfSession(Arc::new(guard(self.limit)))).0),
-            None if known => Arc::clone(&self.local),
+        let has_owner = principal.is_some() || agent.is_some();
+        // A model repeats calls across turns, so a session of one turn is too short to detect them.
+        let guard = match ctx.session().filter(|session| !(has_owner && session.is_of_turn())) {
+            Some(session) => {
+                Arc::clone(&session.state_or(|| SessionGuard(Arc::new(new_guard(self.limit)))).0)
+            }
+            None if has_owner => Arc::clone(&self.local),
             None => return None,
         };
         // Another process cannot continue a session that ends with a loop of this process.
-        let is_elsewhere = known || ctx.session().is_some_and(|session| !session.is_passing());
-        let shared = self.shared.as_ref().filter(|_| is_elsewhere);
-        Some(Guard { rows, principal, agent, shared, ctx })
+        let may_continue_elsewhere = has_owner || ctx.session().is_some_and(|session| !session.is_passing());
+        let shared = self.shared.as_ref().filter(|_| may_continue_elsewhere);
+        Some(Guard { guard, principal, agent, shared, ctx })
     }
 }
 
 impl<'a> Guard<'a> {
     /// Returns whether no call failed recently, so that no call is refused, regardless of its arguments.
-    fn remembers_nothing(&self) -> bool {
-        self.shared.is_none() && self.rows.remembers_nothing()
+    fn has_no_failures(&self) -> bool {
+        self.shared.is_none() && self.guard.has_no_failures()
     }
 
-    fn counted(&self, tool: &str, params: &Value) -> Counted {
-        let here = self.rows.key_of((self.principal, self.agent), tool, params);
-        // A digest of a secret with few possible values would reveal it.
+    fn counted_call(&self, tool: &str, params: &Value) -> CountedCall {
+        let local_key = self.guard.key_of((self.principal, self.agent), tool, params);
+        // A digest of a secret with few possible values would reveal the secret.
         let is_secret = || self.ctx.secrets().is_some_and(|secrets| !secrets.is_empty());
-        let there = self.shared.filter(|_| !is_secret()).map(|_| {
+        let shared_key = self.shared.filter(|_| !is_secret()).map(|_| {
             let session = self.ctx.session().filter(|session| !session.is_passing()).map(Session::id);
             let params = if params.is_null() { &json!({}) } else { params };
             digest(&json!([self.principal, self.agent, session, tool, params]))
         });
-        Counted { here, there, failed: FailedCall::default() }
+        CountedCall { local_key, shared_key, failures: FailedCall::default() }
     }
 
     /// Refuses a call that failed too many times, across all processes.
-    async fn check_there(&self, tool: &str, counted: &mut Counted) -> Result<(), ToolError> {
-        let (Some(shared), Some(call)) = (self.shared, &counted.there) else { return Ok(()) };
+    async fn check_shared(&self, tool: &str, counted: &mut CountedCall) -> Result<(), ToolError> {
+        let (Some(shared), Some(call)) = (self.shared, &counted.shared_key) else { return Ok(()) };
         // If the store cannot be reached, the counts of this process apply.
-        let Ok(failed) = shared.of(call).await else { return Ok(()) };
-        if failed.count >= self.rows.limit.get() {
-            return Err(refusal(tool, failed.count, &failed.shown));
+        let Ok(failures) = shared.get(call).await else { return Ok(()) };
+        if failures.count >= self.guard.limit.get() {
+            return Err(refusal(tool, failures.count, &failures.error_summary));
         }
-        counted.failed = failed;
+        counted.failures = failures;
         Ok(())
     }
 
-    /// Records the outcome of a call, unless the call was refused or abandoned, which is not the fault of the tool.
+    /// Records the outcome of a call, unless the call was refused or abandoned, because the tool did not cause that.
     /// Returns a future that publishes the outcome to other processes, if there is anything to publish.
-    fn note(self, counted: Counted, outcome: &Outcome) -> Option<BoxFuture<'a, ()>> {
+    fn record(self, counted: CountedCall, outcome: &Outcome) -> Option<BoxFuture<'a, ()>> {
         let mut error = match outcome {
             Ok(result) => result.is_error().then(|| result.to_text()),
             Err(ToolError::Failed { code, .. }) if code == SERVICE_UNAVAILABLE || is_refusal(code) => {
@@ -137,17 +139,17 @@ impl<'a> Guard<'a> {
         if let (Some(error), Some(secrets)) = (&mut error, self.ctx.secrets()) {
             secrets.hide_in_text(error);
         }
-        self.rows.record_key(counted.here, error.as_deref());
-        let (Some(shared), Some(call)) = (self.shared, counted.there) else { return None };
-        let (failed, is_news) = (counted.failed, error.is_some());
-        let is_news = is_news || failed.count > 0;
-        let memory = self.rows.memory.unwrap_or(FOREVER);
-        is_news.then(|| -> BoxFuture<'a, ()> {
+        self.guard.record_key(counted.local_key, error.as_deref());
+        let (Some(shared), Some(call)) = (self.shared, counted.shared_key) else { return None };
+        let (failures, must_publish) = (counted.failures, error.is_some());
+        let must_publish = must_publish || failures.count > 0;
+        let memory = self.guard.memory.unwrap_or(FOREVER);
+        must_publish.then(|| -> BoxFuture<'a, ()> {
             Box::pin(async move {
                 // The call has run: if the store cannot be reached, this process still counts it.
                 let _ = match error {
-                    Some(error) => shared.failed(&call, failed, &error, memory).await,
-                    None => shared.succeeded(&call).await,
+                    Some(error) => shared.record_failure(&call, failures, &error, memory).await,
+                    None => shared.record_success(&call).await,
                 };
             })
         })
@@ -168,41 +170,41 @@ impl Layer for Repeats {
     }
 
     fn reads_arguments(&self, call: &Invocation<'_>) -> bool {
-        self.guard(call.ctx()).is_some_and(|guard| !guard.remembers_nothing())
+        self.guard(call.ctx()).is_some_and(|guard| !guard.has_no_failures())
     }
 
     fn before<'a>(&'a self, call: &'a Invocation<'a>) -> Option<BoxFuture<'a, Result<(), ToolError>>> {
         let (arguments, guard) = (call.arguments()?, self.guard(call.ctx())?);
-        if guard.remembers_nothing() {
+        if guard.has_no_failures() {
             return None;
         }
-        let mut counted = guard.counted(call.name(), arguments);
-        if let Err(error) = guard.rows.check_key(call.name(), counted.here) {
+        let mut counted = guard.counted_call(call.name(), arguments);
+        if let Err(error) = guard.guard.check_key(call.name(), counted.local_key) {
             return Some(Box::pin(ready(Err(error))));
         }
-        if counted.there.is_none() {
+        if counted.shared_key.is_none() {
             call.keep(self, counted);
             return None;
         }
         Some(Box::pin(async move {
-            guard.check_there(call.name(), &mut counted).await?;
+            guard.check_shared(call.name(), &mut counted).await?;
             call.keep(self, counted);
             Ok(())
         }))
     }
 
     fn after<'a>(&'a self, call: &'a Invocation<'a>, outcome: &'a mut Outcome) -> Option<BoxFuture<'a, ()>> {
-        let counted = call.take::<Counted>(self);
+        let counted = call.take::<CountedCall>(self);
         if counted.is_none() && succeeded(outcome) {
             return None;
         }
         let guard = self.guard(call.ctx())?;
         let counted = counted.or_else(|| {
-            // No failure was recorded when the call began, so its arguments were not read.
+            // No failure was recorded when the call began, so its arguments have not been read.
             let sent = parsed(call.sent().clone()).ok()?;
-            Some(guard.counted(call.name(), &read(call.spec(), &sent).unwrap_or(sent)))
+            Some(guard.counted_call(call.name(), &read(call.spec(), &sent).unwrap_or(sent)))
         });
-        guard.note(counted?, outcome)
+        guard.record(counted?, outcome)
     }
 }
 
@@ -212,7 +214,7 @@ impl Default for Repeats {
     }
 }
 
-fn guard(limit: Option<NonZeroU32>) -> RepeatGuard {
+fn new_guard(limit: Option<NonZeroU32>) -> RepeatGuard {
     let guard = RepeatGuard::new();
     match limit {
         None => guard,
