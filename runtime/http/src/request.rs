@@ -54,8 +54,8 @@ impl HttpRequest {
     /// Returns the value of the first header of this name, ignoring case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
-        let found = self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name))?;
-        Some(&found.1)
+        let header = self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name))?;
+        Some(&header.1)
     }
 
     /// Returns the target of the request for operators: the method, the URL, and the final URL after redirects,
