@@ -120,7 +120,7 @@ pub(super) fn range(address: IpAddr) -> Range {
 
 fn of_ipv4(address: Ipv4Addr) -> Range {
     let row = IPV4.iter().find(|(start, length, ..)| {
-        let start = start.iter().fold(0, |all, number| all << 8 | u32::from(*number));
+        let start = start.iter().fold(0, |bits, number| bits << 8 | u32::from(*number));
         (address.to_bits() ^ start).leading_zeros() >= *length
     });
     let (access, name) = row.map_or((Public, "Global Unicast"), |(.., access, name)| (*access, *name));

@@ -381,8 +381,8 @@ fn encode_part(
     plan: Option<&Part>,
     files: &dyn Files,
 ) -> Result<EncodedPart, RequestProblem> {
-    // If a file is one of several variants, the other variants are not objects, and its media type does not apply to
-    // them.
+    // If a file is one of several variants, the other variants are not objects, and the file's media type does not
+    // apply to them.
     let plan = plan.filter(|plan| !plan.file || value.is_object());
     let declared_type = plan.map_or("", |plan| plan.content_type.as_str());
     if declared_type.contains(char::is_control) {

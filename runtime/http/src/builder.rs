@@ -176,14 +176,14 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Sets the source of credentials. Without a source, none are sent.
+    /// Sets the source of credentials. Without a source, no credentials are sent.
     #[must_use]
     pub fn credentials(mut self, credentials: impl Credentials + 'static) -> Self {
         self.credentials = Arc::new(credentials);
         self
     }
 
-    /// Sets the time limit of calls whose tool declares none. Default: 30 seconds.
+    /// Sets the time limit of calls whose tool declares no time limit. Default: 30 seconds.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -335,7 +335,7 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Authenticates the program with this certificate (mutual TLS) if a server requests one. Takes PEM text: the
+    /// Authenticates the program with this certificate (mutual TLS) if a server requests a certificate. Takes PEM text: the
     /// certificate with its chain, and its key. After a redirect, it is not sent to another origin.
     #[must_use]
     pub fn client_certificate(mut self, certificates: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {

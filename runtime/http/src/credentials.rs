@@ -25,7 +25,7 @@ pub struct CredentialRequest<'a> {
     pub placement: &'a Placement,
     /// The scopes that the operation needs.
     pub scopes: &'a [Text],
-    /// The environment variable that the plan names; empty if it names none.
+    /// The environment variable that the plan names; empty if the plan names no variable.
     pub env: &'a str,
     /// The origin that receives the credential, as `https://host[:port]`.
     pub origin: &'a str,
@@ -158,7 +158,7 @@ pub(super) fn with_suggestion<'a>(
 pub struct MissingCredential {
     /// The security scheme.
     pub scheme: String,
-    /// The environment variable that the plan names for the scheme; empty if the plan names none.
+    /// The environment variable that the plan names for the scheme; empty if there is none.
     pub env: String,
     /// How to provide the credential.
     pub remedy: String,
@@ -182,8 +182,8 @@ pub fn authorize(
     for (scheme, secret) in choose(plan, &origin, credentials)? {
         let id = scheme.id.as_str();
         let source = credentials.source(&credential_request(scheme, &origin));
-        request.credentials.sent.retain(|(sent, _)| sent != id);
-        request.credentials.sent.push((id.to_owned(), source));
+        request.credentials.sources.retain(|(scheme, _)| scheme != id);
+        request.credentials.sources.push((id.to_owned(), source));
         if let Some(secret) = secret {
             apply(request, scheme, &secret);
         }

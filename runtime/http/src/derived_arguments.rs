@@ -114,10 +114,10 @@ pub(super) fn explain(plan: &RequestPlan, problems: &mut [RequestProblem]) {
     for problem in problems {
         let derived = plan.derived.iter().find(|(name, _)| name.as_str() == problem.argument);
         let Some((name, template)) = derived else { continue };
-        let mut first = None;
-        template.references(&mut |reference| first = first.or(Some(reference)));
+        let mut reference = None;
+        template.references(&mut |found| reference = reference.or(Some(found)));
         // A fixed argument has the name of the argument that it replaces.
-        let argument_name = first.map_or(name.trim_start_matches('='), argument);
+        let argument_name = reference.map_or(name.trim_start_matches('='), argument);
         problem.message = problem.message.replace(name.as_str(), argument_name);
         argument_name.clone_into(&mut problem.argument);
     }

@@ -48,7 +48,7 @@ const COOKIE: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b',').add(b';').add(
 
 const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_').remove(b' ');
 
-/// The characters allowed in the fixed part of a path besides the unreserved ones (`pchar` of RFC 3986).
+/// The characters allowed in the fixed part of a path besides the unreserved characters (`pchar` of RFC 3986).
 const PATH_TEMPLATE: &AsciiSet = &RESERVED.remove(b'%').remove(b'&').remove(b'+').add(b'?');
 
 /// Encodes a string for its location.

@@ -80,7 +80,7 @@ impl HttpEngine {
     /// Returns the request that a call would send, with its credentials, for example for a dry run.
     ///
     /// If a required credential is missing, the request does not contain it, and the second value lists what is
-    /// missing for each alternative. No OAuth token is requested: if none is cached, the request contains a
+    /// missing for each alternative. No OAuth token is requested: if no token is cached, the request contains a
     /// placeholder.
     ///
     /// # Errors

@@ -101,14 +101,14 @@ pub(super) fn explain(
     };
     let is_not_found = status == StatusCode::NOT_FOUND;
     let Some(plan) = tool.call.http() else { return explanation(code, String::new()) };
-    let sent = &request.credentials.sent;
-    if sent.is_empty() {
+    let sources = &request.credentials.sources;
+    if sources.is_empty() {
         let code = if is_not_found { code } else { "MISSING_CREDENTIAL" };
         let concerns_credentials = !is_not_found || !plan.security.is_empty();
         let message = if concerns_credentials { no_credential_sent(settings, plan, request) } else { String::new() };
         return explanation(code, message);
     }
-    let credentials: Vec<String> = sent.iter().map(|(scheme, source)| format!("`{scheme}` ({source})")).collect();
+    let credentials: Vec<String> = sources.iter().map(|(scheme, source)| format!("`{scheme}` ({source})")).collect();
     let credentials = credentials.join(" and ");
     let first = Url::parse(&request.url).ok();
     let cross_origin = first.zip(final_url).filter(|(first, last)| first.origin() != last.origin());

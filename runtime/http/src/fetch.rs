@@ -169,8 +169,8 @@ async fn fetch_within(
 ) -> Result<Fetched, FetchErrorKind> {
     let network = |error| FetchErrorKind::Network(request.failure(error));
     let route = transport::Route { is_trusted: false, ..engine.route(&Network::Any) };
-    let sent = transport::send(&route, request, &[]).await;
-    let Reply { mut response, final_url, redirect_error } = sent.map_err(|error| match error {
+    let reply = transport::send(&route, request, &[]).await;
+    let Reply { mut response, final_url, redirect_error } = reply.map_err(|error| match error {
         SendError::Malformed(reason) | SendError::Cassette(reason) => FetchErrorKind::Malformed(reason),
         SendError::Blocked(blocked) => FetchErrorKind::Refused(blocked.to_string()),
         SendError::Network(error) => network(error),

@@ -9,7 +9,7 @@ use super::charset;
 /// Maximum length of a name, in bytes. File systems allow 255, and a number may be added.
 const MAX_NAME_BYTES: usize = 160;
 
-/// The name of a file if the response suggests none.
+/// The name of a file if the response suggests no name.
 const DEFAULT_NAME: &str = "answer";
 
 /// Names of devices on Windows, with any extension.

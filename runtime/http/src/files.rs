@@ -18,12 +18,12 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Returns a message for the caller of the tool if the file cannot be read.
     fn read(&self, path: &str) -> Result<Vec<u8>, String>;
 
-    /// Whether files can be read at all. If not, models do not see that a file can be given by its path.
+    /// Whether files can be read. If not, models are not told that a file can be passed by its path.
     fn can_read(&self) -> bool {
         true
     }
 
-    /// Creates a file with this name, or a similar one. The name is plain: no path, no control characters.
+    /// Creates a file with this name, or a similar name. The name is plain: no path, no control characters.
     ///
     /// # Errors
     ///
@@ -202,7 +202,7 @@ impl PendingFile {
         self.temporary.to_string_lossy().trim_start_matches(".tmp-").to_owned()
     }
 
-    /// Gives the file a unique name that is similar to the requested one.
+    /// Gives the file a unique name that is similar to the requested name.
     fn unique_name(&self) -> io::Result<String> {
         for number in 0..=MAX_NAME_ATTEMPTS {
             let name = match number {

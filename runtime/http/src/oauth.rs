@@ -66,7 +66,7 @@ struct Shared {
 /// The state of token requests.
 #[derive(Default)]
 struct RequestState {
-    /// The refresh token that replaced the configured one.
+    /// The refresh token that replaced the configured refresh token.
     refresh_token: Option<Secret>,
     /// The time and the error of the last failed request.
     last_failure: Option<(Instant, ToolError)>,

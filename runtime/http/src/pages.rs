@@ -239,7 +239,7 @@ impl Reader<'_> {
 }
 
 /// Returns the request for a URL in a page, and the URL of that page. An origin other than that of the page gets only
-/// what a redirect would send there.
+/// the headers that a redirect would send there.
 fn follow_link(page: &Page, url: &str) -> Result<(HttpRequest, Url), ToolError> {
     let error = |reason: &str| {
         ToolError::failed_with("UNUSABLE_NEXT_PAGE", format!("Error: the next page is not read: {reason}"))

@@ -24,7 +24,7 @@ pub struct SendFailure {
 }
 
 impl HttpRequest {
-    /// Creates a request without a body. A secret header replaces a plain one of the same name.
+    /// Creates a request without a body. A secret header replaces a plain header of the same name.
     ///
     /// # Errors
     ///

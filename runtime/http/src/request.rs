@@ -120,7 +120,7 @@ impl Default for BuildOptions<'_> {
 pub struct RequestProblem {
     /// The kind of problem.
     pub kind: RequestProblemKind,
-    /// The argument with the problem; empty if the problem concerns none.
+    /// The argument with the problem; empty if the problem does not concern an argument.
     pub argument: String,
     /// The description of the problem.
     pub message: String,

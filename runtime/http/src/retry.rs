@@ -61,7 +61,7 @@ impl RetryPolicy {
         self
     }
 
-    /// Sets the maximum delay. If a service requests a longer one, the request is not retried.
+    /// Sets the maximum delay. If a service requests a longer delay, the request is not retried.
     #[must_use]
     pub fn max_delay(mut self, max: Duration) -> RetryPolicy {
         self.max_delay = max;
@@ -141,8 +141,8 @@ impl RetryReason {
         })
     }
 
-    /// Returns the reason to retry after this failure, if there is one. `repeatable` states whether a request
-    /// that was sent may be retried.
+    /// Returns the reason to retry after this failure, if there is one. `repeatable` states whether a request that was
+    /// sent may be retried.
     pub(super) fn from_error(error: &SendError, repeatable: bool) -> Option<RetryReason> {
         let SendError::Network(error) = error else { return None };
         let is_retryable = !is_tls_error(error) && (error.is_connect() || (repeatable && error.is_request()));

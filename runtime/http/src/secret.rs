@@ -53,7 +53,7 @@ pub(super) struct AppliedCredentials {
     /// Headers that contain a credential.
     pub(super) headers: Vec<String>,
     /// The schemes whose credentials the request contains, each with its source.
-    pub(super) sent: Vec<(String, String)>,
+    pub(super) sources: Vec<(String, String)>,
     /// The strings to redact, the longest first: credentials, verbatim and encoded.
     texts: Vec<SecretPattern>,
 }
@@ -63,7 +63,7 @@ impl AppliedCredentials {
     pub(super) fn hide(&mut self, text: &str) {
         if !text.is_empty() && !self.texts.iter().any(|pattern| pattern.text() == text) {
             self.texts.push(SecretPattern::new(text, usize::MAX));
-            // A string may be part of another, so longer ones are replaced first.
+            // A string may be part of another string, so longer strings are replaced first.
             self.texts.sort_by_key(|pattern| std::cmp::Reverse(pattern.text().len()));
         }
     }
@@ -79,8 +79,8 @@ impl AppliedCredentials {
         !needle::find(&String::from_utf8_lossy(bytes), self.searchable()).is_empty()
     }
 
-    /// Returns the length of the prefix that contains no credential and, unless the bytes are the last ones, no start of
-    /// a credential. Returns `None` if the bytes contain a credential.
+    /// Returns the length of the prefix that contains no credential and, unless these are the last bytes, no start of a
+    /// credential. Returns `None` if the bytes contain a credential.
     pub(super) fn secret_free_prefix(&self, bytes: &[u8], is_last: bool) -> Option<usize> {
         if self.contains_secret(bytes) {
             return None;
@@ -96,7 +96,7 @@ impl AppliedCredentials {
         ))
     }
 
-    /// Returns the text of a body with credentials masked as `****`, including one that is cut off at the end.
+    /// Returns the text of a body with credentials masked as `****`, including a credential that is cut off at the end.
     pub(super) fn redact_body(&self, bytes: &[u8], content_type: &str, truncated: bool) -> String {
         let mut text = charset::decode(bytes, content_type, truncated);
         if truncated {
@@ -119,7 +119,7 @@ impl AppliedCredentials {
         self.texts.iter().filter(|secret| secret.text().len() >= MIN_SECRET_BYTES)
     }
 
-    /// Returns the URL with credentials masked as `****`, including short ones in its query.
+    /// Returns the URL with credentials masked as `****`, including short credentials in its query.
     pub(super) fn redact_url(&self, url: &str) -> String {
         match url.split_once('?') {
             Some((base, query)) => format!("{}?{}", self.redact(base), self.mask_parts(query, "&")),
@@ -138,8 +138,8 @@ impl AppliedCredentials {
         format!("{base}?{}", query.split('&').map(mask_part).collect::<Vec<_>>().join("&"))
     }
 
-    /// Returns a header value with credentials masked as `****`, including short ones if the header contains a
-    /// credential.
+    /// Returns a header value with credentials masked as `****`, including short credentials if the header
+    /// contains a credential.
     pub(super) fn redact_header(&self, name: &str, value: &str) -> String {
         if self.headers.iter().any(|header| header.eq_ignore_ascii_case(name)) {
             self.mask_parts(value, "; ")

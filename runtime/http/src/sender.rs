@@ -88,7 +88,7 @@ impl<'a> RequestSender<'a> {
         Ok(with_oauth.map(|(scheme, _)| scheme.id.as_str().to_owned()).collect())
     }
 
-    /// Requests a token, replacing that of the call if it has one.
+    /// Requests a token, replacing the token of the call if there is one.
     async fn renew(&mut self, scheme: &str) -> Result<(), ToolError> {
         let Some(oauth) = self.engine.settings.oauth_of(scheme) else { return Ok(()) };
         let rejected = self.tokens.iter().position(|(id, _)| id == scheme);
@@ -104,7 +104,7 @@ impl<'a> RequestSender<'a> {
     }
 
     /// Sends a request to an allowed host and follows redirects. It is retried as the engine's policy allows, and
-    /// once with new tokens if the service rejects the current ones.
+    /// once with new tokens if the service rejects the current tokens.
     pub(super) async fn send(&mut self, request: &HttpRequest) -> Result<Reply, ToolError> {
         let mut reauthorized = None;
         if let (Some(interceptor), Some(secrets)) = (&self.engine.settings.interceptor, self.ctx.secrets()) {

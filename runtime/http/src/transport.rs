@@ -157,7 +157,7 @@ impl Step {
 }
 
 fn first_step(request: &HttpRequest, extra: &[(String, String)]) -> Result<Step, SendError> {
-    let malformed = |what: String| SendError::Malformed(what);
+    let malformed = |message: String| SendError::Malformed(message);
     let method = Method::from_bytes(request.method.as_bytes())
         .map_err(|_| malformed(format!("`{}` is not an HTTP method", request.method)))?;
     if request.url.len() > MAX_URL {

@@ -175,12 +175,12 @@ fn substitute(server: &Server, values: &[(String, String)]) -> Result<String, Re
 /// start of the URL, any value is allowed.
 fn check_variable_value(before: &str, name: &str, value: &str) -> Result<(), RequestProblem> {
     let after_scheme = before.split_once("://").map(|(_, authority)| authority).or_else(|| before.strip_prefix("//"));
-    let ends: &[char] = match after_scheme {
+    let delimiters: &[char] = match after_scheme {
         Some(authority) if !authority.contains('/') => &['@', '/', '\\', '?', '#'],
         _ if before.is_empty() => return Ok(()),
         _ => &['\\', '?', '#'],
     };
-    let forbidden = value.chars().find(|char| ends.contains(char) || char.is_whitespace() || char.is_control());
+    let forbidden = value.chars().find(|char| delimiters.contains(char) || char.is_whitespace() || char.is_control());
     match forbidden {
         None => Ok(()),
         Some(forbidden) => {

@@ -144,7 +144,8 @@ const UNSUPPORTED_MEDIA: &str = "this format does not support it";
 
 /// Returns the parts of a result: at least one, and no empty text.
 ///
-/// `media` renders binary data, or returns `None` if it cannot be sent; `omission` is set if no binary data can be sent.
+/// `media` renders binary data, or returns `None` if the data cannot be sent. `omission` is the reason if no binary
+/// data can be sent.
 pub(super) fn blocks(
     response: &ToolResponse,
     omission: Option<&str>,

@@ -43,8 +43,8 @@ pub(super) static FORMAT: Format = Format {
 };
 
 fn ending(candidate: &Value) -> ResponseEnd<'_> {
-    let reason = ["finishReason", "finish_reason"].map(|key| text(candidate, key));
-    let word = reason.into_iter().find(|reason| !reason.is_empty()).unwrap_or_default();
+    let reasons = ["finishReason", "finish_reason"].map(|key| text(candidate, key));
+    let word = reasons.into_iter().find(|reason| !reason.is_empty()).unwrap_or_default();
     let stop = match word {
         "" | "FINISH_REASON_UNSPECIFIED" => return rejected_prompt(candidate),
         "STOP" => StopReason::EndTurn,

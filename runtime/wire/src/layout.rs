@@ -124,7 +124,7 @@ pub struct Layout {
     /// The keys from a response down to its list of blocks; `0` is the first item of a list. The value may also start
     /// further down the path, for example with a message.
     pub path: &'static [&'static str],
-    /// The key of the path that may be missing, in addition to the last one.
+    /// The key of the path that may be missing, in addition to the last key.
     pub optional: &'static str,
     /// The keys that identify a message without blocks.
     pub message: &'static [&'static str],

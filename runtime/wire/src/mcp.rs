@@ -83,7 +83,8 @@ fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Valu
     object([("jsonrpc", "2.0".into()), ("id", id), ("result", result(response, options))])
 }
 
-/// Returns the message of a protocol error, if the request itself is invalid. A failure of the tool is a result instead.
+/// Returns the message of a protocol error, if the request itself is invalid. A failure of the tool is a result
+/// instead.
 #[doc(hidden)]
 pub fn refusal(response: &ToolResponse) -> Option<String> {
     let error = response.outcome.as_ref().err()?;
@@ -105,7 +106,7 @@ pub fn refusal(response: &ToolResponse) -> Option<String> {
 /// schema: a response that differs from the service's document is still a response. It is passed as
 /// `structuredContent` unchanged: an object, or the `result` of an object if the document declares another type.
 ///
-/// Responses of a [`Toolbox`](toolgen_kernel::Toolbox) contain what the tool declares; for others, set
+/// Responses of a [`Toolbox`](toolgen_kernel::Toolbox) contain what the tool declares; for other responses, set
 /// [`specs`](ToolResultOptions::specs).
 #[must_use]
 pub fn result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value {

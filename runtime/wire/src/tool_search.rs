@@ -52,8 +52,8 @@ impl Deferred {
         Deferred::default()
     }
 
-    /// Loads these tools immediately, in addition to those of earlier calls. Name the three to five tools that are called
-    /// most often.
+    /// Loads these tools immediately, in addition to those of earlier calls. Name the three to five tools that are
+    /// called most often.
     pub fn load<S: Into<Text>>(mut self, names: impl IntoIterator<Item = S>) -> Deferred {
         self.loaded.extend(names.into_iter().map(Into::into));
         self

@@ -146,8 +146,8 @@ impl WireFormat {
     ///
     /// # Errors
     ///
-    /// Returns an error if the value is not a response of this format, or is only a part of a response. An error that the
-    /// vendor sent instead of a reply is returned with the vendor's message.
+    /// Returns an error if the value is not a response of this format, or is only a part of a response. An error that
+    /// the vendor sent instead of a reply is returned with the vendor's message.
     pub fn turn(self, response: &Value) -> Result<Turn, WireError> {
         read(self.format(), response, true)
     }

@@ -42,7 +42,7 @@ pub(super) struct Confined {
 }
 
 /// The command to confine.
-#[allow(dead_code, reason = "not all of it is read where there is no sandbox")]
+#[allow(dead_code, reason = "not all fields are read where there is no sandbox")]
 pub(super) struct Command<'a> {
     pub(super) argv: &'a [String],
     pub(super) env: &'a mut Vec<(OsString, OsString)>,
@@ -57,9 +57,9 @@ fn refuse(options: Vec<&'static str>, reason: impl Into<String>) -> ExecError {
 
 /// Returns the requested options that a sandbox must enforce.
 fn requested_options(options: &ExecOptions) -> Vec<&'static str> {
-    let mut asked = vec![("read_only", options.read_only), ("network_disabled", options.network_disabled)];
-    asked.extend(limits(options));
-    enabled_names(asked)
+    let mut requested = vec![("read_only", options.read_only), ("network_disabled", options.network_disabled)];
+    requested.extend(limits(options));
+    enabled_names(requested)
 }
 
 fn limits(options: &ExecOptions) -> [(&'static str, bool); 3] {
@@ -71,8 +71,8 @@ fn limits(options: &ExecOptions) -> [(&'static str, bool); 3] {
     ]
 }
 
-fn enabled_names(asked: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<&'static str> {
-    asked.into_iter().filter(|(_, asked)| *asked).map(|(name, _)| name).collect()
+fn enabled_names(options: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<&'static str> {
+    options.into_iter().filter(|(_, enabled)| *enabled).map(|(name, _)| name).collect()
 }
 
 /// Rejects every option: this system has no sandbox.

@@ -44,13 +44,13 @@ fn style(words: &[&str]) -> Option<Encoding> {
         "SpaceDelimited" => Style::SpaceDelimited,
         "PipeDelimited" => Style::PipeDelimited,
         "DeepObject" => Style::DeepObject,
-        other => panic!("there is no style {other}"),
+        other => panic!("unknown style {other}"),
     };
     let [explode, allow_reserved] = ["explode", "reserved"].map(|word| words.contains(&word));
     Some(Encoding::Style { style, explode, allow_reserved })
 }
 
-/// `NAME in PLACE`, with `as STYLE [explode] [reserved]` or `content MEDIA_TYPE`.
+/// `NAME in LOCATION`, with `as STYLE [explode] [reserved]` or `content MEDIA_TYPE`.
 fn parse_parameter(words: &[&str]) -> Parameter {
     let [name, "in", location_name, options @ ..] = words else { panic!("{words:?}") };
     let (location, default_encoding) = match *location_name {
@@ -59,7 +59,7 @@ fn parse_parameter(words: &[&str]) -> Parameter {
         "header" => (Location::Header, Encoding::SIMPLE),
         "cookie" => (Location::Cookie, Encoding::FORM),
         "whole-query" => (Location::Query, Encoding::Content("application/x-www-form-urlencoded".into())),
-        other => panic!("there is no place {other}"),
+        other => panic!("unknown location {other}"),
     };
     let encoding = match options {
         ["as", style_words @ ..] => style(style_words).unwrap(),
@@ -88,7 +88,7 @@ fn parse_body(words: &[&str]) -> BodyPlan {
         "Binary" => Codec::Binary,
         "Form" => Codec::Form(List::EMPTY),
         "Multipart" => Codec::Multipart(List::EMPTY),
-        other => panic!("there is no codec {other}"),
+        other => panic!("unknown codec {other}"),
     };
     let source = match more {
         ["argument", name] => BodySource::Argument((*name).to_owned().into()),
@@ -98,7 +98,7 @@ fn parse_body(words: &[&str]) -> BodyPlan {
     BodyPlan { required, media_type: (*media_type).to_owned().into(), codec, source }
 }
 
-/// `NAME [file] MEDIA_TYPE`, where `-` is none, or `NAME - as STYLE [explode]`.
+/// `NAME [file] MEDIA_TYPE`, where `-` is no media type, or `NAME - as STYLE [explode]`.
 fn parse_part(words: &[&str]) -> Part {
     let (name, rest) = words.split_first().unwrap();
     let (file, rest) = match rest {
@@ -124,8 +124,8 @@ impl Script {
         match word {
             "path" => *self = Script::of(plan(rest, Vec::new())),
             "servers" => {
-                let of = |url: &&str| Server { url: (*url).to_owned().into(), variables: List::EMPTY };
-                self.plan.servers = words.iter().map(of).collect();
+                let server = |url: &&str| Server { url: (*url).to_owned().into(), variables: List::EMPTY };
+                self.plan.servers = words.iter().map(server).collect();
             }
             "variable" => {
                 let text = |word: &&str| Text::from((*word).to_owned());
@@ -241,8 +241,8 @@ fn files_are_read_from_their_directory_only() {
     let files = crate::FilesRoot::new(root.join("in")).max_file_bytes(6);
     assert_eq!(files.read("sub/a.txt").unwrap(), b"inside");
     let absolute = root.join("secret").display().to_string();
-    for bad in ["../secret", "sub/../../secret", "link", "", "sub", "gone", &absolute] {
-        assert!(files.read(bad).is_err(), "{bad}");
+    for path in ["../secret", "sub/../../secret", "link", "", "sub", "gone", &absolute] {
+        assert!(files.read(path).is_err(), "{path}");
     }
     assert!(files.max_file_bytes(5).read("sub/a.txt").unwrap_err().contains("larger than 5 bytes"));
     std::fs::remove_dir_all(&root).unwrap();
@@ -270,7 +270,7 @@ fn too_long_url_is_an_error_of_its_longest_argument() {
 
 #[test]
 fn body_is_encoded_in_the_charset_of_its_media_type() {
-    let sent = |media_type: &'static str, codec: Codec, value: Value| {
+    let encode_body = |media_type: &'static str, codec: Codec, value: Value| {
         let plan = with_body(media_type, codec, BodySource::Argument("b".into()), true);
         let request = build(&plan, &json!({ "b": value }), &BuildOptions::default());
         request.map(|request| request.body.as_bytes().to_vec())
@@ -314,7 +314,7 @@ fn body_is_encoded_in_the_charset_of_its_media_type() {
             b"%E9=%80+%E4".to_vec(),
         ),
     ] {
-        assert_eq!(sent(media_type, codec, value), Ok(bytes), "{media_type}");
+        assert_eq!(encode_body(media_type, codec, value), Ok(bytes), "{media_type}");
     }
     for (media_type, codec, value, reason) in [
         ("application/json; charset=utf-32", Codec::Json, json!("a"), "the charset utf-32"),
@@ -333,7 +333,7 @@ fn body_is_encoded_in_the_charset_of_its_media_type() {
             "lacks some of the characters",
         ),
     ] {
-        let problems = sent(media_type, codec, value).unwrap_err();
+        let problems = encode_body(media_type, codec, value).unwrap_err();
         assert!(problems[0].message.contains(reason), "{media_type}: {problems:?}");
     }
 }

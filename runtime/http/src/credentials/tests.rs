@@ -82,9 +82,9 @@ fn credential_is_never_shown() {
 
 #[test]
 fn first_satisfied_alternative_is_used() {
-    let both = vec![scheme("a", Placement::Header("A".into())), scheme("b", Placement::Header("B".into()))];
+    let two_schemes = vec![scheme("a", Placement::Header("A".into())), scheme("b", Placement::Header("B".into()))];
     let single = vec![scheme("c", Placement::Header("C".into()))];
-    let plan = plan(vec![Vec::new(), both, single]);
+    let plan = plan(vec![Vec::new(), two_schemes, single]);
     let names = |credentials: StaticCredentials| {
         let request = authorized(&plan, &credentials);
         request.headers.iter().skip(1).map(|(name, _)| name.clone()).collect::<Vec<_>>().join(",")
@@ -98,8 +98,8 @@ fn first_satisfied_alternative_is_used() {
 
 #[test]
 fn missing_credential_is_named_and_the_request_unchanged() {
-    let both = vec![scheme("a", Placement::Bearer), scheme("b", Placement::Bearer)];
-    let plan = plan(vec![both]);
+    let two_schemes = vec![scheme("a", Placement::Bearer), scheme("b", Placement::Bearer)];
+    let plan = plan(vec![two_schemes]);
     let mut request = build(&plan, &json!({}), &BuildOptions::default()).unwrap();
     let before = request.clone();
     let missing =

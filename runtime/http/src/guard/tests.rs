@@ -81,12 +81,12 @@ async fn guard_blocks_non_public_addresses() {
                 assert_eq!(world.take_traffic(), (vec![], vec![]), "{address}");
 
                 assert_blocked(call(&engine, &redirect_to(url)).await, address);
-                let (seen, dialled) = world.take_traffic();
-                assert_eq!((seen.len(), dialled), (1, vec![PUBLIC.to_owned()]), "{address} {seen:?}");
+                let (requests, dialled) = world.take_traffic();
+                assert_eq!((requests.len(), dialled), (1, vec![PUBLIC.to_owned()]), "{address} {requests:?}");
                 let error = engine.fetch(Fetch::new(redirect_to(url))).await.unwrap_err();
                 assert!(matches!(error.kind, FetchErrorKind::Refused(_)), "{address}: {error}");
-                let (seen, dialled) = world.take_traffic();
-                assert_eq!((seen.len(), dialled), (1, vec![PUBLIC.to_owned()]), "{address} {seen:?}");
+                let (requests, dialled) = world.take_traffic();
+                assert_eq!((requests.len(), dialled), (1, vec![PUBLIC.to_owned()]), "{address} {requests:?}");
             }
         }
     }
@@ -104,16 +104,16 @@ async fn base_url_allows_only_its_literal_address() {
     let world = World::new();
     for (first, _, access) in RANGES {
         world.names.set("named.example", &[&[first]]);
-        let named = world.builder().base_url("http://named.example").build().unwrap();
-        assert_blocked(call(&named, "http://elsewhere.example").await, first);
+        let named_engine = world.builder().base_url("http://named.example").build().unwrap();
+        assert_blocked(call(&named_engine, "http://elsewhere.example").await, first);
         assert_eq!(world.take_traffic(), (vec![], vec![]), "{first}");
 
-        let literal = world.builder().base_url(format!("http://{}:8080", in_url(first))).build().unwrap();
-        let outcome = call(&literal, "http://elsewhere.example").await;
+        let literal_engine = world.builder().base_url(format!("http://{}:8080", in_url(first))).build().unwrap();
+        let outcome = call(&literal_engine, "http://elsewhere.example").await;
         if *access == Access::Private {
             assert!(outcome.unwrap().to_text().ends_with("ok"), "{first}");
             assert_eq!(world.take_traffic().0.len(), 1, "{first}");
-            let other_port = literal.fetch(Fetch::new(format!("http://{}:9090", in_url(first)))).await;
+            let other_port = literal_engine.fetch(Fetch::new(format!("http://{}:9090", in_url(first)))).await;
             assert!(matches!(other_port.unwrap_err().kind, FetchErrorKind::Refused(_)), "{first}");
         } else {
             assert_blocked(outcome, first);
@@ -219,7 +219,7 @@ async fn address_spelling_does_not_bypass_the_guard() {
 async fn connection_uses_the_checked_addresses() {
     let world = World::new();
     let engine = world.engine();
-    // Of several addresses, only the allowed ones are used.
+    // Of several addresses, only the allowed addresses are used.
     world.names.set("mixed.example", &[&["10.0.0.1", "8.8.8.8", "::1", "2606:4700::1111"]]);
     assert!(call(&engine, "http://mixed.example").await.is_ok());
     assert_eq!(world.take_traffic().1, ["8.8.8.8", "2606:4700::1111"]);
@@ -302,11 +302,11 @@ async fn context_hosts_apply_to_base_urls_and_redirects() {
         let response = toolbox(engine, url, allowed)
             .call(ToolCall::new("1", "t", json!({})), &ToolContext::new("1", "t"))
             .await;
-        let (seen, _) = world.take_traffic();
+        let (requests, _) = world.take_traffic();
         assert_eq!(response.is_error(), !is_allowed, "{url}: {}", response.text());
-        assert!(!seen.iter().any(|host| host.contains("evil.example")) || url.contains("?to="), "{seen:?}");
+        assert!(!requests.iter().any(|host| host.contains("evil.example")) || url.contains("?to="), "{requests:?}");
         let hops = usize::from(url.contains("?to=")) + usize::from(is_allowed);
-        assert_eq!(seen.len(), hops, "{url}: {seen:?}");
+        assert_eq!(requests.len(), hops, "{url}: {requests:?}");
         if !is_allowed {
             assert_blocked(response.outcome, url);
         }

@@ -33,7 +33,7 @@ pub(super) fn next_page<'a>(
         NextPage::Link => next_link(headers).map(NextRequest::Url),
         NextPage::Url(pointer) => {
             let url = body.pointer(pointer)?;
-            // A link is a string, or an object that contains one.
+            // A link is a string, or an object that contains the string.
             let url = url.as_str().or_else(|| url.get("href")?.as_str())?;
             (!url.trim().is_empty()).then(|| NextRequest::Url(url.to_owned()))
         }
@@ -54,7 +54,7 @@ pub(super) fn next_page<'a>(
     }
 }
 
-/// Whether the next page is requested although the page does not declare that there is one.
+/// Whether the next page is requested although the current page does not declare a next page.
 pub(super) fn is_guessed(pages: &Pagination, body: &Value) -> bool {
     let has_counter =
         matches!(pages.next, NextPage::Page { .. } | NextPage::Offset(_) | NextPage::Last { .. });

@@ -57,18 +57,18 @@ fn specification_tables_round_trip() {
         "<Person id=\"123\"><smp:name xmlns:smp=\"http://example.com/schema/sample\">example</smp:name></Person>",
     );
     let animals = json!({"animals": ["dog", "cat"]});
-    let of = |wrapper: Option<&'static str>, item| {
+    let list_xml = |wrapper: Option<&'static str>, item| {
         let (kind, name) = wrapper.map_or((XmlKind::None, ""), |name| (XmlKind::Element, name));
         xml("x", object(vec![("animals", node(kind, name, list(element(item, XmlContent::Text))))]))
     };
-    assert_round_trip(&of(None, "animal"), &animals, "<x><animal>dog</animal><animal>cat</animal></x>");
+    assert_round_trip(&list_xml(None, "animal"), &animals, "<x><animal>dog</animal><animal>cat</animal></x>");
     assert_round_trip(
-        &of(Some("animals"), "animals"),
+        &list_xml(Some("animals"), "animals"),
         &animals,
         "<x><animals><animals>dog</animals><animals>cat</animals></animals></x>",
     );
     assert_round_trip(
-        &of(Some("aliens"), "animal"),
+        &list_xml(Some("aliens"), "animal"),
         &animals,
         "<x><aliens><animal>dog</animal><animal>cat</animal></aliens></x>",
     );
@@ -136,7 +136,7 @@ fn namespaces_are_declared_once_and_distinguish_elements() {
         &json!({"own": "1", "atom": "2"}),
         "<feed xmlns=\"urn:a\"><link>1</link><atom:link xmlns:atom=\"urn:b\">2</atom:link></feed>",
     );
-    // An element is matched by the key of the field if none has the schema's own XML name.
+    // An element is matched by the key of the field if no element has the schema's own XML name.
     assert_eq!(read("<feed><own>1</own></feed>", &xml), Ok(json!({"own": "1"})));
     // The prefix of a service is irrelevant.
     let other = "<b:feed xmlns:b='urn:a' xmlns:a='urn:b'><a:link>2</a:link><b:link>1</b:link></b:feed>";

@@ -3,8 +3,8 @@
 use serde_json::Value;
 use toolgen_kernel::schema::dialect::RequestLimits;
 
-/// What strict tools use: counts of the fields that are reached without following a `$ref`. Vendors were observed to
-/// count in this way.
+/// What counts against the limits on strict tools: the tools, and their fields that are reached without following a
+/// `$ref`. Vendors were observed to count in this way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Needs {
     tools: usize,
@@ -23,7 +23,7 @@ pub(super) struct ExceededLimit {
 }
 
 impl Needs {
-    /// Counts what a tool with this schema uses.
+    /// Counts the fields of a tool with this schema.
     pub(super) fn of(schema: &Value) -> Needs {
         let mut needs = Needs { tools: 1, ..Needs::default() };
         needs.count(schema);
@@ -64,7 +64,7 @@ impl Needs {
         is_union
     }
 
-    /// Returns each limit with its name, its value, and how much of it is used.
+    /// Returns each limit with its name, its value, and the used part.
     fn usage_by_limit(self, limits: &RequestLimits) -> impl Iterator<Item = (&'static str, usize, usize)> {
         let RequestLimits { tools: _, strict_tools, fields, optional_fields, union_fields, .. } = *limits;
         [
@@ -93,7 +93,7 @@ impl Needs {
         exceeded.map(|((name, limit, needs), remaining)| ExceededLimit { name, max: limit, needs, remaining })
     }
 
-    /// Adds what one more tool uses.
+    /// Adds the counts of one more tool.
     pub(super) fn add(&mut self, tool: Needs) {
         self.tools += tool.tools;
         self.fields += tool.fields;

@@ -43,7 +43,7 @@ impl Assembly {
         }
     }
 
-    /// Reports the start of a call. An empty ID means that the call has none.
+    /// Reports the start of a call. An empty ID means that the call has no ID.
     ///
     /// # Errors
     ///

@@ -53,7 +53,7 @@ impl Decoder {
         }
     }
 
-    /// Returns the event that lacks only its end.
+    /// Returns the event that is complete except for its terminator.
     pub(super) fn finish(&mut self) -> Result<Events, StreamError> {
         match self {
             // Some servers omit the last blank line. A truncated event is not JSON, and is ignored.

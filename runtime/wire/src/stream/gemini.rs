@@ -53,8 +53,8 @@ fn add_candidate(assembly: &mut Assembly, update: &Value) -> Result<(), WireErro
     for part in parts.into_iter().flatten() {
         add_part(assembly, part)?;
     }
-    let word = ["finishReason", "finish_reason"].map(|key| text(update, key));
-    if word.iter().any(|word| !word.is_empty()) {
+    let reasons = ["finishReason", "finish_reason"].map(|key| text(update, key));
+    if reasons.iter().any(|reason| !reason.is_empty()) {
         assembly.end();
     }
     Ok(())

@@ -14,12 +14,12 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
                 return Err(WireError::new("/response", "is not an object"));
             };
             // Some hosts omit what they have already sent.
-            let sent = assembly.response.get("output").filter(|sent| **sent != json!([])).cloned();
+            let streamed_output = assembly.response.get("output").filter(|streamed_output| **streamed_output != json!([])).cloned();
             assembly.response = response.clone();
-            if let Some(sent) =
-                sent.filter(|_| response.get("output").is_none_or(|output| *output == json!([])))
+            if let Some(streamed_output) =
+                streamed_output.filter(|_| response.get("output").is_none_or(|output| *output == json!([])))
             {
-                set(&mut assembly.response, "output", sent);
+                set(&mut assembly.response, "output", streamed_output);
             }
             assembly.end();
             Ok(())

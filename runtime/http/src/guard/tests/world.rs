@@ -97,8 +97,8 @@ impl World {
     /// Returns the requests, as `{host}{path}`, and the connections since the last call.
     pub(super) fn take_traffic(&self) -> (Vec<String>, Vec<String>) {
         let dialled = std::mem::take(&mut *self.network.dialled.lock().unwrap());
-        let seen = self.server.take().iter().map(|request| host_and_path(request).concat()).collect();
-        (seen, dialled.iter().map(ToString::to_string).collect())
+        let requests = self.server.take().iter().map(|request| host_and_path(request).concat()).collect();
+        (requests, dialled.iter().map(ToString::to_string).collect())
     }
 }
 
