@@ -301,7 +301,8 @@ impl AgentTool for CommandTool {
         let restricted = ctx.clone().with_executor(executor).executor(self.spec.name.as_str());
         Some(restricted.map(|restricted| {
             let executor = Some(Arc::new(restricted) as Arc<dyn Executor>);
-            Arc::new(CommandTool { executor, has_programs: Arc::default(), ..self.clone() }) as Arc<dyn AgentTool>
+            Arc::new(CommandTool { executor, has_programs: Arc::default(), ..self.clone() })
+                as Arc<dyn AgentTool>
         }))
     }
 

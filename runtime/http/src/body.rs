@@ -11,10 +11,10 @@ use toolgen_kernel::spec::plan::{
     self, BodySource, Codec, Encoding, Location, Parameter, Part, Placement, RequestPlan, Style,
 };
 
+use super::delimiters::{WireForm, delimiter_problem};
 use super::encode::{Escape, escape};
 use super::files::Files;
 use super::request::{Body, RequestProblem, RequestProblemKind, content};
-use super::delimiters::{WireForm, delimiter_problem};
 use super::{charset, style, url, xml};
 
 /// Builds the body and its `Content-Type`. Returns `None` if the request has no body, or if there are problems.
@@ -90,8 +90,9 @@ fn encode(
             let media_type = concrete_or(&plan.media_type, "application/x-www-form-urlencoded");
             let fields = fields(argument, value, parts)?;
             let encoding = |name: &str| Part::of(parts, name)?.encoding.as_ref();
-            let mut delimiter_problems =
-                fields.iter().filter_map(|(name, value)| delimiter_problem(name, value, encoding(name)?, WireForm::Pairs));
+            let mut delimiter_problems = fields
+                .iter()
+                .filter_map(|(name, value)| delimiter_problem(name, value, encoding(name)?, WireForm::Pairs));
             if let Some(problem) = delimiter_problems.next() {
                 return Err(problem);
             }
@@ -145,7 +146,8 @@ fn concrete_or<'a>(media_type: &'a str, otherwise: &'a str) -> &'a str {
 
 /// Returns a media type without its `boundary`, which depends on the parts.
 fn without_boundary(media_type: &str) -> String {
-    let is_not_boundary = |parameter: &&str| !parameter.trim_start().to_ascii_lowercase().starts_with("boundary=");
+    let is_not_boundary =
+        |parameter: &&str| !parameter.trim_start().to_ascii_lowercase().starts_with("boundary=");
     media_type.split(';').filter(is_not_boundary).collect::<Vec<_>>().join(";")
 }
 
@@ -193,7 +195,8 @@ fn fields<'a>(
     })?;
     let encodings = parts.iter().filter_map(|part| Some((part.name.as_str(), part.encoding.as_ref()?)));
     let mut problem = None;
-    let fields = xml::replace_xml_values(fields, encodings, |name, reason| problem = Some(body_problem(name, reason)));
+    let fields =
+        xml::replace_xml_values(fields, encodings, |name, reason| problem = Some(body_problem(name, reason)));
     problem.map_or(Ok(fields), Err)
 }
 
@@ -276,12 +279,17 @@ impl File {
     /// Returns the media type of the file, which must match one of the allowed media types or ranges: the media type of
     /// the argument, of the file's name or of its first bytes, or else the first allowed type that is not a range.
     pub(super) fn media_type(&self, argument: &str, allowed: &str) -> Result<String, RequestProblem> {
-        let allowed_types = || allowed.split(',').map(str::trim).filter(|allowed_type| !allowed_type.is_empty());
+        let allowed_types =
+            || allowed.split(',').map(str::trim).filter(|allowed_type| !allowed_type.is_empty());
         if let Some(requested) = &self.content_type {
             let media_type = essence(requested);
-            let is_allowed = allowed_types().any(|allowed_type| allowed_type == "*/*" || matches_media_type(&media_type, allowed_type)) || allowed.is_empty();
+            let is_allowed = allowed_types()
+                .any(|allowed_type| allowed_type == "*/*" || matches_media_type(&media_type, allowed_type))
+                || allowed.is_empty();
             // The document's media type may have parameters.
-            let declared = allowed_types().find(|allowed_type| *allowed_type != "*/*" && media_type == *requested && essence(allowed_type) == media_type);
+            let declared = allowed_types().find(|allowed_type| {
+                *allowed_type != "*/*" && media_type == *requested && essence(allowed_type) == media_type
+            });
             return match is_allowed {
                 true => Ok(declared.unwrap_or(requested).to_owned()),
                 false => {
@@ -294,16 +302,23 @@ impl File {
         let name = self.filename.as_deref().unwrap_or_default();
         let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
         let by_name = extension.as_deref().and_then(|extension| {
-            let is_named = |allowed_type: &str| allowed_type.split_once('/').is_some_and(|(_, subtype)| subtype == extension);
+            let is_named = |allowed_type: &str| {
+                allowed_type.split_once('/').is_some_and(|(_, subtype)| subtype == extension)
+            };
             of_ending(extension).or_else(|| allowed_types().find(|allowed_type| is_named(allowed_type)))
         });
         let by_content = of_content(&self.content);
-        let is_allowed = |media_type: &&str| allowed_types().any(|allowed_type| matches_media_type(media_type, allowed_type));
+        let is_allowed = |media_type: &&str| {
+            allowed_types().any(|allowed_type| matches_media_type(media_type, allowed_type))
+        };
         let chosen = by_name.filter(is_allowed).or_else(|| by_content.filter(is_allowed));
         let allows_any = || allowed_types().all(|allowed_type| allowed_type == "*/*");
-        let as_text =
-            self.is_text.then(|| by_name.unwrap_or("text/plain")).filter(|media_type| allows_any() || is_allowed(media_type));
-        let chosen = chosen.or(as_text).or_else(|| allowed_types().find(|allowed_type| !allowed_type.contains('*')));
+        let as_text = self
+            .is_text
+            .then(|| by_name.unwrap_or("text/plain"))
+            .filter(|media_type| allows_any() || is_allowed(media_type));
+        let chosen =
+            chosen.or(as_text).or_else(|| allowed_types().find(|allowed_type| !allowed_type.contains('*')));
         let chosen = chosen.unwrap_or("application/octet-stream");
         Ok(match (self.is_text, std::str::from_utf8(&self.content)) {
             (true, Ok(text)) if chosen.starts_with("text/") => with_charset(chosen, text),
@@ -467,9 +482,17 @@ fn quote_name(name: &str) -> String {
 /// Returns the problem of a parameter if one of its pairs has a name that is already in use: by another parameter,
 /// set or not, by a credential, or by the query in the path of the document. Two objects may share a key if the
 /// document declares it in both.
-pub(super) fn name_conflict(plan: &RequestPlan, parameter: &Parameter, pairs: &[String]) -> Option<RequestProblem> {
+pub(super) fn name_conflict(
+    plan: &RequestPlan,
+    parameter: &Parameter,
+    pairs: &[String],
+) -> Option<RequestProblem> {
     let is_own_name = |name: &String| parameter.name == **name;
-    let names = pairs.iter().flat_map(|pair| pair.split('&')).map(url::decoded_name).filter(|name| !is_own_name(name));
+    let names = pairs
+        .iter()
+        .flat_map(|pair| pair.split('&'))
+        .map(url::decoded_name)
+        .filter(|name| !is_own_name(name));
     let is_fixed = |name: &str| {
         parameter.location == Location::Query && plan.query.iter().any(|(fixed, _)| fixed.as_str() == name)
     };

@@ -6,10 +6,10 @@ use toolgen_kernel::base::json::type_name;
 use toolgen_kernel::base::media_type::essence;
 use toolgen_kernel::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan};
 
+use super::delimiters::delimiter_problem;
 use super::derived_arguments::{derive, explain, separator_problem};
 use super::encode::{Escape, escape};
 use super::request::{Body, BuildOptions, HttpRequest, MAX_URL, RequestProblem, RequestProblemKind, content};
-use super::delimiters::delimiter_problem;
 use super::{body, secret, style, url, xml};
 
 /// Builds the request of a call, without credentials ([`authorize`](super::authorize) adds them).
@@ -32,7 +32,8 @@ pub fn build(
     };
     let arguments = &*derive(plan, arguments)?;
     let mut problems = Vec::new();
-    let encodings = plan.parameters.iter().map(|parameter| (parameter.argument.as_str(), &parameter.encoding));
+    let encodings =
+        plan.parameters.iter().map(|parameter| (parameter.argument.as_str(), &parameter.encoding));
     let arguments = &*xml::replace_xml_values(arguments, encodings, |argument, reason| {
         problems.push(RequestProblem::new(
             RequestProblemKind::Arguments,
@@ -61,7 +62,8 @@ pub fn build(
     };
     let url = match url::base(plan, options) {
         Ok(base) => {
-            problems.extend(url::overridden_parameter(&base, &query).map(|name| overridden_problem(plan, &name)));
+            problems
+                .extend(url::overridden_parameter(&base, &query).map(|name| overridden_problem(plan, &name)));
             url::join(&base, &path, &query)
         }
         Err(problem) => {
@@ -123,14 +125,20 @@ fn parameters(
 
 /// Returns the problem of an argument that the operator's base URL already sets.
 fn overridden_problem(plan: &RequestPlan, name: &str) -> RequestProblem {
-    let is_overridden = |parameter: &&Parameter| parameter.location == Location::Query && parameter.name == name;
-    let argument = plan.parameters.iter().find(is_overridden).map_or(name, |parameter| parameter.argument.as_str());
+    let is_overridden =
+        |parameter: &&Parameter| parameter.location == Location::Query && parameter.name == name;
+    let argument =
+        plan.parameters.iter().find(is_overridden).map_or(name, |parameter| parameter.argument.as_str());
     let message = format!("the operator of this program sets `{argument}` to another value; omit it");
     RequestProblem::new(RequestProblemKind::Arguments, argument, message)
 }
 
 /// Returns a problem that names the longest argument in the URL, if the URL is too long.
-fn url_length_problem(url: &str, plan: &RequestPlan, arguments: &Map<String, Value>) -> Option<RequestProblem> {
+fn url_length_problem(
+    url: &str,
+    plan: &RequestPlan,
+    arguments: &Map<String, Value>,
+) -> Option<RequestProblem> {
     if url.len() <= MAX_URL {
         return None;
     }

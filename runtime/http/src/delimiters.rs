@@ -76,8 +76,8 @@ fn delimiter(
     wire_form: WireForm,
 ) -> Option<(char, &'static str, &'static str)> {
     let is_repeated = explode && matches!(wire_form, WireForm::Pairs | WireForm::Parts);
-    let is_encoded =
-        matches!(wire_form, WireForm::Path | WireForm::Pairs) && !(allow_reserved && wire_form == WireForm::Pairs);
+    let is_encoded = matches!(wire_form, WireForm::Path | WireForm::Pairs)
+        && !(allow_reserved && wire_form == WireForm::Pairs);
     match style {
         _ if is_repeated => None,
         Style::SpaceDelimited => Some((' ', "a space", "spaces")),
@@ -94,9 +94,9 @@ fn contains_delimiter(value: &Value, delimiter: char) -> bool {
     let has_delimiter = |member: &Value| !member.is_null() && style::text(member).contains(delimiter);
     match value {
         Value::Array(items) => items.iter().any(has_delimiter),
-        Value::Object(fields) => {
-            fields.iter().any(|(key, value)| !value.is_null() && (key.contains(delimiter) || has_delimiter(value)))
-        }
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(key, value)| !value.is_null() && (key.contains(delimiter) || has_delimiter(value))),
         _ => false,
     }
 }
@@ -126,7 +126,9 @@ mod tests {
     fn encodings_reject_values_that_would_not_round_trip() {
         use WireForm::{Header, Pairs, Parts, Path};
         let encoding = |style, explode, allow_reserved| Encoding::Style { style, explode, allow_reserved };
-        let reported = |value: &Value, encoding, wire_form| delimiter_problem("x", value, &encoding, wire_form).is_some();
+        let reported = |value: &Value, encoding, wire_form| {
+            delimiter_problem("x", value, &encoding, wire_form).is_some()
+        };
         for (style, member) in
             [(Style::SpaceDelimited, "a b"), (Style::PipeDelimited, "a|b"), (Style::TabDelimited, "a\tb")]
         {

@@ -252,7 +252,8 @@ impl HttpEngineBuilder {
     pub fn build(self) -> Result<HttpEngine, EngineError> {
         self.check().map_err(|error| EngineError(error.into()))?;
         let urls = self.base_url.0.iter().chain(&self.document_url);
-        let private_hosts = urls.filter_map(|url| implicit_private_host(url)).chain(self.private_hosts.iter().cloned());
+        let private_hosts =
+            urls.filter_map(|url| implicit_private_host(url)).chain(self.private_hosts.iter().cloned());
         let guard = Guard::new(private_hosts, Arc::clone(&self.resolver), self.host_help);
         let standard = self.client(&guard, None)?;
         let with_certificate = match &self.identity {

@@ -68,7 +68,9 @@ impl EnvCredentials {
     fn variable_of(&self, request: &CredentialRequest<'_>) -> String {
         match self.variables.get(request.scheme) {
             Some(variable) => variable.clone(),
-            None if request.env.is_empty() && !self.prefix.is_empty() => variable_name(&self.prefix, request.scheme),
+            None if request.env.is_empty() && !self.prefix.is_empty() => {
+                variable_name(&self.prefix, request.scheme)
+            }
             None => request.env.to_owned(),
         }
     }
@@ -149,7 +151,8 @@ fn variable_name(prefix: &str, scheme: &str) -> String {
         text.trim_matches('_').chars().map(upper_char).collect()
     };
     let (prefix, scheme) = (upper(prefix), upper(scheme));
-    let has_prefix = scheme.strip_prefix(&prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
+    let has_prefix =
+        scheme.strip_prefix(&prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
     if prefix.is_empty() || has_prefix { scheme } else { format!("{prefix}_{scheme}") }
 }
 
@@ -200,7 +203,10 @@ mod tests {
             );
         }
         let prefixed = EnvCredentials::new().prefix("toolgen test pets");
-        assert_eq!(help_of(&prefixed, "api_key", ""), "set the environment variable TOOLGEN_TEST_PETS_API_KEY");
+        assert_eq!(
+            help_of(&prefixed, "api_key", ""),
+            "set the environment variable TOOLGEN_TEST_PETS_API_KEY"
+        );
         let secret = help_of(&EnvCredentials::new().variable("api_key", "sk-12345"), "api_key", "");
         assert!(secret.contains("is not repeated") && !secret.contains("sk-12345"), "{secret}");
     }

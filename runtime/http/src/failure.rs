@@ -10,7 +10,7 @@ use toolgen_kernel::call::result::OPERATOR;
 use toolgen_kernel::spec::plan::{RequestPlan, Tool};
 
 use super::builder::{HttpEngineBuilder, Tokens};
-use super::credentials::{Credentials, origin, credential_request};
+use super::credentials::{Credentials, credential_request, origin};
 use super::request::HttpRequest;
 use super::transport::{self, Reply, header};
 
@@ -94,7 +94,10 @@ pub(super) fn explain(
         StatusCode::NOT_FOUND => ("NOT_FOUND", ""),
         StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
             let challenge_text = challenge(PROXY_AUTHENTICATE.as_str());
-            return explanation("PROXY_REFUSED", format!("the proxy requires a credential{challenge_text}: {PROXY_HELP}"));
+            return explanation(
+                "PROXY_REFUSED",
+                format!("the proxy requires a credential{challenge_text}: {PROXY_HELP}"),
+            );
         }
         StatusCode::TOO_MANY_REQUESTS => return explanation("RATE_LIMITED", String::new()),
         _ => return explanation("HTTP_STATUS", String::new()),
@@ -105,10 +108,12 @@ pub(super) fn explain(
     if sources.is_empty() {
         let code = if is_not_found { code } else { "MISSING_CREDENTIAL" };
         let concerns_credentials = !is_not_found || !plan.security.is_empty();
-        let message = if concerns_credentials { no_credential_sent(settings, plan, request) } else { String::new() };
+        let message =
+            if concerns_credentials { no_credential_sent(settings, plan, request) } else { String::new() };
         return explanation(code, message);
     }
-    let credentials: Vec<String> = sources.iter().map(|(scheme, source)| format!("`{scheme}` ({source})")).collect();
+    let credentials: Vec<String> =
+        sources.iter().map(|(scheme, source)| format!("`{scheme}` ({source})")).collect();
     let credentials = credentials.join(" and ");
     let first = Url::parse(&request.url).ok();
     let cross_origin = first.zip(final_url).filter(|(first, last)| first.origin() != last.origin());
@@ -123,7 +128,10 @@ pub(super) fn explain(
         ),
         None => {
             let challenge_text = challenge(WWW_AUTHENTICATE.as_str());
-            format!("the credential {credentials} was rejected{challenge_text}: {help}{}", needed_scopes(plan))
+            format!(
+                "the credential {credentials} was rejected{challenge_text}: {help}{}",
+                needed_scopes(plan)
+            )
         }
     };
     explanation(code, message)
@@ -134,8 +142,11 @@ fn no_credential_sent(settings: &HttpEngineBuilder, plan: &RequestPlan, request:
     let (tokens, origin) = (Tokens::new(), origin(&request.url));
     let credentials = settings.call_credentials(&tokens);
     let schemes = plan.security.iter().flat_map(|alternative| &alternative.schemes);
-    let mut helps: Vec<String> =
-        schemes.map(|scheme| format!("for `{}`, {}", scheme.id, credentials.help(&credential_request(scheme, &origin)))).collect();
+    let mut helps: Vec<String> = schemes
+        .map(|scheme| {
+            format!("for `{}`, {}", scheme.id, credentials.help(&credential_request(scheme, &origin)))
+        })
+        .collect();
     helps.dedup();
     if helps.is_empty() {
         return "no credential was sent, because the document declares none for this operation. If it needs one, declare it in \

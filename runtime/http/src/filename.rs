@@ -59,7 +59,8 @@ pub(super) fn sanitized(name: &str) -> String {
     let is_device = DEVICES.iter().any(|reserved| {
         base.strip_prefix(reserved).is_some_and(|suffix| match *reserved {
             "com" | "lpt" => {
-                ["¹", "²", "³"].contains(&suffix) || (suffix.len() == 1 && suffix.as_bytes()[0].is_ascii_digit())
+                ["¹", "²", "³"].contains(&suffix)
+                    || (suffix.len() == 1 && suffix.as_bytes()[0].is_ascii_digit())
             }
             _ => suffix.is_empty(),
         })

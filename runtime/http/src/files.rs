@@ -103,7 +103,11 @@ pub struct FilesRoot {
 impl FilesRoot {
     /// Uses the files in this directory.
     pub fn new(root: impl Into<PathBuf>) -> FilesRoot {
-        FilesRoot { root: root.into(), max_bytes: DEFAULT_MAX_FILE_BYTES, max_total_bytes: DEFAULT_MAX_SAVED_BYTES }
+        FilesRoot {
+            root: root.into(),
+            max_bytes: DEFAULT_MAX_FILE_BYTES,
+            max_total_bytes: DEFAULT_MAX_SAVED_BYTES,
+        }
     }
 
     /// Sets the maximum size of a file, and of all files of one request together, in bytes.
@@ -143,7 +147,8 @@ impl Files for FilesRoot {
             .and_then(|path| beneath::open_file(&dir, &path))
             .map_err(describe)?;
         let mut content = Vec::new();
-        let length = file.take(self.max_bytes.saturating_add(1)).read_to_end(&mut content).map_err(describe)?;
+        let length =
+            file.take(self.max_bytes.saturating_add(1)).read_to_end(&mut content).map_err(describe)?;
         if length as u64 > self.max_bytes {
             return Err(format!("the file `{path}` is larger than {} bytes", self.max_bytes));
         }

@@ -74,7 +74,12 @@ impl Guard {
     }
 
     /// Checks the target of a request, and the host that redirected to it, if any.
-    pub(super) fn check(&self, url: &Url, redirected_from: Option<&Url>, allowed: &Network) -> Result<(), HostBlocked> {
+    pub(super) fn check(
+        &self,
+        url: &Url,
+        redirected_from: Option<&Url>,
+        allowed: &Network,
+    ) -> Result<(), HostBlocked> {
         Guard::check_allowed(url, allowed)?;
         let (host, port) = host_and_port(url);
         let refuse = |reason| Err(HostBlocked { host: host.to_owned(), reason, help: self.help });
@@ -124,7 +129,8 @@ impl Guard {
 
     /// Returns the addresses of a name that a connection may use.
     async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>, Box<dyn std::error::Error + Send + Sync>> {
-        let max_access = if hosts::covers_name(&self.private_hosts, name) { Access::Private } else { Access::Public };
+        let max_access =
+            if hosts::covers_name(&self.private_hosts, name) { Access::Private } else { Access::Public };
         let (mut allowed, mut blocked) = (Vec::new(), None);
         for address in self.resolver.resolve(name).await? {
             let range = address::range(address);
@@ -207,7 +213,9 @@ impl fmt::Display for BlockReason {
             }
             BlockReason::Port(port) => write!(f, "port {port} is not allowed."),
             BlockReason::LocalName => f.write_str("it is a link-local name."),
-            BlockReason::RedirectedInside => f.write_str("it is private, and a host that is not allowed redirected to it."),
+            BlockReason::RedirectedInside => {
+                f.write_str("it is private, and a host that is not allowed redirected to it.")
+            }
         }
     }
 }

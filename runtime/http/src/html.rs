@@ -16,7 +16,8 @@ const INLINE: [&str; 22] = [
 /// `None` if the input is not a page: services also send JSON and plain text as HTML.
 pub(super) fn page(essence: &str, text: &str) -> Option<String> {
     let start = text.trim_start();
-    let starts_with = |prefix: &str| start.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
+    let starts_with =
+        |prefix: &str| start.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
     let is_named = matches!(essence, "text/html" | "application/xhtml+xml");
     let is_page = starts_with("<!doctype html")
         || starts_with("<html")
@@ -27,7 +28,8 @@ pub(super) fn page(essence: &str, text: &str) -> Option<String> {
 /// Whether the text contains a tag, and not only a less-than sign.
 fn has_tag(text: &str) -> bool {
     let mut after_angle = text.split('<').skip(1);
-    after_angle.any(|rest| rest.starts_with(|char: char| char.is_ascii_alphabetic() || matches!(char, '!' | '/')))
+    after_angle
+        .any(|rest| rest.starts_with(|char: char| char.is_ascii_alphabetic() || matches!(char, '!' | '/')))
 }
 
 /// Returns the visible text of a page, one line per block.
@@ -142,8 +144,8 @@ impl Lines {
         let mut remaining = text;
         while let Some(at) = remaining.find('&') {
             self.words(&remaining[..at]);
-            let entity =
-                character(&remaining[at..]).filter(|(entity, _)| !entity.is_control() || entity.is_whitespace());
+            let entity = character(&remaining[at..])
+                .filter(|(entity, _)| !entity.is_control() || entity.is_whitespace());
             let (char, length) = entity.unwrap_or(('&', 1));
             self.char(char);
             remaining = &remaining[at + length..];

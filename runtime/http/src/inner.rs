@@ -86,8 +86,10 @@ impl Inner {
 
     pub(super) fn route<'a>(&'a self, allowed: &'a Network) -> Route<'a> {
         let Inner { clients, guard, settings } = self;
-        let interception =
-            settings.interceptor.as_ref().map(|interceptor| Interception { interceptor, secrets: settings.secrets().collect() });
+        let interception = settings
+            .interceptor
+            .as_ref()
+            .map(|interceptor| Interception { interceptor, secrets: settings.secrets().collect() });
         Route {
             clients,
             guard,
@@ -116,7 +118,10 @@ impl Inner {
             reported_headers: tool.call.http().map_or(&[], |plan| &*plan.headers),
             redirects: tool.call.http().map_or(&[], |plan| &*plan.redirects),
             events: declared_events(tool),
-            saving: settings.response_store.as_ref().map(|store| Saving { store, all: settings.saves_all_responses }),
+            saving: settings
+                .response_store
+                .as_ref()
+                .map(|store| Saving { store, all: settings.saves_all_responses }),
         }
     }
 }

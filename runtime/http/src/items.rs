@@ -20,10 +20,10 @@ use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::spec::plan::Tool;
 
-use super::call_error::{ResponseContext, CallError, json_mismatch};
+use super::call_error::{CallError, ResponseContext, json_mismatch};
+use super::failure::{explain, network_error};
 use super::inner::{Inner, plan};
 use super::pages::{Page, PageCursor, Reader, take_max_items};
-use super::failure::{explain, network_error};
 use super::request::HttpRequest;
 use super::sender::RequestSender;
 use super::sequence::{EventData, Sequence, declared_events, may_be_sequence};
@@ -135,7 +135,16 @@ impl PagedItems {
             Source::Pages(Box::new(PageCursor::new(arguments)))
         };
         let response_context = ResponseContext::default();
-        let reader = ListReader { engine, tool, ctx, source, response_context, pages: 0, bytes: 0, time: Duration::ZERO };
+        let reader = ListReader {
+            engine,
+            tool,
+            ctx,
+            source,
+            response_context,
+            pages: 0,
+            bytes: 0,
+            time: Duration::ZERO,
+        };
         let bounds = PageLimits { items: max, ..PageLimits::default() };
         PagedItems {
             state: State::Idle(Box::new(reader)),
@@ -259,7 +268,10 @@ impl ListReader {
         Some(ToolError::failed_with("LIST_TOO_LONG", text))
     }
 
-    async fn next_batch(mut self: Box<Self>, max: Duration) -> (Box<ListReader>, Result<Vec<Value>, CallError>) {
+    async fn next_batch(
+        mut self: Box<Self>,
+        max: Duration,
+    ) -> (Box<ListReader>, Result<Vec<Value>, CallError>) {
         let started = Instant::now();
         let limit = self.engine.time_limit(&self.tool.spec, self.ctx.timeout());
         let duration = limit.unwrap_or(max).min(max.saturating_sub(self.time));
@@ -324,7 +336,8 @@ impl ListReader {
         } else if page.truncated {
             response_context.too_large(self.engine.settings.max_typed_bytes)
         } else {
-            response_context.decode_error(&json_mismatch(&body, "there is no list at the declared location"), &body)
+            response_context
+                .decode_error(&json_mismatch(&body, "there is no list at the declared location"), &body)
         })
     }
 }
@@ -380,7 +393,8 @@ impl ItemStream {
         let request = engine.prepare(tool, arguments).await.map_err(failed)?;
         let mut sender = RequestSender::new(engine, tool, ctx, Some(deadline)).map_err(failed)?;
         let request = sender.authenticate(request).await.map_err(failed)?;
-        let Reply { mut response, final_url, redirect_error } = sender.send(&request).await.map_err(failed)?;
+        let Reply { mut response, final_url, redirect_error } =
+            sender.send(&request).await.map_err(failed)?;
         let (status, limit) = (response.status(), engine.settings.max_typed_bytes);
         let response_context = ResponseContext::new(tool, &request, status, final_url.as_ref());
         let content_type = header(response.headers(), "content-type");
@@ -388,7 +402,15 @@ impl ItemStream {
         match Sequence::of(&content_type, data, limit).filter(|_| status.is_success()) {
             Some(sequence) => {
                 let text = charset::Reader::of(&content_type);
-                Ok(ItemStream { tool: tool.clone(), request, response_context, response, sequence, text, limit })
+                Ok(ItemStream {
+                    tool: tool.clone(),
+                    request,
+                    response_context,
+                    response,
+                    sequence,
+                    text,
+                    limit,
+                })
             }
             None => {
                 let body = response::read(&mut response, limit, None).await;
@@ -396,8 +418,14 @@ impl ItemStream {
                 let body = request.credentials.redact_body(&prefix.bytes, &content_type, prefix.truncated);
                 if !status.is_success() {
                     let reply = (status, response.headers());
-                    let message = explain(&engine.settings, tool, &request, reply, final_url.as_ref()).message;
-                    return Err(response_context.status_error(&request, response.headers(), (redirect_error, message), body));
+                    let message =
+                        explain(&engine.settings, tool, &request, reply, final_url.as_ref()).message;
+                    return Err(response_context.status_error(
+                        &request,
+                        response.headers(),
+                        (redirect_error, message),
+                        body,
+                    ));
                 }
                 let reason = format!("the response is not a sequence of items, but `{content_type}`");
                 Err(response_context.decode_error(&reason, &body))

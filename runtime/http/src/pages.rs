@@ -15,8 +15,8 @@ use tokio::time::Instant;
 
 use super::call_error::ResponseContext;
 use super::charset;
-use super::inner::{Inner, plan};
 use super::failure::network_error;
+use super::inner::{Inner, plan};
 use super::request::{Body, HttpRequest};
 use super::response;
 use super::sender::RequestSender;
@@ -143,7 +143,8 @@ impl Reader<'_> {
                 // Another origin must not choose requests that are sent with the credentials of the first.
                 let is_trusted = cursor.first_url.as_ref().is_some_and(|first| {
                     let is_same_origin = |url: &Url| url.origin() == first.origin();
-                    is_same_origin(&page_url) && Url::parse(&request.url).is_ok_and(|url| is_same_origin(&url))
+                    is_same_origin(&page_url)
+                        && Url::parse(&request.url).is_ok_and(|url| is_same_origin(&url))
                 });
                 sender.linked_from = Some((page_url, is_trusted));
                 if is_trusted { sender.authenticate(*request).await? } else { *request }
@@ -263,9 +264,9 @@ fn follow_link(page: &Page, url: &str) -> Result<(HttpRequest, Url), ToolError> 
     // Redirects may have led to another origin. The headers are for the origin of the first request.
     let header_origin = Url::parse(&page.request.url).map(|url| url.origin());
     if next.origin() != page_url.origin() || header_origin.is_ok_and(|origin| origin != next.origin()) {
-        request
-            .headers
-            .retain(|(name, _)| CROSS_ORIGIN_HEADERS.iter().any(|allowed| name.eq_ignore_ascii_case(allowed)));
+        request.headers.retain(|(name, _)| {
+            CROSS_ORIGIN_HEADERS.iter().any(|allowed| name.eq_ignore_ascii_case(allowed))
+        });
     }
     request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
     "GET".clone_into(&mut request.method);
@@ -278,8 +279,9 @@ fn follow_link(page: &Page, url: &str) -> Result<(HttpRequest, Url), ToolError> 
 pub(super) fn take_max_items(tool: &Tool, arguments: &mut Value) -> Result<Option<usize>, ToolError> {
     let Some(pages) = &plan(tool)?.pagination else { return Ok(None) };
     let max_items = arguments.as_object_mut().filter(|_| !pages.max_items_argument.is_empty());
-    let max_items =
-        max_items.and_then(|members| members.remove(pages.max_items_argument.as_str())).filter(|max_items| !max_items.is_null());
+    let max_items = max_items
+        .and_then(|members| members.remove(pages.max_items_argument.as_str()))
+        .filter(|max_items| !max_items.is_null());
     let Some(max_items) = max_items else { return Ok(None) };
     match max_items.as_u64().and_then(|max| usize::try_from(max).ok()).filter(|max| *max > 0) {
         Some(max) => Ok(Some(max)),

@@ -107,8 +107,12 @@ pub(super) async fn result(
             let mut start = prefix.bytes.clone();
             start.append(&mut prefix.excess);
             let last_url = final_url.as_ref().map(|url| request.credentials.redact_url(url.as_str()));
-            let name =
-                save::file_name(request, response.headers(), &content_type, last_url.as_deref().unwrap_or(&url));
+            let name = save::file_name(
+                request,
+                response.headers(),
+                &content_type,
+                last_url.as_deref().unwrap_or(&url),
+            );
             Some(save::body(saving, request, (&mut response, truncated), start, name, deadline).await?)
         }
         None => None,
@@ -154,8 +158,11 @@ pub(super) async fn result(
         "content_type": content_type,
     });
     let final_url = final_url.map(|url| request.credentials.redact_url(url.as_str()));
-    let optional_details =
-        [("final_url", final_url), ("redirect_refused", redirect_error.map(str::to_owned)), ("unread", unread)];
+    let optional_details = [
+        ("final_url", final_url),
+        ("redirect_refused", redirect_error.map(str::to_owned)),
+        ("unread", unread),
+    ];
     for (key, value) in optional_details.into_iter().filter_map(|(key, value)| Some((key, value?))) {
         result.details[key] = value.into();
     }
@@ -304,7 +311,12 @@ fn is_text(kind: Kind, prefix: &BodyPrefix) -> bool {
     }
 }
 
-fn content(request: &HttpRequest, visible: VisibleResponse<'_>, kind: Kind, prefix: BodyPrefix) -> ToolResult {
+fn content(
+    request: &HttpRequest,
+    visible: VisibleResponse<'_>,
+    kind: Kind,
+    prefix: BodyPrefix,
+) -> ToolResult {
     let VisibleResponse { head, url, content_type, .. } = visible;
     let is_text = is_text(kind, &prefix);
     let BodyPrefix { bytes, truncated, .. } = prefix;

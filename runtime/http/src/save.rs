@@ -102,7 +102,8 @@ pub(super) fn file_name(
     let media_type = essence(content_type);
     let media_type = if media_type.is_empty() { "application/octet-stream".to_owned() } else { media_type };
     let disposition = header(headers, "content-disposition");
-    let suggested = filename::of_disposition(&disposition).or_else(|| filename::of_url(url)).unwrap_or_default();
+    let suggested =
+        filename::of_disposition(&disposition).or_else(|| filename::of_url(url)).unwrap_or_default();
     let has_secret = request.credentials.redact(&suggested) != suggested || suggested.contains("****");
     let name = filename::sanitized(if has_secret { "" } else { &suggested });
     (filename::with_extension(&name, &media_type), media_type)

@@ -85,7 +85,8 @@ impl AppliedCredentials {
         if self.contains_secret(bytes) {
             return None;
         }
-        let Some(longest) = self.searchable().map(|secret| secret.text().len()).max().filter(|_| !is_last) else {
+        let Some(longest) = self.searchable().map(|secret| secret.text().len()).max().filter(|_| !is_last)
+        else {
             return Some(bytes.len());
         };
         let text = std::str::from_utf8(trim_partial_char(bytes));

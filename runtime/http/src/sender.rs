@@ -15,8 +15,8 @@ use toolgen_kernel::spec::plan::{RequestPlan, Tool};
 
 use super::builder::Tokens;
 use super::credentials::{authorize, choose, no_credential, origin};
-use super::inner::{self, Inner};
 use super::failure::network_error;
+use super::inner::{self, Inner};
 use super::request::HttpRequest;
 use super::retry::{RetryReason, RetryState, idempotency_key};
 use super::transport::{self, Reply, Route, SendError};
@@ -84,7 +84,8 @@ impl<'a> RequestSender<'a> {
     fn oauth_schemes(&self, url: &str) -> Result<Vec<String>, ToolError> {
         let satisfied = choose(self.plan, &origin(url), &self.engine.settings.call_credentials(&self.tokens));
         let satisfied = satisfied.map_err(|missing| no_credential(&missing))?;
-        let with_oauth = satisfied.into_iter().filter(|(scheme, _)| self.engine.settings.oauth_of(&scheme.id).is_some());
+        let with_oauth =
+            satisfied.into_iter().filter(|(scheme, _)| self.engine.settings.oauth_of(&scheme.id).is_some());
         Ok(with_oauth.map(|(scheme, _)| scheme.id.as_str().to_owned()).collect())
     }
 
@@ -134,7 +135,8 @@ impl<'a> RequestSender<'a> {
                 Err(error) => RetryReason::from_error(error, self.repeatable),
             };
             if let Some(reason) = reason {
-                let remaining = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+                let remaining =
+                    self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
                 if let Some(delay) = self.attempts.next_delay(&reason, remaining) {
                     drop(outcome);
                     let millis = whole_millis(delay);
@@ -167,7 +169,8 @@ impl<'a> RequestSender<'a> {
                 request.header(name).is_none()
                     && operator_headers.iter().all(|(key, _)| !key.eq_ignore_ascii_case(name))
             };
-            let trace_headers = toolgen_kernel::layers::passed_on(Some(self.ctx), &settings.propagated_headers);
+            let trace_headers =
+                toolgen_kernel::layers::passed_on(Some(self.ctx), &settings.propagated_headers);
             let trace_headers: Vec<_> = trace_headers.into_iter().filter(|(name, _)| is_free(name)).collect();
             if !trace_headers.is_empty() {
                 return Cow::Owned(operator_headers.iter().cloned().chain(trace_headers).collect());

@@ -163,7 +163,8 @@ fn join(parts: &Parts, explode: bool, delimiter: &str, escaping: Escape) -> Stri
         Parts::List(items) => items.iter().map(|item| encode(item)).collect::<Vec<_>>().join(delimiter),
         Parts::Object(fields) => {
             let separator = if explode { "=" } else { delimiter };
-            let fields = fields.iter().map(|(key, value)| format!("{}{separator}{}", encode(key), encode(value)));
+            let fields =
+                fields.iter().map(|(key, value)| format!("{}{separator}{}", encode(key), encode(value)));
             fields.collect::<Vec<_>>().join(delimiter)
         }
     }

@@ -20,9 +20,9 @@ use toolgen_kernel::schema::shape::decode::{ArgumentProblem, result_problems};
 use toolgen_kernel::spec::plan::Tool;
 use toolgen_kernel::spec::{Effects, Network, Timeout, ToolSpec};
 
+use super::failure::{explain_if_failed, network_error};
 use super::inner::{Inner, plan};
 use super::pages::{self, run_paginated};
-use super::failure::{explain_if_failed, network_error};
 use super::response::{self, BodyLimits, EMPTY, NO_TEXT};
 use super::sender::RequestSender;
 
@@ -77,7 +77,12 @@ fn effective_spec(engine: &Inner, tool: &Tool) -> Option<ToolSpec> {
     let (settings, spec) = (&engine.settings, &tool.spec);
     let timeout = settings.timeout.filter(|_| spec.timeout == Timeout::Default);
     let host = settings.base_host().filter(|_| spec.effects != Effects::UNDECLARED);
-    let schemes = tool.call.http().into_iter().flat_map(|plan| &plan.security).flat_map(|alternative| &alternative.schemes);
+    let schemes = tool
+        .call
+        .http()
+        .into_iter()
+        .flat_map(|plan| &plan.security)
+        .flat_map(|alternative| &alternative.schemes);
     let tokens = schemes.filter_map(|scheme| settings.oauth_of(&scheme.id)?.host());
     let mut tokens: Vec<Text> = tokens.map(Text::from).collect();
     tokens.dedup();
@@ -178,7 +183,8 @@ fn not_json(tool: &Tool, details: &Value, reason: &str) -> Option<String> {
         return None;
     }
     let media_type = essence(text("content_type"));
-    let media_type_text = if media_type.is_empty() { "no media type".to_owned() } else { format!("`{media_type}`") };
+    let media_type_text =
+        if media_type.is_empty() { "no media type".to_owned() } else { format!("`{media_type}`") };
     if !text("unread").is_empty() {
         return Some(format!("the response has {media_type_text}, and {}", text("unread")));
     }

@@ -285,7 +285,11 @@ impl Interception<'_> {
     /// Redacts the credentials of a request in all recordings.
     pub(super) fn hide(&self, request: &HttpRequest) {
         let interceptor = &*self.interceptor.0;
-        request.credentials.texts().chain(self.secrets.iter().copied()).for_each(|text| interceptor.hide(text));
+        request
+            .credentials
+            .texts()
+            .chain(self.secrets.iter().copied())
+            .for_each(|text| interceptor.hide(text));
     }
 
     /// Returns the request as it is recorded.
@@ -307,7 +311,8 @@ impl Interception<'_> {
 
     /// Replays the recorded response.
     pub(super) fn play(&self, request: &HttpRequest, step: &Step) -> Result<Response, SendError> {
-        let reply = self.interceptor.0.replay_response(self.request(request, step)).map_err(SendError::Cassette)?;
+        let reply =
+            self.interceptor.0.replay_response(self.request(request, step)).map_err(SendError::Cassette)?;
         let mut response = http::Response::builder().status(reply.status);
         for (name, value) in &reply.headers {
             response = response.header(name, value);

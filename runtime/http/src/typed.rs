@@ -15,11 +15,11 @@ use toolgen_kernel::engine::deadline::within;
 use toolgen_kernel::engine::typed::{FromJson, TypedItems, TypedTool};
 use toolgen_kernel::spec::plan::{Tool, is_secret_header};
 
-use super::call_error::{ResponseContext, CallError, json_mismatch};
+use super::call_error::{CallError, ResponseContext, json_mismatch};
 use super::engine::HttpEngine;
+use super::failure::{explain, network_error};
 use super::inner::Inner;
 use super::items::PagedItems;
-use super::failure::{explain, network_error};
 use super::request::HttpRequest;
 use super::response::{BodyLimits, BodyPrefix, as_json, read};
 use super::sender::RequestSender;
@@ -121,8 +121,14 @@ async fn call_within<T: FromJson>(
     let limits = engine.limits(&tool);
     if !limits.is_success(status) {
         let message =
-            explain(&engine.settings, &tool, &request, (status, response.headers()), final_url.as_ref()).message;
-        return Err(response_context.status_error(&request, response.headers(), (redirect_error, message), displayed()));
+            explain(&engine.settings, &tool, &request, (status, response.headers()), final_url.as_ref())
+                .message;
+        return Err(response_context.status_error(
+            &request,
+            response.headers(),
+            (redirect_error, message),
+            displayed(),
+        ));
     }
     if body.truncated {
         return Err(response_context.too_large(limit));
@@ -137,7 +143,11 @@ async fn call_within<T: FromJson>(
 /// # Errors
 ///
 /// Returns a message if the body does not have that type.
-fn parse_body<T: FromJson>(body: &BodyPrefix, content_type: &str, limits: &BodyLimits<'_>) -> Result<T, String> {
+fn parse_body<T: FromJson>(
+    body: &BodyPrefix,
+    content_type: &str,
+    limits: &BodyLimits<'_>,
+) -> Result<T, String> {
     if T::ignores_body() {
         return T::from_json(Value::Null).map_err(|error| error.to_string());
     }

@@ -39,7 +39,11 @@ pub(super) fn base(plan: &RequestPlan, options: &BuildOptions<'_>) -> Result<Bas
         None => "/".to_owned(),
     };
     let server_problem = |reason: &str| {
-        RequestProblem::new(RequestProblemKind::Server, "", format!("{reason}, not `{}`", without_user(&server)))
+        RequestProblem::new(
+            RequestProblemKind::Server,
+            "",
+            format!("{reason}, not `{}`", without_user(&server)),
+        )
     };
     check_host(server.trim()).map_err(server_problem)?;
     let url = absolute(server.trim(), options.document_url)?;
@@ -49,9 +53,12 @@ pub(super) fn base(plan: &RequestPlan, options: &BuildOptions<'_>) -> Result<Bas
 /// Rejects a URL without a host, or with a path where the host belongs: parsers would take the host from the path.
 fn check_host(url: &str) -> Result<(), &'static str> {
     // `https:/v1` and `https:v1` are parsed as `https://v1`.
-    let (scheme, after_scheme) = url.split_once(':').filter(|(scheme, _)| is_http(scheme)).unwrap_or(("", url));
+    let (scheme, after_scheme) =
+        url.split_once(':').filter(|(scheme, _)| is_http(scheme)).unwrap_or(("", url));
     match after_scheme.split_once("//") {
-        Some(("", after_scheme)) if after_scheme.is_empty() || after_scheme.starts_with(['/', '\\', '?', '#', ':']) => {
+        Some(("", after_scheme))
+            if after_scheme.is_empty() || after_scheme.starts_with(['/', '\\', '?', '#', ':']) =>
+        {
             Err("The base URL must have a host")
         }
         Some(("", _)) => Ok(()),
@@ -68,7 +75,9 @@ fn is_http(scheme: &str) -> bool {
 fn without_user(url: &str) -> String {
     let (scheme, after_slashes) = url.split_once("//").unwrap_or(("", url));
     match after_slashes.rsplit_once('@') {
-        Some((_, host)) => format!("{scheme}{}****@{host}", if after_slashes.len() < url.len() { "//" } else { "" }),
+        Some((_, host)) => {
+            format!("{scheme}{}****@{host}", if after_slashes.len() < url.len() { "//" } else { "" })
+        }
         None => url.to_owned(),
     }
 }
@@ -174,13 +183,15 @@ fn substitute(server: &Server, values: &[(String, String)]) -> Result<String, Re
 /// Rejects a value that would change more of the URL than its variable: `a@b` and `b/` would change the host. At the
 /// start of the URL, any value is allowed.
 fn check_variable_value(before: &str, name: &str, value: &str) -> Result<(), RequestProblem> {
-    let after_scheme = before.split_once("://").map(|(_, authority)| authority).or_else(|| before.strip_prefix("//"));
+    let after_scheme =
+        before.split_once("://").map(|(_, authority)| authority).or_else(|| before.strip_prefix("//"));
     let delimiters: &[char] = match after_scheme {
         Some(authority) if !authority.contains('/') => &['@', '/', '\\', '?', '#'],
         _ if before.is_empty() => return Ok(()),
         _ => &['\\', '?', '#'],
     };
-    let forbidden = value.chars().find(|char| delimiters.contains(char) || char.is_whitespace() || char.is_control());
+    let forbidden =
+        value.chars().find(|char| delimiters.contains(char) || char.is_whitespace() || char.is_control());
     match forbidden {
         None => Ok(()),
         Some(forbidden) => {
@@ -254,7 +265,8 @@ pub(super) fn path(
             TemplateSegment::Fixed(text) => out.push_str(&encode::path_template(text)),
             TemplateSegment::Placeholder(name) => {
                 let parameter = path_parameter(plan, name);
-                placeholders.push((out.len(), parameter.map_or(name, |parameter| parameter.argument.as_str())));
+                placeholders
+                    .push((out.len(), parameter.map_or(name, |parameter| parameter.argument.as_str())));
                 match fill(plan, name, parameter, arguments) {
                     Ok(text) => out.push_str(&text),
                     Err(problem) => problems.push(problem),
@@ -269,7 +281,10 @@ pub(super) fn path(
         let placeholder = placeholders.iter().find(|(at, _)| (start..=end).contains(at));
         let decoded = segment.replace("%3B", ";").replace("%2e", ".").replace("%2E", ".");
         if is_dots(&decoded) {
-            problems.push(placeholder.map_or_else(|| fixed_dots_problem(plan), |(_, argument)| unsafe_path(plan, argument)));
+            problems.push(
+                placeholder
+                    .map_or_else(|| fixed_dots_problem(plan), |(_, argument)| unsafe_path(plan, argument)),
+            );
         }
         start = end + 1;
     }
@@ -343,7 +358,8 @@ fn has_dot_segment(value: Option<&Value>) -> bool {
 pub(super) fn join(base: &Base, path: &str, query: &[String]) -> String {
     let mut url = format!("{}{path}", base.prefix);
     let base_pairs = base.query.iter().flat_map(|query| query.split('&'));
-    let base_pairs = base_pairs.filter(|pair| !query.iter().any(|other| decoded_name(other) == decoded_name(pair)));
+    let base_pairs =
+        base_pairs.filter(|pair| !query.iter().any(|other| decoded_name(other) == decoded_name(pair)));
     let pairs = base_pairs.chain(query.iter().map(String::as_str));
     for (index, pair) in pairs.enumerate() {
         url.push(if index == 0 { '?' } else { '&' });
@@ -355,7 +371,8 @@ pub(super) fn join(base: &Base, path: &str, query: &[String]) -> String {
 /// Returns a parameter of the request that would change the query of the operator's base URL.
 pub(super) fn overridden_parameter(base: &Base, query: &[String]) -> Option<String> {
     let base_pairs = base.query.iter().filter(|_| base.configured).flat_map(|query| query.split('&'));
-    let mut base_pairs = base_pairs.filter(|pair| query.iter().any(|other| decoded_name(other) == decoded_name(pair) && other != pair));
+    let mut base_pairs = base_pairs
+        .filter(|pair| query.iter().any(|other| decoded_name(other) == decoded_name(pair) && other != pair));
     base_pairs.next().map(decoded_name)
 }
 

@@ -56,9 +56,11 @@ pub(super) fn replace_xml_values<'v, 'p>(
 /// Returns the content, or the content that a reference names.
 fn resolved<'x>(xml: &'x Xml, content: &'x XmlContent) -> &'x XmlContent {
     match content {
-        XmlContent::Named(name) => {
-            xml.named.iter().find(|(definition, _)| definition == name).map_or(&XmlContent::Any, |(_, content)| content)
-        }
+        XmlContent::Named(name) => xml
+            .named
+            .iter()
+            .find(|(definition, _)| definition == name)
+            .map_or(&XmlContent::Any, |(_, content)| content),
         content => content,
     }
 }

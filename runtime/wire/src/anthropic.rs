@@ -61,7 +61,8 @@ fn single_text(text: &str) -> (&'static str, Item<'_>) {
 fn usage(message: &Value) -> Usage {
     let tokens = |key: &str| count(message, &format!("/usage/{key}"));
     let cached = tokens("cache_read_input_tokens");
-    let input = tokens("input_tokens").saturating_add(cached).saturating_add(tokens("cache_creation_input_tokens"));
+    let input =
+        tokens("input_tokens").saturating_add(cached).saturating_add(tokens("cache_creation_input_tokens"));
     Usage::new(input, tokens("output_tokens"), cached, tokens("output_tokens_details/thinking_tokens"))
 }
 

@@ -207,7 +207,8 @@ pub(super) fn read<'v>(
     let mut calls = Calls::default();
     let stop = response_blocks.ending.stop;
     if stop.is_stopped() {
-        let reason = if response_blocks.ending.word.is_empty() { stop.as_str() } else { response_blocks.ending.word };
+        let reason =
+            if response_blocks.ending.word.is_empty() { stop.as_str() } else { response_blocks.ending.word };
         calls.stopped = Some(Text::copy_of(reason));
     }
     for (kind, item) in (format.beside)(response_blocks.owner) {
@@ -215,7 +216,13 @@ pub(super) fn read<'v>(
     }
     let last = response_blocks.blocks.len().saturating_sub(1);
     for (index, block) in response_blocks.blocks.iter().enumerate() {
-        let pointer = || if response_blocks.single { response_blocks.pointer.clone() } else { format!("{}/{index}", response_blocks.pointer) };
+        let pointer = || {
+            if response_blocks.single {
+                response_blocks.pointer.clone()
+            } else {
+                format!("{}/{index}", response_blocks.pointer)
+            }
+        };
         if !block.is_object() {
             calls.problems.push(WireError::new(pointer(), "is not an object"));
             continue;

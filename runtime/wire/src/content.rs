@@ -159,7 +159,9 @@ pub(super) fn blocks(
             ContentPart::Text(message) => blocks.push(text(message)),
             ContentPart::Media(media_part) => {
                 let rendered = if omission.is_none() { media(&media_part) } else { None };
-                blocks.push(rendered.unwrap_or_else(|| text(media_part.note(omission.unwrap_or(UNSUPPORTED_MEDIA)))));
+                blocks.push(
+                    rendered.unwrap_or_else(|| text(media_part.note(omission.unwrap_or(UNSUPPORTED_MEDIA)))),
+                );
             }
         }
     }

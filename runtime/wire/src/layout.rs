@@ -110,8 +110,7 @@ impl<'de> Deserialize<'de> for StopReason {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
         let stop = STOPS.iter().find(|(_, known)| *known == name);
-        stop
-            .map(|(stop, _)| *stop)
+        stop.map(|(stop, _)| *stop)
             .ok_or_else(|| serde_core::de::Error::custom(format!("unknown stop reason `{name}`")))
     }
 }

@@ -112,7 +112,8 @@ impl ToolPlan {
     /// [`ToolContext::with_dialect`](toolgen_kernel::ToolContext::with_dialect).
     #[must_use]
     pub fn dialects(&self) -> Dialects {
-        let shown = self.decisions.iter().filter_map(|decision| Some((decision.tool.to_string(), decision.dialect?)));
+        let shown =
+            self.decisions.iter().filter_map(|decision| Some((decision.tool.to_string(), decision.dialect?)));
         Dialects::except(self.requested_dialect, shown)
     }
 }
@@ -272,7 +273,11 @@ fn relax(candidates: &mut [Candidate<'_>], strict: &'static Dialect, lax: &'stat
 /// Renders the few tools that cost least in the strict dialect, and the others in the lax dialect. The cost of a tool
 /// is known only after it is rendered. Every optional argument has a cost, so tools with many optional arguments are
 /// not rendered if enough cheaper tools exist. Of a thousand tools, only some are rendered twice.
-fn render_cheapest_strict<'a>(specs: &[&'a ToolSpec], strict: &'static Dialect, lax: &'static Dialect) -> Vec<Candidate<'a>> {
+fn render_cheapest_strict<'a>(
+    specs: &[&'a ToolSpec],
+    strict: &'static Dialect,
+    lax: &'static Dialect,
+) -> Vec<Candidate<'a>> {
     let limits = &strict.requests;
     let candidate = |&spec: &&'a ToolSpec| Candidate {
         spec,

@@ -207,7 +207,8 @@ impl WireFormat {
         };
         let specs: Vec<&ToolSpec> = specs.into_iter().collect();
         let exists = |name: &&Text| specs.iter().any(|spec| spec.name.as_str() == name.as_str());
-        let unknown: Vec<Text> = deferred.loaded_immediately().filter(|name| !exists(name)).cloned().collect();
+        let unknown: Vec<Text> =
+            deferred.loaded_immediately().filter(|name| !exists(name)).cloned().collect();
         if !unknown.is_empty() {
             return Err(DeferredError::UnknownTools(unknown));
         }

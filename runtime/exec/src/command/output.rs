@@ -46,7 +46,11 @@ pub(super) fn outcome(plan: &CommandPlan, output: &ExecOutput) -> Result<ToolRes
         CommandOutput::Json => ToolResult::json(parse_json(output)?),
         CommandOutput::JsonLines => lines(output)?,
         CommandOutput::Envelope => {
-            return Err(invalid_output("has no member `result`, `results` or `error`", &output.stdout, output));
+            return Err(invalid_output(
+                "has no member `result`, `results` or `error`",
+                &output.stdout,
+                output,
+            ));
         }
     };
     // If the plan does not describe the exit code, the code is part of the result.

@@ -32,7 +32,8 @@ impl Stream {
             let mut pending = unpoisoned(self.pending.lock());
             pending.push_str(line);
             pending.push('\n');
-            let end = if pending.len() > MAX_PENDING_BYTES { pending.len() } else { secrets.unfinished(&pending) };
+            let end =
+                if pending.len() > MAX_PENDING_BYTES { pending.len() } else { secrets.unfinished(&pending) };
             let end = pending[..end].rfind('\n').map_or(0, |last| last + 1);
             let unfinished = pending.split_off(end);
             std::mem::replace(&mut *pending, unfinished)

@@ -20,7 +20,8 @@ impl Lines<'_> {
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let mut remaining = bytes;
         while !remaining.is_empty() {
-            let (piece, after_piece) = remaining.split_at(remaining.len().min(MAX_LINE_BYTES - self.start.len()));
+            let (piece, after_piece) =
+                remaining.split_at(remaining.len().min(MAX_LINE_BYTES - self.start.len()));
             let Some(end) = memchr::memchr(b'\n', piece) else {
                 self.start.extend_from_slice(piece);
                 if self.start.len() == MAX_LINE_BYTES {

@@ -135,7 +135,8 @@ impl LocalExecutor {
     /// Returns the absolute working directory of a command.
     fn directory(&self, options: &ExecOptions) -> Result<PathBuf, ExecError> {
         let current = PathBuf::from(".");
-        let work_dir: PathBuf = [&current].into_iter().chain(&self.work_dir).chain(&options.work_dir).collect();
+        let work_dir: PathBuf =
+            [&current].into_iter().chain(&self.work_dir).chain(&options.work_dir).collect();
         let absolute = std::path::absolute(&work_dir);
         absolute.map_err(|error| ExecError::invalid(format!("{}: {error}", work_dir.display())))
     }

@@ -57,7 +57,8 @@ fn refuse(options: Vec<&'static str>, reason: impl Into<String>) -> ExecError {
 
 /// Returns the requested options that a sandbox must enforce.
 fn requested_options(options: &ExecOptions) -> Vec<&'static str> {
-    let mut requested = vec![("read_only", options.read_only), ("network_disabled", options.network_disabled)];
+    let mut requested =
+        vec![("read_only", options.read_only), ("network_disabled", options.network_disabled)];
     requested.extend(limits(options));
     enabled_names(requested)
 }

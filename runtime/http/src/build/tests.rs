@@ -179,7 +179,8 @@ impl Script {
 
 /// Prints a request, or its problems.
 fn print(request: Result<HttpRequest, Vec<RequestProblem>>) -> Vec<String> {
-    let problem = |problem: &RequestProblem| format!("{:?} `{}`: {}", problem.kind, problem.argument, problem.message);
+    let problem =
+        |problem: &RequestProblem| format!("{:?} `{}`: {}", problem.kind, problem.argument, problem.message);
     match request {
         Ok(request) => {
             let body = match &request.body {

@@ -82,7 +82,8 @@ fn credential_is_never_shown() {
 
 #[test]
 fn first_satisfied_alternative_is_used() {
-    let two_schemes = vec![scheme("a", Placement::Header("A".into())), scheme("b", Placement::Header("B".into()))];
+    let two_schemes =
+        vec![scheme("a", Placement::Header("A".into())), scheme("b", Placement::Header("B".into()))];
     let single = vec![scheme("c", Placement::Header("C".into()))];
     let plan = plan(vec![Vec::new(), two_schemes, single]);
     let names = |credentials: StaticCredentials| {

@@ -108,7 +108,8 @@ async fn base_url_allows_only_its_literal_address() {
         assert_blocked(call(&named_engine, "http://elsewhere.example").await, first);
         assert_eq!(world.take_traffic(), (vec![], vec![]), "{first}");
 
-        let literal_engine = world.builder().base_url(format!("http://{}:8080", in_url(first))).build().unwrap();
+        let literal_engine =
+            world.builder().base_url(format!("http://{}:8080", in_url(first))).build().unwrap();
         let outcome = call(&literal_engine, "http://elsewhere.example").await;
         if *access == Access::Private {
             assert!(outcome.unwrap().to_text().ends_with("ok"), "{first}");
@@ -150,7 +151,8 @@ async fn allowed_private_host_is_reached_unless_always_blocked() {
                 assert_blocked(call(&single_host, url).await, address);
             }
             assert_eq!(world.take_traffic(), (vec![], vec![]), "{address}");
-            let message = assert_blocked(call(&single_host, &redirect_to("http://named.example/")).await, address);
+            let message =
+                assert_blocked(call(&single_host, &redirect_to("http://named.example/")).await, address);
             assert!(message.ends_with("a host that is not allowed redirected to it."), "{message}");
             assert_eq!(world.take_traffic().1, [PUBLIC], "{address}");
         }
@@ -304,7 +306,10 @@ async fn context_hosts_apply_to_base_urls_and_redirects() {
             .await;
         let (requests, _) = world.take_traffic();
         assert_eq!(response.is_error(), !is_allowed, "{url}: {}", response.text());
-        assert!(!requests.iter().any(|host| host.contains("evil.example")) || url.contains("?to="), "{requests:?}");
+        assert!(
+            !requests.iter().any(|host| host.contains("evil.example")) || url.contains("?to="),
+            "{requests:?}"
+        );
         let hops = usize::from(url.contains("?to=")) + usize::from(is_allowed);
         assert_eq!(requests.len(), hops, "{url}: {requests:?}");
         if !is_allowed {

@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout};
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::spec::Network;
 
-use super::{RequestState, Grant, OAuth, Token};
+use super::{Grant, OAuth, RequestState, Token};
 use crate::encode::{Escape, escape};
 use crate::inner::Inner;
 use crate::request::{Body, HttpRequest};
@@ -52,9 +52,9 @@ impl OAuth {
         // separate task therefore sends the request.
         let (oauth, engine, scheme, allowed) =
             (self.clone(), Arc::clone(engine), scheme.to_owned(), allowed.clone());
-        let task = tokio::spawn(async move { oauth.request_token(&engine, &scheme, &allowed, request_state).await });
-        task
-            .await
+        let task =
+            tokio::spawn(async move { oauth.request_token(&engine, &scheme, &allowed, request_state).await });
+        task.await
             .unwrap_or_else(|_| Err(ToolError::failed_with("OAUTH_ERROR", "no token could be requested")))
     }
 
@@ -65,21 +65,25 @@ impl OAuth {
         allowed: &Network,
         mut request_state: OwnedMutexGuard<RequestState>,
     ) -> Result<Secret, ToolError> {
-        let response = match send_request(self, engine, scheme, allowed, request_state.refresh_token.as_ref()).await {
-            Ok(response) => response,
-            Err(error) => {
-                // Whether hosts are allowed differs between calls, so a denial is not shared.
-                if !matches!(error, ToolError::Denied { .. }) {
-                    request_state.last_failure = Some((Instant::now(), error.clone()));
+        let response =
+            match send_request(self, engine, scheme, allowed, request_state.refresh_token.as_ref()).await {
+                Ok(response) => response,
+                Err(error) => {
+                    // Whether hosts are allowed differs between calls, so a denial is not shared.
+                    if !matches!(error, ToolError::Denied { .. }) {
+                        request_state.last_failure = Some((Instant::now(), error.clone()));
+                    }
+                    return Err(error);
                 }
-                return Err(error);
-            }
-        };
+            };
         if let Some(refresh_token) =
             response.refresh_token.filter(|_| matches!(self.settings.grant, Grant::RefreshToken(_)))
         {
-            if let Some(callback) =
-                self.settings.on_refresh_token.as_ref().filter(|_| request_state.refresh_token.as_ref() != Some(&refresh_token))
+            if let Some(callback) = self
+                .settings
+                .on_refresh_token
+                .as_ref()
+                .filter(|_| request_state.refresh_token.as_ref() != Some(&refresh_token))
             {
                 callback(&refresh_token);
             }
@@ -117,8 +121,8 @@ async fn send_request(
         let error = ToolError::failed_with("OAUTH_ERROR", text);
         error.with_operator_detail(format!("No token for `{scheme}` from {url}: {cause}; {operator}"))
     };
-    let request =
-        request(oauth, refresh_token).map_err(|cause| error(cause, "correct the token URL of the `OAuth`"))?;
+    let request = request(oauth, refresh_token)
+        .map_err(|cause| error(cause, "correct the token URL of the `OAuth`"))?;
     let route = Route { redirects: Redirects::None, is_trusted: false, ..engine.route(allowed) };
     let response = timeout(TOKEN_TIMEOUT, async {
         let Reply { mut response, .. } = transport::send(&route, &request, &[]).await?;

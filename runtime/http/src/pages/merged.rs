@@ -13,8 +13,8 @@ use toolgen_kernel::call::result::{Content, ToolResult};
 use toolgen_kernel::spec::plan::{Pagination, Tool};
 
 use super::{MAX_PAGES, Page, PageCursor, Reader};
-use crate::inner::Inner;
 use crate::failure::{explain_if_failed, network_error};
+use crate::inner::Inner;
 use crate::response::{self, BodyLimits};
 
 /// The items of several pages.
@@ -96,9 +96,9 @@ pub(crate) async fn run_paginated(
         }
         let page = reader.page(&mut cursor);
         let page = match deadline {
-            Some(deadline) => {
-                timeout_at(deadline, page).await.unwrap_or(Err(ToolError::failed("the time limit was reached")))
-            }
+            Some(deadline) => timeout_at(deadline, page)
+                .await
+                .unwrap_or(Err(ToolError::failed("the time limit was reached"))),
             None => page.await,
         };
         let number = merged.pages + 1;
@@ -142,7 +142,12 @@ pub(crate) async fn run_paginated(
 }
 
 /// Returns a page as the result of a call, with this body.
-async fn page_result(engine: &Inner, tool: &Tool, page: Page, body: Vec<u8>) -> Result<ToolResult, ToolError> {
+async fn page_result(
+    engine: &Inner,
+    tool: &Tool,
+    page: Page,
+    body: Vec<u8>,
+) -> Result<ToolResult, ToolError> {
     let (request, reply) = page.reply(body);
     let failure = explain_if_failed(&engine.settings, tool, &request, &reply);
     let limits = BodyLimits { stream_deadline: None, ..engine.limits(tool) };

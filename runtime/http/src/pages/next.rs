@@ -149,19 +149,44 @@ mod tests {
             ),
             ("next=/next", &no_arguments, json!({"next": null}), json!(null)),
             ("next=/next", &no_arguments, json!({"next": " "}), json!(null)),
-            ("cursor=after@/meta/after", &no_arguments, json!({"meta": {"after": "c2"}}), json!({"after": "c2"})),
+            (
+                "cursor=after@/meta/after",
+                &no_arguments,
+                json!({"meta": {"after": "c2"}}),
+                json!({"after": "c2"}),
+            ),
             ("cursor=after@/after", &no_arguments, json!({"after": 7}), json!({"after": 7})),
             ("cursor=after@/after", &no_arguments, json!({"after": ""}), json!(null)),
-            ("cursor=after@/after more=/more", &no_arguments, json!({"after": "c2", "more": false}), json!(null)),
-            ("last=from@/id items=/data", &no_arguments, json!({"data": [{"id": 1}, {"id": 2}]}), json!({"from": 2})),
+            (
+                "cursor=after@/after more=/more",
+                &no_arguments,
+                json!({"after": "c2", "more": false}),
+                json!(null),
+            ),
+            (
+                "last=from@/id items=/data",
+                &no_arguments,
+                json!({"data": [{"id": 1}, {"id": 2}]}),
+                json!({"from": 2}),
+            ),
             ("last=from@/id items=/data", &no_arguments, json!({"data": []}), json!(null)),
             ("page=p items=/data", &no_arguments, json!({"data": [1]}), json!({"p": 2})),
             ("page=p@0 items=/data", &no_arguments, json!({"data": [1]}), json!({"p": 1})),
             ("page=p items=/data", &json!({"p": 4}), json!({"data": [1]}), json!({"p": 5})),
             ("page=p items=/data", &json!({"p": "4"}), json!({"data": [1]}), json!({"p": "5"})),
             ("page=p items=/data", &no_arguments, json!({"data": []}), json!(null)),
-            ("page=p items=/data more=/more", &no_arguments, json!({"data": [], "more": true}), json!({"p": 2})),
-            ("cursor=after@/after more=!/done", &no_arguments, json!({"after": "c2", "done": true}), json!(null)),
+            (
+                "page=p items=/data more=/more",
+                &no_arguments,
+                json!({"data": [], "more": true}),
+                json!({"p": 2}),
+            ),
+            (
+                "cursor=after@/after more=!/done",
+                &no_arguments,
+                json!({"after": "c2", "done": true}),
+                json!(null),
+            ),
             (
                 "cursor=after@/after more=!/done",
                 &no_arguments,
@@ -178,7 +203,8 @@ mod tests {
 
     #[test]
     fn link_headers_of_known_services_are_parsed() {
-        let two_links = r#"<https://h/x?a=1,2;b>; rel="prev", <https://h/x?page=3>; title="a;b"; rel="last next""#;
+        let two_links =
+            r#"<https://h/x?a=1,2;b>; rel="prev", <https://h/x?page=3>; title="a;b"; rel="last next""#;
         for (link, expected) in [
             (two_links, json!("https://h/x?page=3")),
             ("</x?after=a>;rel=next,<y>; rel=last", json!("/x?after=a")),
@@ -190,6 +216,9 @@ mod tests {
         }
         // Page numbers end when the links do.
         assert_eq!(next_request("page=p", &json!({}), "<https://h/1>; rel=first", &json!([1])), json!(null));
-        assert_eq!(next_request("page=p", &json!({}), "<https://h/2>; rel=next", &json!([1])), json!({"p": 2}));
+        assert_eq!(
+            next_request("page=p", &json!({}), "<https://h/2>; rel=next", &json!([1])),
+            json!({"p": 2})
+        );
     }
 }

@@ -57,12 +57,14 @@ pub(super) fn incomplete_error(message: &str) -> ToolError {
 
 /// Returns the number of items before the first requested page, or `None` if it is unknown.
 fn items_before(pages: &Pagination, cursor: &PageCursor, items: usize) -> Option<usize> {
-    let argument_value = |name: &str| cursor.arguments.get(name).filter(|argument_value| !argument_value.is_null());
+    let argument_value =
+        |name: &str| cursor.arguments.get(name).filter(|argument_value| !argument_value.is_null());
     match &pages.next {
         NextPage::Offset(argument) => argument_value(argument).map_or(Some(0), number),
         NextPage::Page { argument, first } => {
-            let page = argument_value(argument)
-                .map_or(Some(0), |argument_value| number(argument_value)?.checked_sub(usize::try_from(*first).ok()?))?;
+            let page = argument_value(argument).map_or(Some(0), |argument_value| {
+                number(argument_value)?.checked_sub(usize::try_from(*first).ok()?)
+            })?;
             let size = argument_value(&pages.size).and_then(number).unwrap_or(items);
             page.checked_mul(size)
         }

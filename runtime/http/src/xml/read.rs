@@ -32,10 +32,13 @@ impl Reader<'_> {
         Ok(match resolved(self.xml, content) {
             XmlContent::Object(fields) => self.object(element, fields, depth)?,
             XmlContent::List(nodes) => {
-                let has_named_child = nodes.iter().any(|node| element.children.iter().any(|child| matches_node(&child.name, node)));
+                let has_named_child = nodes
+                    .iter()
+                    .any(|node| element.children.iter().any(|child| matches_node(&child.name, node)));
                 // Services name the items of arrays differently from their documents.
                 let items = element.children.iter().filter(|child| {
-                    !has_named_child || nodes.iter().any(|node| node.name.is_empty() || matches_node(&child.name, node))
+                    !has_named_child
+                        || nodes.iter().any(|node| node.name.is_empty() || matches_node(&child.name, node))
                 });
                 self.items(items, nodes, depth)?
             }
@@ -149,8 +152,9 @@ impl<'e> Unmatched<'e> {
     }
 
     fn attribute(&mut self, node: &XmlNode) -> Option<&'e str> {
-        let is_match =
-            |attribute: &&mut Option<&(Name, String)>| attribute.is_some_and(|(name, _)| matches_node(name, node));
+        let is_match = |attribute: &&mut Option<&(Name, String)>| {
+            attribute.is_some_and(|(name, _)| matches_node(name, node))
+        };
         let (_, value) = self.attributes.iter_mut().find(is_match)?.take()?;
         Some(value)
     }

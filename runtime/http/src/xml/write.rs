@@ -118,14 +118,22 @@ impl Writer<'_> {
             }
         }
         let other_fields = fields.iter().find(|field| field.key.is_empty());
-        for (key, value) in members.iter().filter(|(key, _)| declared_fields().all(|field| field.key != key.as_str())) {
+        for (key, value) in
+            members.iter().filter(|(key, _)| declared_fields().all(|field| field.key != key.as_str()))
+        {
             if let Some(name) = key.strip_prefix('@') {
                 let node = XmlNode { kind: XmlKind::Attribute, ..XmlNode::EMPTY };
                 self.field(element, &node, name, value, depth)?;
             } else if key == TEXT_KEY {
                 element.content.push_str(&escaped_text(value)?);
             } else {
-                self.field(element, other_fields.map_or(&XmlNode::EMPTY, |field| &field.node), key, value, depth)?;
+                self.field(
+                    element,
+                    other_fields.map_or(&XmlNode::EMPTY, |field| &field.node),
+                    key,
+                    value,
+                    depth,
+                )?;
             }
         }
         Ok(())

@@ -58,7 +58,9 @@ impl Needs {
         }
         for (name, field) in fields.into_iter().flatten() {
             self.fields += 1;
-            self.optional += usize::from(!required.is_some_and(|names| names.iter().any(|required_name| required_name == name)));
+            self.optional += usize::from(
+                !required.is_some_and(|names| names.iter().any(|required_name| required_name == name)),
+            );
             self.unions += usize::from(self.count(field));
         }
         is_union
@@ -86,10 +88,16 @@ impl Needs {
     /// Returns the first limit that one more tool would exceed.
     pub(super) fn exceeded(self, tool: Needs, limits: &RequestLimits) -> Option<ExceededLimit> {
         if let Some(limit) = limits.optional_fields_of_tool.filter(|&limit| tool.optional > limit) {
-            return Some(ExceededLimit { name: OPTIONAL_FIELDS_OF_TOOL, max: limit, needs: tool.optional, remaining: limit });
+            return Some(ExceededLimit {
+                name: OPTIONAL_FIELDS_OF_TOOL,
+                max: limit,
+                needs: tool.optional,
+                remaining: limit,
+            });
         }
         let remaining = self.usage_by_limit(limits).map(|(_, limit, used)| limit.saturating_sub(used));
-        let exceeded = tool.usage_by_limit(limits).zip(remaining).find(|((_, _, needs), remaining)| needs > remaining);
+        let exceeded =
+            tool.usage_by_limit(limits).zip(remaining).find(|((_, _, needs), remaining)| needs > remaining);
         exceeded.map(|((name, limit, needs), remaining)| ExceededLimit { name, max: limit, needs, remaining })
     }
 

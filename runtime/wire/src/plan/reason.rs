@@ -62,8 +62,10 @@ impl fmt::Display for DecisionReason {
         match self {
             DecisionReason::Wanted => f.write_str("it was requested"),
             DecisionReason::Refused(reasons) => {
-                let messages: Vec<String> =
-                    reasons.iter().map(|refusal| format!("{}: {}", refusal.pointer, refusal.reason)).collect();
+                let messages: Vec<String> = reasons
+                    .iter()
+                    .map(|refusal| format!("{}: {}", refusal.pointer, refusal.reason))
+                    .collect();
                 write!(f, "the strict dialect rejects it: {}", messages.join("; "))
             }
             DecisionReason::Withheld(losses) => {
@@ -75,7 +77,10 @@ impl fmt::Display for DecisionReason {
                 )
             }
             DecisionReason::Limit { of, most, required, remaining } => {
-                write!(f, "strict tools may have {most} {of} in total: it needs {required}, and {remaining} are left")
+                write!(
+                    f,
+                    "strict tools may have {most} {of} in total: it needs {required}, and {remaining} are left"
+                )
             }
             DecisionReason::TooMany { most } => write!(f, "a request can have {most} tools"),
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::assembly::{Assembly, add_text, block, index, check_next, set, update};
+use super::assembly::{Assembly, add_text, block, check_next, index, set, update};
 use crate::calls::text;
 use crate::layout::WireError;
 

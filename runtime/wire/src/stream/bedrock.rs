@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::assembly::{Assembly, add_text, block, child, fields, index, check_next, set};
+use super::assembly::{Assembly, add_text, block, check_next, child, fields, index, set};
 use crate::calls::text;
 use crate::layout::WireError;
 

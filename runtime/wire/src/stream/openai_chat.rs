@@ -17,8 +17,8 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
         assembly.response = json!({});
     }
     let handled_separately = ["choices", "message", "object"];
-    for (key, value) in
-        fields(Some(event)).filter(|(key, value)| !handled_separately.contains(&key.as_str()) && !value.is_null())
+    for (key, value) in fields(Some(event))
+        .filter(|(key, value)| !handled_separately.contains(&key.as_str()) && !value.is_null())
     {
         set(&mut assembly.response, key, value.clone());
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::assembly::{Assembly, add_text, block, fields, index, check_next, set};
+use super::assembly::{Assembly, add_text, block, check_next, fields, index, set};
 use crate::calls::text;
 use crate::layout::WireError;
 
@@ -14,7 +14,11 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
                 return Err(WireError::new("/response", "is not an object"));
             };
             // Some hosts omit what they have already sent.
-            let streamed_output = assembly.response.get("output").filter(|streamed_output| **streamed_output != json!([])).cloned();
+            let streamed_output = assembly
+                .response
+                .get("output")
+                .filter(|streamed_output| **streamed_output != json!([]))
+                .cloned();
             assembly.response = response.clone();
             if let Some(streamed_output) =
                 streamed_output.filter(|_| response.get("output").is_none_or(|output| *output == json!([])))

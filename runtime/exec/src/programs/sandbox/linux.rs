@@ -149,7 +149,10 @@ async fn choose(sandbox: Sandbox) -> Result<Mechanism, String> {
 }
 
 /// Enforces the limits: returns a control group, or else arguments to insert before the command.
-fn enforce_limits(mechanism: &Mechanism, options: &ExecOptions) -> Result<(Option<ControlGroup>, Vec<String>), ExecError> {
+fn enforce_limits(
+    mechanism: &Mechanism,
+    options: &ExecOptions,
+) -> Result<(Option<ControlGroup>, Vec<String>), ExecError> {
     let requested = enabled_names(limits(options));
     if requested.is_empty() {
         return Ok((None, Vec::new()));

@@ -54,7 +54,9 @@ pub(super) struct Names(Arc<Mutex<HashMap<String, Vec<Vec<IpAddr>>>>>);
 
 impl Names {
     pub(super) fn set(&self, name: &str, lookups: &[&[&str]]) {
-        let lookups = lookups.iter().map(|addresses| addresses.iter().map(|address| address.parse().unwrap()).collect());
+        let lookups = lookups
+            .iter()
+            .map(|addresses| addresses.iter().map(|address| address.parse().unwrap()).collect());
         self.0.lock().unwrap().insert(name.to_owned(), lookups.collect());
     }
 }

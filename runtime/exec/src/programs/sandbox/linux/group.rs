@@ -128,7 +128,12 @@ fn version_2(root: &Path, memberships: &str, controllers: &[&str]) -> Vec<PathBu
         controllers.iter().all(|controller| list.split_whitespace().any(|name| name == *controller))
     };
     let group = group_dir(root, path);
-    group.ancestors().take_while(|dir| dir.starts_with(root)).filter(delegates).map(Path::to_path_buf).collect()
+    group
+        .ancestors()
+        .take_while(|dir| dir.starts_with(root))
+        .filter(delegates)
+        .map(Path::to_path_buf)
+        .collect()
 }
 
 /// Returns the directory of a group in the existing hierarchy.

@@ -50,13 +50,21 @@ pub(super) fn restrict(writable: &Writable) -> Result<(), String> {
     for path in writable.paths().map_err(|error| describe(&error))? {
         // A path that no longer exists needs no rule.
         let Ok(fd) = PathFd::new(&path) else { continue };
-        let access = if path.is_dir() { full_access } else { full_access & AccessFs::from_file(PREFERRED_ABI) };
+        let access =
+            if path.is_dir() { full_access } else { full_access & AccessFs::from_file(PREFERRED_ABI) };
         rules = rules.add_rule(PathBeneath::new(fd, access)).map_err(|error| describe(&error))?;
     }
     rules.restrict_self().map_err(|error| describe(&error))?;
     let no_capabilities = CapabilitySet::empty();
-    set_capabilities(None, CapabilitySets { effective: no_capabilities, permitted: no_capabilities, inheritable: no_capabilities })
-        .map_err(|error| format!("capabilities: {error}"))
+    set_capabilities(
+        None,
+        CapabilitySets {
+            effective: no_capabilities,
+            permitted: no_capabilities,
+            inheritable: no_capabilities,
+        },
+    )
+    .map_err(|error| format!("capabilities: {error}"))
 }
 
 impl Writable {
@@ -65,6 +73,8 @@ impl Writable {
             return Ok(DEVICES.iter().map(PathBuf::from).chain([only.clone()]).collect());
         }
         let entries = std::fs::read_dir("/")?.filter_map(|entry| Some(entry.ok()?.path()));
-        Ok(entries.filter(|path| !READ_ONLY_DIRECTORIES.iter().any(|read_only| path == Path::new(read_only))).collect())
+        Ok(entries
+            .filter(|path| !READ_ONLY_DIRECTORIES.iter().any(|read_only| path == Path::new(read_only)))
+            .collect())
     }
 }
