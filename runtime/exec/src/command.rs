@@ -264,8 +264,8 @@ impl CommandTool {
 
     fn no_executor(&self) -> ToolError {
         let reason = FactoryError::requires(self.spec.name.as_str(), "an executor").to_string();
-        let help = "give the provider's context one (`ToolboxContext::with_executor`), or the engine \
-                      (`CommandEngine::executor`), or turn on the feature `process`";
+        let help = "set one in the toolbox's context (`ToolboxContext::with_executor`) or in the engine \
+                    (`CommandEngine::executor`), or enable the feature `process`";
         ToolError::failed_with("SERVICE_UNAVAILABLE", reason.clone())
             .with_operator_detail(format!("{reason}: {help}"))
     }

@@ -125,8 +125,8 @@ impl Credentials for StaticCredentials {
         let is_wrong = |origin: &str| self::origin(origin) != origin;
         let (scheme, _) = origins.into_iter().find(|(_, origin)| is_wrong(origin))?;
         Some(format!(
-            "`StaticCredentials::with_origin`: the credential of `{scheme}` is for no origin: write `https://host`, with a port \
-             if it is not the usual one"
+            "`StaticCredentials::with_origin`: the credential of `{scheme}` has an invalid origin: write `https://host`, \
+             with a port if it is not the default"
         ))
     }
 

@@ -107,12 +107,8 @@ pub(super) async fn result(
             let mut start = prefix.bytes.clone();
             start.append(&mut prefix.excess);
             let last_url = final_url.as_ref().map(|url| request.credentials.redact_url(url.as_str()));
-            let name = save::file_name(
-                request,
-                response.headers(),
-                &content_type,
-                last_url.as_deref().unwrap_or(&url),
-            );
+            let source = last_url.as_deref().unwrap_or(&url);
+            let name = save::file_name(request, response.headers(), &content_type, source);
             Some(save::body(saving, request, (&mut response, truncated), start, name, deadline).await?)
         }
         None => None,
@@ -158,12 +154,9 @@ pub(super) async fn result(
         "content_type": content_type,
     });
     let final_url = final_url.map(|url| request.credentials.redact_url(url.as_str()));
-    let optional_details = [
-        ("final_url", final_url),
-        ("redirect_refused", redirect_error.map(str::to_owned)),
-        ("unread", unread),
-    ];
-    for (key, value) in optional_details.into_iter().filter_map(|(key, value)| Some((key, value?))) {
+    let refusal = redirect_error.map(str::to_owned);
+    let optional = [("final_url", final_url), ("redirect_refused", refusal), ("unread", unread)];
+    for (key, value) in optional.into_iter().filter_map(|(key, value)| Some((key, value?))) {
         result.details[key] = value.into();
     }
     if let Some(saved) = saved {

@@ -220,7 +220,7 @@ fn variable(server: &Server, name: &str, values: &[(String, String)]) -> Result<
         (None, Some(value)) => Ok(value.to_owned()),
         (None, None) => {
             let message = format!(
-                "Server variable `{name}` of `{}` has no value; give it one (`--server-variable {name}=VALUE`, \
+                "Server variable `{name}` of `{}` has no value; set it (`--server-variable {name}=VALUE`, \
                  `HttpEngineBuilder::server_variable`)",
                 server.url
             );
