@@ -179,7 +179,7 @@ pub fn authorize(
     credentials: &dyn Credentials,
 ) -> Result<(), Vec<Vec<MissingCredential>>> {
     let origin = origin(&request.url);
-    for (scheme, secret) in choose(plan, &origin, credentials)? {
+    for (scheme, secret) in choose_alternative(plan, &origin, credentials)? {
         let id = scheme.id.as_str();
         let source = credentials.source(&credential_request(scheme, &origin));
         request.credentials.sources.retain(|(scheme, _)| scheme != id);
@@ -192,14 +192,14 @@ pub fn authorize(
 }
 
 /// Returns the credentials of the first satisfied alternative of `plan.security`, as [`authorize`] adds them.
-pub(super) fn choose<'a>(
+pub(super) fn choose_alternative<'a>(
     plan: &'a RequestPlan,
     origin: &str,
     credentials: &dyn Credentials,
 ) -> Result<SatisfiedSchemes<'a>, Vec<Vec<MissingCredential>>> {
     let mut missing = Vec::new();
     for alternative in plan.security.iter().filter(|alternative| !alternative.schemes.is_empty()) {
-        match collect(alternative, origin, credentials) {
+        match satisfy(alternative, origin, credentials) {
             Ok(satisfied) => return Ok(satisfied),
             Err(absent) => missing.push(absent),
         }
@@ -227,7 +227,7 @@ impl MissingCredentials {
         origin: &str,
         credentials: &dyn Credentials,
     ) -> Option<MissingCredentials> {
-        let alternatives = choose(plan, origin, credentials).err()?;
+        let alternatives = choose_alternative(plan, origin, credentials).err()?;
         Some(MissingCredentials { tools: vec![tool], alternatives })
     }
 
@@ -293,7 +293,7 @@ pub(super) fn credential_request<'a>(scheme: &'a SecurityScheme, origin: &'a str
     }
 }
 
-fn collect<'a>(
+fn satisfy<'a>(
     alternative: &'a SecurityRequirement,
     origin: &str,
     credentials: &dyn Credentials,

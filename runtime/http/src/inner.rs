@@ -18,7 +18,7 @@ use super::builder::HttpEngineBuilder;
 use super::guard::Guard;
 use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
 use super::response::BodyLimits;
-use super::save::Saving;
+use super::save::SaveOptions;
 use super::sequence::declared_events;
 use super::transport::{Clients, Interception, Redirects, Route};
 
@@ -118,10 +118,10 @@ impl Inner {
             reported_headers: tool.call.http().map_or(&[], |plan| &*plan.headers),
             redirects: tool.call.http().map_or(&[], |plan| &*plan.redirects),
             events: declared_events(tool),
-            saving: settings
+            save: settings
                 .response_store
                 .as_ref()
-                .map(|store| Saving { store, all: settings.saves_all_responses }),
+                .map(|store| SaveOptions { store, all: settings.saves_all_responses }),
         }
     }
 }

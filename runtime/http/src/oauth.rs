@@ -134,7 +134,7 @@ impl OAuth {
     }
 
     /// Changes the settings, and drops cached tokens, which were requested with other settings.
-    fn with(mut self, change: impl FnOnce(&mut Settings)) -> OAuth {
+    fn with_settings(mut self, change: impl FnOnce(&mut Settings)) -> OAuth {
         change(&mut self.settings);
         self.shared = Arc::default();
         self
@@ -143,34 +143,34 @@ impl OAuth {
     /// Sets the scopes to request. Without scopes, the server chooses.
     #[must_use]
     pub fn scopes<S: Into<String>>(self, scopes: impl IntoIterator<Item = S>) -> OAuth {
-        self.with(|settings| settings.scopes = scopes.into_iter().map(Into::into).collect())
+        self.with_settings(|settings| settings.scopes = scopes.into_iter().map(Into::into).collect())
     }
 
     /// Sends the client's ID and secret in the body (`client_secret_post`), for servers that do not support
     /// `Authorization: Basic`.
     #[must_use]
     pub fn client_in_body(self) -> OAuth {
-        self.with(|settings| settings.in_body = true)
+        self.with_settings(|settings| settings.in_body = true)
     }
 
     /// Adds a parameter to token requests, such as `audience` or `resource`. Its value may be a secret.
     #[must_use]
     pub fn parameter(self, name: impl Into<String>, value: impl Into<String>) -> OAuth {
-        self.with(|settings| settings.parameters.push((name.into(), value.into())))
+        self.with_settings(|settings| settings.parameters.push((name.into(), value.into())))
     }
 
     /// Sets how long before its expiry a token is replaced. Default: 30 seconds; maximum: half of the token's
     /// lifetime.
     #[must_use]
     pub fn leeway(self, leeway: Duration) -> OAuth {
-        self.with(|settings| settings.leeway = leeway)
+        self.with_settings(|settings| settings.leeway = leeway)
     }
 
     /// Sets a callback that receives each new refresh token, so that the program can store it for its next run. The
     /// previous refresh token is no longer valid.
     #[must_use]
     pub fn on_refresh_token(self, callback: impl Fn(&Secret) + Send + Sync + 'static) -> OAuth {
-        self.with(|settings| settings.on_refresh_token = Some(Arc::new(callback)))
+        self.with_settings(|settings| settings.on_refresh_token = Some(Arc::new(callback)))
     }
 
     /// Returns the token URL.

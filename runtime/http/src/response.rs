@@ -16,7 +16,7 @@ use toolgen_kernel::spec::plan::{Xml, is_binary_media_type};
 
 use super::request::HttpRequest;
 use super::response_text::{TRUNCATED, VisibleResponse};
-use super::save::{self, Saving};
+use super::save::{self, SaveOptions};
 use super::sequence::{EventData, Sequence, event_data};
 use super::transport::{Reply, header};
 use super::{charset, response_text, xml};
@@ -46,7 +46,7 @@ pub(super) struct BodyLimits<'p> {
     /// The type of event data, if the structured result is a list of events.
     pub(super) events: Option<EventData>,
     /// The store for the body, if it is saved.
-    pub(super) saving: Option<Saving<'p>>,
+    pub(super) save: Option<SaveOptions<'p>>,
 }
 
 impl BodyLimits<'_> {
@@ -100,16 +100,17 @@ pub(super) async fn result(
     let mut truncated = prefix.truncated;
     let url = request.redacted_url();
     let is_text = is_text(kind, &prefix);
-    let must_save = |saving: &Saving<'_>| saving.all || !is_text || (truncated && kind != Kind::Events);
-    let saving = limits.saving.filter(|saving| status.is_success() && must_save(saving));
-    let saved = match saving {
-        Some(saving) => {
+    let must_save =
+        |options: &SaveOptions<'_>| options.all || !is_text || (truncated && kind != Kind::Events);
+    let options = limits.save.filter(|options| status.is_success() && must_save(options));
+    let saved = match options {
+        Some(options) => {
             let mut start = prefix.bytes.clone();
             start.append(&mut prefix.excess);
             let last_url = final_url.as_ref().map(|url| request.credentials.redact_url(url.as_str()));
             let source = last_url.as_deref().unwrap_or(&url);
             let name = save::file_name(request, response.headers(), &content_type, source);
-            Some(save::body(saving, request, (&mut response, truncated), start, name, deadline).await?)
+            Some(save::body(options, request, (&mut response, truncated), start, name, deadline).await?)
         }
         None => None,
     };

@@ -26,30 +26,30 @@ const SECRET_SCAN_BYTES: usize = 256 << 10;
 
 /// The store for responses, and which responses it gets.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Saving<'s> {
+pub(super) struct SaveOptions<'s> {
     pub(super) store: &'s Arc<dyn Files>,
     /// Whether every response is saved, not only those that a model cannot see in full.
     pub(super) all: bool,
 }
 
-/// A body that was saved.
-pub(super) struct Saved {
+/// A body that was saved to a file.
+pub(super) struct SavedBody {
     file: SavedFile,
     media_type: String,
     size: u64,
     sha256: String,
 }
 
-impl Saved {
+impl SavedBody {
     /// Returns the note about the file that a model reads.
     pub(super) fn note(&self) -> String {
-        let Saved { file, media_type, size, sha256 } = self;
+        let SavedBody { file, media_type, size, sha256 } = self;
         format!("[{media_type}, {size} bytes, saved as `{}`, SHA-256 {sha256}]", file.path)
     }
 
     /// Returns the link to the file, if it has a URI.
     pub(super) fn link(&self) -> Option<Content> {
-        let Saved { file, media_type, size, .. } = self;
+        let SavedBody { file, media_type, size, .. } = self;
         (!file.uri.is_empty()).then(|| Content::Link {
             uri: file.uri.clone(),
             name: file.path.clone(),
@@ -59,7 +59,7 @@ impl Saved {
     }
 
     pub(super) fn details(&self) -> Value {
-        let Saved { file, media_type, size, sha256 } = self;
+        let SavedBody { file, media_type, size, sha256 } = self;
         json!({ "path": file.path, "media_type": media_type, "bytes": size, "sha256": sha256 })
     }
 }
@@ -69,7 +69,7 @@ pub(super) fn report_saved_file(
     result: &mut ToolResult,
     head: &str,
     is_text: bool,
-    saved: Result<Saved, String>,
+    saved: Result<SavedBody, String>,
 ) {
     let saved = match saved {
         Ok(saved) => saved,
@@ -114,15 +114,15 @@ pub(super) fn file_name(
 /// `start` is the part that was already read, and `has_more` states whether more bytes follow. The inner error gives
 /// the model the reason why the body was not saved.
 pub(super) async fn body(
-    saving: Saving<'_>,
+    options: SaveOptions<'_>,
     request: &HttpRequest,
     (response, has_more): (&mut Response, bool),
     start: Vec<u8>,
     (name, media_type): (String, String),
     deadline: Option<Instant>,
-) -> Result<Result<Saved, String>, reqwest::Error> {
+) -> Result<Result<SavedBody, String>, reqwest::Error> {
     let (sender, chunks) = mpsc::channel(MAX_PENDING_CHUNKS);
-    let (store, credentials) = (Arc::clone(saving.store), request.credentials.clone());
+    let (store, credentials) = (Arc::clone(options.store), request.credentials.clone());
     // Writing blocks, which a task on a shared thread must not do.
     let outcome = tokio::task::spawn_blocking(move || write(&*store, &name, chunks, &credentials));
     // After an error, the writer stops receiving, and its error is reported.
@@ -140,7 +140,7 @@ pub(super) async fn body(
         is_receiving &= sender.send(chunk.map(|chunk| chunk.map(Vec::from))).await.is_ok();
     }
     let outcome = outcome.await.unwrap_or_else(|_| Err("it could not be written".to_owned()));
-    Ok(outcome.map(|(file, size, sha256)| Saved { file, media_type, size, sha256 }))
+    Ok(outcome.map(|(file, size, sha256)| SavedBody { file, media_type, size, sha256 }))
 }
 
 /// A part of a body; `None` at its end; or the reason why the body does not end.

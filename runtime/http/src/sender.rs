@@ -14,7 +14,7 @@ use toolgen_kernel::call::span::Attribute;
 use toolgen_kernel::spec::plan::{RequestPlan, Tool};
 
 use super::builder::Tokens;
-use super::credentials::{authorize, choose, no_credential, origin};
+use super::credentials::{authorize, choose_alternative, no_credential, origin};
 use super::failure::network_error;
 use super::inner::{self, Inner};
 use super::request::HttpRequest;
@@ -82,7 +82,8 @@ impl<'a> RequestSender<'a> {
 
     /// Returns the schemes of a request whose tokens the engine requests.
     fn oauth_schemes(&self, url: &str) -> Result<Vec<String>, ToolError> {
-        let satisfied = choose(self.plan, &origin(url), &self.engine.settings.call_credentials(&self.tokens));
+        let satisfied =
+            choose_alternative(self.plan, &origin(url), &self.engine.settings.call_credentials(&self.tokens));
         let satisfied = satisfied.map_err(|missing| no_credential(&missing))?;
         let with_oauth =
             satisfied.into_iter().filter(|(scheme, _)| self.engine.settings.oauth_of(&scheme.id).is_some());

@@ -70,12 +70,12 @@ impl Media<'_> {
                 note.push_str(word);
             }
         }
-        format!("{note}, {} bytes, not shown: {reason}]", bytes(self.data))
+        format!("{note}, {} bytes, not shown: {reason}]", decoded_len(self.data))
     }
 }
 
 /// Returns the number of bytes that a base64 string encodes.
-fn bytes(base64: &str) -> usize {
+fn decoded_len(base64: &str) -> usize {
     let digits = base64.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count();
     digits / 4 * 3 + digits % 4 * 3 / 4
 }
@@ -104,7 +104,7 @@ fn part_of(content: &Content) -> ContentPart<'_> {
                 let space = if mime_type.is_empty() { "" } else { " " };
                 ContentPart::Text(format!("[resource {uri}{space}{mime_type}]\n{text}"))
             }
-            other => unknown(other),
+            other => unknown_content(other),
         },
         Content::Link { uri, name, mime_type, size } => {
             let words = [name.as_str(), mime_type, uri].into_iter().filter(|word| !word.is_empty());
@@ -112,12 +112,12 @@ fn part_of(content: &Content) -> ContentPart<'_> {
             let size = size.map_or_else(String::new, |size| format!(", {size} bytes"));
             ContentPart::Text(format!("[link {words}{size}]"))
         }
-        other => unknown(other),
+        other => unknown_content(other),
     }
 }
 
 /// Represents content of a kind that this crate does not know.
-fn unknown(content: &dyn fmt::Debug) -> ContentPart<'static> {
+fn unknown_content(content: &dyn fmt::Debug) -> ContentPart<'static> {
     let displayed = format!("{content:?}");
     ContentPart::Text(format!(
         "[{} that cannot be shown to a model]",

@@ -48,9 +48,9 @@ pub(super) struct Job<'a> {
 /// The confinement of a process.
 pub(super) struct Confinement {
     /// A callback that confines the thread that starts the process. The process inherits the confinement.
-    pub(super) before: Box<dyn FnOnce() -> Result<(), String> + Send>,
+    pub(super) confine_thread: Box<dyn FnOnce() -> Result<(), String> + Send>,
     /// A callback that receives the process ID. Its return value is dropped when the process has ended.
-    pub(super) started: Box<dyn FnOnce(u32) -> Result<Guard, String> + Send>,
+    pub(super) on_started: Box<dyn FnOnce(u32) -> Result<Guard, String> + Send>,
 }
 
 /// Resources that are held while a process runs.
@@ -134,7 +134,7 @@ pub(super) async fn run(mut job: Job<'_>, cancel: &CancellationToken) -> Result<
 }
 
 /// A started process. The fields are dropped in this order.
-struct Running {
+struct RunningProcess {
     group: Group,
     child: Child,
     /// The thread that started the process waits until this is dropped.
@@ -143,7 +143,7 @@ struct Running {
     cleaned: Option<oneshot::Receiver<Infallible>>,
 }
 
-async fn start(job: &mut Job<'_>) -> Result<Running, ExecError> {
+async fn start(job: &mut Job<'_>) -> Result<RunningProcess, ExecError> {
     let Some(program) = job.argv.first().cloned() else {
         return Err(ExecError::invalid("the command is empty"));
     };
@@ -151,7 +151,7 @@ async fn start(job: &mut Job<'_>) -> Result<Running, ExecError> {
     let mut command = command(job.argv, &job.env, job.work_dir, stdin);
     let directory = job.work_dir.map(Path::to_path_buf);
     let spawn = move || match spawn(&mut command) {
-        Ok(child) => Ok(Running { group: Group::of(&child), child, _thread: None, cleaned: None }),
+        Ok(child) => Ok(RunningProcess { group: Group::of(&child), child, _thread: None, cleaned: None }),
         // The system reports a missing directory with the same error.
         Err(error) => match directory {
             Some(directory) if error.kind() == io::ErrorKind::NotFound => {
@@ -172,10 +172,10 @@ async fn start(job: &mut Job<'_>) -> Result<Running, ExecError> {
 /// which is not confined, cleans up afterwards.
 async fn on_thread(
     confinement: Confinement,
-    spawn: impl FnOnce() -> Result<Running, String> + Send + 'static,
-) -> Result<Running, String> {
+    spawn: impl FnOnce() -> Result<RunningProcess, String> + Send + 'static,
+) -> Result<RunningProcess, String> {
     let runtime = Handle::try_current().map_err(|error| error.to_string())?;
-    let Confinement { before, started } = confinement;
+    let Confinement { confine_thread, on_started } = confinement;
     let (outcome_tx, outcome_rx) = oneshot::channel();
     let (alive_tx, alive_rx) = mpsc::channel::<Infallible>();
     let (cleaned_tx, cleaned_rx) = oneshot::channel::<Infallible>();
@@ -186,13 +186,13 @@ async fn on_thread(
         let (release_tx, release_rx) = mpsc::channel();
         let started_thread = spawn_thread(move || {
             let _runtime = runtime.enter();
-            drop(spawned_tx.send(before().and_then(|()| spawn())));
+            drop(spawned_tx.send(confine_thread().and_then(|()| spawn())));
             wait(release_rx);
         });
         let running = started_thread.and_then(|()| spawned_rx.recv().map_err(|error| error.to_string())?);
         let mut guard = None;
         let outcome = running.and_then(|mut running| {
-            guard = Some(started(running.child.id().unwrap_or_default())?);
+            guard = Some(on_started(running.child.id().unwrap_or_default())?);
             running._thread = Some(alive_tx);
             running.cleaned = Some(cleaned_rx);
             Ok(running)

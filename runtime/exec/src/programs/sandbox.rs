@@ -34,7 +34,7 @@ pub enum Sandbox {
 }
 
 /// A confined command.
-pub(super) struct Confined {
+pub(super) struct ConfinedCommand {
     pub(super) argv: Vec<String>,
     pub(super) confinement: Option<Confinement>,
     /// The prefix of lines in which the sandbox reports its own failures.
@@ -51,7 +51,7 @@ pub(super) struct Command<'a> {
 }
 
 /// Returns the error of options that cannot be enforced.
-fn refuse(options: Vec<&'static str>, reason: impl Into<String>) -> ExecError {
+fn unsupported(options: Vec<&'static str>, reason: impl Into<String>) -> ExecError {
     ExecError::Unsupported { executor: "the local executor", options, reason: reason.into() }
 }
 
@@ -59,11 +59,11 @@ fn refuse(options: Vec<&'static str>, reason: impl Into<String>) -> ExecError {
 fn requested_options(options: &ExecOptions) -> Vec<&'static str> {
     let mut requested =
         vec![("read_only", options.read_only), ("network_disabled", options.network_disabled)];
-    requested.extend(limits(options));
+    requested.extend(limit_options(options));
     enabled_names(requested)
 }
 
-fn limits(options: &ExecOptions) -> [(&'static str, bool); 3] {
+fn limit_options(options: &ExecOptions) -> [(&'static str, bool); 3] {
     let limits = &options.limits;
     [
         ("limits.cpus", limits.cpus.is_some()),
@@ -81,10 +81,13 @@ fn enabled_names(options: impl IntoIterator<Item = (&'static str, bool)>) -> Vec
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
 )))]
-pub(super) async fn confine(_: Sandbox, command: Command<'_>) -> Result<Confined, ExecError> {
+pub(super) async fn confine(_: Sandbox, command: Command<'_>) -> Result<ConfinedCommand, ExecError> {
     let requested = requested_options(command.options);
     if !requested.is_empty() {
-        return Err(refuse(requested, "there is no sandbox for this system; run the program in a container"));
+        return Err(unsupported(
+            requested,
+            "there is no sandbox for this system; run the program in a container",
+        ));
     }
-    Ok(Confined { argv: command.argv.to_vec(), confinement: None, prefix: None })
+    Ok(ConfinedCommand { argv: command.argv.to_vec(), confinement: None, prefix: None })
 }

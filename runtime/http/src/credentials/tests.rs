@@ -165,7 +165,7 @@ fn unsupported_scheme_or_header_gets_no_credential() {
         (Placement::Header("Accept".into()), "`Accept` is a header that the HTTP client sets"),
     ] {
         let plan = plan(vec![vec![scheme("s", placement)]]);
-        let missing = choose(&plan, "https://h.example", &token).unwrap_err();
+        let missing = choose_alternative(&plan, "https://h.example", &token).unwrap_err();
         assert!(missing[0][0].remedy.contains(reason), "{missing:?}");
     }
 }

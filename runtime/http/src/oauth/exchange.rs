@@ -34,13 +34,13 @@ impl OAuth {
         allowed: &Network,
         rejected: Option<&Secret>,
     ) -> Result<Secret, ToolError> {
-        let usable = || self.cached_token().filter(|token| Some(token) != rejected);
-        if let Some(token) = usable() {
+        let cached = || self.cached_token().filter(|token| Some(token) != rejected);
+        if let Some(token) = cached() {
             return Ok(token);
         }
         let started = Instant::now();
         let mut request_state = Arc::clone(&self.shared.request_state).lock_owned().await;
-        if let Some(token) = usable() {
+        if let Some(token) = cached() {
             return Ok(token);
         }
         // A request that failed while this call waited counts for this call as well.

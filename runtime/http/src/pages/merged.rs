@@ -18,7 +18,7 @@ use crate::inner::Inner;
 use crate::response::{self, BodyLimits};
 
 /// The items of several pages.
-struct Merged {
+struct MergedPages {
     items: Vec<Value>,
     /// The size of the items as JSON, in bytes.
     bytes: usize,
@@ -29,7 +29,7 @@ struct Merged {
     stopped: Option<String>,
 }
 
-impl Merged {
+impl MergedPages {
     /// Adds items while they fit. Returns whether all items fit.
     fn add(&mut self, items: Vec<Value>, max: usize, max_bytes: usize) -> bool {
         self.pages += 1;
@@ -79,7 +79,7 @@ pub(crate) async fn run_paginated(
         return page_result(engine, tool, first, body).await;
     };
     let max_bytes = engine.settings.max_bytes.saturating_sub(json_bytes(&body));
-    let mut merged = Merged { items: Vec::new(), bytes: 0, pages: 0, body, stopped: None };
+    let mut merged = MergedPages { items: Vec::new(), bytes: 0, pages: 0, body, stopped: None };
     let mut all_fit = merged.add(items, max, max_bytes);
     while all_fit && !cursor.is_end() {
         if let Some(text) = cursor.incomplete_reason() {
@@ -119,7 +119,7 @@ pub(crate) async fn run_paginated(
             }
         }
     }
-    let Merged { items, pages: page_count, mut body, stopped, .. } = merged;
+    let MergedPages { items, pages: page_count, mut body, stopped, .. } = merged;
     let (count, has_more) = (items.len(), stopped.is_some());
     if let Some(list) = body.pointer_mut(&pages.items) {
         *list = Value::Array(items);

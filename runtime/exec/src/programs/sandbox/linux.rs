@@ -16,11 +16,13 @@ use rustix::thread::set_no_new_privs;
 use seccompiler::{BpfProgram, apply_filter};
 
 use super::super::process::{Confinement, Guard, find, inherited, unique_name};
-use super::{Command, Confined, Sandbox, enabled_names, limits, refuse, requested_options};
+use super::{
+    Command, ConfinedCommand, Sandbox, enabled_names, limit_options, requested_options, unsupported,
+};
 use crate::{ExecError, ExecOptions};
-use filter::{Denied, Sockets};
+use filter::{DeniedCalls, Sockets};
 use group::ControlGroup;
-use landlock::Writable;
+use landlock::WritableFiles;
 
 /// Waits until its process was moved into a control group, then executes the program. The program and its arguments
 /// are arguments of the script, not part of it.
@@ -33,23 +35,26 @@ enum Mechanism {
 }
 
 /// Confines a command as its options require.
-pub(in super::super) async fn confine(sandbox: Sandbox, command: Command<'_>) -> Result<Confined, ExecError> {
+pub(in super::super) async fn confine(
+    sandbox: Sandbox,
+    command: Command<'_>,
+) -> Result<ConfinedCommand, ExecError> {
     let Command { env, work_dir, options, .. } = command;
     let requested = requested_options(options);
     if requested.is_empty() {
-        let before = Box::new(|| set_no_new_privs(true).map_err(|error| error.to_string()));
-        let confinement = Confinement { before, started: Box::new(|_| Ok(Box::new(()))) };
+        let confine_thread = Box::new(|| set_no_new_privs(true).map_err(|error| error.to_string()));
+        let confinement = Confinement { confine_thread, on_started: Box::new(|_| Ok(Box::new(()))) };
         let argv = command.argv.to_vec();
-        return Ok(Confined { argv, confinement: Some(confinement), prefix: None });
+        return Ok(ConfinedCommand { argv, confinement: Some(confinement), prefix: None });
     }
     check_limits(options)?;
     let program = program(command.argv, env, work_dir)?;
-    let mechanism = choose(sandbox).await.map_err(|reason| refuse(requested, reason))?;
+    let mechanism = choose_mechanism(sandbox).await.map_err(|reason| unsupported(requested, reason))?;
     let filter = filter(&mechanism, options)?;
     let (group, mut argv) = enforce_limits(&mechanism, options)?;
     argv.extend_from_slice(command.argv);
     let tmp = match mechanism {
-        Mechanism::Landlock if options.read_only => Some(Temporary::create()?),
+        Mechanism::Landlock if options.read_only => Some(TempDir::create()?),
         _ => None,
     };
     if options.read_only && !options.env.iter().any(|(name, _)| name == "TMPDIR") {
@@ -61,12 +66,14 @@ pub(in super::super) async fn confine(sandbox: Sandbox, command: Command<'_>) ->
             argv.splice(0..0, bubblewrap::arguments(path, env, work_dir, &program, options)?);
             (Some(bubblewrap::PREFIX), None)
         }
-        Mechanism::Landlock => (None, Some(Writable { only: tmp.as_ref().map(|tmp| tmp.0.clone()) })),
+        Mechanism::Landlock => {
+            (None, Some(WritableFiles { only_dir: tmp.as_ref().map(|tmp| tmp.0.clone()) }))
+        }
     };
     if group.is_some() {
         argv.splice(0..0, ["/bin/sh", "-c", WAIT, "sh"].map(String::from));
     }
-    let before = move || {
+    let confine_thread = move || {
         if let Some(writable) = &writable {
             landlock::restrict(writable)?;
         }
@@ -76,15 +83,16 @@ pub(in super::super) async fn confine(sandbox: Sandbox, command: Command<'_>) ->
             .try_for_each(|filter| apply_filter(filter))
             .map_err(|error| error.to_string())
     };
-    let started = move |pid| {
+    let on_started = move |pid| {
         if let Some(group) = &group {
             join(group, pid)?;
         }
         let guard: Guard = Box::new((group, tmp));
         Ok(guard)
     };
-    let confinement = Confinement { before: Box::new(before), started: Box::new(started) };
-    Ok(Confined { argv, confinement: Some(confinement), prefix })
+    let confinement =
+        Confinement { confine_thread: Box::new(confine_thread), on_started: Box::new(on_started) };
+    Ok(ConfinedCommand { argv, confinement: Some(confinement), prefix })
 }
 
 /// Returns the system call filter that the mechanism needs for these options.
@@ -96,8 +104,8 @@ fn filter(mechanism: &Mechanism, options: &ExecOptions) -> Result<BpfProgram, Ex
         _ => Some(Sockets::Outside),
     };
     let metadata = without_namespaces && options.read_only;
-    let denied = Denied { sockets, metadata, locks: options.read_only, peers: without_namespaces };
-    filter::compile(denied).map_err(|reason| refuse(requested_options(options), reason))
+    let denied = DeniedCalls { sockets, metadata, locks: options.read_only, peers: without_namespaces };
+    filter::compile(denied).map_err(|reason| unsupported(requested_options(options), reason))
 }
 
 /// Rejects limits that are not positive.
@@ -129,7 +137,7 @@ fn find_program(name: &str) -> Option<PathBuf> {
 }
 
 /// Chooses the mechanism, or returns why no mechanism is available.
-async fn choose(sandbox: Sandbox) -> Result<Mechanism, String> {
+async fn choose_mechanism(sandbox: Sandbox) -> Result<Mechanism, String> {
     let bubblewrap = match sandbox {
         Sandbox::Landlock => Err(String::new()),
         Sandbox::Auto | Sandbox::Bubblewrap => bubblewrap::path().await.map(Mechanism::Bubblewrap),
@@ -153,7 +161,7 @@ fn enforce_limits(
     mechanism: &Mechanism,
     options: &ExecOptions,
 ) -> Result<(Option<ControlGroup>, Vec<String>), ExecError> {
-    let requested = enabled_names(limits(options));
+    let requested = enabled_names(limit_options(options));
     if requested.is_empty() {
         return Ok((None, Vec::new()));
     }
@@ -173,7 +181,7 @@ fn enforce_limits(
         let pids = pids.saturating_add(1);
         return Ok((None, vec![prlimit, format!("--nproc={pids}:{pids}"), "--".to_owned()]));
     }
-    Err(refuse(
+    Err(unsupported(
         requested,
         format!(
             "{reason}. Start this process where it may create control groups, such as a systemd service with `Delegate=yes`, or run the program in a container"
@@ -191,19 +199,19 @@ fn join(group: &ControlGroup, pid: u32) -> Result<(), String> {
 }
 
 /// A temporary directory, removed on drop.
-struct Temporary(PathBuf);
+struct TempDir(PathBuf);
 
-impl Temporary {
-    fn create() -> Result<Temporary, ExecError> {
+impl TempDir {
+    fn create() -> Result<TempDir, ExecError> {
         let path = env::temp_dir().join(unique_name());
         match fs::DirBuilder::new().mode(0o700).create(&path) {
-            Ok(()) => Ok(Temporary(path)),
-            Err(error) => Err(refuse(vec!["read_only"], format!("no temporary directory: {error}"))),
+            Ok(()) => Ok(TempDir(path)),
+            Err(error) => Err(unsupported(vec!["read_only"], format!("no temporary directory: {error}"))),
         }
     }
 }
 
-impl Drop for Temporary {
+impl Drop for TempDir {
     fn drop(&mut self) {
         // If the directory cannot be removed, it remains in the system's temporary directory.
         let _ = fs::remove_dir_all(&self.0);

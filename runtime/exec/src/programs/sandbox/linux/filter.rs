@@ -14,7 +14,7 @@ use seccompiler::{
 
 /// What a filter denies, in addition to keyrings.
 #[derive(Clone, Copy)]
-pub(super) struct Denied {
+pub(super) struct DeniedCalls {
     /// The denied sockets, if any.
     pub(super) sockets: Option<Sockets>,
     /// Changes of mode, owner, times and attributes of files, which Landlock does not restrict.
@@ -94,7 +94,7 @@ pub(super) fn deny_unknown() -> BpfProgram {
 }
 
 /// Compiles a filter.
-pub(super) fn compile(denied: Denied) -> Result<BpfProgram, String> {
+pub(super) fn compile(denied: DeniedCalls) -> Result<BpfProgram, String> {
     let arch = if cfg!(target_arch = "x86_64") {
         TargetArch::x86_64
     } else if cfg!(target_arch = "aarch64") {
@@ -128,7 +128,7 @@ impl SeccompRules {
     }
 }
 
-fn rules(denied: Denied) -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error> {
+fn rules(denied: DeniedCalls) -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error> {
     let mut rules = SeccompRules::default();
     peers::keys(&mut rules);
     if let Some(sockets) = denied.sockets {

@@ -20,9 +20,9 @@ const DEVICES: [&str; 2] = ["/dev/null", "/dev/full"];
 const READ_ONLY_DIRECTORIES: [&str; 2] = ["/proc", "/sys"];
 
 /// The files that a program may write to.
-pub(super) struct Writable {
+pub(super) struct WritableFiles {
     /// The directory for temporary files, or `None` if all files are writable.
-    pub(super) only: Option<PathBuf>,
+    pub(super) only_dir: Option<PathBuf>,
 }
 
 /// Checks whether this system supports the required version.
@@ -43,7 +43,7 @@ fn ruleset() -> Result<Ruleset, RulesetError> {
 }
 
 /// Confines this thread. It loses all capabilities, so root has no special rights.
-pub(super) fn restrict(writable: &Writable) -> Result<(), String> {
+pub(super) fn restrict(writable: &WritableFiles) -> Result<(), String> {
     let describe = |reason: &dyn std::fmt::Display| format!("Landlock: {reason}");
     let mut rules = ruleset().and_then(Ruleset::create).map_err(|error| describe(&error))?;
     let full_access = AccessFs::from_write(PREFERRED_ABI);
@@ -67,10 +67,10 @@ pub(super) fn restrict(writable: &Writable) -> Result<(), String> {
     .map_err(|error| format!("capabilities: {error}"))
 }
 
-impl Writable {
+impl WritableFiles {
     fn paths(&self) -> std::io::Result<Vec<PathBuf>> {
-        if let Some(only) = &self.only {
-            return Ok(DEVICES.iter().map(PathBuf::from).chain([only.clone()]).collect());
+        if let Some(only_dir) = &self.only_dir {
+            return Ok(DEVICES.iter().map(PathBuf::from).chain([only_dir.clone()]).collect());
         }
         let entries = std::fs::read_dir("/")?.filter_map(|entry| Some(entry.ok()?.path()));
         Ok(entries
