@@ -423,7 +423,7 @@ impl Credentials for CallCredentials<'_> {
     fn source(&self, request: &CredentialRequest<'_>) -> String {
         let settings = self.settings;
         match (settings.oauth_of(request.scheme), request.placement) {
-            (Some(oauth), _) => format!("an OAuth token from {}", oauth.shown_url()),
+            (Some(oauth), _) => format!("an OAuth token from {}", oauth.displayed_url()),
             (None, Placement::MutualTls) if settings.identity.is_some() => {
                 "the client's certificate".to_owned()
             }

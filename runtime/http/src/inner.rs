@@ -112,7 +112,7 @@ impl Inner {
         BodyLimits {
             bytes: settings.max_bytes,
             media_bytes: settings.max_media_bytes,
-            stream_until: None,
+            stream_deadline: None,
             structured: tool.spec.output.is_some(),
             xml: tool.call.http().and_then(|plan| plan.xml_response.as_ref()),
             reported_headers: tool.call.http().map_or(&[], |plan| &*plan.headers),

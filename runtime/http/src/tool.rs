@@ -60,7 +60,7 @@ impl HttpTool {
         let reply = sender.send(request).await?;
         let failure = explain_if_failed(&engine.settings, tool, request, &reply);
         let limits =
-            BodyLimits { stream_until: response::stream_until(started, limit), ..engine.limits(tool) };
+            BodyLimits { stream_deadline: response::stream_deadline(started, limit), ..engine.limits(tool) };
         let result = response::result(request, reply, limits).await;
         let mut result = result.map_err(|error| network_error(request, "READ_ERROR", error))?;
         if let Some(failure) = failure {
