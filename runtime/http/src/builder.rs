@@ -52,7 +52,7 @@ pub struct HttpEngineBuilder {
     accepted_statuses: Vec<(String, u16)>,
     pub(super) resolver: Arc<dyn Resolver>,
     #[cfg(test)]
-    pub(super) fake_network: Option<super::guard::Diverted>,
+    pub(super) fake_network: Option<super::guard::FakeNetwork>,
     pub(super) root_certificates: Vec<Vec<u8>>,
     pub(super) identity: Option<Identity>,
     pub(super) oauth: Vec<(String, OAuth)>,
