@@ -335,8 +335,9 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Authenticates the program with this certificate (mutual TLS) if a server requests a certificate. Takes PEM text: the
-    /// certificate with its chain, and its key. After a redirect, it is not sent to another origin.
+    /// Authenticates the program with this certificate (mutual TLS) if a server requests a certificate. Takes PEM
+    /// text: the certificate with its chain, and its key. After a redirect, the certificate is not sent to another
+    /// origin.
     #[must_use]
     pub fn client_certificate(mut self, certificates: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {
         self.identity = Some(Identity { certificates: certificates.into(), key: key.into() });

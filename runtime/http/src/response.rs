@@ -100,8 +100,7 @@ pub(super) async fn result(
     let mut truncated = prefix.truncated;
     let url = request.redacted_url();
     let is_text = is_text(kind, &prefix);
-    let must_save =
-        |options: &SaveOptions<'_>| options.all || !is_text || (truncated && kind != Kind::Events);
+    let must_save = |save: &SaveOptions<'_>| save.all || !is_text || (truncated && kind != Kind::Events);
     let options = limits.save.filter(|options| status.is_success() && must_save(options));
     let saved = match options {
         Some(options) => {
