@@ -78,7 +78,7 @@ impl CommandEngine {
         CommandEngine { executor }
     }
 
-    /// Sets the executor of calls without an executor.
+    /// Sets the executor for calls whose context has no executor.
     #[must_use]
     pub fn executor(mut self, executor: impl Executor + 'static) -> CommandEngine {
         self.executor = Some(Arc::new(executor));
@@ -99,7 +99,7 @@ impl Engine for CommandEngine {
             spec: tool.spec.clone(),
             plan: plan.clone(),
             executor: self.executor.clone(),
-            complete: Arc::default(),
+            has_programs: Arc::default(),
         }))
     }
 }
@@ -115,15 +115,15 @@ impl fmt::Debug for CommandEngine {
 struct CommandTool {
     spec: ToolSpec,
     plan: CommandPlan,
-    /// The executor of calls without an executor.
+    /// The executor for calls whose context has no executor.
     executor: Option<Arc<dyn Executor>>,
     /// Whether all required programs were found.
-    complete: Arc<AtomicBool>,
+    has_programs: Arc<AtomicBool>,
 }
 
 impl CommandTool {
-    /// Runs the program, and redacts its credentials in the outcome, where they may appear, for example in the URL of
-    /// an error.
+    /// Runs the program, and redacts its credentials in the outcome: they may appear, for example, in the URL of an
+    /// error.
     async fn run(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         let credentials = self.credentials();
         ctx.hide(&credentials);
@@ -157,21 +157,21 @@ impl CommandTool {
         let mut options = self.options(&arguments, ctx)?;
         let executor = ctx.service::<dyn Executor>().or_else(|| self.executor.clone());
         let executor = executor.ok_or_else(|| self.no_executor())?;
-        self.look_for_programs(&*executor, ctx).await?;
+        self.check_programs(&*executor, ctx).await?;
         let stream = self.plan.stream.then(|| Stream::new(ctx));
         if let Some(stream) = stream.clone() {
             options = options.on_line(move |line| stream.line(line));
         }
-        let ended = executor.run(&argv, &options, ctx.cancel()).await;
+        let outcome = executor.run(&argv, &options, ctx.cancel()).await;
         stream.iter().for_each(Stream::end);
-        match ended {
+        match outcome {
             Ok(output) => output::outcome(&self.plan, &output),
-            Err(error) => Err(self.not_run(error, &argv, &*executor, ctx).await),
+            Err(error) => Err(self.execution_error(error, &argv, &*executor, ctx).await),
         }
     }
 
-    /// Returns the error of a program that did not run to completion.
-    async fn not_run(
+    /// Returns the error for a program that did not run to completion.
+    async fn execution_error(
         &self,
         error: ExecError,
         argv: &[String],
@@ -180,12 +180,12 @@ impl CommandTool {
     ) -> ToolError {
         if let (ExecError::Start { .. }, Some(program)) = (&error, argv.first()) {
             // A program may also fail to start for other reasons, such as arguments that are too long.
-            let options = self.within(ctx);
-            let there = preflight(executor, &[program.as_str()], &options, ctx.cancel()).await;
-            if let Ok(there) = there
-                && !there.success()
+            let options = self.restricted_options(ctx);
+            let check = preflight(executor, &[program.as_str()], &options, ctx.cancel()).await;
+            if let Ok(check) = check
+                && !check.success()
             {
-                return not_installed(&there.message());
+                return not_installed(&check.message());
             }
         }
         error.into()
@@ -193,7 +193,7 @@ impl CommandTool {
 
     fn options(&self, arguments: &Map<String, Value>, ctx: &ToolContext) -> Result<ExecOptions, ToolError> {
         let (plan, scope) = (&self.plan, Scope::of(arguments));
-        let mut options = self.within(ctx);
+        let mut options = self.restricted_options(ctx);
         options.limits = ResourceLimits::default();
         (options.limits.cpus, options.limits.memory, options.limits.pids) =
             (plan.cpus, plan.memory, plan.pids);
@@ -224,7 +224,7 @@ impl CommandTool {
 
     /// Returns options that limit the program to the tool's declared effects, and to the time and the hosts of the
     /// call.
-    fn within(&self, ctx: &ToolContext) -> ExecOptions {
+    fn restricted_options(&self, ctx: &ToolContext) -> ExecOptions {
         let Effects { read_only, files, network, .. } = &self.spec.effects;
         let limits = EffectLimits { read_only: *read_only, files: *files, ..EffectLimits::ANY };
         let mut options = ExecOptions::default().restricted_to(&limits);
@@ -239,33 +239,33 @@ impl CommandTool {
     }
 
     /// Checks before the first run that the required programs are available.
-    async fn look_for_programs(&self, executor: &dyn Executor, ctx: &ToolContext) -> Result<(), ToolError> {
-        if self.plan.programs.is_empty() || self.complete.load(Ordering::Relaxed) {
+    async fn check_programs(&self, executor: &dyn Executor, ctx: &ToolContext) -> Result<(), ToolError> {
+        if self.plan.programs.is_empty() || self.has_programs.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let none = Map::new();
-        let scope = Scope::of(&none);
-        let first = match self.plan.argv.first() {
+        let no_arguments = Map::new();
+        let scope = Scope::of(&no_arguments);
+        let program = match self.plan.argv.first() {
             Some(ArgvTemplate::One { text, .. }) if self.plan.script.is_empty() => {
                 text.fill_text(&scope).ok().flatten()
             }
             _ => None,
         };
         let mut programs: Vec<&str> = self.plan.programs.iter().map(|program| program.as_str()).collect();
-        programs.extend(first.as_deref().filter(|first| !programs.contains(first)));
-        let options = self.within(ctx);
-        let there = preflight(executor, &programs, &options, ctx.cancel()).await?;
-        if !there.success() {
-            return Err(not_installed(&there.message()));
+        programs.extend(program.as_deref().filter(|name| !programs.contains(name)));
+        let options = self.restricted_options(ctx);
+        let check = preflight(executor, &programs, &options, ctx.cancel()).await?;
+        if !check.success() {
+            return Err(not_installed(&check.message()));
         }
-        self.complete.store(true, Ordering::Relaxed);
+        self.has_programs.store(true, Ordering::Relaxed);
         Ok(())
     }
 
     fn no_executor(&self) -> ToolError {
         let reason = FactoryError::requires(self.spec.name.as_str(), "an executor").to_string();
-        let help = "give the provider's context one (`ToolboxContext::with_executor`), or the engine \
-                      (`CommandEngine::executor`), or turn on the feature `process`";
+        let help = "set one in the toolbox's context (`ToolboxContext::with_executor`) or in the engine \
+                    (`CommandEngine::executor`), or enable the feature `process`";
         ToolError::failed_with("SERVICE_UNAVAILABLE", reason.clone())
             .with_operator_detail(format!("{reason}: {help}"))
     }
@@ -298,10 +298,11 @@ impl AgentTool for CommandTool {
 
     fn bind(&self, ctx: &ToolboxContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
         let executor = self.executor.clone()?;
-        let held = ctx.clone().with_executor(executor).executor(self.spec.name.as_str());
-        Some(held.map(|held| {
-            let executor = Some(Arc::new(held) as Arc<dyn Executor>);
-            Arc::new(CommandTool { executor, complete: Arc::default(), ..self.clone() }) as Arc<dyn AgentTool>
+        let restricted = ctx.clone().with_executor(executor).executor(self.spec.name.as_str());
+        Some(restricted.map(|restricted| {
+            let executor = Some(Arc::new(restricted) as Arc<dyn Executor>);
+            Arc::new(CommandTool { executor, has_programs: Arc::default(), ..self.clone() })
+                as Arc<dyn AgentTool>
         }))
     }
 

@@ -4,7 +4,7 @@
 //! (<https://www.iana.org/assignments/iana-ipv4-special-registry>,
 //! <https://www.iana.org/assignments/iana-ipv6-special-registry>) as of 9 October 2025, the multicast ranges, and
 //! everything outside the unicast space that IANA allocates (`2000::/3`). The metadata addresses of cloud services
-//! come first: they return credentials to any caller inside, and some of them are in ordinary ranges.
+//! come first: they return credentials to any caller in the network, and some of them are in ordinary ranges.
 //!
 //! An IPv6 address that embeds an IPv4 address is classified by the embedded address, because packets go there.
 
@@ -14,9 +14,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// Whether requests may go to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Access {
-    /// Always: it is an address of the public Internet.
+    /// Always: the address is on the public Internet.
     Public,
-    /// Only if the program opens it.
+    /// Only if the program allows it.
     Private,
     /// Never, regardless of the settings.
     Closed,
@@ -29,13 +29,13 @@ pub(super) struct Range {
     /// The name of the range in the registry.
     name: &'static str,
     /// The IPv4 address that an IPv6 address embeds, and how it is embedded.
-    carried: Option<(&'static str, Ipv4Addr)>,
+    embedded: Option<(&'static str, Ipv4Addr)>,
 }
 
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)?;
-        match self.carried {
+        match self.embedded {
             Some((how, address)) => write!(f, " ({how} {address})"),
             None => Ok(()),
         }
@@ -99,9 +99,9 @@ const IPV6: &[Row<8>] = &[
     ([0x2000, 0, 0, 0, 0, 0, 0, 0], 3, Public, "Global Unicast"),
 ];
 
-/// IPv6 prefixes whose addresses embed an IPv4 address: the bit it starts at, its most permissive access, and the
-/// name.
-const CARRIERS: &[([u16; 8], u32, u32, Access, &str)] = &[
+/// IPv6 prefixes whose addresses embed an IPv4 address: the bit at which the IPv4 address starts, the most permissive
+/// access, and the name.
+const EMBEDDING_PREFIXES: &[([u16; 8], u32, u32, Access, &str)] = &[
     ([0, 0, 0, 0, 0, 0xffff, 0, 0], 96, 96, Public, "IPv4-mapped"),
     ([0, 0, 0, 0, 0xffff, 0, 0, 0], 96, 96, Closed, "IPv4-translated"),
     ([0, 0, 0, 0, 0, 0, 0, 0], 96, 96, Closed, "IPv4-compatible"),
@@ -119,55 +119,55 @@ pub(super) fn range(address: IpAddr) -> Range {
 }
 
 fn of_ipv4(address: Ipv4Addr) -> Range {
-    let found = IPV4.iter().find(|(start, length, ..)| {
-        let start = start.iter().fold(0, |all, number| all << 8 | u32::from(*number));
+    let row = IPV4.iter().find(|(start, length, ..)| {
+        let start = start.iter().fold(0, |bits, number| bits << 8 | u32::from(*number));
         (address.to_bits() ^ start).leading_zeros() >= *length
     });
-    let (access, name) = found.map_or((Public, "Global Unicast"), |(.., access, name)| (*access, *name));
-    Range { access, name, carried: None }
+    let (access, name) = row.map_or((Public, "Global Unicast"), |(.., access, name)| (*access, *name));
+    Range { access, name, embedded: None }
 }
 
 fn of_ipv6(address: Ipv6Addr) -> Range {
-    let outer = by_prefix(address);
+    let outer = range_by_prefix(address);
     // RFC 5214, section 6.1: under any prefix, the interface identifier may embed the address of a tunnel endpoint.
     let [.., kind, 0x5efe, _, _] = address.segments() else { return outer };
-    let inner = carried("ISATAP", address.to_bits() as u32, outer.access);
+    let inner = embedded("ISATAP", address.to_bits() as u32, outer.access);
     if matches!(kind, 0 | 0x200) && inner.access > outer.access { inner } else { outer }
 }
 
-fn by_prefix(address: Ipv6Addr) -> Range {
+fn range_by_prefix(address: Ipv6Addr) -> Range {
     let is_in = |start: &[u16; 8], length: u32| {
         (address.to_bits() ^ Ipv6Addr::from(*start).to_bits()).leading_zeros() >= length
     };
-    // `::` and `::1` look as if they embedded an address.
-    let plain = IPV6.iter().find(|(start, length, ..)| *length == 128 && is_in(start, *length));
-    if plain.is_none() {
-        if let Some((_, _, bit, most, how)) =
-            CARRIERS.iter().find(|(start, length, ..)| is_in(start, *length))
+    // `::` and `::1` match the prefix of an embedded address.
+    let single_address = IPV6.iter().find(|(start, length, ..)| *length == 128 && is_in(start, *length));
+    if single_address.is_none() {
+        if let Some((_, _, bit, most_permissive, how)) =
+            EMBEDDING_PREFIXES.iter().find(|(start, length, ..)| is_in(start, *length))
         {
-            return carried(how, (address.to_bits() >> (96 - bit)) as u32, *most);
+            return embedded(how, (address.to_bits() >> (96 - bit)) as u32, *most_permissive);
         }
         if is_in(&[0x2001, 0, 0, 0, 0, 0, 0, 0], 32) {
             return teredo(address);
         }
     }
-    let found = plain.or_else(|| IPV6.iter().find(|(start, length, ..)| is_in(start, *length)));
-    let (access, name) = found.map_or((Closed, "Reserved by IETF"), |(.., access, name)| (*access, *name));
-    Range { access, name, carried: None }
+    let row = single_address.or_else(|| IPV6.iter().find(|(start, length, ..)| is_in(start, *length)));
+    let (access, name) = row.map_or((Closed, "Reserved by IETF"), |(.., access, name)| (*access, *name));
+    Range { access, name, embedded: None }
 }
 
-fn carried(how: &'static str, bits: u32, most: Access) -> Range {
+fn embedded(how: &'static str, bits: u32, most_permissive: Access) -> Range {
     let inner = Ipv4Addr::from_bits(bits);
     let Range { access, name, .. } = of_ipv4(inner);
-    Range { access: access.max(most), name, carried: Some((how, inner)) }
+    Range { access: access.max(most_permissive), name, embedded: Some((how, inner)) }
 }
 
-/// Returns the range of a Teredo address (RFC 4380, section 4): the more restricted of the server's address and the
-/// client's, which is inverted at the end.
+/// Returns the range of a Teredo address (RFC 4380, section 4): the more restricted range of the server's address and
+/// the client's address, which is stored inverted in the last bits.
 fn teredo(address: Ipv6Addr) -> Range {
     let bits = address.to_bits();
-    let server = carried("Teredo", (bits >> 64) as u32, Public);
-    let client = carried("Teredo", !(bits as u32), Public);
+    let server = embedded("Teredo", (bits >> 64) as u32, Public);
+    let client = embedded("Teredo", !(bits as u32), Public);
     if server.access > client.access { server } else { client }
 }
 

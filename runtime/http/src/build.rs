@@ -6,10 +6,10 @@ use toolgen_kernel::base::json::type_name;
 use toolgen_kernel::base::media_type::essence;
 use toolgen_kernel::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan};
 
-use super::derived_arguments::{derive, explain, separating};
+use super::delimiters::delimiter_problem;
+use super::derived_arguments::{derive, explain, separator_problem};
 use super::encode::{Escape, escape};
 use super::request::{Body, BuildOptions, HttpRequest, MAX_URL, RequestProblem, RequestProblemKind, content};
-use super::torn::torn;
 use super::{body, secret, style, url, xml};
 
 /// Builds the request of a call, without credentials ([`authorize`](super::authorize) adds them).
@@ -32,8 +32,9 @@ pub fn build(
     };
     let arguments = &*derive(plan, arguments)?;
     let mut problems = Vec::new();
-    let encodings = plan.parameters.iter().map(|one| (one.argument.as_str(), &one.encoding));
-    let arguments = &*xml::texts(arguments, encodings, |argument, reason| {
+    let encodings =
+        plan.parameters.iter().map(|parameter| (parameter.argument.as_str(), &parameter.encoding));
+    let arguments = &*xml::replace_xml_values(arguments, encodings, |argument, reason| {
         problems.push(RequestProblem::new(
             RequestProblemKind::Arguments,
             argument,
@@ -61,7 +62,8 @@ pub fn build(
     };
     let url = match url::base(plan, options) {
         Ok(base) => {
-            problems.extend(url::overridden(&base, &query).map(|name| overridden(plan, &name)));
+            problems
+                .extend(url::overridden_parameter(&base, &query).map(|name| overridden_problem(plan, &name)));
             url::join(&base, &path, &query)
         }
         Err(problem) => {
@@ -69,7 +71,7 @@ pub fn build(
             String::new()
         }
     };
-    problems.extend(too_long(&url, plan, arguments));
+    problems.extend(url_length_problem(&url, plan, arguments));
     if !problems.is_empty() {
         explain(plan, &mut problems);
         return Err(problems);
@@ -89,12 +91,13 @@ fn parameters(
     let mut cookies = Vec::new();
     for parameter in &plan.parameters {
         let Some(value) = arguments.get(parameter.argument.as_str()) else { continue };
-        let torn = torn(&parameter.argument, value, &parameter.encoding, parameter.location.into());
-        let separating = || match parameter.location {
-            Location::Header => separating(plan, parameter, arguments),
+        let delimiter =
+            delimiter_problem(&parameter.argument, value, &parameter.encoding, parameter.location.into());
+        let separator = || match parameter.location {
+            Location::Header => separator_problem(plan, parameter, arguments),
             _ => None,
         };
-        if let Some(problem) = torn.or_else(separating) {
+        if let Some(problem) = delimiter.or_else(separator) {
             problems.push(problem);
             continue;
         }
@@ -102,12 +105,12 @@ fn parameters(
             Location::Path => {}
             Location::Query => {
                 let pairs = pairs(parameter, value);
-                problems.extend(body::taken(plan, parameter, &pairs));
+                problems.extend(body::name_conflict(plan, parameter, &pairs));
                 query.extend(pairs);
             }
             Location::Cookie => {
                 let pairs = pairs(parameter, value);
-                problems.extend(body::taken(plan, parameter, &pairs));
+                problems.extend(body::name_conflict(plan, parameter, &pairs));
                 cookies.extend(pairs);
             }
             Location::Header => match header(parameter, value, problems) {
@@ -121,15 +124,21 @@ fn parameters(
 }
 
 /// Returns the problem of an argument that the operator's base URL already sets.
-fn overridden(plan: &RequestPlan, name: &str) -> RequestProblem {
-    let is_it = |one: &&Parameter| one.location == Location::Query && one.name == name;
-    let argument = plan.parameters.iter().find(is_it).map_or(name, |one| one.argument.as_str());
+fn overridden_problem(plan: &RequestPlan, name: &str) -> RequestProblem {
+    let is_overridden =
+        |parameter: &&Parameter| parameter.location == Location::Query && parameter.name == name;
+    let argument =
+        plan.parameters.iter().find(is_overridden).map_or(name, |parameter| parameter.argument.as_str());
     let message = format!("the operator of this program sets `{argument}` to another value; omit it");
     RequestProblem::new(RequestProblemKind::Arguments, argument, message)
 }
 
 /// Returns a problem that names the longest argument in the URL, if the URL is too long.
-fn too_long(url: &str, plan: &RequestPlan, arguments: &Map<String, Value>) -> Option<RequestProblem> {
+fn url_length_problem(
+    url: &str,
+    plan: &RequestPlan,
+    arguments: &Map<String, Value>,
+) -> Option<RequestProblem> {
     if url.len() <= MAX_URL {
         return None;
     }
@@ -159,7 +168,7 @@ fn pairs(parameter: &Parameter, value: &Value) -> Vec<String> {
             style::as_pairs(&parameter.name, value, *style, *explode, escaping)
         }
         Encoding::Content(media_type) => match value {
-            // A form is the whole query, with the pairs that it would have as a body.
+            // A form is the whole query, with the same pairs as in a body.
             Value::Object(fields) if parameter.name.is_empty() && is_form(media_type) => {
                 vec![body::form(fields, &[])]
             }

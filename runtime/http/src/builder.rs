@@ -42,25 +42,25 @@ pub struct HttpEngineBuilder {
     pub(super) max_typed_bytes: usize,
     pub(super) files: Arc<dyn Files>,
     /// The store for responses.
-    pub(super) saves: Option<Arc<dyn Files>>,
-    pub(super) saves_all: bool,
+    pub(super) response_store: Option<Arc<dyn Files>>,
+    pub(super) saves_all_responses: bool,
     pub(super) headers: Headers,
     pub(super) user_agent: String,
     pub(super) system_proxy: bool,
     pub(super) private_hosts: Vec<String>,
-    pub(super) remedy: super::guard::Remedy,
-    accepted: Vec<(String, u16)>,
+    pub(super) host_help: super::guard::HostHelp,
+    accepted_statuses: Vec<(String, u16)>,
     pub(super) resolver: Arc<dyn Resolver>,
     #[cfg(test)]
-    pub(super) diverted: Option<super::guard::Diverted>,
+    pub(super) fake_network: Option<super::guard::FakeNetwork>,
     pub(super) root_certificates: Vec<Vec<u8>>,
     pub(super) identity: Option<Identity>,
     pub(super) oauth: Vec<(String, OAuth)>,
     pub(super) retries: RetryPolicy,
-    pub(super) tape: Option<Interceptor>,
+    pub(super) interceptor: Option<Interceptor>,
     /// Whether requests propagate the trace.
-    pub(super) passes_on: bool,
-    pub(super) also_passed: Vec<String>,
+    pub(super) propagates_trace: bool,
+    pub(super) propagated_headers: Vec<String>,
 }
 
 /// The operator's headers. They may contain secrets, so `Debug` shows only their names.
@@ -102,8 +102,8 @@ impl HttpEngineBuilder {
             max_media_bytes: DEFAULT_MAX_MEDIA_BYTES,
             max_typed_bytes: DEFAULT_MAX_TYPED_BYTES,
             files: Arc::new(NoFiles),
-            saves: None,
-            saves_all: false,
+            response_store: None,
+            saves_all_responses: false,
             headers: Headers::default(),
             user_agent: concat!("toolgen-runtime/", env!("CARGO_PKG_VERSION")).to_owned(),
             system_proxy: false,
@@ -111,15 +111,15 @@ impl HttpEngineBuilder {
             identity: None,
             oauth: Vec::new(),
             retries: RetryPolicy::default(),
-            tape: None,
-            passes_on: true,
-            also_passed: Vec::new(),
+            interceptor: None,
+            propagates_trace: true,
+            propagated_headers: Vec::new(),
             private_hosts: Vec::new(),
-            remedy: super::guard::by_the_program,
-            accepted: Vec::new(),
+            host_help: super::guard::default_host_help,
+            accepted_statuses: Vec::new(),
             resolver: Arc::new(SystemResolver),
             #[cfg(test)]
-            diverted: None,
+            fake_network: None,
         }
     }
 
@@ -141,13 +141,13 @@ impl HttpEngineBuilder {
     /// Returns the value of the header that the program sends with every request in the location of this credential.
     pub(super) fn header_of(&self, placement: &Placement) -> Option<&str> {
         let name = placement.header()?;
-        let found = self.headers.0.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
-        Some(&found.1)
+        let header = self.headers.0.iter().find(|(key, _)| key.eq_ignore_ascii_case(name))?;
+        Some(&header.1)
     }
 
     /// Returns the token source of a scheme, if the engine requests its tokens.
     pub(super) fn oauth_of(&self, scheme: &str) -> Option<&OAuth> {
-        self.oauth.iter().find(|(known, _)| known == scheme).map(|(_, oauth)| oauth)
+        self.oauth.iter().find(|(id, _)| id == scheme).map(|(_, oauth)| oauth)
     }
 
     /// Returns the credentials of a call with these tokens.
@@ -176,14 +176,14 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Sets the source of credentials. Without a source, none are sent.
+    /// Sets the source of credentials. Without a source, no credentials are sent.
     #[must_use]
     pub fn credentials(mut self, credentials: impl Credentials + 'static) -> Self {
         self.credentials = Arc::new(credentials);
         self
     }
 
-    /// Sets the time limit of calls whose tool declares none. Default: 30 seconds.
+    /// Sets the time limit of calls whose tool declares no time limit. Default: 30 seconds.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -236,14 +236,14 @@ impl HttpEngineBuilder {
     /// Sets a custom store for responses; see [`save_to`](Self::save_to).
     #[must_use]
     pub fn save_with(mut self, files: impl Files + 'static) -> Self {
-        self.saves = Some(Arc::new(files));
+        self.response_store = Some(Arc::new(files));
         self
     }
 
     /// Sets whether the body of every success is saved, even if a model can see it in full. Default: no.
     #[must_use]
     pub fn save_all(mut self, all: bool) -> Self {
-        self.saves_all = all;
+        self.saves_all_responses = all;
         self
     }
 
@@ -302,7 +302,7 @@ impl HttpEngineBuilder {
     /// [`private_host`](Self::private_host).
     #[must_use]
     pub fn private_host_help(mut self, help: fn(&str) -> String) -> Self {
-        self.remedy = help;
+        self.host_help = help;
         self
     }
 
@@ -311,13 +311,13 @@ impl HttpEngineBuilder {
     #[must_use]
     pub fn accept_status(mut self, tool: impl Into<String>, statuses: impl IntoIterator<Item = u16>) -> Self {
         let tool = tool.into();
-        self.accepted.extend(statuses.into_iter().map(|status| (tool.clone(), status)));
+        self.accepted_statuses.extend(statuses.into_iter().map(|status| (tool.clone(), status)));
         self
     }
 
     /// Whether a tool accepts a status that is otherwise a failure.
     pub(super) fn accepts(&self, tool: &str, status: u16) -> bool {
-        self.accepted.iter().any(|(name, accepted)| name == tool && *accepted == status)
+        self.accepted_statuses.iter().any(|(name, accepted)| name == tool && *accepted == status)
     }
 
     /// Sets the DNS resolver. Default: that of the operating system. The guard checks the addresses that it returns.
@@ -335,8 +335,9 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Authenticates the program with this certificate (mutual TLS) if a server requests one. Takes PEM text: the
-    /// certificate with its chain, and its key. After a redirect, it is not sent to another origin.
+    /// Authenticates the program with this certificate (mutual TLS) if a server requests a certificate. Takes PEM
+    /// text: the certificate with its chain, and its key. After a redirect, the certificate is not sent to another
+    /// origin.
     #[must_use]
     pub fn client_certificate(mut self, certificates: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {
         self.identity = Some(Identity { certificates: certificates.into(), key: key.into() });
@@ -349,7 +350,7 @@ impl HttpEngineBuilder {
     #[must_use]
     pub fn oauth(mut self, scheme: impl Into<String>, oauth: OAuth) -> Self {
         let scheme = scheme.into();
-        self.oauth.retain(|(known, _)| *known != scheme);
+        self.oauth.retain(|(id, _)| *id != scheme);
         self.oauth.push((scheme, oauth));
         self
     }
@@ -360,16 +361,16 @@ impl HttpEngineBuilder {
     /// credential, or set by [`header`](Self::header) takes precedence. Another origin, reached by a redirect or a
     /// page link, does not get these headers.
     #[must_use]
-    pub fn propagate_trace(mut self, passed_on: bool) -> Self {
-        self.passes_on = passed_on;
+    pub fn propagate_trace(mut self, propagated: bool) -> Self {
+        self.propagates_trace = propagated;
         self
     }
 
-    /// Also sends this header of the propagator, such as `b3`, or `baggage`, which shows every service the program's
-    /// entries.
+    /// Also sends this header of the propagator, such as `b3`, or `baggage`, which reveals the program's baggage
+    /// entries to every service.
     #[must_use]
     pub fn propagate_header(mut self, header: impl Into<String>) -> Self {
-        self.also_passed.push(header.into());
+        self.propagated_headers.push(header.into());
         self
     }
 
@@ -377,7 +378,7 @@ impl HttpEngineBuilder {
     /// no requests.
     #[must_use]
     pub fn cassette(mut self, cassette: impl Into<Interceptor>) -> Self {
-        self.tape = Some(cassette.into());
+        self.interceptor = Some(cassette.into());
         self
     }
 
@@ -406,9 +407,9 @@ pub(super) struct CallCredentials<'a> {
 impl Credentials for CallCredentials<'_> {
     fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret> {
         if let Some(oauth) = self.settings.oauth_of(request.scheme) {
-            let got = self.tokens.iter().find(|(scheme, _)| scheme == request.scheme);
-            let got = got.map(|(_, token)| token.clone()).or_else(|| oauth.cached_token());
-            return Some(got.unwrap_or_else(|| Secret::new(PENDING_TOKEN)));
+            let token = self.tokens.iter().find(|(scheme, _)| scheme == request.scheme);
+            let token = token.map(|(_, token)| token.clone()).or_else(|| oauth.cached_token());
+            return Some(token.unwrap_or_else(|| Secret::new(PENDING_TOKEN)));
         }
         match request.placement {
             Placement::MutualTls if self.settings.identity.is_some() => Some(Secret::new("")),
@@ -423,7 +424,7 @@ impl Credentials for CallCredentials<'_> {
     fn source(&self, request: &CredentialRequest<'_>) -> String {
         let settings = self.settings;
         match (settings.oauth_of(request.scheme), request.placement) {
-            (Some(oauth), _) => format!("an OAuth token from {}", oauth.shown_url()),
+            (Some(oauth), _) => format!("an OAuth token from {}", oauth.displayed_url()),
             (None, Placement::MutualTls) if settings.identity.is_some() => {
                 "the client's certificate".to_owned()
             }

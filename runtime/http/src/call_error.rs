@@ -26,7 +26,7 @@ pub enum CallError {
     Transport {
         /// The name of the tool.
         tool: String,
-        /// What failed.
+        /// The failure.
         error: ToolError,
     },
     /// The service returned a status other than success.
@@ -40,8 +40,8 @@ pub enum CallError {
         redirect: String,
         /// What the operator can do about a rejected or missing credential; empty for other responses.
         operator: String,
-        /// The body, as text. If it is an HTML page whose text shows a credential, it is only the (redacted) text of
-        /// the page.
+        /// The body, as text. If the body is an HTML page whose text shows a credential, this is only the redacted
+        /// text of the page.
         body: String,
     },
     /// The service returned success, but not a value of the expected type.
@@ -69,7 +69,7 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// Returns the status of the response, if there was one. It is a success if only the body was unexpected.
+    /// Returns the status of the response, if there was one. The status is a success if only the body was unexpected.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         match self {
@@ -102,38 +102,38 @@ impl CallError {
     }
 
     /// Returns a function that converts the failure of a tool without a response into an error.
-    pub(super) fn without_answer(tool: &Tool) -> impl Fn(ToolError) -> CallError + Copy {
+    pub(super) fn transport_error(tool: &Tool) -> impl Fn(ToolError) -> CallError + Copy {
         |error| CallError::Transport { tool: tool.spec.name.as_str().to_owned(), error }
     }
 }
 
-/// The call that a response belongs to, as errors show it.
+/// The call and status of a response, as errors show them.
 #[derive(Clone, Default)]
-pub(super) struct Answered {
+pub(super) struct ResponseContext {
     call: String,
     status: u16,
     /// The credentials that errors hide.
     credentials: AppliedCredentials,
 }
 
-impl Answered {
-    /// Creates the call. `final_url` is the target of redirects.
+impl ResponseContext {
+    /// Creates the context. `final_url` is the target of redirects.
     pub(super) fn new(
         tool: &Tool,
         request: &HttpRequest,
         status: StatusCode,
         final_url: Option<&Url>,
-    ) -> Answered {
+    ) -> ResponseContext {
         let call = format!("{}: {}", tool.spec.name, request.target(final_url));
-        Answered { call, status: status.as_u16(), credentials: request.credentials.clone() }
+        ResponseContext { call, status: status.as_u16(), credentials: request.credentials.clone() }
     }
 
-    /// Returns the error of a response whose status is not a success of the operation.
-    pub(super) fn refusing(
+    /// Returns the error for a response whose status is not a success of the operation.
+    pub(super) fn status_error(
         self,
         request: &HttpRequest,
         headers: &HeaderMap,
-        (refused, operator): (Option<&str>, String),
+        (redirect_error, operator): (Option<&str>, String),
         body: String,
     ) -> CallError {
         let mut redirect = String::new();
@@ -143,7 +143,7 @@ impl Answered {
                 status,
                 &response::headers(request, headers),
                 None,
-                refused,
+                redirect_error,
             );
         }
         let redirect = redirect.trim_start().replace('\n', ". ");
@@ -153,10 +153,10 @@ impl Answered {
         CallError::Status { call: self.call, status: self.status, redirect, operator, body }
     }
 
-    /// Returns the error of a response with unexpected content.
-    pub(super) fn unfit(self, reason: &str, body: &str) -> CallError {
-        let Answered { call, status, credentials } = self;
-        let source = serde_json::Error::custom(cut(&printable(&credentials.redact(reason)), MAX_BODY_SHOWN));
+    /// Returns the error for a response with unexpected content.
+    pub(super) fn decode_error(self, reason: &str, body: &str) -> CallError {
+        let ResponseContext { call, status, credentials } = self;
+        let source = serde_json::Error::custom(cut(&printable(&credentials.redact(reason)), MAX_BODY_CHARS));
         CallError::Decode { call, status, source, body: credentials.redact(body) }
     }
 
@@ -165,8 +165,8 @@ impl Answered {
     }
 }
 
-/// Describes why a text that should be JSON is not the expected value.
-pub(super) fn unlike_json(text: &str, reason: impl fmt::Display) -> String {
+/// Describes how a body that should be JSON differs from the expected value.
+pub(super) fn json_mismatch(text: &str, reason: impl fmt::Display) -> String {
     if text.trim().is_empty() {
         format!("the body is empty ({reason})")
     } else if serde_json::from_str::<IgnoredAny>(text).is_err() {
@@ -177,7 +177,7 @@ pub(super) fn unlike_json(text: &str, reason: impl fmt::Display) -> String {
 }
 
 /// Maximum length of a response body in the text of an error, in characters.
-const MAX_BODY_SHOWN: usize = 300;
+const MAX_BODY_CHARS: usize = 300;
 
 toolgen_core::__readable_debug!(CallError);
 
@@ -203,7 +203,7 @@ impl fmt::Display for CallError {
                 body
             }
         };
-        match cut(printable(body).trim(), MAX_BODY_SHOWN) {
+        match cut(printable(body).trim(), MAX_BODY_CHARS) {
             start if start.is_empty() => Ok(()),
             start => write!(f, ": {start}"),
         }

@@ -7,7 +7,7 @@ use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use toolgen_kernel::base::media_type::{essence, is_xml};
 use toolgen_kernel::base::truncate::{floor, trim_partial_char};
 
-use super::encode::octets;
+use super::encode::leading_octets;
 use super::xml::DECLARATION;
 
 /// Decodes a body by its declared charset, or else as UTF-8. A byte-order mark takes precedence (WHATWG Encoding,
@@ -40,10 +40,10 @@ impl Reader {
     ///
     /// Returns a message if the bytes are invalid in the charset.
     pub(super) fn push(&mut self, bytes: &[u8], last: bool) -> Result<String, String> {
-        let room = self.0.max_utf8_buffer_length(bytes.len()).unwrap_or_default();
-        let mut text = String::with_capacity(room);
-        let (.., broken) = self.0.decode_to_string(bytes, &mut text, last);
-        match broken {
+        let capacity = self.0.max_utf8_buffer_length(bytes.len()).unwrap_or_default();
+        let mut text = String::with_capacity(capacity);
+        let (.., had_errors) = self.0.decode_to_string(bytes, &mut text, last);
+        match had_errors {
             true => Err(format!("it is not in the charset {}", self.0.encoding().name())),
             false => Ok(text),
         }
@@ -58,9 +58,9 @@ impl Reader {
 pub(super) fn encode(text: &str, content_type: &str) -> Option<Result<Vec<u8>, String>> {
     let label = charset(content_type)?.to_ascii_lowercase();
     let Some(encoding) = Encoding::for_label_no_replacement(label.as_bytes()) else {
-        // An unknown charset most likely contains ASCII, and nothing more is assumed. UTF-7 encodes some characters
-        // of ASCII differently.
-        return match text.is_ascii() && !NO_ASCII.iter().any(|start| label.starts_with(start)) {
+        // An unknown charset most likely contains ASCII; nothing more is assumed. UTF-7 encodes some characters of
+        // ASCII differently.
+        return match text.is_ascii() && !NON_ASCII_CHARSETS.iter().any(|start| label.starts_with(start)) {
             true => None,
             false => Some(Err(format!("the service expects the charset {label}, which is not supported"))),
         };
@@ -78,15 +78,15 @@ pub(super) fn encode(text: &str, content_type: &str) -> Option<Result<Vec<u8>, S
         return None;
     }
     // WHATWG decodes these charsets as Windows code pages, which have more characters.
-    let most = match label.as_str() {
+    let max_char = match label.as_str() {
         _ if encoding != WINDOWS_1252 || label.contains("1252") => '\u{10ffff}',
         ascii if ascii.contains("ascii") => '\u{7f}',
         _ => '\u{ff}',
     };
     let (bytes, _, unmapped) = encoding.encode(text);
-    // Some characters are encoded as similar ones, such as the yen sign as a backslash.
+    // Some characters are encoded as similar characters, such as the yen sign as a backslash.
     let is_same = || encoding.decode_without_bom_handling(&bytes).0 == text;
-    if unmapped || text.chars().any(|char| char > most) || !is_same() {
+    if unmapped || text.chars().any(|char| char > max_char) || !is_same() {
         return Some(Err(format!(
             "the service expects the charset {label}, which lacks some of the characters"
         )));
@@ -94,18 +94,19 @@ pub(super) fn encode(text: &str, content_type: &str) -> Option<Result<Vec<u8>, S
     Some(Ok(bytes.into_owned()))
 }
 
-/// Prefixes of the names of charsets that encode ASCII letters as other bytes, or use them to begin other characters.
-const NO_ASCII: [&str; 10] =
+/// Prefixes of the names of charsets that encode ASCII characters as other bytes, or use them to begin other
+/// characters.
+const NON_ASCII_CHARSETS: [&str; 10] =
     ["utf-7", "utf-32", "utf32", "ucs-4", "ebcdic", "ibm037", "cp037", "ibm500", "cp500", "ibm1047"];
 
 /// Replaces the charset in the XML declaration with that of the media type.
 pub(super) fn xml<'t>(text: &'t str, content_type: &str) -> Cow<'t, str> {
     let label = charset(content_type).filter(|_| is_xml(&essence(content_type)));
-    let plain =
+    let is_plain =
         |label: &&str| label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
-    match (label.filter(plain), text.strip_prefix(DECLARATION)) {
-        (Some(label), Some(rest)) if !label.is_empty() => {
-            Cow::Owned(format!("{}{rest}", DECLARATION.replace("UTF-8", label)))
+    match (label.filter(is_plain), text.strip_prefix(DECLARATION)) {
+        (Some(label), Some(after_declaration)) if !label.is_empty() => {
+            Cow::Owned(format!("{}{after_declaration}", DECLARATION.replace("UTF-8", label)))
         }
         _ => Cow::Borrowed(text),
     }
@@ -124,29 +125,29 @@ pub(super) fn form(form: String, content_type: &str) -> Result<String, String> {
     if encode("a", content_type).is_some() {
         return Err(format!("a form cannot have the charset {label}"));
     }
-    let (mut out, mut rest) = (String::with_capacity(form.len()), form.as_str());
-    while let Some(at) = rest.find('%') {
-        out.push_str(&rest[..at]);
-        let escaped: Vec<u8> = octets(&rest[at..]).collect();
-        let (run, after) = rest[at..].split_at(escaped.len() * 3);
+    let (mut out, mut remaining) = (String::with_capacity(form.len()), form.as_str());
+    while let Some(percent) = remaining.find('%') {
+        out.push_str(&remaining[..percent]);
+        let escaped: Vec<u8> = leading_octets(&remaining[percent..]).collect();
+        let (octets, after) = remaining[percent..].split_at(escaped.len() * 3);
         // Bytes that are not UTF-8 were escaped by the caller.
         match String::from_utf8(escaped).ok().and_then(|text| encode(&text, content_type)) {
             Some(bytes) => out.extend(percent_encode(&bytes?, NON_ALPHANUMERIC)),
-            None => out.push_str(run),
+            None => out.push_str(octets),
         }
         // A literal percent sign.
-        let alone = usize::from(run.is_empty());
-        out.push_str(&after[..alone]);
-        rest = &after[alone..];
+        let percent_len = usize::from(octets.is_empty());
+        out.push_str(&after[..percent_len]);
+        remaining = &after[percent_len..];
     }
-    out.push_str(rest);
+    out.push_str(remaining);
     Ok(out)
 }
 
 /// Returns JSON that has the same meaning in the charset that its media type names.
 pub(super) fn json(text: String, content_type: &str) -> String {
-    let other = charset(content_type).is_some_and(|label| !label.eq_ignore_ascii_case("utf-8"));
-    if !other || text.is_ascii() {
+    let is_other = charset(content_type).is_some_and(|label| !label.eq_ignore_ascii_case("utf-8"));
+    if !is_other || text.is_ascii() {
         return text;
     }
     let mut out = String::with_capacity(text.len());
@@ -161,7 +162,7 @@ pub(super) fn json(text: String, content_type: &str) -> String {
 }
 
 /// Whether a media type has a `charset` parameter that applies to its text.
-pub(super) fn is_named(content_type: &str) -> bool {
+pub(super) fn has_charset(content_type: &str) -> bool {
     charset(content_type).is_some()
 }
 
@@ -187,7 +188,7 @@ pub(super) fn is_utf8(bytes: &[u8], truncated: bool) -> bool {
 }
 
 /// Truncates a string to at most `limit` bytes, between characters. Returns whether it was truncated.
-pub(super) fn cut(text: &mut String, limit: usize) -> bool {
+pub(super) fn truncate(text: &mut String, limit: usize) -> bool {
     if text.len() <= limit {
         return false;
     }
@@ -230,7 +231,7 @@ mod tests {
             ("€", "iso-8859-1"),
             ("é", "us-ascii"),
             ("日", "windows-1252"),
-            // A yen sign would become a backslash, an escape would begin other characters, and so would `+` in UTF-7.
+            // A yen sign would become a backslash; an escape, and `+` in UTF-7, would begin other characters.
             ("¥", "shift_jis"),
             ("\u{1b}$B", "iso-2022-jp"),
             ("é", "klingon"),
@@ -241,8 +242,8 @@ mod tests {
         for (text, charset) in [("a", "utf-32"), ("a", "EBCDIC-US")] {
             assert!(encoded(text, charset).unwrap().is_err(), "{charset}");
         }
-        let written = json("{\"a\":\"é😀\"}".to_owned(), "application/json; charset=latin1");
-        assert_eq!(written, "{\"a\":\"\\u00e9\\ud83d\\ude00\"}");
+        let json_text = json("{\"a\":\"é😀\"}".to_owned(), "application/json; charset=latin1");
+        assert_eq!(json_text, "{\"a\":\"\\u00e9\\ud83d\\ude00\"}");
         assert_eq!(json("é".to_owned(), "application/json"), "é");
     }
 
@@ -271,10 +272,10 @@ mod tests {
         for (bytes, charset) in
             [(&b"\xff\xfe\xe9\0=\xd8\0\xde"[..], "utf-8"), (b"\xe9\0=\xd8\0\xde", "utf-16le")]
         {
-            for piece in 1..bytes.len() {
+            for size in 1..bytes.len() {
                 let mut reader = Reader::of(&format!("application/x-ndjson; charset={charset}"));
                 let mut text: String =
-                    bytes.chunks(piece).map(|bytes| reader.push(bytes, false).unwrap()).collect();
+                    bytes.chunks(size).map(|bytes| reader.push(bytes, false).unwrap()).collect();
                 text += &reader.push(b"", true).unwrap();
                 assert_eq!(text, "é😀");
             }
@@ -298,9 +299,9 @@ mod tests {
             let decoded = decode(&text.as_bytes()[..end], "", true);
             assert!(text.starts_with(&decoded), "{decoded}");
             assert!(decoded.len() + 3 >= end);
-            let mut cut_text = text.to_owned();
-            assert_eq!(cut(&mut cut_text, end), end < text.len());
-            assert_eq!(cut_text, decoded);
+            let mut truncated = text.to_owned();
+            assert_eq!(truncate(&mut truncated, end), end < text.len());
+            assert_eq!(truncated, decoded);
         }
     }
 }

@@ -25,7 +25,7 @@ pub struct CredentialRequest<'a> {
     pub placement: &'a Placement,
     /// The scopes that the operation needs.
     pub scopes: &'a [Text],
-    /// The environment variable that the plan names; empty if it names none.
+    /// The environment variable that the plan names; empty if the plan names no variable.
     pub env: &'a str,
     /// The origin that receives the credential, as `https://host[:port]`.
     pub origin: &'a str,
@@ -38,7 +38,7 @@ pub trait Credentials: fmt::Debug + Send + Sync {
     fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret>;
 
     /// Whether the request gets the credential by other means, such as a header that the program sends with every
-    /// request. If so, none is added.
+    /// request. If so, no credential is added.
     fn is_sent_elsewhere(&self, request: &CredentialRequest<'_>) -> bool {
         let _ = request;
         false
@@ -49,8 +49,8 @@ pub trait Credentials: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Returns where the credential comes from: `the environment variable …`. Operators read it if a service rejects
-    /// the credential. The text does not contain the credential itself.
+    /// Returns where the credential comes from: `the environment variable …`. Operators read this text if a service
+    /// rejects the credential. The text does not contain the credential itself.
     fn source(&self, request: &CredentialRequest<'_>) -> String {
         let _ = request;
         "from the engine's `Credentials`".to_owned()
@@ -125,8 +125,8 @@ impl Credentials for StaticCredentials {
         let is_wrong = |origin: &str| self::origin(origin) != origin;
         let (scheme, _) = origins.into_iter().find(|(_, origin)| is_wrong(origin))?;
         Some(format!(
-            "`StaticCredentials::with_origin`: the credential of `{scheme}` is for no origin: write `https://host`, with a port \
-             if it is not the usual one"
+            "`StaticCredentials::with_origin`: the credential of `{scheme}` has an invalid origin: write `https://host`, \
+             with a port if it is not the default"
         ))
     }
 
@@ -145,10 +145,10 @@ impl Credentials for StaticCredentials {
 pub(super) fn with_suggestion<'a>(
     help: String,
     scheme: &str,
-    named: impl IntoIterator<Item = &'a str>,
+    configured: impl IntoIterator<Item = &'a str>,
 ) -> String {
-    match closest_match(scheme, named.into_iter().filter(|named| *named != scheme)) {
-        Some(near) => format!("{help}. A credential is set for `{near}`; did you mean `{scheme}`?"),
+    match closest_match(scheme, configured.into_iter().filter(|configured| *configured != scheme)) {
+        Some(closest) => format!("{help}. A credential is set for `{closest}`; did you mean `{scheme}`?"),
         None => help,
     }
 }
@@ -158,9 +158,9 @@ pub(super) fn with_suggestion<'a>(
 pub struct MissingCredential {
     /// The security scheme.
     pub scheme: String,
-    /// The environment variable that the plan names for it; empty if the plan names none.
+    /// The environment variable that the plan names for the scheme; empty if there is none.
     pub env: String,
-    /// How to provide it.
+    /// How to provide the credential.
     pub remedy: String,
 }
 
@@ -179,10 +179,11 @@ pub fn authorize(
     credentials: &dyn Credentials,
 ) -> Result<(), Vec<Vec<MissingCredential>>> {
     let origin = origin(&request.url);
-    for (scheme, secret) in choose(plan, &origin, credentials)? {
-        let message = (scheme.id.as_str().to_owned(), credentials.source(&wanted(scheme, &origin)));
-        request.credentials.sent.retain(|(known, _)| *known != message.0);
-        request.credentials.sent.push(message);
+    for (scheme, secret) in choose_alternative(plan, &origin, credentials)? {
+        let id = scheme.id.as_str();
+        let source = credentials.source(&credential_request(scheme, &origin));
+        request.credentials.sources.retain(|(scheme, _)| scheme != id);
+        request.credentials.sources.push((id.to_owned(), source));
         if let Some(secret) = secret {
             apply(request, scheme, &secret);
         }
@@ -191,16 +192,16 @@ pub fn authorize(
 }
 
 /// Returns the credentials of the first satisfied alternative of `plan.security`, as [`authorize`] adds them.
-pub(super) fn choose<'a>(
+pub(super) fn choose_alternative<'a>(
     plan: &'a RequestPlan,
     origin: &str,
     credentials: &dyn Credentials,
 ) -> Result<SatisfiedSchemes<'a>, Vec<Vec<MissingCredential>>> {
     let mut missing = Vec::new();
     for alternative in plan.security.iter().filter(|alternative| !alternative.schemes.is_empty()) {
-        match collect(alternative, origin, credentials) {
-            Ok(found) => return Ok(found),
-            Err(lacking) => missing.push(lacking),
+        match satisfy(alternative, origin, credentials) {
+            Ok(satisfied) => return Ok(satisfied),
+            Err(absent) => missing.push(absent),
         }
     }
     let anonymous = plan.security.iter().any(|alternative| alternative.schemes.is_empty());
@@ -226,14 +227,14 @@ impl MissingCredentials {
         origin: &str,
         credentials: &dyn Credentials,
     ) -> Option<MissingCredentials> {
-        let alternatives = choose(plan, origin, credentials).err()?;
+        let alternatives = choose_alternative(plan, origin, credentials).err()?;
         Some(MissingCredentials { tools: vec![tool], alternatives })
     }
 
     /// Returns what is missing and how to provide it, without the names of the tools.
     #[must_use]
     pub fn remedy(&self) -> String {
-        for_operators(&self.alternatives)
+        operator_message(&self.alternatives)
     }
 }
 
@@ -251,15 +252,16 @@ impl fmt::Display for MissingCredentials {
 pub(super) fn no_credential(missing: &[Vec<MissingCredential>]) -> ToolError {
     let schemes = alternatives(missing, |credential| format!("`{}`", credential.scheme));
     let text = format!("No credential is configured for {schemes}: the operator of this program must set it");
-    ToolError::failed_with("MISSING_CREDENTIAL", text).with_operator_detail(for_operators(missing))
+    ToolError::failed_with("MISSING_CREDENTIAL", text).with_operator_detail(operator_message(missing))
 }
 
-fn for_operators(missing: &[Vec<MissingCredential>]) -> String {
-    // An alternative whose variables are all named is the one that the author intended.
-    let is_named = |all: &&Vec<MissingCredential>| all.iter().all(|one| !one.env.is_empty());
+fn operator_message(missing: &[Vec<MissingCredential>]) -> String {
+    // An alternative whose variables are all named is the alternative that the author intended.
+    let is_named =
+        |alternative: &&Vec<MissingCredential>| alternative.iter().all(|missing| !missing.env.is_empty());
     let named: Vec<_> = missing.iter().filter(is_named).cloned().collect();
-    let lines = alternatives(if named.is_empty() { missing } else { &named }, |one| {
-        format!("`{}` ({})", one.scheme, one.remedy)
+    let lines = alternatives(if named.is_empty() { missing } else { &named }, |credential| {
+        format!("`{}` ({})", credential.scheme, credential.remedy)
     });
     format!("No credential is configured for {lines}")
 }
@@ -268,8 +270,8 @@ fn alternatives(
     missing: &[Vec<MissingCredential>],
     describe: impl Fn(&MissingCredential) -> String,
 ) -> String {
-    let all = missing.iter().map(|all| all.iter().map(&describe).collect::<Vec<_>>().join(" and "));
-    all.collect::<Vec<_>>().join(", or ")
+    let described = missing.iter().map(|all| all.iter().map(&describe).collect::<Vec<_>>().join(" and "));
+    described.collect::<Vec<_>>().join(", or ")
 }
 
 /// Returns the origin of a URL as `https://host[:port]`, or an empty string if it has none.
@@ -281,7 +283,7 @@ pub(super) fn origin(url: &str) -> String {
 pub(super) type SatisfiedSchemes<'a> = Vec<(&'a SecurityScheme, Option<Secret>)>;
 
 /// Returns the request for the credential of a scheme.
-pub(super) fn wanted<'a>(scheme: &'a SecurityScheme, origin: &'a str) -> CredentialRequest<'a> {
+pub(super) fn credential_request<'a>(scheme: &'a SecurityScheme, origin: &'a str) -> CredentialRequest<'a> {
     CredentialRequest {
         scheme: &scheme.id,
         placement: &scheme.placement,
@@ -291,33 +293,33 @@ pub(super) fn wanted<'a>(scheme: &'a SecurityScheme, origin: &'a str) -> Credent
     }
 }
 
-fn collect<'a>(
+fn satisfy<'a>(
     alternative: &'a SecurityRequirement,
     origin: &str,
     credentials: &dyn Credentials,
 ) -> Result<SatisfiedSchemes<'a>, Vec<MissingCredential>> {
-    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    let (mut satisfied, mut missing) = (Vec::new(), Vec::new());
     for scheme in &alternative.schemes {
-        let request = wanted(scheme, origin);
+        let request = credential_request(scheme, origin);
         // A line break would end the header that contains the credential.
-        let usable = |secret: &Secret| !secret.expose().chars().any(char::is_control);
-        let unsent = unsent(&scheme.placement);
-        let asked = || credentials.credential(&request).filter(usable);
-        match if unsent.is_none() { asked() } else { None } {
-            Some(secret) => found.push((scheme, Some(secret))),
-            None if credentials.is_sent_elsewhere(&request) => found.push((scheme, None)),
+        let is_usable = |secret: &Secret| !secret.expose().chars().any(char::is_control);
+        let unsupported = unsupported_reason(&scheme.placement);
+        let secret = || credentials.credential(&request).filter(is_usable);
+        match if unsupported.is_none() { secret() } else { None } {
+            Some(secret) => satisfied.push((scheme, Some(secret))),
+            None if credentials.is_sent_elsewhere(&request) => satisfied.push((scheme, None)),
             None => missing.push(MissingCredential {
                 scheme: scheme.id.as_str().to_owned(),
                 env: scheme.env.as_str().to_owned(),
-                remedy: unsent.unwrap_or_else(|| credentials.help(&request)),
+                remedy: unsupported.unwrap_or_else(|| credentials.help(&request)),
             }),
         }
     }
-    if missing.is_empty() { Ok(found) } else { Err(missing) }
+    if missing.is_empty() { Ok(satisfied) } else { Err(missing) }
 }
 
 /// Returns why a credential cannot be sent in this location, and what to do.
-fn unsent(placement: &Placement) -> Option<String> {
+fn unsupported_reason(placement: &Placement) -> Option<String> {
     match placement {
         placement if placement.is_supported() => None,
         Placement::Header(name) => {
@@ -340,7 +342,7 @@ fn apply(request: &mut HttpRequest, scheme: &SecurityScheme, secret: &Secret) {
         Placement::Basic => {
             let encoded = STANDARD.encode(secret);
             request.credentials.hide(&encoded);
-            // The password is also secret on its own.
+            // The password is also a secret on its own.
             if let Some((_, password)) = secret.split_once(':') {
                 request.credentials.hide(password);
             }

@@ -14,13 +14,13 @@ pub(super) fn derive<'a>(
     plan: &RequestPlan,
     arguments: &'a Map<String, Value>,
 ) -> Result<Cow<'a, Map<String, Value>>, Vec<RequestProblem>> {
-    let mut all = Cow::Borrowed(arguments);
+    let mut all_arguments = Cow::Borrowed(arguments);
     let mut problems = Vec::new();
     for (name, template) in &plan.derived {
-        problems.extend(overwritten(template, arguments));
+        problems.extend(key_conflict(template, arguments));
         match template.fill(&Scope::of(arguments)) {
             Ok(Some(value)) => {
-                all.to_mut().insert(name.to_string(), value);
+                all_arguments.to_mut().insert(name.to_string(), value);
             }
             Ok(None) => {}
             Err(Unfilled(reference)) => {
@@ -30,18 +30,18 @@ pub(super) fn derive<'a>(
             }
         }
     }
-    if problems.is_empty() { Ok(all) } else { Err(problems) }
+    if problems.is_empty() { Ok(all_arguments) } else { Err(problems) }
 }
 
-/// Returns the problem of an object that already has a key of a member that is added to it.
-fn overwritten(template: &Template, arguments: &Map<String, Value>) -> Option<RequestProblem> {
+/// Returns the problem of an object that already has the key of a member that the template adds.
+fn key_conflict(template: &Template, arguments: &Map<String, Value>) -> Option<RequestProblem> {
     let Template::With(reference, members) = template else { return None };
     let object = Scope::of(arguments).find(reference)?.as_object()?;
     let (name, _) = members.iter().find(|(name, _)| object.contains_key(name.as_str()))?;
-    Some(body::key_taken(argument(reference), name))
+    Some(body::key_in_use(argument(reference), name))
 }
 
-/// Headers whose values are lists or have parameters, regardless of the text around a placeholder.
+/// Headers whose values are lists or have parameters, even if the template contains no separator.
 const STRUCTURED: [&str; 21] = [
     "accept-charset",
     "accept-language",
@@ -68,39 +68,39 @@ const STRUCTURED: [&str; 21] = [
 
 /// Returns the problem of an argument that is part of a header and contains a separator of that header: `1; admin=1`
 /// in `s={value}` would be two cookies.
-pub(super) fn separating(
+pub(super) fn separator_problem(
     plan: &RequestPlan,
     parameter: &Parameter,
     arguments: &Map<String, Value>,
 ) -> Option<RequestProblem> {
     let (_, template) = plan.derived.iter().find(|(name, _)| *name == parameter.argument)?;
     let Template::Text(segments) = template else { return None };
-    let has_parts = |segment: &Segment| matches!(segment, Segment::Literal(text) if text.contains(['=', ';', ',', '<', '"']));
+    let has_separator = |segment: &Segment| matches!(segment, Segment::Literal(text) if text.contains(['=', ';', ',', '<', '"']));
     let header = parameter.name.to_ascii_lowercase();
-    if !STRUCTURED.contains(&header.as_str()) && !segments.iter().any(has_parts) {
+    if !STRUCTURED.contains(&header.as_str()) && !segments.iter().any(has_separator) {
         return None;
     }
-    let mut before = String::new();
+    let mut preceding = String::new();
     for segment in segments {
         let reference = match segment {
             Segment::Literal(text) => {
-                before.push_str(text);
+                preceding.push_str(text);
                 continue;
             }
             Segment::Value(reference) => reference,
         };
         let Some(value) = Scope::of(arguments).find(reference).map(text_of) else { continue };
         let is_open = |text: &str| text.matches('"').count() % 2 == 1;
-        let ends: &[char] = match before.rfind(['<', '>']).map(|at| before.as_bytes()[at]) {
-            _ if is_open(&before) => &['"', '\\'],
+        let separators: &[char] = match preceding.rfind(['<', '>']).map(|at| preceding.as_bytes()[at]) {
+            _ if is_open(&preceding) => &['"', '\\'],
             Some(b'<') => &['<', '>'],
             _ if is_open(&value) => &['"'],
             _ => &[',', ';'],
         };
-        if let Some(end) = value.chars().find(|char| ends.contains(char)) {
+        if let Some(separator) = value.chars().find(|char| separators.contains(char)) {
             let argument = argument(reference);
             let message = format!(
-                "`{argument}` must not contain `{end}`, which separates parts of the header `{}`",
+                "`{argument}` must not contain `{separator}`, which separates parts of the header `{}`",
                 parameter.name
             );
             return Some(RequestProblem::new(RequestProblemKind::Header, argument, message));
@@ -112,14 +112,14 @@ pub(super) fn separating(
 /// Rewrites problems of derived arguments in terms of the call's arguments.
 pub(super) fn explain(plan: &RequestPlan, problems: &mut [RequestProblem]) {
     for problem in problems {
-        let made = plan.derived.iter().find(|(name, _)| name.as_str() == problem.argument);
-        let Some((name, template)) = made else { continue };
-        let mut first = None;
-        template.references(&mut |reference| first = first.or(Some(reference)));
+        let derived = plan.derived.iter().find(|(name, _)| name.as_str() == problem.argument);
+        let Some((name, template)) = derived else { continue };
+        let mut reference = None;
+        template.references(&mut |found| reference = reference.or(Some(found)));
         // A fixed argument has the name of the argument that it replaces.
-        let known = first.map_or(name.trim_start_matches('='), argument);
-        problem.message = problem.message.replace(name.as_str(), known);
-        known.clone_into(&mut problem.argument);
+        let argument_name = reference.map_or(name.trim_start_matches('='), argument);
+        problem.message = problem.message.replace(name.as_str(), argument_name);
+        argument_name.clone_into(&mut problem.argument);
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// The location that a string is written into.
+/// The location in a request for which a string is encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escape {
     /// A path, a query or a cookie: only the unreserved characters of RFC 3986 are not encoded.
@@ -48,7 +48,7 @@ const COOKIE: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b',').add(b';').add(
 
 const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_').remove(b' ');
 
-/// The characters allowed in the fixed part of a path besides the unreserved ones (`pchar` of RFC 3986).
+/// The characters allowed in the fixed part of a path besides the unreserved characters (`pchar` of RFC 3986).
 const PATH_TEMPLATE: &AsciiSet = &RESERVED.remove(b'%').remove(b'&').remove(b'+').add(b'?');
 
 /// Encodes a string for its location.
@@ -69,10 +69,10 @@ pub(super) fn path_template(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns the bytes of the percent-encoded octets at the start of a string.
-pub(super) fn octets(text: &str) -> impl Iterator<Item = u8> {
-    let hex = |digit: u8| char::from(digit).to_digit(16);
+pub(super) fn leading_octets(text: &str) -> impl Iterator<Item = u8> {
+    let hex_value = |digit: u8| char::from(digit).to_digit(16);
     text.as_bytes().chunks(3).map_while(move |triple| match triple {
-        [b'%', high, low] => u8::try_from(hex(*high)? * 16 + hex(*low)?).ok(),
+        [b'%', high, low] => u8::try_from(hex_value(*high)? * 16 + hex_value(*low)?).ok(),
         _ => None,
     })
 }
@@ -80,23 +80,23 @@ pub(super) fn octets(text: &str) -> impl Iterator<Item = u8> {
 /// Encodes a string, except for percent-encoded triples (RFC 6570, section 3.2.3).
 fn reserved(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('%') {
-        let (before, after) = rest.split_at(at);
+    let mut remaining = text;
+    while let Some(percent) = remaining.find('%') {
+        let (before, after) = remaining.split_at(percent);
         out.extend(utf8_percent_encode(before, RESERVED));
         match after.get(1..3) {
             Some(hex) if hex.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
                 out.push('%');
                 out.push_str(hex);
-                rest = &after[3..];
+                remaining = &after[3..];
             }
             _ => {
                 out.push_str("%25");
-                rest = &after[1..];
+                remaining = &after[1..];
             }
         }
     }
-    out.extend(utf8_percent_encode(rest, RESERVED));
+    out.extend(utf8_percent_encode(remaining, RESERVED));
     out
 }
 

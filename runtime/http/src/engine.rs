@@ -14,7 +14,7 @@ use toolgen_core::internal::hosts;
 use super::builder::{HttpEngineBuilder, Tokens};
 use super::credentials::{MissingCredential, MissingCredentials, authorize, origin};
 use super::fetch::{Fetch, FetchError, Fetched, fetch};
-use super::guard::{Guard, opened_by};
+use super::guard::{Guard, implicit_private_host};
 use super::inner::Inner;
 use super::items::PagedItems;
 use super::raw_request::SendFailure;
@@ -80,7 +80,7 @@ impl HttpEngine {
     /// Returns the request that a call would send, with its credentials, for example for a dry run.
     ///
     /// If a required credential is missing, the request does not contain it, and the second value lists what is
-    /// missing for each alternative. No OAuth token is requested: if none is cached, the request contains a
+    /// missing for each alternative. No OAuth token is requested: if no token is cached, the request contains a
     /// placeholder.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl HttpEngine {
         plan: &RequestPlan,
         arguments: &Value,
     ) -> Result<(HttpRequest, Vec<Vec<MissingCredential>>), Vec<RequestProblem>> {
-        let mut request = self.inner.unproven(plan, arguments)?;
+        let mut request = self.inner.request_without_credentials(plan, arguments)?;
         let missing = authorize(&mut request, plan, &self.inner.settings.call_credentials(&Tokens::new()))
             .err()
             .unwrap_or_default();
@@ -106,7 +106,7 @@ impl HttpEngine {
     /// # static TOOLS: &[&toolgen_runtime::Tool] = &[];
     /// let engine = HttpEngine::builder().credentials(EnvCredentials::new()).build()?;
     /// for missing in engine.missing_credentials(TOOLS) {
-    ///     eprintln!("{missing}"); // how many tools lack it, and how to give it
+    ///     eprintln!("{missing}"); // how many tools lack the credential, and how to provide it
     /// }
     /// # Ok::<(), toolgen_runtime::engine::http::EngineError>(())
     /// ```
@@ -116,22 +116,22 @@ impl HttpEngine {
         tools: impl IntoIterator<Item = impl AsRef<Tool>>,
     ) -> Vec<MissingCredentials> {
         let tokens = Tokens::new();
-        let known = self.inner.settings.call_credentials(&tokens);
-        let lacking = tools.into_iter().filter_map(|tool| {
+        let credentials = self.inner.settings.call_credentials(&tokens);
+        let incomplete = tools.into_iter().filter_map(|tool| {
             let tool = tool.as_ref();
             let plan = tool.call.http()?;
             let origin =
                 url::base(plan, &self.inner.options()).map(|base| origin(&base.prefix)).unwrap_or_default();
-            MissingCredentials::of(tool.spec.name.to_text(), plan, &origin, &known)
+            MissingCredentials::of(tool.spec.name.to_text(), plan, &origin, &credentials)
         });
-        let mut all: Vec<MissingCredentials> = Vec::new();
-        for one in lacking {
-            match all.iter_mut().find(|known| known.alternatives == one.alternatives) {
-                Some(known) => known.tools.extend(one.tools),
-                None => all.push(one),
+        let mut grouped: Vec<MissingCredentials> = Vec::new();
+        for entry in incomplete {
+            match grouped.iter_mut().find(|group| group.alternatives == entry.alternatives) {
+                Some(group) => group.tools.extend(entry.tools),
+                None => grouped.push(entry),
             }
         }
-        all
+        grouped
     }
 
     /// Returns the private hosts of tools that this engine blocks, such as `127.0.0.1`, `localhost` and
@@ -139,16 +139,16 @@ impl HttpEngine {
     /// and no name is resolved.
     #[must_use]
     pub fn blocked_hosts(&self, tools: impl IntoIterator<Item = impl AsRef<Tool>>) -> Vec<BlockedHost> {
-        let mut all: BTreeMap<String, Vec<Text>> = BTreeMap::new();
+        let mut tools_by_help: BTreeMap<String, Vec<Text>> = BTreeMap::new();
         for tool in tools {
             let tool = tool.as_ref();
             let base = tool.call.http().and_then(|plan| url::base(plan, &self.inner.options()).ok());
             let Some(url) = base.and_then(|base| Url::parse(&base.prefix).ok()) else { continue };
-            if let Err(refused) = self.inner.guard.before_resolving(&url, &Network::Any) {
-                all.entry(refused.to_string()).or_default().push(tool.spec.name.to_text());
+            if let Err(blocked) = self.inner.guard.check_before_resolving(&url, &Network::Any) {
+                tools_by_help.entry(blocked.to_string()).or_default().push(tool.spec.name.to_text());
             }
         }
-        all.into_iter().map(|(help, tools)| BlockedHost { tools, remedy: help }).collect()
+        tools_by_help.into_iter().map(|(help, tools)| BlockedHost { tools, remedy: help }).collect()
     }
 
     /// Returns generated tools, to be run by this engine.
@@ -185,8 +185,8 @@ impl HttpEngine {
     /// # Errors
     ///
     /// See [`FetchErrorKind`](super::FetchErrorKind). Every status other than success is an error.
-    pub async fn fetch(&self, what: impl Into<Fetch>) -> Result<Fetched, FetchError> {
-        fetch(&self.inner, what.into()).await
+    pub async fn fetch(&self, document: impl Into<Fetch>) -> Result<Fetched, FetchError> {
+        fetch(&self.inner, document.into()).await
     }
 }
 
@@ -198,16 +198,16 @@ impl HttpEngine {
         request: &HttpRequest,
         redirects: Redirects,
     ) -> Result<Response, SendFailure> {
-        let route = Route { redirects, at_home: false, ..self.inner.route(&Network::Any) };
-        let unanswered = |written, reason| Err(SendFailure { written, why: reason });
+        let route = Route { redirects, is_trusted: false, ..self.inner.route(&Network::Any) };
+        let failure = |written, reason| Err(SendFailure { written, why: reason });
         match transport::send(&route, request, &[]).await {
-            Ok(reply) => match reply.refused {
+            Ok(reply) => match reply.redirect_error {
                 None => Ok(reply.response),
-                Some(reason) => unanswered(true, format!("the server redirects the request, and {reason}")),
+                Some(reason) => failure(true, format!("the server redirects the request, and {reason}")),
             },
-            Err(SendError::Malformed(reason) | SendError::Taped(reason)) => unanswered(false, reason),
-            Err(SendError::Refused(refused)) => unanswered(false, refused.to_string()),
-            Err(SendError::Network(error)) => unanswered(!error.is_connect(), request.failure(error)),
+            Err(SendError::Malformed(reason) | SendError::Cassette(reason)) => failure(false, reason),
+            Err(SendError::Blocked(blocked)) => failure(false, blocked.to_string()),
+            Err(SendError::Network(error)) => failure(!error.is_connect(), request.failure(error)),
         }
     }
 }
@@ -252,26 +252,27 @@ impl HttpEngineBuilder {
     pub fn build(self) -> Result<HttpEngine, EngineError> {
         self.check().map_err(|error| EngineError(error.into()))?;
         let urls = self.base_url.0.iter().chain(&self.document_url);
-        let opened = urls.filter_map(|url| opened_by(url)).chain(self.private_hosts.iter().cloned());
-        let guard = Guard::new(opened, Arc::clone(&self.resolver), self.remedy);
-        let usual = self.client(&guard, None)?;
-        let identified = match &self.identity {
+        let private_hosts =
+            urls.filter_map(|url| implicit_private_host(url)).chain(self.private_hosts.iter().cloned());
+        let guard = Guard::new(private_hosts, Arc::clone(&self.resolver), self.host_help);
+        let standard = self.client(&guard, None)?;
+        let with_certificate = match &self.identity {
             Some(identity) => self.client(&guard, Some(identity))?,
-            None => usual.clone(),
+            None => standard.clone(),
         };
-        Ok(HttpEngine::new(Clients { usual, identified }, guard, self))
+        Ok(HttpEngine::new(Clients { standard, with_certificate }, guard, self))
     }
 
     /// Rejects settings that would fail, or be ignored, when a request is sent. URLs and values are not printed: they
     /// may contain credentials.
     fn check(&self) -> Result<(), String> {
         if let Some(base) = &self.base_url.0 {
-            url::configured(base, "base_url")?;
-            url::anonymous(base).map_err(|error| format!("`base_url`: {error}"))?;
+            url::check_configured(base, "base_url")?;
+            url::check_no_user(base).map_err(|error| format!("`base_url`: {error}"))?;
         }
         for (scheme, oauth) in &self.oauth {
             let message = |reason| format!("the token URL of `{scheme}`: {reason}");
-            url::configured(oauth.url(), "OAuth").map_err(message)?;
+            url::check_configured(oauth.url(), "OAuth").map_err(message)?;
         }
         for host in &self.private_hosts {
             if let Some(reason) = hosts::wrong(host) {
@@ -299,8 +300,8 @@ impl HttpEngineBuilder {
         let client = if self.system_proxy { client } else { client.no_proxy() };
         let client = self.connect_timeout.into_iter().fold(client, ClientBuilder::connect_timeout);
         #[cfg(test)]
-        let client = match &self.diverted {
-            Some(diverted) => diverted.set(client, guard),
+        let client = match &self.fake_network {
+            Some(network) => network.install(client, guard),
             None => client.dns_resolver(guard.clone()),
         };
         #[cfg(not(test))]

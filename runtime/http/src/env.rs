@@ -8,24 +8,24 @@ use super::credentials::{CredentialRequest, Credentials, with_suggestion};
 use super::secret::Secret;
 
 /// Credentials from environment variables: the variable configured for the scheme, or else the variable that the plan
-/// names, or else the one derived from the [prefix](Self::prefix).
+/// names, or else the variable derived from the [prefix](Self::prefix).
 ///
 /// No other code reads the environment. An empty variable counts as unset. White space around a value is removed.
 #[derive(Clone, Debug)]
 pub struct EnvCredentials {
     variables: BTreeMap<String, String>,
     prefix: String,
-    remedy: fn(&str, &str) -> String,
+    help: fn(&str, &str) -> String,
 }
 
 impl Default for EnvCredentials {
     fn default() -> EnvCredentials {
-        EnvCredentials { variables: BTreeMap::new(), prefix: String::new(), remedy: by_the_program }
+        EnvCredentials { variables: BTreeMap::new(), prefix: String::new(), help: default_help }
     }
 }
 
 /// Describes how a program configures the variable of a scheme.
-fn by_the_program(scheme: &str, variable: &str) -> String {
+fn default_help(scheme: &str, variable: &str) -> String {
     format!(
         "`EnvCredentials::variable({scheme:?}, {variable:?})`, or `Options::credential({scheme:?}, {variable:?})` where \
          the tools are compiled"
@@ -61,14 +61,16 @@ impl EnvCredentials {
     /// [`variable`](Self::variable).
     #[must_use]
     pub fn variable_help(mut self, help: fn(&str, &str) -> String) -> EnvCredentials {
-        self.remedy = help;
+        self.help = help;
         self
     }
 
     fn variable_of(&self, request: &CredentialRequest<'_>) -> String {
         match self.variables.get(request.scheme) {
             Some(variable) => variable.clone(),
-            None if request.env.is_empty() && !self.prefix.is_empty() => joined(&self.prefix, request.scheme),
+            None if request.env.is_empty() && !self.prefix.is_empty() => {
+                variable_name(&self.prefix, request.scheme)
+            }
             None => request.env.to_owned(),
         }
     }
@@ -86,9 +88,9 @@ impl Credentials for EnvCredentials {
     fn help(&self, request: &CredentialRequest<'_>) -> String {
         let help = match self.variable_of(request).as_str() {
             "" => {
-                let variable = usual(request);
-                let named = (self.remedy)(request.scheme, &variable);
-                format!("set an environment variable, such as {variable}, and name it: {named}")
+                let variable = suggested_variable(request);
+                let instruction = (self.help)(request.scheme, &variable);
+                format!("set an environment variable, such as {variable}, and name it: {instruction}")
             }
             // The name may be the secret itself.
             variable if !is_name(variable) => format!(
@@ -124,7 +126,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// Suggests a variable for a scheme: the name of the service and that of the scheme.
-fn usual(request: &CredentialRequest<'_>) -> String {
+fn suggested_variable(request: &CredentialRequest<'_>) -> String {
     let url = Url::parse(request.origin).ok();
     let host = url.as_ref().and_then(|url| url.domain()).unwrap_or_default();
     // The service is `example` for `api.example.com` and for `api.example.co.uk`; `localhost` has no service.
@@ -132,7 +134,7 @@ fn usual(request: &CredentialRequest<'_>) -> String {
     let country = labels.next().is_some_and(|last| last.len() == 2);
     let shared = |label: &&str| country && SECOND_LEVEL.contains(label);
     let service = labels.find(|label| !shared(label)).unwrap_or_default();
-    joined(service, request.scheme)
+    variable_name(service, request.scheme)
 }
 
 /// Second-level labels under which anyone can register a name.
@@ -141,15 +143,17 @@ const SECOND_LEVEL: [&str; 17] = [
     "org", "plc",
 ];
 
-/// Returns the name of a variable: both parts in upper case, or only the second if it begins with the first.
-fn joined(prefix: &str, scheme: &str) -> String {
+/// Returns the name of a variable: the prefix and the scheme in upper case, or only the scheme if it begins with the
+/// prefix.
+fn variable_name(prefix: &str, scheme: &str) -> String {
     let upper = |text: &str| -> String {
-        let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-        text.trim_matches('_').chars().map(word).collect()
+        let upper_char = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+        text.trim_matches('_').chars().map(upper_char).collect()
     };
     let (prefix, scheme) = (upper(prefix), upper(scheme));
-    let within = scheme.strip_prefix(&prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
-    if prefix.is_empty() || within { scheme } else { format!("{prefix}_{scheme}") }
+    let has_prefix =
+        scheme.strip_prefix(&prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
+    if prefix.is_empty() || has_prefix { scheme } else { format!("{prefix}_{scheme}") }
 }
 
 /// Returns the credential in an environment variable, without surrounding white space.
@@ -168,7 +172,7 @@ mod tests {
     use super::*;
     use toolgen_kernel::spec::plan::Placement;
 
-    fn told(credentials: &EnvCredentials, scheme: &str, origin: &str) -> String {
+    fn help_of(credentials: &EnvCredentials, scheme: &str, origin: &str) -> String {
         let placement = Placement::Bearer;
         let request = CredentialRequest { scheme, placement: &placement, scopes: &[], env: "", origin };
         assert_eq!(credentials.credential(&request), None);
@@ -188,7 +192,7 @@ mod tests {
             ("key", "https://api.com.com", "COM_KEY"),
             ("key", "https://com.au", "KEY"),
         ] {
-            let message = told(&unset, scheme, origin);
+            let message = help_of(&unset, scheme, origin);
             assert!(
                 message.contains(&format!("`EnvCredentials::variable({scheme:?}, {variable:?})`")),
                 "{message}"
@@ -198,16 +202,19 @@ mod tests {
                 "{message}"
             );
         }
-        let set = EnvCredentials::new().prefix("toolgen test pets");
-        assert_eq!(told(&set, "api_key", ""), "set the environment variable TOOLGEN_TEST_PETS_API_KEY");
-        let secret = told(&EnvCredentials::new().variable("api_key", "sk-12345"), "api_key", "");
+        let prefixed = EnvCredentials::new().prefix("toolgen test pets");
+        assert_eq!(
+            help_of(&prefixed, "api_key", ""),
+            "set the environment variable TOOLGEN_TEST_PETS_API_KEY"
+        );
+        let secret = help_of(&EnvCredentials::new().variable("api_key", "sk-12345"), "api_key", "");
         assert!(secret.contains("is not repeated") && !secret.contains("sk-12345"), "{secret}");
     }
 
     #[test]
     fn misspelled_scheme_gets_a_suggestion() {
-        let misspelt = EnvCredentials::new().variable("petstore_aut", "X").variable("other", "Y");
-        let message = told(&misspelt, "petstore_auth", "https://h.example");
+        let misspelled = EnvCredentials::new().variable("petstore_aut", "X").variable("other", "Y");
+        let message = help_of(&misspelled, "petstore_auth", "https://h.example");
         assert!(
             message.ends_with(". A credential is set for `petstore_aut`; did you mean `petstore_auth`?"),
             "{message}"

@@ -16,7 +16,7 @@ use super::transport::{self, Reply, SendError};
 /// The default size limit of a document, in bytes: 64 MiB.
 pub const DEFAULT_MAX_DOCUMENT_BYTES: usize = 64 << 20;
 
-/// The media types that are accepted. A server with only one format may return that.
+/// The media types that are accepted. A server with only one format may return it anyway.
 const ACCEPT: &str = "application/json, application/yaml, text/yaml;q=0.9, */*;q=0.5";
 
 /// A document to fetch. A URL alone is enough: `"https://api.example.com/openapi.json".into()`.
@@ -92,14 +92,14 @@ impl From<String> for Fetch {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fetched {
-    /// The final URL, without parts that may be secret: user, query and fragment. Relative references in the document
-    /// are relative to it (RFC 3986, section 5.1.3).
+    /// The final URL, without parts that may be secret: user, query and fragment. It is the base of relative references
+    /// in the document (RFC 3986, section 5.1.3).
     pub url: String,
     /// The document.
     pub bytes: Vec<u8>,
 }
 
-/// The error of a document that could not be fetched. It contains no part that may be secret.
+/// The error of a document that could not be fetched. It contains no part of the URL that may be secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FetchError {
     /// The URL, without user, query and fragment.
@@ -151,15 +151,15 @@ impl std::error::Error for FetchError {}
 /// # Errors
 ///
 /// See [`FetchErrorKind`].
-pub(super) async fn fetch(engine: &Inner, what: Fetch) -> Result<Fetched, FetchError> {
-    let time = what.timeout.or(engine.settings.timeout).unwrap_or(DEFAULT_TIMEOUT);
-    let fetched = match request(&what) {
-        Ok(request) => tokio::time::timeout(time, fetch_within(engine, &request, what.max_bytes))
+pub(super) async fn fetch(engine: &Inner, document: Fetch) -> Result<Fetched, FetchError> {
+    let time_limit = document.timeout.or(engine.settings.timeout).unwrap_or(DEFAULT_TIMEOUT);
+    let fetched = match request(&document) {
+        Ok(request) => tokio::time::timeout(time_limit, fetch_within(engine, &request, document.max_bytes))
             .await
-            .unwrap_or(Err(FetchErrorKind::Timeout(time))),
+            .unwrap_or(Err(FetchErrorKind::Timeout(time_limit))),
         Err(error) => Err(FetchErrorKind::Malformed(error)),
     };
-    fetched.map_err(|kind| FetchError { url: redact_url(&what.url.0), kind })
+    fetched.map_err(|kind| FetchError { url: redact_url(&document.url.0), kind })
 }
 
 async fn fetch_within(
@@ -168,29 +168,30 @@ async fn fetch_within(
     limit: usize,
 ) -> Result<Fetched, FetchErrorKind> {
     let network = |error| FetchErrorKind::Network(request.failure(error));
-    let route = transport::Route { at_home: false, ..engine.route(&Network::Any) };
-    let sent = transport::send(&route, request, &[]).await;
-    let Reply { mut response, final_url, refused } = sent.map_err(|error| match error {
-        SendError::Malformed(reason) | SendError::Taped(reason) => FetchErrorKind::Malformed(reason),
-        SendError::Refused(refused) => FetchErrorKind::Refused(refused.to_string()),
+    let route = transport::Route { is_trusted: false, ..engine.route(&Network::Any) };
+    let reply = transport::send(&route, request, &[]).await;
+    let Reply { mut response, final_url, redirect_error } = reply.map_err(|error| match error {
+        SendError::Malformed(reason) | SendError::Cassette(reason) => FetchErrorKind::Malformed(reason),
+        SendError::Blocked(blocked) => FetchErrorKind::Refused(blocked.to_string()),
         SendError::Network(error) => network(error),
     })?;
-    if let Some(reason) = refused {
+    if let Some(reason) = redirect_error {
         return Err(FetchErrorKind::Redirect(reason));
     }
     if !response.status().is_success() {
         return Err(FetchErrorKind::Status(response.status().as_u16()));
     }
-    let read = response::read(&mut response, limit, None).await.map_err(network)?;
-    if read.truncated {
+    let body = response::read(&mut response, limit, None).await.map_err(network)?;
+    if body.truncated {
         return Err(FetchErrorKind::TooLarge(limit));
     }
     let url = final_url.map_or_else(|| redact_url(&request.url), |url| redact_url(url.as_str()));
-    Ok(Fetched { url, bytes: read.bytes })
+    Ok(Fetched { url, bytes: body.bytes })
 }
-fn request(what: &Fetch) -> Result<HttpRequest, String> {
-    let headers = what.headers.iter().map(|(name, value)| (name.as_str(), value));
-    HttpRequest::direct("GET", &what.url.0, vec![("Accept".to_owned(), ACCEPT.to_owned())], headers)
+
+fn request(document: &Fetch) -> Result<HttpRequest, String> {
+    let headers = document.headers.iter().map(|(name, value)| (name.as_str(), value));
+    HttpRequest::direct("GET", &document.url.0, vec![("Accept".to_owned(), ACCEPT.to_owned())], headers)
 }
 
 /// Returns a URL without parts that may be secret. A string that is not a URL is not shown.

@@ -9,7 +9,7 @@ use super::charset;
 /// Maximum length of a name, in bytes. File systems allow 255, and a number may be added.
 const MAX_NAME_BYTES: usize = 160;
 
-/// The name of a file if the response suggests none.
+/// The name of a file if the response suggests no name.
 const DEFAULT_NAME: &str = "answer";
 
 /// Names of devices on Windows, with any extension.
@@ -18,78 +18,79 @@ const DEVICES: [&str; 8] = ["con", "conin$", "conout$", "prn", "aux", "nul", "co
 /// Returns the file name in `Content-Disposition` (RFC 6266, section 4.3): `filename*` takes precedence over
 /// `filename`.
 pub(super) fn of_disposition(header: &str) -> Option<String> {
-    let mut usual = None;
+    let mut basic = None;
     for (name, value) in parameters(header) {
         match name.to_ascii_lowercase().as_str() {
             "filename*" => match extended(&value) {
                 Some(name) if !name.is_empty() => return Some(name),
                 _ => {}
             },
-            "filename" if usual.is_none() => usual = Some(value),
+            "filename" if basic.is_none() => basic = Some(value),
             _ => {}
         }
     }
-    usual.filter(|name| !name.is_empty())
+    basic.filter(|name| !name.is_empty())
 }
 
 /// Returns the last segment of the path of a URL.
 pub(super) fn of_url(url: &str) -> Option<String> {
     let path = url.split(['?', '#']).next().unwrap_or_default();
-    let path = path.split_once("://").map_or(path, |(_, rest)| rest);
+    let path = path.split_once("://").map_or(path, |(_, after_scheme)| after_scheme);
     let (_, last) = path.rsplit_once('/')?;
     let last = percent_decode_str(last).decode_utf8().ok()?;
     (!last.is_empty()).then(|| last.into_owned())
 }
 
 /// Returns a name that is valid on every system: not a path, not hidden, and without special meaning.
-pub(super) fn plain(name: &str) -> String {
+pub(super) fn sanitized(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let illegal = |char: char| {
+    let is_illegal = |char: char| {
         char.is_control()
             || InvisibleChar::of(char).is_some()
             || matches!(char, '<' | '>' | ':' | '"' | '|' | '?' | '*' | '`' | '[' | ']')
     };
-    let name: String = last.chars().map(|char| if illegal(char) { '_' } else { char }).collect();
+    let name: String = last.chars().map(|char| if is_illegal(char) { '_' } else { char }).collect();
     // A leading dot hides a file, and a trailing dot may be dropped.
     let name = name.trim_matches(|char: char| char == '.' || char.is_whitespace());
-    let (stem, ending) = split(name);
-    let ending = if ending.len() > 16 { "" } else { ending };
+    let (stem, extension) = split(name);
+    let extension = if extension.len() > 16 { "" } else { extension };
     let stem = &stem[..toolgen_kernel::base::truncate::floor(stem, MAX_NAME_BYTES)];
-    let device = stem.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
-    let device = DEVICES.iter().any(|known| {
-        device.strip_prefix(known).is_some_and(|rest| match *known {
+    let base = stem.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
+    let is_device = DEVICES.iter().any(|reserved| {
+        base.strip_prefix(reserved).is_some_and(|suffix| match *reserved {
             "com" | "lpt" => {
-                ["¹", "²", "³"].contains(&rest) || (rest.len() == 1 && rest.as_bytes()[0].is_ascii_digit())
+                ["¹", "²", "³"].contains(&suffix)
+                    || (suffix.len() == 1 && suffix.as_bytes()[0].is_ascii_digit())
             }
-            _ => rest.is_empty(),
+            _ => suffix.is_empty(),
         })
     });
     match stem {
-        "" => format!("{DEFAULT_NAME}{ending}"),
-        stem if device => format!("_{stem}{ending}"),
-        stem => format!("{stem}{ending}"),
+        "" => format!("{DEFAULT_NAME}{extension}"),
+        stem if is_device => format!("_{stem}{extension}"),
+        stem => format!("{stem}{extension}"),
     }
 }
 
 /// Adds the extension of a media type to a name without an extension.
-pub(super) fn with_ending(name: &str, media_type: &str) -> String {
-    let ending = match split(name).1 {
+pub(super) fn with_extension(name: &str, media_type: &str) -> String {
+    let extension = match split(name).1 {
         "" => ending_of(&essence(media_type)),
         _ => None,
     };
-    ending.map_or_else(|| name.to_owned(), |ending| format!("{name}.{ending}"))
+    extension.map_or_else(|| name.to_owned(), |extension| format!("{name}.{extension}"))
 }
 
 /// Inserts a number before the extension of a name: `a-1.txt`.
 pub(super) fn numbered(name: &str, number: &str) -> String {
-    let (stem, ending) = split(name);
-    format!("{stem}-{number}{ending}")
+    let (stem, extension) = split(name);
+    format!("{stem}-{number}{extension}")
 }
 
 /// Splits a name before its extension, which begins with a dot.
 fn split(name: &str) -> (&str, &str) {
     match name.rfind('.') {
-        Some(at) if at > 0 && at + 1 < name.len() => name.split_at(at),
+        Some(dot) if dot > 0 && dot + 1 < name.len() => name.split_at(dot),
         _ => (name, ""),
     }
 }
@@ -97,19 +98,19 @@ fn split(name: &str) -> (&str, &str) {
 /// Returns the parameters of a header, whose values may be quoted.
 fn parameters(header: &str) -> Vec<(String, String)> {
     let mut out = Vec::new();
-    let mut rest = header.split_once(';').map_or("", |(_, rest)| rest);
-    while let Some((name, after)) = rest.split_once('=') {
+    let mut remaining = header.split_once(';').map_or("", |(_, remaining)| remaining);
+    while let Some((name, value_start)) = remaining.split_once('=') {
         let name = name.trim_start_matches([';', ' ', '\t']).trim();
-        let after = after.trim_start();
-        let (value, left) = match after.strip_prefix('"') {
+        let value_start = value_start.trim_start();
+        let (value, after_value) = match value_start.strip_prefix('"') {
             Some(quoted) => unquoted(quoted),
             None => {
-                let end = after.find(';').unwrap_or(after.len());
-                (after[..end].trim().to_owned(), &after[end..])
+                let end = value_start.find(';').unwrap_or(value_start.len());
+                (value_start[..end].trim().to_owned(), &value_start[end..])
             }
         };
         out.push((name.to_owned(), value));
-        rest = left;
+        remaining = after_value;
     }
     out
 }
@@ -121,7 +122,7 @@ fn unquoted(text: &str) -> (String, &str) {
     while let Some((at, char)) = chars.next() {
         match char {
             '"' => return (value, &text[at + 1..]),
-            // A backslash that escapes nothing is a path separator; the path is cut off later.
+            // A backslash that escapes nothing is a path separator; `sanitized` removes the path.
             '\\' => value.extend(chars.next().map(|(_, next)| next)),
             char => value.push(char),
         }
@@ -161,7 +162,7 @@ mod tests {
 
     #[test]
     fn file_name_has_no_path() {
-        for (given, name) in [
+        for (raw, name) in [
             ("../../etc/passwd", "passwd"),
             ("C:\\Windows\\system.ini", "system.ini"),
             ("..", "answer"),
@@ -178,13 +179,13 @@ mod tests {
             ("report.pdf...", "report.pdf"),
             ("", "answer"),
         ] {
-            assert_eq!(plain(given), name, "{given:?}");
+            assert_eq!(sanitized(raw), name, "{raw:?}");
         }
-        let long = plain(&format!("{}.pdf", "é".repeat(400)));
+        let long = sanitized(&format!("{}.pdf", "é".repeat(400)));
         assert!(long.len() <= MAX_NAME_BYTES + 4 && long.ends_with("é.pdf"), "{long}");
         assert_eq!(numbered("a.tar.gz", "2"), "a.tar-2.gz");
-        assert_eq!(with_ending("7", "application/pdf"), "7.pdf");
-        assert_eq!(with_ending("a.txt", "application/pdf"), "a.txt");
+        assert_eq!(with_extension("7", "application/pdf"), "7.pdf");
+        assert_eq!(with_extension("a.txt", "application/pdf"), "a.txt");
         assert_eq!(of_url("https://h/a/b%20c.png?x=/y").as_deref(), Some("b c.png"));
         assert_eq!(of_url("https://h"), None);
     }

@@ -1,4 +1,4 @@
-//! Files of calls: those that arguments name, and those that responses are saved to.
+//! Files of calls: files that arguments name, and files that responses are saved to.
 
 use std::fmt;
 use std::io::{self, Read as _, Write as _};
@@ -18,12 +18,12 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Returns a message for the caller of the tool if the file cannot be read.
     fn read(&self, path: &str) -> Result<Vec<u8>, String>;
 
-    /// Whether files can be read at all. If not, models do not see that a file can be given by its path.
+    /// Whether files can be read. If not, models are not told that a file can be passed by its path.
     fn can_read(&self) -> bool {
         true
     }
 
-    /// Creates a file with this name, or a similar one. The name is plain: no path, no control characters.
+    /// Creates a file with this name, or a similar name. The name is plain: no path, no control characters.
     ///
     /// # Errors
     ///
@@ -59,7 +59,7 @@ pub trait NewFile: fmt::Debug + Send {
 /// A saved file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedFile {
-    /// The path: [`Files::read`] finds the file by it, and models name the file by it.
+    /// The path. Models refer to the file by this path, and [`Files::read`] takes it.
     pub path: String,
     /// The URI, for clients that can open it; empty if the file has none.
     pub uri: String,
@@ -97,13 +97,17 @@ const MAX_NAME_ATTEMPTS: u32 = 1000;
 pub struct FilesRoot {
     root: PathBuf,
     max_bytes: u64,
-    max_kept: u64,
+    max_total_bytes: u64,
 }
 
 impl FilesRoot {
     /// Uses the files in this directory.
     pub fn new(root: impl Into<PathBuf>) -> FilesRoot {
-        FilesRoot { root: root.into(), max_bytes: DEFAULT_MAX_FILE_BYTES, max_kept: DEFAULT_MAX_SAVED_BYTES }
+        FilesRoot {
+            root: root.into(),
+            max_bytes: DEFAULT_MAX_FILE_BYTES,
+            max_total_bytes: DEFAULT_MAX_SAVED_BYTES,
+        }
     }
 
     /// Sets the maximum size of a file, and of all files of one request together, in bytes.
@@ -116,7 +120,7 @@ impl FilesRoot {
     /// Sets the maximum total size of the files in the directory, in bytes. Beyond it, no file is written.
     #[must_use]
     pub fn max_saved_bytes(mut self, max_bytes: u64) -> FilesRoot {
-        self.max_kept = max_bytes;
+        self.max_total_bytes = max_bytes;
         self
     }
 
@@ -127,23 +131,24 @@ impl FilesRoot {
 
 impl Files for FilesRoot {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
-        let refused = |reason: &str| format!("{REFUSED}: `{path}`: {reason}");
-        let wrong =
+        let denied = |reason: &str| format!("{REFUSED}: `{path}`: {reason}");
+        let problem =
             if path.is_empty() { Some("the path is empty; write the path of a file") } else { climbs(path) };
-        if let Some(reason) = wrong {
-            return Err(refused(reason));
+        if let Some(reason) = problem {
+            return Err(denied(reason));
         }
-        let read = |error: io::Error| match error.kind() {
-            _ if is_escape(&error) => refused(&way_out(&error)),
+        let describe = |error: io::Error| match error.kind() {
+            _ if is_escape(&error) => denied(&way_out(&error)),
             io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput => format!("`{path}` is not a file"),
             _ => format!("the file `{path}` cannot be read"),
         };
         let dir = self.open()?;
         let (file, _) = beneath::within(&self.root, path)
             .and_then(|path| beneath::open_file(&dir, &path))
-            .map_err(read)?;
+            .map_err(describe)?;
         let mut content = Vec::new();
-        let length = file.take(self.max_bytes.saturating_add(1)).read_to_end(&mut content).map_err(read)?;
+        let length =
+            file.take(self.max_bytes.saturating_add(1)).read_to_end(&mut content).map_err(describe)?;
         if length as u64 > self.max_bytes {
             return Err(format!("the file `{path}` is larger than {} bytes", self.max_bytes));
         }
@@ -152,22 +157,22 @@ impl Files for FilesRoot {
 
     fn create(&self, name: &str) -> Result<Box<dyn NewFile>, String> {
         let dir = self.open()?;
-        let failed = |error: io::Error| format!("no file can be created: {}", io_message(&error));
-        let held = held(&dir).map_err(failed)?;
-        let remaining = self.max_kept.saturating_sub(held);
+        let describe = |error: io::Error| format!("no file can be created: {}", io_message(&error));
+        let used = used_bytes(&dir).map_err(describe)?;
+        let remaining = self.max_total_bytes.saturating_sub(used);
         if remaining == 0 {
-            return Err(format!("the directory for files contains {held} bytes, and is full"));
+            return Err(format!("the directory for files contains {used} bytes, and is full"));
         }
-        let (temporary, file) = beneath::beside(&dir, true).map_err(failed)?;
-        Ok(Box::new(Writing {
+        let (temporary, file) = beneath::beside(&dir, true).map_err(describe)?;
+        Ok(Box::new(PendingFile {
             file: Some(file),
             temporary: Path::new(&temporary).to_owned(),
-            name: filename::plain(name),
+            name: filename::sanitized(name),
             dir,
             root: self.root.clone(),
             remaining_bytes: remaining.min(self.max_bytes),
             max_bytes: remaining.min(self.max_bytes),
-            max_kept: self.max_kept,
+            max_total_bytes: self.max_total_bytes,
         }))
     }
 
@@ -177,14 +182,14 @@ impl Files for FilesRoot {
 }
 
 /// Returns the total size of the files in a directory, in bytes, including those that are being written.
-fn held(dir: &Dir) -> io::Result<u64> {
+fn used_bytes(dir: &Dir) -> io::Result<u64> {
     let files = dir.entries()?.filter_map(|entry| entry.ok()?.metadata().ok());
     Ok(files.filter(cap_std::fs::Metadata::is_file).map(|file| file.len()).sum())
 }
 
 /// A file that is being written, under an unguessable name.
 #[derive(Debug)]
-struct Writing {
+struct PendingFile {
     /// `None` once the file has its final name.
     file: Option<File>,
     temporary: PathBuf,
@@ -193,33 +198,33 @@ struct Writing {
     root: PathBuf,
     remaining_bytes: u64,
     max_bytes: u64,
-    max_kept: u64,
+    max_total_bytes: u64,
 }
 
-impl Writing {
+impl PendingFile {
     /// Returns the random part of the temporary name.
-    fn own_part(&self) -> String {
+    fn random_part(&self) -> String {
         self.temporary.to_string_lossy().trim_start_matches(".tmp-").to_owned()
     }
 
-    /// Gives the file a unique name that is similar to the requested one.
+    /// Gives the file a unique name that is similar to the requested name.
     fn unique_name(&self) -> io::Result<String> {
         for number in 0..=MAX_NAME_ATTEMPTS {
             let name = match number {
                 0 => self.name.clone(),
-                MAX_NAME_ATTEMPTS => filename::numbered(&self.name, &self.own_part()),
+                MAX_NAME_ATTEMPTS => filename::numbered(&self.name, &self.random_part()),
                 number => filename::numbered(&self.name, &number.to_string()),
             };
             match self.name_if_free(&name) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                named => return named.map(|()| name),
+                outcome => return outcome.map(|()| name),
             }
         }
         Err(io::Error::from(io::ErrorKind::AlreadyExists))
     }
 }
 
-impl Writing {
+impl PendingFile {
     /// Gives the file a name, unless another file has it. Even if the program is killed, the name refers to the
     /// complete file or does not exist.
     fn name_if_free(&self, name: &str) -> io::Result<()> {
@@ -243,7 +248,7 @@ impl Writing {
     }
 }
 
-impl NewFile for Writing {
+impl NewFile for PendingFile {
     fn write(&mut self, bytes: &[u8]) -> Result<(), String> {
         let size = bytes.len() as u64;
         if size > self.remaining_bytes {
@@ -255,30 +260,30 @@ impl NewFile for Writing {
     }
 
     fn commit(mut self: Box<Self>) -> Result<SavedFile, String> {
-        let failed = |error: io::Error| format!("it cannot be written: {}", io_message(&error));
-        // Other files may have been written since. If they exceed the limit together, each is removed before the next
-        // is measured.
-        let held = held(&self.dir).map_err(failed)?;
-        if held > self.max_kept {
+        let describe = |error: io::Error| format!("it cannot be written: {}", io_message(&error));
+        // Other files may have been written since. If all files exceed the limit together, this file is removed before
+        // the next file is measured.
+        let used = used_bytes(&self.dir).map_err(describe)?;
+        if used > self.max_total_bytes {
             return Err(format!(
-                "the directory for files would contain {held} bytes, more than {}",
-                self.max_kept
+                "the directory for files would contain {used} bytes, more than {}",
+                self.max_total_bytes
             ));
         }
         // Some systems cannot rename an open file.
         drop(self.file.take());
-        let done = self.unique_name();
-        if done.is_err() {
+        let name = self.unique_name();
+        if name.is_err() {
             let _ = self.dir.remove_file(&self.temporary);
         }
-        let path = done.map_err(failed)?;
-        let real = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
-        let uri = reqwest::Url::from_file_path(real.join(&path)).map(String::from).unwrap_or_default();
+        let path = name.map_err(describe)?;
+        let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
+        let uri = reqwest::Url::from_file_path(root.join(&path)).map(String::from).unwrap_or_default();
         Ok(SavedFile { path, uri })
     }
 }
 
-impl Drop for Writing {
+impl Drop for PendingFile {
     fn drop(&mut self) {
         if self.file.take().is_some() {
             let _ = self.dir.remove_file(&self.temporary);

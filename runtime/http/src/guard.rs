@@ -29,29 +29,29 @@ use super::address::{Access, Range};
 #[derive(Clone, Debug)]
 pub(super) struct Guard {
     /// The hosts whose private addresses are allowed.
-    opened: Arc<[Text]>,
+    private_hosts: Arc<[Text]>,
     resolver: Arc<dyn Resolver>,
-    remedy: Remedy,
+    help: HostHelp,
 }
 
 /// A function that describes how to allow a private host.
-pub(super) type Remedy = fn(&str) -> String;
+pub(super) type HostHelp = fn(&str) -> String;
 
 /// Describes how a program allows a private host.
-pub(super) fn by_the_program(host: &str) -> String {
+pub(super) fn default_host_help(host: &str) -> String {
     format!("The program can allow it with `HttpEngineBuilder::private_host({host:?})`.")
 }
 
 /// A host that the guard blocks, and the reason.
 #[derive(Clone)]
-pub(super) struct Refused {
+pub(super) struct HostBlocked {
     host: String,
-    reason: Why,
-    remedy: Remedy,
+    reason: BlockReason,
+    help: HostHelp,
 }
 
 #[derive(Clone, Debug)]
-enum Why {
+enum BlockReason {
     /// The calling context allows only these other hosts.
     Hosts(String),
     /// The host is, or resolves to, an address in this range.
@@ -61,83 +61,89 @@ enum Why {
     /// The host is a link-local name.
     LocalName,
     /// The host is allowed, but a host that is not allowed redirected to it.
-    LedInside,
+    RedirectedInside,
 }
 
 impl Guard {
     pub(super) fn new(
-        opened: impl IntoIterator<Item = String>,
+        private_hosts: impl IntoIterator<Item = String>,
         resolver: Arc<dyn Resolver>,
-        help: Remedy,
+        help: HostHelp,
     ) -> Guard {
-        Guard { opened: opened.into_iter().map(Text::from).collect(), resolver, remedy: help }
+        Guard { private_hosts: private_hosts.into_iter().map(Text::from).collect(), resolver, help }
     }
 
     /// Checks the target of a request, and the host that redirected to it, if any.
-    pub(super) fn check(&self, url: &Url, from: Option<&Url>, allowed: &Network) -> Result<(), Refused> {
-        Guard::allows(url, allowed)?;
-        let (host, port) = target(url);
-        let refuse = |cause| Err(Refused { host: host.to_owned(), reason: cause, remedy: self.remedy });
-        let opened = hosts::covers(&self.opened, host, port);
-        let range = match literal(host) {
+    pub(super) fn check(
+        &self,
+        url: &Url,
+        redirected_from: Option<&Url>,
+        allowed: &Network,
+    ) -> Result<(), HostBlocked> {
+        Guard::check_allowed(url, allowed)?;
+        let (host, port) = host_and_port(url);
+        let refuse = |reason| Err(HostBlocked { host: host.to_owned(), reason, help: self.help });
+        let is_private_host = hosts::covers(&self.private_hosts, host, port);
+        let blocked = match ip_literal(host) {
             Some(address) => match (address, address::range(address)) {
                 (_, Range { access: Access::Public, .. }) => return Ok(()),
-                (_, Range { access: Access::Private, .. }) if opened => None,
-                found => Some(found),
+                (_, Range { access: Access::Private, .. }) if is_private_host => None,
+                blocked => Some(blocked),
             },
-            None if opened => None,
-            None if hosts::covers_name(&self.opened, host) => return refuse(Why::Port(port)),
-            None if is_local_name(host) => return refuse(Why::LocalName),
+            None if is_private_host => None,
+            None if hosts::covers_name(&self.private_hosts, host) => return refuse(BlockReason::Port(port)),
+            None if is_local_name(host) => return refuse(BlockReason::LocalName),
             None => return Ok(()),
         };
-        if let Some((address, range)) = range {
-            return refuse(Why::Range(address, range));
+        if let Some((address, range)) = blocked {
+            return refuse(BlockReason::Range(address, range));
         }
-        let led_inside = from.is_some_and(|from| {
-            let (host, port) = target(from);
-            !hosts::covers(&self.opened, host, port)
+        let redirected_inside = redirected_from.is_some_and(|redirected_from| {
+            let (host, port) = host_and_port(redirected_from);
+            !hosts::covers(&self.private_hosts, host, port)
         });
-        if led_inside { refuse(Why::LedInside) } else { Ok(()) }
+        if redirected_inside { refuse(BlockReason::RedirectedInside) } else { Ok(()) }
     }
 
     /// Like [`check`](Self::check), but also rejects names that always resolve to this machine.
-    pub(super) fn before_resolving(&self, url: &Url, allowed: &Network) -> Result<(), Refused> {
+    pub(super) fn check_before_resolving(&self, url: &Url, allowed: &Network) -> Result<(), HostBlocked> {
         self.check(url, None, allowed)?;
-        let (host, port) = target(url);
-        if !is_localhost(host) || hosts::covers(&self.opened, host, port) {
+        let (host, port) = host_and_port(url);
+        if !is_localhost(host) || hosts::covers(&self.private_hosts, host, port) {
             return Ok(());
         }
         let address = IpAddr::from([127, 0, 0, 1]);
-        let cause = Why::Range(address, address::range(address));
-        Err(Refused { host: host.to_owned(), reason: cause, remedy: self.remedy })
+        let reason = BlockReason::Range(address, address::range(address));
+        Err(HostBlocked { host: host.to_owned(), reason, help: self.help })
     }
 
     /// Checks only whether the calling context allows the host.
-    pub(super) fn allows(url: &Url, allowed: &Network) -> Result<(), Refused> {
-        let (host, port) = target(url);
+    pub(super) fn check_allowed(url: &Url, allowed: &Network) -> Result<(), HostBlocked> {
+        let (host, port) = host_and_port(url);
         if hosts::allows(allowed, host, port) {
             return Ok(());
         }
-        let cause = Why::Hosts(hosts::describe_hosts(allowed));
-        Err(Refused { host: host.to_owned(), reason: cause, remedy: by_the_program })
+        let reason = BlockReason::Hosts(hosts::describe_hosts(allowed));
+        Err(HostBlocked { host: host.to_owned(), reason, help: default_host_help })
     }
 
     /// Returns the addresses of a name that a connection may use.
     async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>, Box<dyn std::error::Error + Send + Sync>> {
-        let most = if hosts::covers_name(&self.opened, name) { Access::Private } else { Access::Public };
-        let (mut passed, mut refused) = (Vec::new(), None);
+        let max_access =
+            if hosts::covers_name(&self.private_hosts, name) { Access::Private } else { Access::Public };
+        let (mut allowed, mut blocked) = (Vec::new(), None);
         for address in self.resolver.resolve(name).await? {
             let range = address::range(address);
-            if range.access <= most {
-                passed.push(address);
+            if range.access <= max_access {
+                allowed.push(address);
             } else {
-                let (host, cause) = (name.to_owned(), Why::Range(address, range));
-                refused = refused.or(Some(Refused { host, reason: cause, remedy: self.remedy }));
+                let (host, reason) = (name.to_owned(), BlockReason::Range(address, range));
+                blocked = blocked.or(Some(HostBlocked { host, reason, help: self.help }));
             }
         }
-        match refused {
-            Some(refused) if passed.is_empty() => Err(Box::new(refused)),
-            _ => Ok(passed),
+        match blocked {
+            Some(blocked) if allowed.is_empty() => Err(Box::new(blocked)),
+            _ => Ok(allowed),
         }
     }
 }
@@ -155,17 +161,17 @@ impl Resolve for Guard {
 }
 
 /// Returns the host and the port of a URL.
-fn target(url: &Url) -> (&str, u16) {
+fn host_and_port(url: &Url) -> (&str, u16) {
     (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default())
 }
 
 /// Returns the host of a URL if it is an IP address.
-fn literal(host: &str) -> Option<IpAddr> {
+fn ip_literal(host: &str) -> Option<IpAddr> {
     host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
-/// Whether the name is below `local`. Machines on the local link answer for such names (RFC 6762, section 3), so
-/// documents must not make the program resolve them.
+/// Whether the name is below `local`. Any machine on the local link can respond to queries for such names (RFC 6762,
+/// section 3), so documents must not make the program resolve them.
 fn is_local_name(host: &str) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host);
     host == "local" || host.ends_with(".local")
@@ -179,68 +185,70 @@ fn is_localhost(host: &str) -> bool {
 
 /// Returns the host that a base URL allows implicitly: a private address or `localhost`. Other names are not
 /// recognizably private.
-pub(super) fn opened_by(url: &str) -> Option<String> {
+pub(super) fn implicit_private_host(url: &str) -> Option<String> {
     let url = Url::parse(url.trim()).ok()?;
     let host = url.host_str()?;
-    let private = match literal(host) {
+    let is_private = match ip_literal(host) {
         Some(address) => address::range(address).access == Access::Private,
         None => is_localhost(host),
     };
-    private.then(|| Some(format!("{host}:{}", url.port_or_known_default()?))).flatten()
+    is_private.then(|| Some(format!("{host}:{}", url.port_or_known_default()?))).flatten()
 }
 
-impl Refused {
+impl HostBlocked {
     /// Returns the message for models. It omits how to allow the host, because only an operator can do that.
-    fn reason(&self) -> String {
+    fn model_message(&self) -> String {
         format!("The host `{}` is blocked: {}", self.host, self.reason)
     }
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for BlockReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Why::Hosts(allowed) => write!(f, "this context allows {allowed}."),
-            Why::Range(address, range) => {
+            BlockReason::Hosts(allowed) => write!(f, "this context allows {allowed}."),
+            BlockReason::Range(address, range) => {
                 write!(f, "its address {address} is in the range {range}, which ")?;
                 let private = range.access == Access::Private;
                 f.write_str(if private { "is private." } else { "is never allowed." })
             }
-            Why::Port(port) => write!(f, "port {port} is not allowed."),
-            Why::LocalName => f.write_str("it is a link-local name."),
-            Why::LedInside => f.write_str("it is private, and a host that is not allowed redirected to it."),
+            BlockReason::Port(port) => write!(f, "port {port} is not allowed."),
+            BlockReason::LocalName => f.write_str("it is a link-local name."),
+            BlockReason::RedirectedInside => {
+                f.write_str("it is private, and a host that is not allowed redirected to it.")
+            }
         }
     }
 }
 
 /// The message for operators, including how to allow the host.
-impl fmt::Display for Refused {
+impl fmt::Display for HostBlocked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason())?;
+        f.write_str(&self.model_message())?;
         match &self.reason {
-            Why::Range(_, Range { access: Access::Private, .. }) | Why::LocalName => {
-                write!(f, " {}", (self.remedy)(&self.host))
+            BlockReason::Range(_, Range { access: Access::Private, .. }) | BlockReason::LocalName => {
+                write!(f, " {}", (self.help)(&self.host))
             }
             _ => Ok(()),
         }
     }
 }
 
-toolgen_core::__readable_debug!(Refused);
+toolgen_core::__readable_debug!(HostBlocked);
 
-impl std::error::Error for Refused {}
+impl std::error::Error for HostBlocked {}
 
-impl From<Refused> for ToolError {
-    fn from(refused: Refused) -> ToolError {
-        ToolError::denied(refused.reason()).with_operator_detail(refused.to_string())
+impl From<HostBlocked> for ToolError {
+    fn from(blocked: HostBlocked) -> ToolError {
+        ToolError::denied(blocked.model_message()).with_operator_detail(blocked.to_string())
     }
 }
 
-/// Finds the guard's refusal among the causes of an error.
-pub(super) fn refusal(error: &(dyn std::error::Error + 'static)) -> Option<Refused> {
+/// Finds a [`HostBlocked`] among the causes of an error.
+pub(super) fn host_blocked_in(error: &(dyn std::error::Error + 'static)) -> Option<HostBlocked> {
     let mut cause = Some(error);
     while let Some(error) = cause {
-        if let Some(refused) = error.downcast_ref::<Refused>() {
-            return Some(refused.clone());
+        if let Some(blocked) = error.downcast_ref::<HostBlocked>() {
+            return Some(blocked.clone());
         }
         cause = error.source();
     }
@@ -269,10 +277,10 @@ impl Resolver for SystemResolver {
         let name = name.to_owned();
         Box::pin(async move {
             // The system's function blocks.
-            let found = tokio::task::spawn_blocking(move || {
+            let lookup = tokio::task::spawn_blocking(move || {
                 Ok((name.as_str(), 0).to_socket_addrs()?.map(|address| address.ip()).collect())
             });
-            found.await.unwrap_or_else(|_| Err(io::Error::other("the name could not be resolved")))
+            lookup.await.unwrap_or_else(|_| Err(io::Error::other("the name could not be resolved")))
         })
     }
 }
@@ -280,4 +288,4 @@ impl Resolver for SystemResolver {
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-pub(super) use tests::Diverted;
+pub(super) use tests::FakeNetwork;

@@ -3,8 +3,8 @@
 use serde_core::de::IgnoredAny;
 use toolgen_core::internal::entity::character;
 
-/// Elements whose content is not shown.
-const UNSEEN: [&str; 4] = ["script", "style", "svg", "template"];
+/// Elements whose content is not visible.
+const HIDDEN_ELEMENTS: [&str; 4] = ["script", "style", "svg", "template"];
 
 /// Inline elements.
 const INLINE: [&str; 22] = [
@@ -12,33 +12,35 @@ const INLINE: [&str; 22] = [
     "small", "span", "strong", "sub", "sup", "tt", "u",
 ];
 
-/// Returns the visible text of a page. It may be empty, and may show a credential that markup had hidden. Returns
+/// Returns the visible text of a page, which may be empty, and may show a credential that markup had hidden. Returns
 /// `None` if the input is not a page: services also send JSON and plain text as HTML.
 pub(super) fn page(essence: &str, text: &str) -> Option<String> {
     let start = text.trim_start();
-    let begins = |with: &str| start.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
+    let starts_with =
+        |prefix: &str| start.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
     let is_named = matches!(essence, "text/html" | "application/xhtml+xml");
-    let is_page = begins("<!doctype html")
-        || begins("<html")
+    let is_page = starts_with("<!doctype html")
+        || starts_with("<html")
         || (is_named && has_tag(start) && serde_json::from_str::<IgnoredAny>(start).is_err());
     is_page.then(|| visible(text))
 }
 
 /// Whether the text contains a tag, and not only a less-than sign.
 fn has_tag(text: &str) -> bool {
-    let mut after = text.split('<').skip(1);
-    after.any(|rest| rest.starts_with(|char: char| char.is_ascii_alphabetic() || matches!(char, '!' | '/')))
+    let mut after_angle = text.split('<').skip(1);
+    after_angle
+        .any(|rest| rest.starts_with(|char: char| char.is_ascii_alphabetic() || matches!(char, '!' | '/')))
 }
 
 /// Returns the visible text of a page, one line per block.
 fn visible(html: &str) -> String {
-    let (mut lines, mut rest) = (Lines::default(), html);
-    while let Some(at) = rest.find('<') {
-        lines.text(&rest[..at]);
-        let markup = &rest[at + 1..];
+    let (mut lines, mut remaining) = (Lines::default(), html);
+    while let Some(start) = remaining.find('<') {
+        lines.text(&remaining[..start]);
+        let markup = &remaining[start + 1..];
         let name = markup.strip_prefix('/').unwrap_or(markup);
         let name = &name[..name.find(|char: char| !char.is_ascii_alphanumeric()).unwrap_or(name.len())];
-        rest = if let Some(comment) = markup.strip_prefix("!--") {
+        remaining = if let Some(comment) = markup.strip_prefix("!--") {
             comment.split_once("-->").unwrap_or_default().1
         } else if markup.starts_with(['!', '?']) {
             markup.split_once('>').unwrap_or_default().1
@@ -46,8 +48,8 @@ fn visible(html: &str) -> String {
             let name = name.to_ascii_lowercase();
             let closes = markup.starts_with('/');
             lines.tag(&name, closes);
-            let (own, after) = tag(markup);
-            if closes || own.ends_with('/') || !UNSEEN.contains(&name.as_str()) {
+            let (tag_text, after) = tag(markup);
+            if closes || tag_text.ends_with('/') || !HIDDEN_ELEMENTS.contains(&name.as_str()) {
                 after
             } else {
                 closing(after, &name)
@@ -57,7 +59,7 @@ fn visible(html: &str) -> String {
             markup
         };
     }
-    lines.text(rest);
+    lines.text(remaining);
     lines.end_line();
     lines.out
 }
@@ -77,12 +79,12 @@ fn tag(markup: &str) -> (&str, &str) {
     (markup, "")
 }
 
-/// Returns what follows the closing tag of an element; nothing if it is not closed.
+/// Returns the text from the closing tag of an element on; empty if the element is not closed.
 fn closing<'t>(text: &'t str, name: &str) -> &'t str {
-    let is_it = |at: &usize| {
-        text.get(at + 2..at + 2 + name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name))
+    let is_closing_tag = |at: &usize| {
+        text.get(at + 2..at + 2 + name.len()).is_some_and(|candidate| candidate.eq_ignore_ascii_case(name))
     };
-    text.match_indices("</").map(|(at, _)| at).find(is_it).map_or("", |at| &text[at..])
+    text.match_indices("</").map(|(at, _)| at).find(is_closing_tag).map_or("", |at| &text[at..])
 }
 
 /// The white space before the next word.
@@ -99,7 +101,7 @@ enum Gap {
 struct Lines {
     out: String,
     /// The start and end of the second-last line.
-    before: (usize, usize),
+    previous: (usize, usize),
     /// The start of the last line.
     last: usize,
     gap: Gap,
@@ -114,13 +116,13 @@ impl Lines {
         }
         let gap = match name {
             "td" | "th" => Gap::Blank,
-            name if INLINE.contains(&name) || UNSEEN.contains(&name) => Gap::None,
+            name if INLINE.contains(&name) || HIDDEN_ELEMENTS.contains(&name) => Gap::None,
             _ => Gap::Line,
         };
-        self.leave(gap);
+        self.widen_gap(gap);
     }
 
-    fn leave(&mut self, gap: Gap) {
+    fn widen_gap(&mut self, gap: Gap) {
         if gap == Gap::Line && self.gap != Gap::Line {
             self.end_line();
         }
@@ -131,7 +133,7 @@ impl Lines {
 
     /// Ends the line. A line that repeats the previous one is dropped: the title is often also the first heading.
     fn end_line(&mut self) {
-        let (from, to) = self.before;
+        let (from, to) = self.previous;
         if self.out.len() > self.last && self.out[from..to] == self.out[self.last..] && to > from {
             self.out.truncate(to);
             self.last = from;
@@ -139,16 +141,16 @@ impl Lines {
     }
 
     fn text(&mut self, text: &str) {
-        let mut rest = text;
-        while let Some(at) = rest.find('&') {
-            self.words(&rest[..at]);
-            let named =
-                character(&rest[at..]).filter(|(named, _)| !named.is_control() || named.is_whitespace());
-            let (char, length) = named.unwrap_or(('&', 1));
+        let mut remaining = text;
+        while let Some(at) = remaining.find('&') {
+            self.words(&remaining[..at]);
+            let entity = character(&remaining[at..])
+                .filter(|(entity, _)| !entity.is_control() || entity.is_whitespace());
+            let (char, length) = entity.unwrap_or(('&', 1));
             self.char(char);
-            rest = &rest[at + length..];
+            remaining = &remaining[at + length..];
         }
-        self.words(rest);
+        self.words(remaining);
     }
 
     fn words(&mut self, text: &str) {
@@ -157,7 +159,7 @@ impl Lines {
 
     fn char(&mut self, char: char) {
         if char.is_whitespace() {
-            self.leave(if self.is_pre && char == '\n' { Gap::Line } else { Gap::Blank });
+            self.widen_gap(if self.is_pre && char == '\n' { Gap::Line } else { Gap::Blank });
             return;
         }
         if !self.out.is_empty() {
@@ -165,7 +167,7 @@ impl Lines {
                 Gap::None => {}
                 Gap::Blank => self.out.push(' '),
                 Gap::Line => {
-                    self.before = (self.last, self.out.len());
+                    self.previous = (self.last, self.out.len());
                     self.out.push('\n');
                     self.last = self.out.len();
                 }
@@ -182,7 +184,7 @@ mod tests {
 
     #[test]
     fn html_page_is_rendered_as_visible_text() {
-        for (html, seen) in [
+        for (html, expected) in [
             (
                 "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1>\
                  </center>\r\n<hr><center>nginx/1.18.0</center>\r\n</body>\r\n</html>\r\n",
@@ -200,7 +202,7 @@ mod tests {
             ("<html><body><div id=\"root\"></div><p a=\"", ""),
             ("<HTML>é<", "é<"),
         ] {
-            assert_eq!(page("text/html", html).as_deref(), Some(seen), "{html}");
+            assert_eq!(page("text/html", html).as_deref(), Some(expected), "{html}");
         }
     }
 

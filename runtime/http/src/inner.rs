@@ -18,30 +18,29 @@ use super::builder::HttpEngineBuilder;
 use super::guard::Guard;
 use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
 use super::response::BodyLimits;
-use super::save::Saving;
+use super::save::SaveOptions;
 use super::sequence::declared_events;
 use super::transport::{Clients, Interception, Redirects, Route};
 
 /// The shared state of an engine.
 pub(super) struct Inner {
     pub(super) clients: Clients,
-    /// The guard.
     pub(super) guard: Guard,
     pub(super) settings: HttpEngineBuilder,
 }
 
 impl Inner {
     /// Returns the request of a call without its credentials.
-    pub(super) fn unproven(
+    pub(super) fn request_without_credentials(
         &self,
         plan: &RequestPlan,
         arguments: &Value,
     ) -> Result<HttpRequest, Vec<RequestProblem>> {
         let mut request = build(plan, arguments, &self.options())?;
         let settings = &self.settings;
-        let schemes = plan.security.iter().flat_map(|one| &one.schemes);
-        let sent = schemes.filter_map(|scheme| settings.header_of(&scheme.placement));
-        for secret in settings.secrets().chain(sent) {
+        let schemes = plan.security.iter().flat_map(|alternative| &alternative.schemes);
+        let header_values = schemes.filter_map(|scheme| settings.header_of(&scheme.placement));
+        for secret in settings.secrets().chain(header_values) {
             request.credentials.hide(secret);
             // The word before a token is its scheme, and not secret.
             if let Some((scheme, token)) = secret.split_once(' ') {
@@ -76,28 +75,30 @@ impl Inner {
         let built = if plan(tool)?.sends_files() {
             // Reading files blocks, which a task on a shared thread must not do.
             let (engine, tool) = (Arc::clone(self), tool.clone());
-            let build = move || plan(&tool).map(|plan| engine.unproven(plan, &arguments));
+            let build = move || plan(&tool).map(|plan| engine.request_without_credentials(plan, &arguments));
             let built = tokio::task::spawn_blocking(build).await;
             built.map_err(|_| ToolError::failed("the request could not be built"))??
         } else {
-            self.unproven(plan(tool)?, &arguments)
+            self.request_without_credentials(plan(tool)?, &arguments)
         };
-        built.map_err(|problems| refuse(&problems))
+        built.map_err(|problems| to_tool_error(&problems))
     }
 
     pub(super) fn route<'a>(&'a self, allowed: &'a Network) -> Route<'a> {
         let Inner { clients, guard, settings } = self;
-        let taped =
-            settings.tape.as_ref().map(|tape| Interception { tape, secrets: settings.secrets().collect() });
+        let interception = settings
+            .interceptor
+            .as_ref()
+            .map(|interceptor| Interception { interceptor, secrets: settings.secrets().collect() });
         Route {
             clients,
             guard,
             allowed,
             redirects: Redirects::Allowed,
-            answers: &[],
-            from: None,
-            at_home: true,
-            taped,
+            success_redirects: &[],
+            linked_from: None,
+            is_trusted: true,
+            interception,
         }
     }
 
@@ -111,13 +112,16 @@ impl Inner {
         BodyLimits {
             bytes: settings.max_bytes,
             media_bytes: settings.max_media_bytes,
-            stream_until: None,
+            stream_deadline: None,
             structured: tool.spec.output.is_some(),
-            answer: tool.call.http().and_then(|plan| plan.xml_response.as_ref()),
+            xml: tool.call.http().and_then(|plan| plan.xml_response.as_ref()),
             reported_headers: tool.call.http().map_or(&[], |plan| &*plan.headers),
             redirects: tool.call.http().map_or(&[], |plan| &*plan.redirects),
             events: declared_events(tool),
-            saving: settings.saves.as_ref().map(|place| Saving { place, all: settings.saves_all }),
+            save: settings
+                .response_store
+                .as_ref()
+                .map(|store| SaveOptions { store, all: settings.saves_all_responses }),
         }
     }
 }
@@ -128,11 +132,11 @@ impl Inner {
 ///
 /// Returns an error if the tool has another kind of plan, and belongs to another engine.
 pub(super) fn plan(tool: &Tool) -> Result<&RequestPlan, ToolError> {
-    let other = || format!("`{}` is not an HTTP request, so this engine cannot run it", tool.spec.name);
-    tool.call.http().ok_or_else(|| ToolError::failed_with("WRONG_ENGINE", other()))
+    let message = || format!("`{}` is not an HTTP request, so this engine cannot run it", tool.spec.name);
+    tool.call.http().ok_or_else(|| ToolError::failed_with("WRONG_ENGINE", message()))
 }
 
-fn refuse(problems: &[RequestProblem]) -> ToolError {
+fn to_tool_error(problems: &[RequestProblem]) -> ToolError {
     let about_arguments: Vec<ArgumentProblem> = problems
         .iter()
         .filter(|problem| problem.kind.is_about_arguments())
@@ -145,8 +149,8 @@ fn refuse(problems: &[RequestProblem]) -> ToolError {
                 _ => ArgumentProblemKind::Value,
             };
             let message = problem.message.clone();
-            let whole = ArgumentProblem { pointer: String::new(), kind, message };
-            if problem.argument.is_empty() { whole } else { whole.within(&problem.argument) }
+            let root_problem = ArgumentProblem { pointer: String::new(), kind, message };
+            if problem.argument.is_empty() { root_problem } else { root_problem.within(&problem.argument) }
         })
         .collect();
     match (about_arguments.is_empty(), problems.first()) {
@@ -155,7 +159,7 @@ fn refuse(problems: &[RequestProblem]) -> ToolError {
     }
 }
 
-/// Returns the password of basic credentials, which is also secret on its own.
+/// Returns the password of basic credentials, which is also a secret on its own.
 fn basic_password(scheme: &str, encoded: &str) -> Option<String> {
     let pair = STANDARD.decode(encoded).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
     let pair = String::from_utf8(pair).ok()?;

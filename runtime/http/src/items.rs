@@ -21,10 +21,10 @@ use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::spec::plan::Tool;
 
-use super::call_error::{Answered, CallError, unlike_json};
+use super::call_error::{CallError, ResponseContext, json_mismatch};
+use super::failure::{explain, network_error};
 use super::inner::{Inner, plan};
 use super::pages::{Page, PageCursor, Reader, take_max_items};
-use super::refusal::{network, refusal};
 use super::request::HttpRequest;
 use super::sender::RequestSender;
 use super::sequence::{EventData, Sequence, declared_events, may_be_sequence};
@@ -32,8 +32,8 @@ use super::transport::Reply;
 use super::transport::header;
 use super::{charset, response};
 
-/// Limits of reading a list. A list with more than `items` items ends there. At any other limit the last item is an
-/// error, so that a part is not mistaken for the whole.
+/// Limits of reading a list. A list with more than `items` items ends after that number. At any other limit, the last
+/// item is an error, so that an incomplete list is not mistaken for a complete one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageLimits {
     /// Maximum number of items.
@@ -42,8 +42,8 @@ pub struct PageLimits {
     pub pages: usize,
     /// Maximum size of all pages together, in bytes, before decoding.
     pub bytes: usize,
-    /// Maximum time from the first request on, without the time that the program spends between items. Each page also
-    /// has the time limit of a call.
+    /// Maximum total time of reading, without the time that the program spends between items. Each page also has the
+    /// time limit of a call.
     pub time: Duration,
 }
 
@@ -74,29 +74,29 @@ pub struct PagedItems<T = Value> {
     /// The number of items that were read.
     read: usize,
     /// The response that contained the ready items.
-    answered: Answered,
-    of: PhantomData<fn() -> T>,
+    response_context: ResponseContext,
+    item_type: PhantomData<fn() -> T>,
 }
 
 enum State {
     /// The next page can be requested.
-    Idle(Box<Reading>),
+    Idle(Box<ListReader>),
     /// A page is being read.
-    Busy(BoxFuture<'static, PagedReader>),
-    Over,
+    Busy(BoxFuture<'static, ReadOutcome>),
+    Done,
 }
 
 /// The reader of the list, and the items that it has read.
-type PagedReader = (Box<Reading>, Result<Vec<Value>, CallError>);
+type ReadOutcome = (Box<ListReader>, Result<Vec<Value>, CallError>);
 
 /// The reader of the list.
-struct Reading {
+struct ListReader {
     engine: Arc<Inner>,
     tool: Frozen<Tool>,
     ctx: ToolContext,
-    from: Source,
+    source: Source,
     /// The response that contained the last items.
-    answered: Answered,
+    response_context: ResponseContext,
     pages: usize,
     bytes: usize,
     time: Duration,
@@ -107,10 +107,11 @@ enum Source {
     /// A paginated list.
     Pages(Box<PageCursor>),
     /// One response that is a sequence, not requested yet.
-    Answer(Value),
+    Request(Value),
     /// One response that is a sequence, being read.
-    Flow(Box<ItemStream>),
-    Nothing,
+    Stream(Box<ItemStream>),
+    /// No more items.
+    End,
 }
 
 impl<T> fmt::Debug for PagedItems<T> {
@@ -127,23 +128,32 @@ impl PagedItems {
     pub(super) fn begin(engine: Arc<Inner>, tool: Frozen<Tool>, mut arguments: Value) -> PagedItems {
         // The argument for models is a limit here.
         let max = take_max_items(&tool, &mut arguments).ok().flatten().unwrap_or(usize::MAX);
-        let ctx = Turn::default().call_context("", tool.spec.name.as_str());
-        let in_pages = plan(&tool).is_ok_and(|plan| plan.pagination.is_some());
-        let from = if !in_pages && may_be_sequence(&tool) {
-            Source::Answer(arguments)
+        let ctx = ToolContext::new("", tool.spec.name.as_str());
+        let is_paginated = plan(&tool).is_ok_and(|plan| plan.pagination.is_some());
+        let source = if !is_paginated && may_be_sequence(&tool) {
+            Source::Request(arguments)
         } else {
             Source::Pages(Box::new(PageCursor::new(arguments)))
         };
-        let answered = Answered::default();
-        let reading = Reading { engine, tool, ctx, from, answered, pages: 0, bytes: 0, time: Duration::ZERO };
+        let response_context = ResponseContext::default();
+        let reader = ListReader {
+            engine,
+            tool,
+            ctx,
+            source,
+            response_context,
+            pages: 0,
+            bytes: 0,
+            time: Duration::ZERO,
+        };
         let bounds = PageLimits { items: max, ..PageLimits::default() };
         PagedItems {
-            state: State::Idle(Box::new(reading)),
+            state: State::Idle(Box::new(reader)),
             ready: VecDeque::new(),
             bounds,
             read: 0,
-            answered: Answered::default(),
-            of: PhantomData,
+            response_context: ResponseContext::default(),
+            item_type: PhantomData,
         }
     }
 }
@@ -155,19 +165,19 @@ impl<T> PagedItems<T> {
         self
     }
 
-    /// Reads the list in a turn, or in that of a tool's context: its cancellation token stops reading; its time limit
-    /// and allowed hosts apply to each page.
-    pub fn in_turn(mut self, turn: impl Into<Turn>) -> PagedItems<T> {
-        if let State::Idle(reading) = &mut self.state {
-            reading.ctx = turn.into().base().clone();
+    /// Reads the list in a context: its cancellation token stops reading; its time limit and allowed hosts apply to
+    /// each page.
+    pub fn context(mut self, ctx: &ToolContext) -> PagedItems<T> {
+        if let State::Idle(reader) = &mut self.state {
+            reader.ctx = ctx.clone();
         }
         self
     }
 
     /// Parses the items as another type.
     pub fn of<U: DeserializeOwned>(self) -> PagedItems<U> {
-        let PagedItems { state, ready, bounds, read, answered, .. } = self;
-        PagedItems { state, ready, bounds, read, answered, of: PhantomData }
+        let PagedItems { state, ready, bounds, read, response_context, .. } = self;
+        PagedItems { state, ready, bounds, read, response_context, item_type: PhantomData }
     }
 }
 
@@ -182,13 +192,13 @@ impl<T: DeserializeOwned> PagedItems<T> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
-    fn item(&mut self, item: &Value) -> Result<T, CallError> {
+    fn parse_item(&mut self, item: &Value) -> Result<T, CallError> {
         self.bounds.items -= 1;
         self.read += 1;
         let number = self.read;
         T::deserialize(item).map_err(|source| {
             let reason = format!("item {number} of the list is not of the expected type ({source})");
-            self.answered.clone().unfit(&reason, &item.to_string())
+            self.response_context.clone().decode_error(&reason, &item.to_string())
         })
     }
 }
@@ -200,33 +210,33 @@ impl<T: DeserializeOwned> Stream for PagedItems<T> {
         let this = &mut *self;
         loop {
             if this.bounds.items == 0 {
-                this.state = State::Over;
+                this.state = State::Done;
                 return Poll::Ready(None);
             }
             if let Some(item) = this.ready.pop_front() {
-                return Poll::Ready(Some(this.item(&item)));
+                return Poll::Ready(Some(this.parse_item(&item)));
             }
-            match std::mem::replace(&mut this.state, State::Over) {
-                State::Over => return Poll::Ready(None),
-                State::Idle(reading) if reading.is_end() => return Poll::Ready(None),
-                State::Idle(reading) => match reading.reached(&this.bounds) {
+            match std::mem::replace(&mut this.state, State::Done) {
+                State::Done => return Poll::Ready(None),
+                State::Idle(reader) if reader.is_end() => return Poll::Ready(None),
+                State::Idle(reader) => match reader.limit_error(&this.bounds) {
                     Some(error) => {
-                        return Poll::Ready(Some(Err(CallError::without_answer(&reading.tool)(error))));
+                        return Poll::Ready(Some(Err(CallError::transport_error(&reader.tool)(error))));
                     }
-                    None => this.state = State::Busy(Box::pin(reading.more(this.bounds.time))),
+                    None => this.state = State::Busy(Box::pin(reader.next_batch(this.bounds.time))),
                 },
-                State::Busy(mut more) => match more.as_mut().poll(cx) {
+                State::Busy(mut batch) => match batch.as_mut().poll(cx) {
                     Poll::Pending => {
-                        this.state = State::Busy(more);
+                        this.state = State::Busy(batch);
                         return Poll::Pending;
                     }
-                    Poll::Ready((reading, items)) => {
+                    Poll::Ready((reader, items)) => {
                         this.ready = match items {
                             Ok(items) => items.into(),
                             Err(error) => return Poll::Ready(Some(Err(error))),
                         };
-                        this.answered = reading.answered.clone();
-                        this.state = State::Idle(reading);
+                        this.response_context = reader.response_context.clone();
+                        this.state = State::Idle(reader);
                     }
                 },
             }
@@ -234,19 +244,19 @@ impl<T: DeserializeOwned> Stream for PagedItems<T> {
     }
 }
 
-impl Reading {
+impl ListReader {
     /// Whether all items were read.
     fn is_end(&self) -> bool {
-        match &self.from {
-            Source::Pages(place) => place.is_end(),
-            Source::Nothing => true,
-            Source::Answer(_) | Source::Flow(_) => false,
+        match &self.source {
+            Source::Pages(cursor) => cursor.is_end(),
+            Source::End => true,
+            Source::Request(_) | Source::Stream(_) => false,
         }
     }
 
     /// Returns the limit that is reached, as an error.
-    fn reached(&self, bounds: &PageLimits) -> Option<ToolError> {
-        let what = if self.pages >= bounds.pages {
+    fn limit_error(&self, bounds: &PageLimits) -> Option<ToolError> {
+        let limit = if self.pages >= bounds.pages {
             format!("{} pages", bounds.pages)
         } else if self.bytes >= bounds.bytes {
             format!("{} bytes", bounds.bytes)
@@ -255,76 +265,80 @@ impl Reading {
         } else {
             return None;
         };
-        let text = format!("Error: the list continues after {what}, the limit in `PageLimits`");
+        let text = format!("Error: the list continues after {limit}, the limit in `PageLimits`");
         Some(ToolError::failed_with("LIST_TOO_LONG", text))
     }
 
-    async fn more(mut self: Box<Self>, max: Duration) -> (Box<Reading>, Result<Vec<Value>, CallError>) {
-        let began = Instant::now();
+    async fn next_batch(
+        mut self: Box<Self>,
+        max: Duration,
+    ) -> (Box<ListReader>, Result<Vec<Value>, CallError>) {
+        let started = Instant::now();
         let limit = self.engine.time_limit(&self.tool.spec, self.ctx.timeout());
         let duration = limit.unwrap_or(max).min(max.saturating_sub(self.time));
         let ctx = self.ctx.clone();
-        let read = ctx.cancel().run_until_cancelled(self.read(began + duration));
+        let read = ctx.cancel().run_until_cancelled(self.read(started + duration));
         let items = timeout(duration, read).await;
-        let failed = CallError::without_answer(&self.tool);
+        let failed = CallError::transport_error(&self.tool);
         let items = match items {
             Ok(items) => items.unwrap_or_else(|| Err(failed(ToolError::Cancelled))),
             Err(_) => Err(failed(ToolError::Timeout { duration })),
         };
-        self.time += began.elapsed();
+        self.time += started.elapsed();
         (self, items)
     }
 
-    async fn read(&mut self, until: Instant) -> Result<Vec<Value>, CallError> {
-        let Reading { engine, tool, ctx, .. } = self;
-        match std::mem::replace(&mut self.from, Source::Nothing) {
-            Source::Nothing => Ok(Vec::new()),
-            Source::Pages(mut place) => {
-                let page = page(engine, tool, ctx, &mut place, until).await;
-                self.from = Source::Pages(place);
+    async fn read(&mut self, deadline: Instant) -> Result<Vec<Value>, CallError> {
+        let ListReader { engine, tool, ctx, .. } = self;
+        match std::mem::replace(&mut self.source, Source::End) {
+            Source::End => Ok(Vec::new()),
+            Source::Pages(mut cursor) => {
+                let page = page(engine, tool, ctx, &mut cursor, deadline).await;
+                self.source = Source::Pages(cursor);
                 self.pages += 1;
                 self.items(page)
             }
-            Source::Answer(arguments) => {
-                let flow = ItemStream::begin(engine, tool, ctx, arguments, until).await?;
-                self.flow(Box::new(flow)).await
+            Source::Request(arguments) => {
+                let stream = ItemStream::begin(engine, tool, ctx, arguments, deadline).await?;
+                self.read_stream(Box::new(stream)).await
             }
-            Source::Flow(flow) => self.flow(flow).await,
+            Source::Stream(stream) => self.read_stream(stream).await,
         }
     }
 
     /// Waits for the next items of a response.
-    async fn flow(&mut self, mut flow: Box<ItemStream>) -> Result<Vec<Value>, CallError> {
-        let Batch { items, bytes, last } = flow.batch().await?;
-        self.answered = flow.answered().clone();
+    async fn read_stream(&mut self, mut stream: Box<ItemStream>) -> Result<Vec<Value>, CallError> {
+        let Batch { items, bytes, last } = stream.batch().await?;
+        self.response_context = stream.response_context().clone();
         self.bytes += bytes;
         if !last {
-            self.from = Source::Flow(flow);
+            self.source = Source::Stream(stream);
         }
         Ok(items)
     }
 
     /// Returns the items of a page.
     fn items(&mut self, page: Result<Page, ToolError>) -> Result<Vec<Value>, CallError> {
-        let page = page.map_err(CallError::without_answer(&self.tool))?;
+        let page = page.map_err(CallError::transport_error(&self.tool))?;
         self.bytes += page.bytes.len();
-        self.answered = page.answered(&self.tool);
+        self.response_context = page.response_context(&self.tool);
         if let Some((_, items)) = page.list {
             return Ok(items);
         }
         let content_type = header(&page.headers, "content-type");
         let body = page.request.credentials.redact_body(&page.bytes, &content_type, page.truncated);
-        let answered = self.answered.clone();
+        let response_context = self.response_context.clone();
         Err(if !page.status.is_success() {
             let response = (page.status, &page.headers);
             let message =
-                refusal(&self.engine.settings, &self.tool, &page.request, response, page.final_url.as_ref())
-                    .told;
-            answered.refusing(&page.request, &page.headers, (page.refused, message), body)
+                explain(&self.engine.settings, &self.tool, &page.request, response, page.final_url.as_ref())
+                    .message;
+            response_context.status_error(&page.request, &page.headers, (page.redirect_error, message), body)
         } else if page.truncated {
-            answered.too_large(self.engine.settings.max_typed_bytes)
+            response_context.too_large(self.engine.settings.max_typed_bytes)
         } else {
-            answered.unfit(&unlike_json(&body, "there is no list at the declared location"), &body)
+            response_context
+                .decode_error(&json_mismatch(&body, "there is no list at the declared location"), &body)
         })
     }
 }
@@ -333,8 +347,8 @@ async fn page(
     engine: &Arc<Inner>,
     tool: &Frozen<Tool>,
     ctx: &ToolContext,
-    place: &mut PageCursor,
-    until: Instant,
+    cursor: &mut PageCursor,
+    deadline: Instant,
 ) -> Result<Page, ToolError> {
     let Some(pages) = &plan(tool)?.pagination else {
         let text = format!(
@@ -344,14 +358,14 @@ async fn page(
         );
         return Err(ToolError::failed_with("NO_PAGINATION", text));
     };
-    Reader { engine, tool, pages, ctx, until: Some(until) }.page(place).await
+    Reader { engine, tool, pages, ctx, deadline: Some(deadline) }.page(cursor).await
 }
 
 /// A response that is read as a sequence.
 pub(super) struct ItemStream {
     tool: Frozen<Tool>,
     request: HttpRequest,
-    answered: Answered,
+    response_context: ResponseContext,
     response: Response,
     sequence: Sequence,
     text: charset::Reader,
@@ -374,40 +388,55 @@ impl ItemStream {
         tool: &Frozen<Tool>,
         ctx: &ToolContext,
         arguments: Value,
-        until: Instant,
+        deadline: Instant,
     ) -> Result<ItemStream, CallError> {
-        let failed = CallError::without_answer(tool);
+        let failed = CallError::transport_error(tool);
         let request = engine.prepare(tool, arguments).await.map_err(failed)?;
-        let mut sending = RequestSender::new(engine, tool, ctx, Some(until)).map_err(failed)?;
-        let request = sending.authenticate(request).await.map_err(failed)?;
-        let Reply { mut response, final_url, refused } = sending.send(&request).await.map_err(failed)?;
+        let mut sender = RequestSender::new(engine, tool, ctx, Some(deadline)).map_err(failed)?;
+        let request = sender.authenticate(request).await.map_err(failed)?;
+        let Reply { mut response, final_url, redirect_error } =
+            sender.send(&request).await.map_err(failed)?;
         let (status, limit) = (response.status(), engine.settings.max_typed_bytes);
-        let answered = Answered::new(tool, &request, status, final_url.as_ref());
+        let response_context = ResponseContext::new(tool, &request, status, final_url.as_ref());
         let content_type = header(response.headers(), "content-type");
         let data = declared_events(tool).unwrap_or(EventData::Text);
         match Sequence::of(&content_type, data, limit).filter(|_| status.is_success()) {
             Some(sequence) => {
                 let text = charset::Reader::of(&content_type);
-                Ok(ItemStream { tool: tool.clone(), request, answered, response, sequence, text, limit })
+                Ok(ItemStream {
+                    tool: tool.clone(),
+                    request,
+                    response_context,
+                    response,
+                    sequence,
+                    text,
+                    limit,
+                })
             }
             None => {
-                let read = response::read(&mut response, limit, None).await;
-                let read = read.map_err(|error| failed(network(&request, "READ_ERROR", error)))?;
-                let body = request.credentials.redact_body(&read.bytes, &content_type, read.truncated);
+                let body = response::read(&mut response, limit, None).await;
+                let prefix = body.map_err(|error| failed(network_error(&request, "READ_ERROR", error)))?;
+                let body = request.credentials.redact_body(&prefix.bytes, &content_type, prefix.truncated);
                 if !status.is_success() {
                     let reply = (status, response.headers());
-                    let message = refusal(&engine.settings, tool, &request, reply, final_url.as_ref()).told;
-                    return Err(answered.refusing(&request, response.headers(), (refused, message), body));
+                    let message =
+                        explain(&engine.settings, tool, &request, reply, final_url.as_ref()).message;
+                    return Err(response_context.status_error(
+                        &request,
+                        response.headers(),
+                        (redirect_error, message),
+                        body,
+                    ));
                 }
                 let reason = format!("the response is not a sequence of items, but `{content_type}`");
-                Err(answered.unfit(&reason, &body))
+                Err(response_context.decode_error(&reason, &body))
             }
         }
     }
 
     /// Returns the call that the response belongs to.
-    pub(super) fn answered(&self) -> &Answered {
-        &self.answered
+    pub(super) fn response_context(&self) -> &ResponseContext {
+        &self.response_context
     }
 
     /// Waits for at least one item, or for the end.
@@ -416,16 +445,16 @@ impl ItemStream {
         while batch.items.is_empty() && !batch.last {
             let chunk = self.response.chunk().await;
             let chunk = chunk.map_err(|error| {
-                CallError::without_answer(&self.tool)(network(&self.request, "READ_ERROR", error))
+                CallError::transport_error(&self.tool)(network_error(&self.request, "READ_ERROR", error))
             })?;
             let bytes = chunk.as_deref().unwrap_or_default();
             let read = self.text.push(bytes, chunk.is_none()).and_then(|text| {
                 self.sequence.push(text.as_bytes(), &mut batch.items)?;
                 if chunk.is_none() { self.sequence.end(&mut batch.items) } else { Ok(()) }
             });
-            read.map_err(|error| self.answered.clone().unfit(&error, ""))?;
-            if self.sequence.waiting() > self.limit {
-                return Err(self.answered.clone().too_large(self.limit));
+            read.map_err(|error| self.response_context.clone().decode_error(&error, ""))?;
+            if self.sequence.pending_bytes() > self.limit {
+                return Err(self.response_context.clone().too_large(self.limit));
             }
             batch.bytes += bytes.len();
             batch.last = chunk.is_none();

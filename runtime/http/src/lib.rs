@@ -8,15 +8,15 @@
 //!
 //! - A response of any status is a result: `{METHOD} {url} → {status}` and, if it has a body, an empty line and the
 //!   body. After redirects, the first line is `{METHOD} {url} → {final url} → {status}`. White space between the
-//!   tokens of a JSON body is removed. `details.ok` tells whether the call succeeded; `details` contains `status`,
+//!   tokens of a JSON body is removed. `details.ok` states whether the call succeeded; `details` contains `status`,
 //!   `method`, `url`, `ok`, `headers`, `truncated` and `content_type`.
 //! - After the first line of a success, `Location` and the headers that the plan names follow, one per line. Headers
 //!   that contain a credential are omitted.
 //! - A response with status 400 or above is a result that [failed](toolgen_kernel::ToolResult::is_error), unless the
 //!   tool [accepts](HttpEngineBuilder::accept_status) the status. So is a redirect that was not followed.
-//! - If a body is declared as JSON but is invalid or incomplete, a line after the headers says so. Of an HTML error
-//!   page, a model gets the visible text, at most 2000 characters.
-//! - Text longer than the limit is truncated and ends with `... [truncated]`; the rest is not read.
+//! - If a body is declared as JSON but is invalid or incomplete, a line after the headers states this. From an
+//!   HTML error page, a model gets only the visible text, at most 2000 characters.
+//! - Text longer than the limit is truncated and ends with `... [truncated]`; the remaining text is not read.
 //! - Binary bodies, and text longer than the limit, are saved to files if the program [names a
 //!   directory](HttpEngineBuilder::save_to). `details.saved` contains `path`, `media_type`, `bytes` and `sha256`.
 //! - Without a response, the call is [`ToolError::Failed`](toolgen_kernel::ToolError::Failed) with the message
@@ -41,7 +41,7 @@
 //! # Retries and pagination
 //!
 //! A request is retried if its tool declares that a second request has no further effect; see [`RetryPolicy`]. A
-//! paginated list is read as [`PagedItems`], or as one result if the tool lets a model ask for that.
+//! paginated list is read as [`PagedItems`], or as one result if the tool lets a model request this.
 
 mod address;
 mod body;
@@ -50,10 +50,12 @@ mod builder;
 mod call_error;
 mod charset;
 mod credentials;
+mod delimiters;
 mod derived_arguments;
 mod encode;
 mod engine;
 mod env;
+mod failure;
 mod fetch;
 mod filename;
 mod files;
@@ -64,7 +66,6 @@ mod items;
 mod oauth;
 mod pages;
 mod raw_request;
-mod refusal;
 mod request;
 mod response;
 mod response_text;
@@ -76,7 +77,6 @@ mod sequence;
 mod style;
 mod tls;
 mod tool;
-mod torn;
 mod transport;
 #[cfg(feature = "typed")]
 mod typed;

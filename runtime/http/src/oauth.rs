@@ -1,7 +1,7 @@
 //! OAuth 2 tokens (RFC 6749) without user interaction: client credentials and refresh tokens.
 //!
-//! Only one request at a time asks for a token; other calls that need it wait. A token is cached until shortly before
-//! it expires, or until a service rejects it.
+//! Only one token request is sent at a time; other calls that need the token wait. A token is cached until shortly
+//! before it expires, or until a service rejects it.
 
 mod exchange;
 
@@ -44,11 +44,11 @@ struct Settings {
     scopes: Vec<String>,
     parameters: Vec<(String, String)>,
     leeway: Duration,
-    rotated: Option<Rotated>,
+    on_refresh_token: Option<RefreshTokenCallback>,
 }
 
 /// A callback that receives each new refresh token.
-type Rotated = Arc<dyn Fn(&Secret) + Send + Sync>;
+type RefreshTokenCallback = Arc<dyn Fn(&Secret) + Send + Sync>;
 
 #[derive(Clone)]
 enum Grant {
@@ -56,20 +56,20 @@ enum Grant {
     RefreshToken(Secret),
 }
 
-/// The state that clones share: the token, and the lock of token requests.
+/// The state that clones share: the token, and the lock for token requests.
 #[derive(Default)]
 struct Shared {
     token: RwLock<Option<Token>>,
-    asking: Arc<Mutex<Asking>>,
+    request_state: Arc<Mutex<RequestState>>,
 }
 
 /// The state of token requests.
 #[derive(Default)]
-struct Asking {
-    /// The refresh token that replaced the first one.
-    refresh: Option<Secret>,
+struct RequestState {
+    /// The refresh token that replaced the configured refresh token.
+    refresh_token: Option<Secret>,
     /// The time and the error of the last failed request.
-    failed: Option<(Instant, ToolError)>,
+    last_failure: Option<(Instant, ToolError)>,
 }
 
 #[derive(Clone)]
@@ -87,7 +87,7 @@ impl fmt::Debug for OAuth {
         };
         f.debug_struct("OAuth")
             .field("grant", &grant)
-            .field("token_url", &self.shown_url())
+            .field("token_url", &self.displayed_url())
             .field("client_id", client_id)
             .field("scopes", scopes)
             .finish_non_exhaustive()
@@ -102,7 +102,7 @@ impl OAuth {
         client_id: impl Into<String>,
         client_secret: Secret,
     ) -> OAuth {
-        OAuth::of(Grant::ClientCredentials, token_url.into(), client_id.into(), Some(client_secret))
+        OAuth::new(Grant::ClientCredentials, token_url.into(), client_id.into(), Some(client_secret))
     }
 
     /// Uses a refresh token that a person granted to the program (RFC 6749, section 6). A public client has no
@@ -115,10 +115,10 @@ impl OAuth {
         client_secret: Option<Secret>,
         refresh_token: Secret,
     ) -> OAuth {
-        OAuth::of(Grant::RefreshToken(refresh_token), token_url.into(), client_id.into(), client_secret)
+        OAuth::new(Grant::RefreshToken(refresh_token), token_url.into(), client_id.into(), client_secret)
     }
 
-    fn of(grant: Grant, token_url: String, client_id: String, client_secret: Option<Secret>) -> OAuth {
+    fn new(grant: Grant, token_url: String, client_id: String, client_secret: Option<Secret>) -> OAuth {
         let settings = Settings {
             grant,
             token_url,
@@ -128,13 +128,13 @@ impl OAuth {
             scopes: Vec::new(),
             parameters: Vec::new(),
             leeway: LEEWAY,
-            rotated: None,
+            on_refresh_token: None,
         };
         OAuth { settings, shared: Arc::default() }
     }
 
     /// Changes the settings, and drops cached tokens, which were requested with other settings.
-    fn with(mut self, change: impl FnOnce(&mut Settings)) -> OAuth {
+    fn with_settings(mut self, change: impl FnOnce(&mut Settings)) -> OAuth {
         change(&mut self.settings);
         self.shared = Arc::default();
         self
@@ -143,34 +143,34 @@ impl OAuth {
     /// Sets the scopes to request. Without scopes, the server chooses.
     #[must_use]
     pub fn scopes<S: Into<String>>(self, scopes: impl IntoIterator<Item = S>) -> OAuth {
-        self.with(|settings| settings.scopes = scopes.into_iter().map(Into::into).collect())
+        self.with_settings(|settings| settings.scopes = scopes.into_iter().map(Into::into).collect())
     }
 
     /// Sends the client's ID and secret in the body (`client_secret_post`), for servers that do not support
     /// `Authorization: Basic`.
     #[must_use]
     pub fn client_in_body(self) -> OAuth {
-        self.with(|settings| settings.in_body = true)
+        self.with_settings(|settings| settings.in_body = true)
     }
 
     /// Adds a parameter to token requests, such as `audience` or `resource`. Its value may be a secret.
     #[must_use]
     pub fn parameter(self, name: impl Into<String>, value: impl Into<String>) -> OAuth {
-        self.with(|settings| settings.parameters.push((name.into(), value.into())))
+        self.with_settings(|settings| settings.parameters.push((name.into(), value.into())))
     }
 
     /// Sets how long before its expiry a token is replaced. Default: 30 seconds; maximum: half of the token's
     /// lifetime.
     #[must_use]
     pub fn leeway(self, leeway: Duration) -> OAuth {
-        self.with(|settings| settings.leeway = leeway)
+        self.with_settings(|settings| settings.leeway = leeway)
     }
 
     /// Sets a callback that receives each new refresh token, so that the program can store it for its next run. The
     /// previous refresh token is no longer valid.
     #[must_use]
-    pub fn on_refresh_token(self, keep: impl Fn(&Secret) + Send + Sync + 'static) -> OAuth {
-        self.with(|settings| settings.rotated = Some(Arc::new(keep)))
+    pub fn on_refresh_token(self, callback: impl Fn(&Secret) + Send + Sync + 'static) -> OAuth {
+        self.with_settings(|settings| settings.on_refresh_token = Some(Arc::new(callback)))
     }
 
     /// Returns the token URL.
@@ -179,7 +179,7 @@ impl OAuth {
     }
 
     /// Returns the token URL without its query, which may contain a key.
-    pub(super) fn shown_url(&self) -> &str {
+    pub(super) fn displayed_url(&self) -> &str {
         let url = &self.settings.token_url;
         url.split_once('?').map_or(url, |(url, _)| url)
     }
@@ -194,7 +194,7 @@ impl OAuth {
     /// Returns the cached token, if it is still valid.
     pub(super) fn cached_token(&self) -> Option<Secret> {
         let token = self.shared.token.read().unwrap_or_else(PoisonError::into_inner);
-        let valid = |token: &&Token| token.expires.is_none_or(|expires| Instant::now() < expires);
-        token.as_ref().filter(valid).map(|token| token.secret.clone())
+        let is_valid = |token: &&Token| token.expires.is_none_or(|expires| Instant::now() < expires);
+        token.as_ref().filter(is_valid).map(|token| token.secret.clone())
     }
 }

@@ -24,17 +24,17 @@ pub struct SendFailure {
 }
 
 impl HttpRequest {
-    /// Creates a request without a body. A secret header replaces a plain one of the same name.
+    /// Creates a request without a body. A secret header replaces a plain header of the same name.
     ///
     /// # Errors
     ///
-    /// If the URL cannot be requested, or holds a user.
+    /// Returns an error if the URL cannot be requested, or contains a user name or password.
     #[doc(hidden)]
     pub fn direct<'a>(
         method: &str,
         url: &str,
-        plain: Vec<(String, String)>,
-        secret: impl IntoIterator<Item = (&'a str, &'a Secret)>,
+        plain_headers: Vec<(String, String)>,
+        secret_headers: impl IntoIterator<Item = (&'a str, &'a Secret)>,
     ) -> Result<HttpRequest, String> {
         let url = Url::parse(url.trim()).map_err(|error| format!("this is not a URL: {error}"))?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -43,13 +43,13 @@ impl HttpRequest {
         if !url.username().is_empty() || url.password().is_some() {
             return Err("the URL must not contain a user name or a password; send a header".to_owned());
         }
-        let (mut credentials, mut headers) = (AppliedCredentials::default(), plain);
+        let (mut credentials, mut headers) = (AppliedCredentials::default(), plain_headers);
         for secret in secret::secret_pairs(url.query().unwrap_or_default()) {
             credentials.hide(secret);
         }
-        for (name, value) in secret {
+        for (name, value) in secret_headers {
             credentials.hide(value.expose());
-            headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+            headers.retain(|(key, _)| !key.eq_ignore_ascii_case(name));
             headers.push((name.to_owned(), value.expose().to_owned()));
         }
         Ok(HttpRequest {
@@ -80,7 +80,7 @@ impl HttpRequest {
     }
 }
 
-/// Checks whether a call that is restricted to these hosts may access a URL. An invalid URL is not checked.
+/// Checks that a call that is restricted to these hosts may access a URL. An invalid URL is not checked.
 ///
 /// # Errors
 ///
@@ -88,5 +88,5 @@ impl HttpRequest {
 #[doc(hidden)]
 pub fn reaches(url: &str, allowed: &Network) -> Result<(), ToolError> {
     let Ok(url) = Url::parse(url.trim()) else { return Ok(()) };
-    Ok(Guard::allows(&url, allowed)?)
+    Ok(Guard::check_allowed(&url, allowed)?)
 }

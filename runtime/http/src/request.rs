@@ -54,8 +54,8 @@ impl HttpRequest {
     /// Returns the value of the first header of this name, ignoring case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
-        let found = self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name))?;
-        Some(&found.1)
+        let header = self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name))?;
+        Some(&header.1)
     }
 
     /// Returns the target of the request for operators: the method, the URL, and the final URL after redirects,
@@ -120,7 +120,7 @@ impl Default for BuildOptions<'_> {
 pub struct RequestProblem {
     /// The kind of problem.
     pub kind: RequestProblemKind,
-    /// The argument with the problem; empty if the problem concerns none.
+    /// The argument with the problem; empty if the problem does not concern an argument.
     pub argument: String,
     /// The description of the problem.
     pub message: String,

@@ -16,8 +16,8 @@ use toolgen_kernel::spec::plan::{Xml, is_binary_media_type};
 
 use super::request::HttpRequest;
 use super::response_text::{TRUNCATED, VisibleResponse};
-use super::save::{self, Saving};
-use super::sequence::{EventData, Sequence, events};
+use super::save::{self, SaveOptions};
+use super::sequence::{EventData, Sequence, event_data};
 use super::transport::{Reply, header};
 use super::{charset, response_text, xml};
 
@@ -31,10 +31,10 @@ pub(super) const NO_TEXT: &str = "the body is incomplete, or not text";
 pub(super) struct BodyLimits<'p> {
     /// The limit for text and most binary types, in bytes.
     pub(super) bytes: usize,
-    /// The limit for images and audio, in bytes. A part of one is useless.
+    /// The limit for images and audio, in bytes. An incomplete image or recording is useless.
     pub(super) media_bytes: usize,
-    /// When to stop reading an event stream, which may never end.
-    pub(super) stream_until: Option<Instant>,
+    /// The time to stop reading an event stream, which may never end.
+    pub(super) stream_deadline: Option<Instant>,
     /// Whether the body is also the structured result of the tool.
     pub(super) structured: bool,
     /// The headers that a success reports besides `Location`.
@@ -42,16 +42,16 @@ pub(super) struct BodyLimits<'p> {
     /// The redirects that are successes.
     pub(super) redirects: &'p [u16],
     /// The schema of an XML response.
-    pub(super) answer: Option<&'p Xml>,
+    pub(super) xml: Option<&'p Xml>,
     /// The type of event data, if the structured result is a list of events.
     pub(super) events: Option<EventData>,
     /// The store for the body, if it is saved.
-    pub(super) saving: Option<Saving<'p>>,
+    pub(super) save: Option<SaveOptions<'p>>,
 }
 
 impl BodyLimits<'_> {
     /// Whether a status is a success of the operation.
-    pub(super) fn is_answer(&self, status: StatusCode) -> bool {
+    pub(super) fn is_success(&self, status: StatusCode) -> bool {
         status.is_success() || self.redirects.contains(&status.as_u16())
     }
 }
@@ -73,69 +73,69 @@ pub(super) struct BodyPrefix {
     pub(super) bytes: Vec<u8>,
     pub(super) truncated: bool,
     /// Bytes that arrived with the end of the prefix, but exceed the limit.
-    pub(super) rest: Vec<u8>,
+    pub(super) excess: Vec<u8>,
 }
 
 impl BodyPrefix {
-    /// Creates a prefix from a body that was read before.
-    fn of(bytes: Vec<u8>, truncated: bool) -> BodyPrefix {
-        BodyPrefix { bytes, truncated, rest: Vec::new() }
+    /// Creates a prefix without excess bytes.
+    fn new(bytes: Vec<u8>, truncated: bool) -> BodyPrefix {
+        BodyPrefix { bytes, truncated, excess: Vec::new() }
     }
 }
 
-/// Returns the result of a call: the body as content, the rest in the details.
+/// Returns the result of a call: the body as content, everything else in the details.
 pub(super) async fn result(
     request: &HttpRequest,
     reply: Reply,
     limits: BodyLimits<'_>,
 ) -> Result<ToolResult, reqwest::Error> {
-    let Reply { mut response, final_url, refused } = reply;
+    let Reply { mut response, final_url, redirect_error } = reply;
     let status = response.status();
     let content_type = content_type(request, response.headers());
     let headers = headers(request, response.headers());
     let kind = kind(&content_type, response.headers().contains_key(CONTENT_ENCODING));
     let limit = if matches!(kind, Kind::Image | Kind::Audio) { limits.media_bytes } else { limits.bytes };
-    let until = if kind == Kind::Events { limits.stream_until } else { None };
-    let mut read = read(&mut response, limit, until).await?;
-    let mut truncated = read.truncated;
+    let deadline = if kind == Kind::Events { limits.stream_deadline } else { None };
+    let mut prefix = read(&mut response, limit, deadline).await?;
+    let mut truncated = prefix.truncated;
     let url = request.redacted_url();
-    let is_text = is_text(kind, &read);
-    let wanted = |saving: &Saving<'_>| saving.all || !is_text || (truncated && kind != Kind::Events);
-    let saving = limits.saving.filter(|saving| status.is_success() && wanted(saving));
-    let saved = match saving {
-        Some(saving) => {
-            let mut first = read.bytes.clone();
-            first.append(&mut read.rest);
-            let from = final_url.as_ref().map(|url| request.credentials.redact_url(url.as_str()));
-            let named =
-                save::file_name(request, response.headers(), &content_type, from.as_deref().unwrap_or(&url));
-            Some(save::body(saving, request, (&mut response, truncated), first, named, until).await?)
+    let is_text = is_text(kind, &prefix);
+    let must_save = |save: &SaveOptions<'_>| save.all || !is_text || (truncated && kind != Kind::Events);
+    let options = limits.save.filter(|options| status.is_success() && must_save(options));
+    let saved = match options {
+        Some(options) => {
+            let mut start = prefix.bytes.clone();
+            start.append(&mut prefix.excess);
+            let last_url = final_url.as_ref().map(|url| request.credentials.redact_url(url.as_str()));
+            let source = last_url.as_deref().unwrap_or(&url);
+            let name = save::file_name(request, response.headers(), &content_type, source);
+            Some(save::body(options, request, (&mut response, truncated), start, name, deadline).await?)
         }
         None => None,
     };
-    let is_answer = limits.is_answer(status);
+    let is_success = limits.is_success(status);
     let mut head = response_text::head(request, status, final_url.as_ref());
     response_text::append_headers(
         &mut head,
         status,
         &headers,
-        is_answer.then_some(limits.reported_headers),
-        refused,
+        is_success.then_some(limits.reported_headers),
+        redirect_error,
     );
-    let has_body = is_answer && status != StatusCode::NOT_MODIFIED;
+    let has_body = is_success && status != StatusCode::NOT_MODIFIED;
     let declared =
-        if limits.structured && has_body { as_json(&read, &content_type, &limits) } else { Ok(None) };
-    let visible = VisibleResponse { head: &head, url: &url, content_type: &content_type, is_answer, limit };
+        if limits.structured && has_body { as_json(&prefix, &content_type, &limits) } else { Ok(None) };
+    let visible = VisibleResponse { head: &head, url: &url, content_type: &content_type, is_success, limit };
     let (mut result, unread) = match declared {
         Ok(Some(json)) => {
-            let (json, cut) = fitting(json, limit);
-            truncated |= cut;
+            let (json, is_cut) = truncate_list(json, limit);
+            truncated |= is_cut;
             (declared_content(request, visible, &json, truncated), None)
         }
-        Ok(None) => (content(request, visible, kind, read), None),
+        Ok(None) => (content(request, visible, kind, prefix), None),
         Err(error) => {
             let unread = format!("the response does not match the declared result: {error}");
-            (content(request, visible, kind, read), Some(unread))
+            (content(request, visible, kind, prefix), Some(unread))
         }
     };
     if limits.structured {
@@ -148,15 +148,15 @@ pub(super) async fn result(
         "status": status.as_u16(),
         "method": request.method,
         "url": url,
-        "ok": is_answer,
+        "ok": is_success,
         "headers": headers,
         "truncated": truncated,
         "content_type": content_type,
     });
     let final_url = final_url.map(|url| request.credentials.redact_url(url.as_str()));
-    let unusual =
-        [("final_url", final_url), ("redirect_refused", refused.map(str::to_owned)), ("unread", unread)];
-    for (key, value) in unusual.into_iter().filter_map(|(key, value)| Some((key, value?))) {
+    let refusal = redirect_error.map(str::to_owned);
+    let optional = [("final_url", final_url), ("redirect_refused", refusal), ("unread", unread)];
+    for (key, value) in optional.into_iter().filter_map(|(key, value)| Some((key, value?))) {
         result.details[key] = value.into();
     }
     if let Some(saved) = saved {
@@ -172,29 +172,29 @@ fn declared_content(
     json: &Value,
     truncated: bool,
 ) -> ToolResult {
-    let read = BodyPrefix::of(json.to_string().into_bytes(), truncated);
-    content(request, VisibleResponse { content_type: "application/json", ..visible }, Kind::Text, read)
+    let body = BodyPrefix::new(json.to_string().into_bytes(), truncated);
+    content(request, VisibleResponse { content_type: "application/json", ..visible }, Kind::Text, body)
 }
 
 /// Truncates a list to the items that fit the limit. Also returns whether items were dropped.
-fn fitting(json: Value, limit: usize) -> (Value, bool) {
+fn truncate_list(json: Value, limit: usize) -> (Value, bool) {
     let Value::Array(mut items) = json else { return (json, false) };
     let sizes: Vec<usize> = items.iter().map(|item| item.to_string().len() + 1).collect();
     let mut size = 1;
-    let fit = sizes.iter().take_while(|one| (size += *one, size <= limit).1).count();
-    let cut = fit < items.len();
-    items.truncate(fit);
-    (Value::Array(items), cut)
+    let count = sizes.iter().take_while(|len| (size += *len, size <= limit).1).count();
+    let is_cut = count < items.len();
+    items.truncate(count);
+    (Value::Array(items), is_cut)
 }
 
 /// Returns the body as the structured result that the tool declares, unless the service returned another status.
-fn structured(result: &ToolResult, head: &str, instead: Option<StatusCode>) -> Structured {
-    if let Some(status) = instead {
+fn structured(result: &ToolResult, head: &str, other_status: Option<StatusCode>) -> Structured {
+    if let Some(status) = other_status {
         return Structured::Missing(format!("the service returned the status {}", status.as_u16()).into());
     }
     match result.content.as_slice() {
         [Content::Text(text)] if !text.ends_with(TRUNCATED) => {
-            let body = text.strip_prefix(head).and_then(|rest| rest.split_once("\n\n"));
+            let body = text.strip_prefix(head).and_then(|after_head| after_head.split_once("\n\n"));
             match body {
                 Some((_, body)) => Structured::Json(Text::copy_of(body)),
                 None => Structured::Missing(EMPTY.into()),
@@ -211,13 +211,13 @@ fn structured(result: &ToolResult, head: &str, instead: Option<StatusCode>) -> S
 ///
 /// Returns a message if the body is invalid in its format.
 pub(super) fn as_json(
-    read: &BodyPrefix,
+    prefix: &BodyPrefix,
     content_type: &str,
     limits: &BodyLimits<'_>,
 ) -> Result<Option<Value>, String> {
     let essence = essence(content_type);
-    let text = || charset::decode(&read.bytes, content_type, read.truncated);
-    if let Some(response) = limits.answer.filter(|_| !read.truncated && is_xml(&essence)) {
+    let text = || charset::decode(&prefix.bytes, content_type, prefix.truncated);
+    if let Some(response) = limits.xml.filter(|_| !prefix.truncated && is_xml(&essence)) {
         return xml::read(&text(), response).map(Some);
     }
     let is_text = limits.events.is_none() && !is_json_lines(&essence);
@@ -227,40 +227,40 @@ pub(super) fn as_json(
     };
     let mut items = Vec::new();
     sequence.push(text().as_bytes(), &mut items)?;
-    if !read.truncated {
+    if !prefix.truncated {
         sequence.end(&mut items)?;
     }
     Ok(Some(Value::Array(items)))
 }
 
-/// Reads until the end, the limit or the deadline. Does not wait for the rest.
+/// Reads until the end, the limit or the deadline. Does not wait for more.
 pub(super) async fn read(
     response: &mut Response,
     limit: usize,
-    until: Option<Instant>,
+    deadline: Option<Instant>,
 ) -> Result<BodyPrefix, reqwest::Error> {
     let mut bytes = Vec::new();
     loop {
-        let chunk = match until {
-            Some(until) => match timeout_at(until, response.chunk()).await {
+        let chunk = match deadline {
+            Some(deadline) => match timeout_at(deadline, response.chunk()).await {
                 Ok(chunk) => chunk?,
-                Err(_) => return Ok(BodyPrefix::of(bytes, true)),
+                Err(_) => return Ok(BodyPrefix::new(bytes, true)),
             },
             None => response.chunk().await?,
         };
-        let Some(chunk) = chunk else { return Ok(BodyPrefix::of(bytes, false)) };
+        let Some(chunk) = chunk else { return Ok(BodyPrefix::new(bytes, false)) };
         // One byte more than the limit shows whether a body just fits.
-        let room = limit.saturating_sub(bytes.len());
-        bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
-        if chunk.len() > room {
-            return Ok(BodyPrefix { bytes, truncated: true, rest: chunk[room..].to_vec() });
+        let capacity = limit.saturating_sub(bytes.len());
+        bytes.extend_from_slice(&chunk[..chunk.len().min(capacity)]);
+        if chunk.len() > capacity {
+            return Ok(BodyPrefix { bytes, truncated: true, excess: chunk[capacity..].to_vec() });
         }
     }
 }
 
-fn kind(content_type: &str, still_encoded: bool) -> Kind {
+fn kind(content_type: &str, is_encoded: bool) -> Kind {
     let essence = essence(content_type);
-    const TEXTS: [&str; 7] = [
+    const TEXT_TYPES: [&str; 7] = [
         "application/javascript",
         "application/x-javascript",
         "application/ecmascript",
@@ -269,7 +269,7 @@ fn kind(content_type: &str, still_encoded: bool) -> Kind {
         "application/graphql",
         "application/x-www-form-urlencoded",
     ];
-    if still_encoded {
+    if is_encoded {
         // The client has removed the header for the encodings that it supports.
         Kind::Binary
     } else if essence == "text/event-stream" {
@@ -279,7 +279,7 @@ fn kind(content_type: &str, still_encoded: bool) -> Kind {
         || is_json_lines(&essence)
         || is_xml(&essence)
         || essence.ends_with("+yaml")
-        || TEXTS.contains(&essence.as_str())
+        || TEXT_TYPES.contains(&essence.as_str())
     {
         Kind::Text
     } else if essence.starts_with("image/") {
@@ -288,7 +288,7 @@ fn kind(content_type: &str, still_encoded: bool) -> Kind {
         Kind::Audio
     } else if is_binary_media_type(&essence) {
         Kind::Binary
-    } else if charset::is_named(content_type) {
+    } else if charset::has_charset(content_type) {
         Kind::Text
     } else {
         Kind::Unknown
@@ -296,27 +296,32 @@ fn kind(content_type: &str, still_encoded: bool) -> Kind {
 }
 
 /// Whether a model sees the body as text.
-fn is_text(kind: Kind, read: &BodyPrefix) -> bool {
+fn is_text(kind: Kind, prefix: &BodyPrefix) -> bool {
     match kind {
         Kind::Text | Kind::Events => true,
-        Kind::Unknown => charset::is_utf8(&read.bytes, read.truncated),
-        _ => read.bytes.is_empty(),
+        Kind::Unknown => charset::is_utf8(&prefix.bytes, prefix.truncated),
+        _ => prefix.bytes.is_empty(),
     }
 }
 
-fn content(request: &HttpRequest, visible: VisibleResponse<'_>, kind: Kind, read: BodyPrefix) -> ToolResult {
+fn content(
+    request: &HttpRequest,
+    visible: VisibleResponse<'_>,
+    kind: Kind,
+    prefix: BodyPrefix,
+) -> ToolResult {
     let VisibleResponse { head, url, content_type, .. } = visible;
-    let is_text = is_text(kind, &read);
-    let BodyPrefix { bytes, truncated, .. } = read;
+    let is_text = is_text(kind, &prefix);
+    let BodyPrefix { bytes, truncated, .. } = prefix;
     if is_text {
-        let mut decoded = charset::decode(&bytes, content_type, truncated);
+        let mut text = charset::decode(&bytes, content_type, truncated);
         if truncated {
-            request.credentials.cut_unfinished(&mut decoded);
+            request.credentials.cut_unfinished(&mut text);
         }
         if kind == Kind::Events {
-            decoded = events(&decoded, truncated);
+            text = event_data(&text, truncated);
         }
-        return ToolResult::text(response_text::text(request, visible, &decoded, truncated));
+        return ToolResult::text(response_text::text(request, visible, &text, truncated));
     }
     let mime_type = content_type.split(';').next().unwrap_or_default().trim();
     let mime_type = if mime_type.is_empty() { "application/octet-stream" } else { mime_type }.to_owned();
@@ -341,10 +346,10 @@ fn content(request: &HttpRequest, visible: VisibleResponse<'_>, kind: Kind, read
 
 /// Returns the media type of a response, or that of binary data if the header contains a credential.
 fn content_type(request: &HttpRequest, headers: &HeaderMap) -> String {
-    let named = header(headers, CONTENT_TYPE.as_str());
-    match request.credentials.contains_secret(named.as_bytes()) {
+    let declared = header(headers, CONTENT_TYPE.as_str());
+    match request.credentials.contains_secret(declared.as_bytes()) {
         true => "application/octet-stream".to_owned(),
-        false => named,
+        false => declared,
     }
 }
 
@@ -363,8 +368,8 @@ pub(super) fn headers(request: &HttpRequest, headers: &HeaderMap) -> Map<String,
     out
 }
 
-/// Returns when to stop reading an event stream: before the call ends, so that the events read are not lost.
-pub(super) fn stream_until(started: Instant, limit: Option<Duration>) -> Option<Instant> {
+/// Returns when to stop reading an event stream: before the call ends, so that the events are not lost.
+pub(super) fn stream_deadline(started: Instant, limit: Option<Duration>) -> Option<Instant> {
     limit.map(|limit| started + limit.saturating_sub((limit / 10).min(Duration::from_millis(250))))
 }
 

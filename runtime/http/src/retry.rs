@@ -56,15 +56,15 @@ impl RetryPolicy {
 
     /// Sets the first delay. It doubles with each retry.
     #[must_use]
-    pub fn initial_delay(mut self, first: Duration) -> RetryPolicy {
-        self.initial_delay = first;
+    pub fn initial_delay(mut self, delay: Duration) -> RetryPolicy {
+        self.initial_delay = delay;
         self
     }
 
-    /// Sets the maximum delay. If a service requests a longer one, the request is not retried.
+    /// Sets the maximum delay. If a service requests a longer delay, the request is not retried.
     #[must_use]
-    pub fn max_delay(mut self, longest: Duration) -> RetryPolicy {
-        self.max_delay = longest;
+    pub fn max_delay(mut self, max: Duration) -> RetryPolicy {
+        self.max_delay = max;
         self
     }
 
@@ -98,27 +98,27 @@ impl RetryState {
         remaining: Option<Duration>,
     ) -> Option<Duration> {
         let RetryPolicy { max_retries: max, initial_delay: first, max_delay: longest, total } = self.retries;
-        let done = u32::try_from(self.history.len()).unwrap_or(u32::MAX);
-        if done >= max {
+        let retries = u32::try_from(self.history.len()).unwrap_or(u32::MAX);
+        if retries >= max {
             return None;
         }
-        let usual = first.saturating_mul(1 << done.min(16)).min(longest);
-        let wait = reason.retry_after.unwrap_or_else(|| usual.mul_f64(0.5 + 0.5 * random()));
-        let in_time = wait <= longest
-            && self.waited + wait <= total
-            && remaining.is_none_or(|remaining| wait < remaining);
-        if !in_time {
+        let backoff = first.saturating_mul(1 << retries.min(16)).min(longest);
+        let delay = reason.retry_after.unwrap_or_else(|| backoff.mul_f64(0.5 + 0.5 * random()));
+        let is_within_limits = delay <= longest
+            && self.waited + delay <= total
+            && remaining.is_none_or(|remaining| delay < remaining);
+        if !is_within_limits {
             return None;
         }
-        self.waited += wait;
+        self.waited += delay;
         let mut entry = Map::new();
         match reason.status {
             Some(status) => entry.insert("status".to_owned(), status.as_u16().into()),
             None => entry.insert("error".to_owned(), reason.message.clone().into()),
         };
-        entry.insert("waited_ms".to_owned(), whole_millis(wait).into());
+        entry.insert("waited_ms".to_owned(), whole_millis(delay).into());
         self.history.push(entry.into());
-        Some(wait)
+        Some(delay)
     }
 }
 
@@ -132,27 +132,27 @@ pub(super) struct RetryReason {
 
 impl RetryReason {
     /// Returns the reason to retry after this response, if there is one.
-    pub(super) fn answered(status: StatusCode, headers: &HeaderMap) -> Option<RetryReason> {
-        let again = matches!(status.as_u16(), 429 | 502 | 503 | 504);
-        again.then(|| RetryReason {
+    pub(super) fn from_response(status: StatusCode, headers: &HeaderMap) -> Option<RetryReason> {
+        let is_retryable = matches!(status.as_u16(), 429 | 502 | 503 | 504);
+        is_retryable.then(|| RetryReason {
             status: Some(status),
             retry_after: retry_after(headers, SystemTime::now()),
             message: format!("the service returned {}", status.as_u16()),
         })
     }
 
-    /// Returns the reason to retry after this failure, if there is one. `repeatable` tells whether a request that was
+    /// Returns the reason to retry after this failure, if there is one. `repeatable` states whether a request that was
     /// sent may be retried.
-    pub(super) fn failed(error: &SendError, repeatable: bool) -> Option<RetryReason> {
+    pub(super) fn from_error(error: &SendError, repeatable: bool) -> Option<RetryReason> {
         let SendError::Network(error) = error else { return None };
-        let again = !is_distrust(error) && (error.is_connect() || (repeatable && error.is_request()));
+        let is_retryable = !is_tls_error(error) && (error.is_connect() || (repeatable && error.is_request()));
         let message = if error.is_connect() { "there was no connection" } else { "the connection broke" };
-        again.then(|| RetryReason { status: None, retry_after: None, message: message.to_owned() })
+        is_retryable.then(|| RetryReason { status: None, retry_after: None, message: message.to_owned() })
     }
 }
 
 /// Whether the failure is a TLS error, which a retry does not fix.
-fn is_distrust(error: &reqwest::Error) -> bool {
+fn is_tls_error(error: &reqwest::Error) -> bool {
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
         let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
@@ -196,11 +196,11 @@ pub(super) fn idempotency_key() -> Result<String, getrandom::Error> {
 ///
 /// Three forms are supported: `RateLimit-*` headers, the same with the prefix `X-`, and the structured `RateLimit`
 /// (draft-ietf-httpapi-ratelimit-headers). `details.headers` contains the original headers.
-pub(super) fn rate(headers: &HeaderMap) -> Map<String, Value> {
-    let mut reported = Map::new();
-    let mut put = |key: &str, value: Option<u64>| {
-        if let Some(value) = value.filter(|_| !reported.contains_key(key)) {
-            reported.insert(key.to_owned(), value.into());
+pub(super) fn rate_limits(headers: &HeaderMap) -> Map<String, Value> {
+    let mut limits = Map::new();
+    let mut insert = |key: &str, value: Option<u64>| {
+        if let Some(value) = value.filter(|_| !limits.contains_key(key)) {
+            limits.insert(key.to_owned(), value.into());
         }
     };
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
@@ -211,7 +211,7 @@ pub(super) fn rate(headers: &HeaderMap) -> Map<String, Value> {
     ] {
         // `100, 100;w=60` has the policy after the number.
         for name in names {
-            put(key, text(name).and_then(|text| number(text.split([',', ';']).next()?)));
+            insert(key, text(name).and_then(|text| number(text.split([',', ';']).next()?)));
         }
     }
     // `"default";r=50;t=30`, and in earlier drafts `limit=100, remaining=50, reset=30`.
@@ -223,10 +223,10 @@ pub(super) fn rate(headers: &HeaderMap) -> Map<String, Value> {
             "limit" => "limit",
             _ => continue,
         };
-        put(key, number(value));
+        insert(key, number(value));
     }
-    put("retry_after_ms", retry_after(headers, SystemTime::now()).map(whole_millis));
-    reported
+    insert("retry_after_ms", retry_after(headers, SystemTime::now()).map(whole_millis));
+    limits
 }
 
 fn number(text: &str) -> Option<u64> {
@@ -240,7 +240,7 @@ mod tests {
 
     use super::*;
 
-    fn asked(text: &str) -> Option<Duration> {
+    fn parsed_delay(text: &str) -> Option<Duration> {
         let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_str(text).unwrap())]);
         // Sun, 06 Nov 1994 08:49:37 GMT
         retry_after(&headers, SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777))
@@ -249,26 +249,26 @@ mod tests {
     #[test]
     fn retry_after_accepts_seconds_and_http_date() {
         let seconds = |seconds| Some(Duration::from_secs(seconds));
-        assert_eq!(asked("120"), seconds(120));
-        assert_eq!(asked("Sun, 06 Nov 1994 08:49:47 GMT"), seconds(10));
-        assert_eq!(asked("Sun, 06 Nov 1994 08:49:27 GMT"), seconds(0));
+        assert_eq!(parsed_delay("120"), seconds(120));
+        assert_eq!(parsed_delay("Sun, 06 Nov 1994 08:49:47 GMT"), seconds(10));
+        assert_eq!(parsed_delay("Sun, 06 Nov 1994 08:49:27 GMT"), seconds(0));
         for text in ["soon", "-1", "Sun, 06 Nov 1994", "1994-11-06T08:49:47Z"] {
-            assert_eq!(asked(text), None, "{text}");
+            assert_eq!(parsed_delay(text), None, "{text}");
         }
     }
 
     #[test]
     fn delays_double_up_to_their_limits() {
-        let reason = |wanted: Option<u64>| RetryReason {
+        let reason = |retry_after: Option<u64>| RetryReason {
             status: Some(StatusCode::SERVICE_UNAVAILABLE),
-            retry_after: wanted.map(Duration::from_secs),
+            retry_after: retry_after.map(Duration::from_secs),
             message: String::new(),
         };
         let mut attempts =
             RetryState::new(RetryPolicy::default().max_retries(9).max_delay(Duration::from_secs(1)));
         for max in [250, 500, 1000, 1000] {
-            let wait = attempts.next_delay(&reason(None), None).unwrap().as_millis();
-            assert!((max / 2..=max).contains(&wait), "{wait} of {max}");
+            let delay = attempts.next_delay(&reason(None), None).unwrap().as_millis();
+            assert!((max / 2..=max).contains(&delay), "{delay} of {max}");
         }
         assert_eq!(attempts.history.len(), 4);
         assert_eq!(attempts.next_delay(&reason(Some(1)), None), Some(Duration::from_secs(1)));
@@ -285,16 +285,16 @@ mod tests {
 
     #[test]
     fn idempotency_keys_are_random_uuids() {
-        let (one, other) = (idempotency_key().unwrap(), idempotency_key().unwrap());
-        assert_ne!(one, other);
-        let lengths: Vec<usize> = one.split('-').map(str::len).collect();
-        assert_eq!((lengths, &one[14..15]), (vec![8, 4, 4, 4, 12], "4"));
-        assert!(matches!(&one[19..20], "8" | "9" | "a" | "b"), "{one}");
+        let (first, second) = (idempotency_key().unwrap(), idempotency_key().unwrap());
+        assert_ne!(first, second);
+        let lengths: Vec<usize> = first.split('-').map(str::len).collect();
+        assert_eq!((lengths, &first[14..15]), (vec![8, 4, 4, 4, 12], "4"));
+        assert!(matches!(&first[19..20], "8" | "9" | "a" | "b"), "{first}");
     }
 
     #[test]
     fn rate_limit_headers_of_known_services_are_parsed() {
-        for (given, expected) in [
+        for (pairs, expected) in [
             (vec![("content-type", "text/plain")], json!({})),
             (
                 vec![
@@ -315,10 +315,10 @@ mod tests {
             (vec![("ratelimit", "\"default\";r=50;t=30")], json!({"remaining": 50, "reset": 30})),
             (vec![("ratelimit", "limit=9, remaining=x, reset=1")], json!({"limit": 9, "reset": 1})),
         ] {
-            let headers = given
+            let headers = pairs
                 .iter()
                 .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
-            assert_eq!(Value::from(rate(&headers.collect())), expected, "{given:?}");
+            assert_eq!(Value::from(rate_limits(&headers.collect())), expected, "{pairs:?}");
         }
     }
 }

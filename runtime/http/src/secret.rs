@@ -1,4 +1,4 @@
-//! Credentials as values whose `Debug` and `Display` are masked, and their redaction in texts.
+//! Credentials as values that `Debug` and `Display` mask, and their redaction in texts.
 
 use std::fmt;
 
@@ -53,7 +53,7 @@ pub(super) struct AppliedCredentials {
     /// Headers that contain a credential.
     pub(super) headers: Vec<String>,
     /// The schemes whose credentials the request contains, each with its source.
-    pub(super) sent: Vec<(String, String)>,
+    pub(super) sources: Vec<(String, String)>,
     /// The strings to redact, the longest first: credentials, verbatim and encoded.
     texts: Vec<SecretPattern>,
 }
@@ -61,42 +61,43 @@ pub(super) struct AppliedCredentials {
 impl AppliedCredentials {
     /// Adds a string to redact.
     pub(super) fn hide(&mut self, text: &str) {
-        if !text.is_empty() && !self.texts.iter().any(|known| known.text() == text) {
+        if !text.is_empty() && !self.texts.iter().any(|pattern| pattern.text() == text) {
             self.texts.push(SecretPattern::new(text, usize::MAX));
-            // A string may be part of another, so longer ones are replaced first.
-            self.texts.sort_by_key(|known| std::cmp::Reverse(known.text().len()));
+            // A string may be part of another string, so longer strings are replaced first.
+            self.texts.sort_by_key(|pattern| std::cmp::Reverse(pattern.text().len()));
         }
     }
 
     /// Returns the text with credentials masked as `****`, in any encoding. Credentials so short that they would
     /// match ordinary words are not searched for.
     pub(super) fn redact(&self, text: &str) -> String {
-        needle::replace(text, self.searched(), HIDDEN).unwrap_or_else(|| text.to_owned())
+        needle::replace(text, self.searchable(), HIDDEN).unwrap_or_else(|| text.to_owned())
     }
 
     /// Whether bytes contain a credential, in any encoding.
     pub(super) fn contains_secret(&self, bytes: &[u8]) -> bool {
-        !needle::find(&String::from_utf8_lossy(bytes), self.searched()).is_empty()
+        !needle::find(&String::from_utf8_lossy(bytes), self.searchable()).is_empty()
     }
 
-    /// Returns the length of the prefix that contains no credential, nor the start of one if more bytes may follow.
-    /// Returns `None` if the bytes contain a credential.
-    pub(super) fn secret_free_prefix(&self, bytes: &[u8], ends: bool) -> Option<usize> {
+    /// Returns the length of the prefix that contains no credential and, unless these are the last bytes, no start of a
+    /// credential. Returns `None` if the bytes contain a credential.
+    pub(super) fn secret_free_prefix(&self, bytes: &[u8], is_last: bool) -> Option<usize> {
         if self.contains_secret(bytes) {
             return None;
         }
-        let Some(longest) = self.searched().map(|secret| secret.text().len()).max().filter(|_| !ends) else {
+        let Some(longest) = self.searchable().map(|secret| secret.text().len()).max().filter(|_| !is_last)
+        else {
             return Some(bytes.len());
         };
         let text = std::str::from_utf8(trim_partial_char(bytes));
-        let clear = text.map_or(0, |text| needle::unfinished(text, self.searched()));
+        let safe_len = text.map_or(0, |text| needle::unfinished(text, self.searchable()));
         // A possible start that is too long, for example because of white space, is not a credential.
-        Some(clear.max(
+        Some(safe_len.max(
             bytes.len().saturating_sub(MAX_HELD_BYTES.max(longest.saturating_mul(MAX_ENCODED_EXPANSION))),
         ))
     }
 
-    /// Returns the text of a body with credentials masked as `****`, including one that is cut off at the end.
+    /// Returns the text of a body with credentials masked as `****`, including a credential that is cut off at the end.
     pub(super) fn redact_body(&self, bytes: &[u8], content_type: &str, truncated: bool) -> String {
         let mut text = charset::decode(bytes, content_type, truncated);
         if truncated {
@@ -107,7 +108,7 @@ impl AppliedCredentials {
 
     /// Removes the end of a truncated text if it may be the start of a credential.
     pub(super) fn cut_unfinished(&self, text: &mut String) {
-        text.truncate(needle::cut_off(text, self.searched()));
+        text.truncate(needle::cut_off(text, self.searchable()));
     }
 
     /// Returns the strings to redact.
@@ -115,14 +116,14 @@ impl AppliedCredentials {
         self.texts.iter().map(SecretPattern::text)
     }
 
-    fn searched(&self) -> impl Iterator<Item = &SecretPattern> {
+    fn searchable(&self) -> impl Iterator<Item = &SecretPattern> {
         self.texts.iter().filter(|secret| secret.text().len() >= MIN_SECRET_BYTES)
     }
 
-    /// Returns the URL with credentials masked as `****`, including short ones in its query.
+    /// Returns the URL with credentials masked as `****`, including short credentials in its query.
     pub(super) fn redact_url(&self, url: &str) -> String {
         match url.split_once('?') {
-            Some((before, query)) => format!("{}?{}", self.redact(before), self.parts(query, "&")),
+            Some((base, query)) => format!("{}?{}", self.redact(base), self.mask_parts(query, "&")),
             None => self.redact(url),
         }
     }
@@ -130,43 +131,43 @@ impl AppliedCredentials {
     /// Returns the URL with a mask if its query ends in a credential, regardless of its length. Other credentials are
     /// found as text.
     pub(super) fn mask_url(&self, url: &str, mask: &str) -> String {
-        let Some((before, query)) = url.split_once('?') else { return url.to_owned() };
-        let part = |part: &str| match self.ending(part) {
+        let Some((base, query)) = url.split_once('?') else { return url.to_owned() };
+        let mask_part = |part: &str| match self.secret_suffix(part) {
             Some(secret) => format!("{}{mask}", &part[..part.len() - secret.len()]),
             None => part.to_owned(),
         };
-        format!("{before}?{}", query.split('&').map(part).collect::<Vec<_>>().join("&"))
+        format!("{base}?{}", query.split('&').map(mask_part).collect::<Vec<_>>().join("&"))
     }
 
-    /// Returns a header value with credentials masked as `****`, including short ones if the header contains a
-    /// credential.
+    /// Returns a header value with credentials masked as `****`, including short credentials if the header
+    /// contains a credential.
     pub(super) fn redact_header(&self, name: &str, value: &str) -> String {
         if self.headers.iter().any(|header| header.eq_ignore_ascii_case(name)) {
-            self.parts(value, "; ")
+            self.mask_parts(value, "; ")
         } else {
             self.redact(value)
         }
     }
 
-    fn parts(&self, text: &str, separator: &str) -> String {
-        text.split(separator).map(|part| self.part(part)).collect::<Vec<_>>().join(separator)
+    fn mask_parts(&self, text: &str, separator: &str) -> String {
+        text.split(separator).map(|part| self.mask_part(part)).collect::<Vec<_>>().join(separator)
     }
 
     /// Masks the secret in `{secret}`, `Bearer {secret}` or `{name}={secret}`, regardless of its length.
-    fn part(&self, part: &str) -> String {
-        match self.ending(part) {
+    fn mask_part(&self, part: &str) -> String {
+        match self.secret_suffix(part) {
             Some(secret) => format!("{}{HIDDEN}", &part[..part.len() - secret.len()]),
             None => self.redact(part),
         }
     }
 
     /// Returns the secret that the part equals, or ends with after a space or an equals sign.
-    fn ending(&self, part: &str) -> Option<&str> {
-        let ends = |secret: &&str| {
-            let before = part.strip_suffix(secret);
-            before.filter(|before| before.is_empty() || before.ends_with([' ', '='])).is_some()
+    fn secret_suffix(&self, part: &str) -> Option<&str> {
+        let is_suffix = |secret: &&str| {
+            let prefix = part.strip_suffix(secret);
+            prefix.filter(|prefix| prefix.is_empty() || prefix.ends_with([' ', '='])).is_some()
         };
-        self.texts.iter().map(SecretPattern::text).find(ends)
+        self.texts.iter().map(SecretPattern::text).find(is_suffix)
     }
 }
 

@@ -14,9 +14,9 @@ use toolgen_kernel::call::span::Attribute;
 use toolgen_kernel::spec::plan::{RequestPlan, Tool};
 
 use super::builder::Tokens;
-use super::credentials::{authorize, choose, no_credential, origin};
+use super::credentials::{authorize, choose_alternative, no_credential, origin};
+use super::failure::network_error;
 use super::inner::{self, Inner};
-use super::refusal::network;
 use super::request::HttpRequest;
 use super::retry::{RetryReason, RetryState, idempotency_key};
 use super::transport::{self, Reply, Route, SendError};
@@ -32,68 +32,70 @@ pub(super) struct RequestSender<'a> {
     tokens: Tokens,
     attempts: RetryState,
     /// The rate limits of the last response.
-    rate: Map<String, Value>,
+    rate_limits: Map<String, Value>,
     /// The URL of the page that linked to this request, if the request was not built from arguments, and whether
     /// credentials may be sent to it.
-    pub(super) led_by: Option<(Url, bool)>,
+    pub(super) linked_from: Option<(Url, bool)>,
 }
 
 impl<'a> RequestSender<'a> {
-    /// Creates a sender. `until` is the end of the call: no delay or wait exceeds it.
+    /// Creates a sender. No delay extends beyond `deadline`, the end of the call.
     pub(super) fn new(
         engine: &'a Arc<Inner>,
         tool: &'a Tool,
         ctx: &'a ToolContext,
-        until: Option<Instant>,
+        deadline: Option<Instant>,
     ) -> Result<RequestSender<'a>, ToolError> {
         let plan = inner::plan(tool)?;
         let effects = &tool.spec.effects;
         let repeatable = effects.read_only || effects.idempotent || !plan.idempotency_key.is_empty();
         let attempts = RetryState::new(engine.settings.retries);
-        let (tokens, rate) = (Tokens::new(), Map::new());
+        let (tokens, rate_limits) = (Tokens::new(), Map::new());
         Ok(RequestSender {
             engine,
             plan,
             ctx,
-            deadline: until,
+            deadline,
             repeatable,
             tokens,
             attempts,
-            rate,
-            led_by: None,
+            rate_limits,
+            linked_from: None,
         })
     }
 
     /// Adds the credentials of the call and, if the operation declares one, an idempotency key.
     pub(super) async fn authenticate(&mut self, mut request: HttpRequest) -> Result<HttpRequest, ToolError> {
-        let needed = self.needed(&request.url)?;
-        for scheme in needed {
+        let schemes = self.oauth_schemes(&request.url)?;
+        for scheme in schemes {
             self.renew(&scheme).await?;
         }
         self.authorize(&mut request)?;
         let key = self.plan.idempotency_key.as_str();
         if !key.is_empty() && request.header(key).is_none() {
-            let made = idempotency_key();
-            let made = made.map_err(|error| ToolError::failed(format!("no idempotency key: {error}")))?;
-            request.headers.push((key.to_owned(), made));
+            let value = idempotency_key();
+            let value = value.map_err(|error| ToolError::failed(format!("no idempotency key: {error}")))?;
+            request.headers.push((key.to_owned(), value));
         }
         Ok(request)
     }
 
     /// Returns the schemes of a request whose tokens the engine requests.
-    fn needed(&self, url: &str) -> Result<Vec<String>, ToolError> {
-        let found = choose(self.plan, &origin(url), &self.engine.settings.call_credentials(&self.tokens));
-        let found = found.map_err(|missing| no_credential(&missing))?;
-        let own = found.into_iter().filter(|(scheme, _)| self.engine.settings.oauth_of(&scheme.id).is_some());
-        Ok(own.map(|(scheme, _)| scheme.id.as_str().to_owned()).collect())
+    fn oauth_schemes(&self, url: &str) -> Result<Vec<String>, ToolError> {
+        let satisfied =
+            choose_alternative(self.plan, &origin(url), &self.engine.settings.call_credentials(&self.tokens));
+        let satisfied = satisfied.map_err(|missing| no_credential(&missing))?;
+        let with_oauth =
+            satisfied.into_iter().filter(|(scheme, _)| self.engine.settings.oauth_of(&scheme.id).is_some());
+        Ok(with_oauth.map(|(scheme, _)| scheme.id.as_str().to_owned()).collect())
     }
 
-    /// Requests a token, replacing that of the call if it has one.
+    /// Requests a token, replacing the token of the call if there is one.
     async fn renew(&mut self, scheme: &str) -> Result<(), ToolError> {
         let Some(oauth) = self.engine.settings.oauth_of(scheme) else { return Ok(()) };
-        let refused = self.tokens.iter().position(|(known, _)| known == scheme);
-        let refused = refused.map(|at| self.tokens.remove(at).1);
-        let token = oauth.token(self.engine, scheme, self.ctx.allowed_hosts(), refused.as_ref()).await?;
+        let rejected = self.tokens.iter().position(|(id, _)| id == scheme);
+        let rejected = rejected.map(|index| self.tokens.remove(index).1);
+        let token = oauth.token(self.engine, scheme, self.ctx.allowed_hosts(), rejected.as_ref()).await?;
         self.tokens.push((scheme.to_owned(), token));
         Ok(())
     }
@@ -104,40 +106,41 @@ impl<'a> RequestSender<'a> {
     }
 
     /// Sends a request to an allowed host and follows redirects. It is retried as the engine's policy allows, and
-    /// once with new tokens if the service rejects the current ones.
+    /// once with new tokens if the service rejects the current tokens.
     pub(super) async fn send(&mut self, request: &HttpRequest) -> Result<Reply, ToolError> {
-        let mut renewed = None;
-        if let (Some(tape), Some(secrets)) = (&self.engine.settings.tape, self.ctx.secrets()) {
-            tape.0.hide_all(&secrets);
+        let mut reauthorized = None;
+        if let (Some(interceptor), Some(secrets)) = (&self.engine.settings.interceptor, self.ctx.secrets()) {
+            interceptor.0.hide_all(&secrets);
         }
         loop {
-            let request = renewed.as_ref().unwrap_or(request);
-            let (from, at_home) = match &self.led_by {
-                Some((from, at_home)) => (Some(from), *at_home),
+            let request = reauthorized.as_ref().unwrap_or(request);
+            let (linked_from, is_trusted) = match &self.linked_from {
+                Some((url, is_trusted)) => (Some(url), *is_trusted),
                 None => (None, true),
             };
             let route = Route {
-                from,
-                at_home,
-                answers: &self.plan.redirects,
+                linked_from,
+                is_trusted,
+                success_redirects: &self.plan.redirects,
                 ..self.engine.route(self.ctx.allowed_hosts())
             };
-            let sent = transport::send(&route, request, &self.extra(request)).await;
-            let unwelcome = matches!(&sent, Ok(reply) if reply.response.status().as_u16() == 401);
-            if unwelcome && at_home && renewed.is_none() && !self.tokens.is_empty() {
-                renewed = Some(self.with_new_tokens(request).await?);
+            let outcome = transport::send(&route, request, &self.extra_headers(request)).await;
+            let is_unauthorized = matches!(&outcome, Ok(reply) if reply.response.status().as_u16() == 401);
+            if is_unauthorized && is_trusted && reauthorized.is_none() && !self.tokens.is_empty() {
+                reauthorized = Some(self.with_new_tokens(request).await?);
                 continue;
             }
-            let reason = match &sent {
-                Ok(reply) if !self.repeatable || reply.refused.is_some() => None,
-                Ok(reply) => RetryReason::answered(reply.response.status(), reply.response.headers()),
-                Err(error) => RetryReason::failed(error, self.repeatable),
+            let reason = match &outcome {
+                Ok(reply) if !self.repeatable || reply.redirect_error.is_some() => None,
+                Ok(reply) => RetryReason::from_response(reply.response.status(), reply.response.headers()),
+                Err(error) => RetryReason::from_error(error, self.repeatable),
             };
             if let Some(reason) = reason {
-                let remaining = self.deadline.map(|until| until.saturating_duration_since(Instant::now()));
-                if let Some(wait) = self.attempts.next_delay(&reason, remaining) {
-                    drop(sent);
-                    let millis = whole_millis(wait);
+                let remaining =
+                    self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+                if let Some(delay) = self.attempts.next_delay(&reason, remaining) {
+                    drop(outcome);
+                    let millis = whole_millis(delay);
                     let number = |count| Attribute::Number(i64::try_from(count).unwrap_or(i64::MAX));
                     self.ctx.add_event(
                         "toolgen.request.repeated",
@@ -147,33 +150,34 @@ impl<'a> RequestSender<'a> {
                         ],
                     );
                     self.ctx.progress(format!("{}; retrying in {millis} ms", reason.message));
-                    sleep(wait).await;
+                    sleep(delay).await;
                     continue;
                 }
             }
-            let reply = sent.map_err(|error| self.failure(request, error))?;
-            self.rate = super::retry::rate(reply.response.headers());
+            let reply = outcome.map_err(|error| self.failure(request, error))?;
+            self.rate_limits = super::retry::rate_limits(reply.response.headers());
             return Ok(reply);
         }
     }
 
     /// Returns the operator's headers, and those that propagate the trace, unless the request or the operator sets
     /// them already.
-    fn extra<'h>(&'h self, request: &HttpRequest) -> Cow<'h, [(String, String)]> {
+    fn extra_headers<'h>(&'h self, request: &HttpRequest) -> Cow<'h, [(String, String)]> {
         let settings = &self.engine.settings;
-        let own = settings.headers.0.as_slice();
-        if settings.passes_on {
+        let operator_headers = settings.headers.0.as_slice();
+        if settings.propagates_trace {
             let is_free = |name: &str| {
                 request.header(name).is_none()
-                    && own.iter().all(|(known, _)| !known.eq_ignore_ascii_case(name))
+                    && operator_headers.iter().all(|(key, _)| !key.eq_ignore_ascii_case(name))
             };
-            let passed = toolgen_kernel::layers::passed_on(Some(self.ctx), &settings.also_passed);
-            let passed: Vec<_> = passed.into_iter().filter(|(name, _)| is_free(name)).collect();
-            if !passed.is_empty() {
-                return Cow::Owned(own.iter().cloned().chain(passed).collect());
+            let trace_headers =
+                toolgen_kernel::layers::passed_on(Some(self.ctx), &settings.propagated_headers);
+            let trace_headers: Vec<_> = trace_headers.into_iter().filter(|(name, _)| is_free(name)).collect();
+            if !trace_headers.is_empty() {
+                return Cow::Owned(operator_headers.iter().cloned().chain(trace_headers).collect());
             }
         }
-        Cow::Borrowed(own)
+        Cow::Borrowed(operator_headers)
     }
 
     async fn with_new_tokens(&mut self, request: &HttpRequest) -> Result<HttpRequest, ToolError> {
@@ -188,12 +192,12 @@ impl<'a> RequestSender<'a> {
 
     fn failure(&self, request: &HttpRequest, error: SendError) -> ToolError {
         match error {
-            SendError::Refused(refused) => refused.into(),
+            SendError::Blocked(blocked) => blocked.into(),
             SendError::Malformed(message) => {
                 ToolError::failed_with("INVALID_REQUEST", format!("Error: {message}"))
             }
-            SendError::Taped(reason) => ToolError::failed_with("CASSETTE_DIFFERENCE", reason),
-            SendError::Network(error) => network(request, "HTTP_ERROR", error),
+            SendError::Cassette(reason) => ToolError::failed_with("CASSETTE_DIFFERENCE", reason),
+            SendError::Network(error) => network_error(request, "HTTP_ERROR", error),
         }
     }
 
@@ -202,8 +206,8 @@ impl<'a> RequestSender<'a> {
         if !self.attempts.history.is_empty() {
             result.details["repeated_after"] = json!(self.attempts.history);
         }
-        if !self.rate.is_empty() {
-            result.details["rate_limit"] = self.rate.clone().into();
+        if !self.rate_limits.is_empty() {
+            result.details["rate_limit"] = self.rate_limits.clone().into();
         }
     }
 }

@@ -15,7 +15,7 @@ const SEPARATOR: u8 = 0x1e;
 
 /// Maximum length of an incomplete JSON text that is parsed at each line end, in bytes: a text may have several
 /// lines.
-const MAX_TRIED: usize = 64 * 1024;
+const MAX_PARTIAL_BYTES: usize = 64 * 1024;
 
 /// The type of event data in items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,10 +36,10 @@ pub(super) fn declared_events(tool: &Tool) -> Option<EventData> {
         return None;
     }
     let Kind::Array(list) = &tool.spec.output.as_ref()?.shape().kind else { return None };
-    let named =
+    let resolve =
         |name: &str| tool.spec.defs.iter().find(|def| def.name == *name).map(|def| def.schema.shape());
     let item = match &list.items.kind {
-        Kind::Ref(name) => named(name)?,
+        Kind::Ref(name) => resolve(name)?,
         _ => &*list.items,
     };
     let Kind::Object(rules) = &item.kind else { return Some(EventData::Text) };
@@ -61,11 +61,11 @@ pub(super) enum Sequence {
     /// JSON texts.
     Texts {
         /// Whether each text starts with a separator, and may have several lines.
-        separated: bool,
+        has_separators: bool,
         /// The start of an incomplete text.
-        rest: Vec<u8>,
-        /// Number of bytes of it that are known to contain no end of a text.
-        looked_at: usize,
+        pending: Vec<u8>,
+        /// Number of pending bytes that are known to contain no end of a text.
+        scanned: usize,
     },
     /// Events.
     Events(Box<sse::Reader>, EventData),
@@ -78,8 +78,8 @@ impl Sequence {
         if essence == EVENTS {
             return Some(Sequence::Events(Box::new(sse::Reader::new(limit)), data));
         }
-        let separated = essence.ends_with("json-seq");
-        is_json_lines(&essence).then_some(Sequence::Texts { separated, rest: Vec::new(), looked_at: 0 })
+        let has_separators = essence.ends_with("json-seq");
+        is_json_lines(&essence).then_some(Sequence::Texts { has_separators, pending: Vec::new(), scanned: 0 })
     }
 
     /// Parses the next bytes and appends the items that they complete.
@@ -92,40 +92,40 @@ impl Sequence {
             Sequence::Events(reader, data) => {
                 let mut events = Vec::new();
                 let read = reader.push(bytes, &mut events);
-                items.extend(events.into_iter().filter_map(|event| item(event, *data)));
+                items.extend(events.into_iter().filter_map(|event| event_item(event, *data)));
                 read.map_err(|sse::TooLong(limit)| format!("an event has more than {limit} bytes"))
             }
-            Sequence::Texts { separated, rest, looked_at } => {
-                rest.extend_from_slice(bytes);
+            Sequence::Texts { has_separators, pending, scanned } => {
+                pending.extend_from_slice(bytes);
                 let mut start = 0;
-                let mut at = *looked_at;
-                while let Some(found) = memchr2(b'\n', SEPARATOR, &rest[at..]) {
-                    let end = at + found;
-                    at = end + 1;
-                    let part = &rest[start..end];
-                    if *separated && rest[end] == b'\n' {
+                let mut next = *scanned;
+                while let Some(offset) = memchr2(b'\n', SEPARATOR, &pending[next..]) {
+                    let end = next + offset;
+                    next = end + 1;
+                    let part = &pending[start..end];
+                    if *has_separators && pending[end] == b'\n' {
                         // Another line of the text may follow.
-                        let whole = Some(part).filter(|part| part.len() <= MAX_TRIED);
-                        let Some(value) = whole.and_then(|part| serde_json::from_slice(part).ok()) else {
+                        let candidate = Some(part).filter(|part| part.len() <= MAX_PARTIAL_BYTES);
+                        let Some(value) = candidate.and_then(|part| serde_json::from_slice(part).ok()) else {
                             continue;
                         };
                         items.push(value);
                     } else {
-                        text(part, items)?;
+                        push_text(part, items)?;
                     }
-                    start = at;
+                    start = next;
                 }
-                rest.drain(..start);
-                *looked_at = rest.len();
+                pending.drain(..start);
+                *scanned = pending.len();
                 Ok(())
             }
         }
     }
 
     /// Returns the number of bytes of the incomplete text.
-    pub(super) fn waiting(&self) -> usize {
+    pub(super) fn pending_bytes(&self) -> usize {
         match self {
-            Sequence::Texts { rest, .. } => rest.len(),
+            Sequence::Texts { pending, .. } => pending.len(),
             // The event reader has its own limit.
             Sequence::Events(..) => 0,
         }
@@ -140,13 +140,13 @@ impl Sequence {
         match self {
             // Services omit the empty line after the last event.
             Sequence::Events(..) => self.push(b"\n\n", items),
-            Sequence::Texts { rest, .. } => text(&std::mem::take(rest), items),
+            Sequence::Texts { pending, .. } => push_text(&std::mem::take(pending), items),
         }
     }
 }
 
 /// Appends a JSON text, unless it is empty.
-fn text(bytes: &[u8], items: &mut Vec<Value>) -> Result<(), String> {
+fn push_text(bytes: &[u8], items: &mut Vec<Value>) -> Result<(), String> {
     if !bytes.iter().all(|byte| byte.is_ascii_whitespace()) {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         items.push(serde_json::from_slice(bytes).map_err(|error| error.to_string())?);
@@ -155,7 +155,7 @@ fn text(bytes: &[u8], items: &mut Vec<Value>) -> Result<(), String> {
 }
 
 /// Returns an event as an item: an object of its fields, as in OpenAPI 3.2.
-fn item(event: sse::Event, data: EventData) -> Option<Value> {
+fn event_item(event: sse::Event, data: EventData) -> Option<Value> {
     let text = String::from_utf8_lossy(&event.data).into_owned();
     let value = match data {
         EventData::Text => Value::String(text),
@@ -175,21 +175,21 @@ fn item(event: sse::Event, data: EventData) -> Option<Value> {
 
 /// Returns the data of the events of a stream, one per line (WHATWG HTML, "Interpreting an event stream"). An event
 /// that was cut off is omitted.
-pub(super) fn events(stream: &str, truncated: bool) -> String {
-    let (mut events, mut data): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
+pub(super) fn event_data(stream: &str, truncated: bool) -> String {
+    let (mut events, mut lines): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
     let stream = stream.replace("\r\n", "\n").replace('\r', "\n");
     for line in stream.split('\n') {
         if line.is_empty() {
-            if !data.is_empty() {
-                events.push(std::mem::take(&mut data).join("\n"));
+            if !lines.is_empty() {
+                events.push(std::mem::take(&mut lines).join("\n"));
             }
-        } else if let Some(value) = line.strip_prefix("data:") {
-            data.push(value.strip_prefix(' ').unwrap_or(value));
+        } else if let Some(data) = line.strip_prefix("data:") {
+            lines.push(data.strip_prefix(' ').unwrap_or(data));
         }
     }
     // Servers omit the empty line at the end; the event is complete only if the end was seen.
-    if !data.is_empty() && !truncated {
-        events.push(data.join("\n"));
+    if !lines.is_empty() && !truncated {
+        events.push(lines.join("\n"));
     }
     events.join("\n")
 }
@@ -201,24 +201,24 @@ mod tests {
     #[test]
     fn events_are_joined() {
         let stream = ": hello\r\nevent: a\r\ndata: 1\r\n\r\ndata:2\rdata: 3\r\rid: 4\n\ndata: {\"k\"";
-        assert_eq!(events(stream, false), "1\n2\n3\n{\"k\"");
-        assert_eq!(events(stream, true), "1\n2\n3");
-        assert_eq!(events("data: a", true), "");
+        assert_eq!(event_data(stream, false), "1\n2\n3\n{\"k\"");
+        assert_eq!(event_data(stream, true), "1\n2\n3");
+        assert_eq!(event_data("data: a", true), "");
     }
 
     /// Reads a body in chunks of every size, and returns the items of each.
     fn read(content_type: &str, data: EventData, body: &str) -> Result<Vec<Value>, String> {
-        let mut found: Option<Result<Vec<Value>, String>> = None;
+        let mut first: Option<Result<Vec<Value>, String>> = None;
         for size in 1..=body.len() {
             let mut sequence = Sequence::of(content_type, data, 1000).unwrap();
             let mut items = Vec::new();
-            let mut pieces = body.as_bytes().chunks(size);
-            let read = pieces.try_for_each(|piece| sequence.push(piece, &mut items));
+            let mut chunks = body.as_bytes().chunks(size);
+            let read = chunks.try_for_each(|chunk| sequence.push(chunk, &mut items));
             let read = read.and_then(|()| sequence.end(&mut items)).map(|()| items);
-            assert!(found.is_none() || found.as_ref() == Some(&read), "{size}: {read:?} after {found:?}");
-            found = Some(read);
+            assert!(first.is_none() || first.as_ref() == Some(&read), "{size}: {read:?} after {first:?}");
+            first = Some(read);
         }
-        found.unwrap()
+        first.unwrap()
     }
 
     #[test]

@@ -43,7 +43,7 @@ fn digits(number: &Number) -> String {
     }
 }
 
-fn take_apart(value: &Value) -> Option<Parts> {
+fn split(value: &Value) -> Option<Parts> {
     match value {
         Value::Null => None,
         Value::Array(items) => {
@@ -70,17 +70,17 @@ pub(super) fn in_path(
     explode: bool,
     escaping: Escape,
 ) -> Option<String> {
-    let parts = take_apart(value)?;
+    let parts = split(value)?;
     Some(match style {
         Style::Matrix => matrix(&escape(name, Escape::Uri), &parts, explode, escaping),
-        Style::Label => format!(".{}", joined(&parts, explode, if explode { "." } else { "," }, escaping)),
-        style => joined(&parts, explode, delimiter(style, true), escaping),
+        Style::Label => format!(".{}", join(&parts, explode, if explode { "." } else { "," }, escaping)),
+        style => join(&parts, explode, delimiter(style, true), escaping),
     })
 }
 
 /// Writes a value for a header, without encoding. Returns `None` if there is nothing to write.
 pub(super) fn as_text(value: &Value, style: Style, explode: bool) -> Option<String> {
-    Some(joined(&take_apart(value)?, explode, delimiter(style, false), Escape::None))
+    Some(join(&split(value)?, explode, delimiter(style, false), Escape::None))
 }
 
 /// Returns the delimiter of joined values.
@@ -104,26 +104,26 @@ pub(super) fn as_pairs(
     explode: bool,
     escaping: Escape,
 ) -> Vec<String> {
-    match apart(name, value, style, explode) {
+    match to_pairs(name, value, style, explode) {
         Pairs::Each(pairs) => {
             let pair = |(key, value): &(String, String)| {
-                format!("{}={}", name_of(key, escaping), escape(value, escaping))
+                format!("{}={}", encode_name(key, escaping), escape(value, escaping))
             };
             pairs.iter().map(pair).collect()
         }
         Pairs::Joined(parts) => {
-            let joined = joined(&parts, false, delimiter(style, true), escaping);
-            vec![format!("{}={joined}", name_of(name, escaping))]
+            let value = join(&parts, false, delimiter(style, true), escaping);
+            vec![format!("{}={value}", encode_name(name, escaping))]
         }
     }
 }
 
 /// Returns the names and values of a form's parts, without encoding.
 pub(super) fn as_parts(name: &str, value: &Value, style: Style, explode: bool) -> Vec<(String, String)> {
-    match apart(name, value, style, explode) {
+    match to_pairs(name, value, style, explode) {
         Pairs::Each(pairs) => pairs,
         Pairs::Joined(parts) => {
-            vec![(name.to_owned(), joined(&parts, false, delimiter(style, false), Escape::None))]
+            vec![(name.to_owned(), join(&parts, false, delimiter(style, false), Escape::None))]
         }
     }
 }
@@ -136,12 +136,12 @@ enum Pairs {
     Joined(Parts),
 }
 
-fn apart(name: &str, value: &Value, style: Style, explode: bool) -> Pairs {
+fn to_pairs(name: &str, value: &Value, style: Style, explode: bool) -> Pairs {
     if style == Style::DeepObject {
         return Pairs::Each(deep_object(name, value));
     }
     let named = |item: String| (name.to_owned(), item);
-    Pairs::Each(match take_apart(value) {
+    Pairs::Each(match split(value) {
         None => Vec::new(),
         Some(Parts::Scalar(value)) => vec![named(value)],
         Some(Parts::List(items)) if explode => items.into_iter().map(named).collect(),
@@ -151,19 +151,20 @@ fn apart(name: &str, value: &Value, style: Style, explode: bool) -> Pairs {
 }
 
 /// Encodes a name. Names have no reserved expansion: a `=` or `&` would change the name.
-fn name_of(name: &str, escaping: Escape) -> String {
+fn encode_name(name: &str, escaping: Escape) -> String {
     let escaping = if matches!(escaping, Escape::Reserved | Escape::Cookie) { Escape::Uri } else { escaping };
     escape(name, escaping).into_owned()
 }
 
-fn joined(parts: &Parts, explode: bool, delimiter: &str, escaping: Escape) -> String {
-    let enc = |text: &str| escape(text, escaping).into_owned();
+fn join(parts: &Parts, explode: bool, delimiter: &str, escaping: Escape) -> String {
+    let encode = |text: &str| escape(text, escaping).into_owned();
     match parts {
-        Parts::Scalar(value) => enc(value),
-        Parts::List(items) => items.iter().map(|item| enc(item)).collect::<Vec<_>>().join(delimiter),
+        Parts::Scalar(value) => encode(value),
+        Parts::List(items) => items.iter().map(|item| encode(item)).collect::<Vec<_>>().join(delimiter),
         Parts::Object(fields) => {
-            let between = if explode { "=" } else { delimiter };
-            let fields = fields.iter().map(|(key, value)| format!("{}{between}{}", enc(key), enc(value)));
+            let separator = if explode { "=" } else { delimiter };
+            let fields =
+                fields.iter().map(|(key, value)| format!("{}{separator}{}", encode(key), encode(value)));
             fields.collect::<Vec<_>>().join(delimiter)
         }
     }
@@ -171,17 +172,17 @@ fn joined(parts: &Parts, explode: bool, delimiter: &str, escaping: Escape) -> St
 
 /// Writes RFC 6570's path-style parameters. A name without a value has no `=`.
 fn matrix(name: &str, parts: &Parts, explode: bool, escaping: Escape) -> String {
-    let one = |name: &str, value: &str| match value {
+    let segment = |name: &str, value: &str| match value {
         "" => format!(";{name}"),
         value => format!(";{name}={value}"),
     };
-    let enc = |text: &str| escape(text, escaping).into_owned();
+    let encode = |text: &str| escape(text, escaping).into_owned();
     match parts {
-        Parts::List(items) if explode => items.iter().map(|item| one(name, &enc(item))).collect(),
+        Parts::List(items) if explode => items.iter().map(|item| segment(name, &encode(item))).collect(),
         Parts::Object(fields) if explode => {
-            fields.iter().map(|(key, value)| one(&enc(key), &enc(value))).collect()
+            fields.iter().map(|(key, value)| segment(&encode(key), &encode(value))).collect()
         }
-        parts => one(name, &joined(parts, false, ",", escaping)),
+        parts => segment(name, &join(parts, false, ",", escaping)),
     }
 }
 

@@ -28,13 +28,13 @@ pub(super) fn config(roots: &[Vec<u8>], identity: Option<&Identity>) -> Result<C
     let config = trusting(roots)?;
     let mut config = match identity {
         None => config.with_no_client_auth(),
-        Some(Identity { certificates: own, key }) => {
-            let own = certificates("client certificate", std::slice::from_ref(own))?;
+        Some(Identity { certificates: chain, key }) => {
+            let chain = certificates("client certificate", std::slice::from_ref(chain))?;
             let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| {
                 Error::General(format!("client key: {error}; pass PEM text with one key"))
             })?;
             config
-                .with_client_auth_cert(own, key)
+                .with_client_auth_cert(chain, key)
                 .map_err(|error| Error::General(format!("client certificate and key: {error}")))?
         }
     };

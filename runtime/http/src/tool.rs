@@ -20,9 +20,9 @@ use toolgen_kernel::schema::shape::decode::{ArgumentProblem, result_problems};
 use toolgen_kernel::spec::plan::Tool;
 use toolgen_kernel::spec::{Effects, Network, Timeout, ToolSpec};
 
+use super::failure::{explain_if_failed, network_error};
 use super::inner::{Inner, plan};
-use super::pages::{self, several};
-use super::refusal::{failed, network};
+use super::pages::{self, run_paginated};
 use super::response::{self, BodyLimits, EMPTY, NO_TEXT};
 use super::sender::RequestSender;
 
@@ -36,7 +36,7 @@ pub(super) struct HttpTool {
 
 impl HttpTool {
     pub(super) fn new(engine: &Arc<Inner>, tool: Frozen<Tool>) -> HttpTool {
-        let spec = changed(engine, &tool);
+        let spec = effective_spec(engine, &tool);
         HttpTool { engine: Arc::clone(engine), tool, spec }
     }
 
@@ -50,34 +50,39 @@ impl HttpTool {
         if let (Some(max), Some(pages)) =
             (pages::take_max_items(tool, &mut arguments)?, &plan(tool)?.pagination)
         {
-            return several(engine, tool, pages, (arguments, max), limit, ctx).await;
+            return run_paginated(engine, tool, pages, (arguments, max), limit, ctx).await;
         }
         let started = Instant::now();
         let request = engine.prepare(tool, arguments).await?;
-        let until = limit.map(|limit| started + limit);
-        let mut sending = RequestSender::new(engine, tool, ctx, until)?;
-        let request = &sending.authenticate(request).await?;
-        let reply = sending.send(request).await?;
-        let refusal = failed(&engine.settings, tool, request, &reply);
+        let deadline = limit.map(|limit| started + limit);
+        let mut sender = RequestSender::new(engine, tool, ctx, deadline)?;
+        let request = &sender.authenticate(request).await?;
+        let reply = sender.send(request).await?;
+        let failure = explain_if_failed(&engine.settings, tool, request, &reply);
         let limits =
-            BodyLimits { stream_until: response::stream_until(started, limit), ..engine.limits(tool) };
+            BodyLimits { stream_deadline: response::stream_deadline(started, limit), ..engine.limits(tool) };
         let result = response::result(request, reply, limits).await;
-        let mut result = result.map_err(|error| network(request, "READ_ERROR", error))?;
-        if let Some(refusal) = refusal {
-            refusal.tell(&mut result.details);
+        let mut result = result.map_err(|error| network_error(request, "READ_ERROR", error))?;
+        if let Some(failure) = failure {
+            failure.add_to(&mut result.details);
         }
-        sending.add_retry_details(&mut result);
+        sender.add_retry_details(&mut result);
         Ok(result)
     }
 }
 
 /// Returns the specification with the engine's overrides, so that every caller uses the effective time limit and
 /// hosts.
-fn changed(engine: &Inner, tool: &Tool) -> Option<ToolSpec> {
+fn effective_spec(engine: &Inner, tool: &Tool) -> Option<ToolSpec> {
     let (settings, spec) = (&engine.settings, &tool.spec);
     let timeout = settings.timeout.filter(|_| spec.timeout == Timeout::Default);
     let host = settings.base_host().filter(|_| spec.effects != Effects::UNDECLARED);
-    let schemes = tool.call.http().into_iter().flat_map(|plan| &plan.security).flat_map(|one| &one.schemes);
+    let schemes = tool
+        .call
+        .http()
+        .into_iter()
+        .flat_map(|plan| &plan.security)
+        .flat_map(|alternative| &alternative.schemes);
     let tokens = schemes.filter_map(|scheme| settings.oauth_of(&scheme.id)?.host());
     let mut tokens: Vec<Text> = tokens.map(Text::from).collect();
     tokens.dedup();
@@ -87,21 +92,21 @@ fn changed(engine: &Inner, tool: &Tool) -> Option<ToolSpec> {
     if timeout.is_none() && host.is_none() && tokens.is_empty() && input.is_none() {
         return None;
     }
-    let mut changed = spec.clone();
+    let mut effective = spec.clone();
     if let Some(input) = input {
-        changed.input = input.into();
+        effective.input = input.into();
     }
     if let Some(timeout) = timeout {
-        changed.timeout = Timeout::Millis(whole_millis(timeout));
+        effective.timeout = Timeout::Millis(whole_millis(timeout));
     }
     if let Some(host) = host {
-        changed.effects.network = Network::Hosts(vec![Text::from(host)].into());
+        effective.effects.network = Network::Hosts(vec![Text::from(host)].into());
     }
-    if let Network::Hosts(hosts) = &changed.effects.network {
+    if let Network::Hosts(hosts) = &effective.effects.network {
         tokens.retain(|host| !hosts.contains(host));
-        changed.effects.network = Network::Hosts(hosts.iter().cloned().chain(tokens).collect());
+        effective.effects.network = Network::Hosts(hosts.iter().cloned().chain(tokens).collect());
     }
-    Some(changed)
+    Some(effective)
 }
 
 impl AgentTool for HttpTool {
@@ -155,11 +160,11 @@ fn note_deviation(tool: &Tool, result: &mut ToolResult) {
         }
         Err(error) => error.into_owned(),
     };
-    if let Some(came) = not_json(tool, &result.details, &reason) {
-        let about = format!("{}: the response differs from the document: {came}", spec.name);
-        result.details["deviates"] = came.clone().into();
-        result.details[OPERATOR] = about.into();
-        result.structured = Structured::Missing(came.into());
+    if let Some(deviation) = not_json(tool, &result.details, &reason) {
+        let operator_message = format!("{}: the response differs from the document: {deviation}", spec.name);
+        result.details["deviates"] = deviation.clone().into();
+        result.details[OPERATOR] = operator_message.into();
+        result.structured = Structured::Missing(deviation.into());
     }
 }
 
@@ -168,9 +173,9 @@ fn note_deviation(tool: &Tool, result: &mut ToolResult) {
 fn not_json(tool: &Tool, details: &Value, reason: &str) -> Option<String> {
     let plan = tool.call.http()?;
     let text = |name: &str| details.get(name).and_then(Value::as_str).unwrap_or_default();
-    let is_whole = details.get("truncated") == Some(&Value::Bool(false)) && details.get("saved").is_none();
+    let is_complete = details.get("truncated") == Some(&Value::Bool(false)) && details.get("saved").is_none();
     let status = details.get("status").and_then(Value::as_u64)?;
-    if !is_whole
+    if !is_complete
         || !(200..300).contains(&status)
         || matches!(status, 202 | 204 | 205)
         || plan.method == *"HEAD"
@@ -178,18 +183,19 @@ fn not_json(tool: &Tool, details: &Value, reason: &str) -> Option<String> {
         return None;
     }
     let media_type = essence(text("content_type"));
-    let named = if media_type.is_empty() { "no media type".to_owned() } else { format!("`{media_type}`") };
+    let media_type_text =
+        if media_type.is_empty() { "no media type".to_owned() } else { format!("`{media_type}`") };
     if !text("unread").is_empty() {
-        return Some(format!("the response has {named}, and {}", text("unread")));
+        return Some(format!("the response has {media_type_text}, and {}", text("unread")));
     }
-    let is_promised = |promised: &str| !media_type.is_empty() && essence(promised.trim()) == media_type;
+    let is_declared = |declared: &str| !media_type.is_empty() && essence(declared.trim()) == media_type;
     if reason == EMPTY {
-        return Some(format!("the response has {named}, and the body is empty"));
+        return Some(format!("the response has {media_type_text}, and the body is empty"));
     }
     if is_json(&media_type) {
         return (reason == NOT_JSON)
-            .then(|| format!("the response has {named}, and the body is not complete JSON"));
+            .then(|| format!("the response has {media_type_text}, and the body is not complete JSON"));
     }
-    let is_other = matches!(reason, NOT_JSON | NO_TEXT) && !plan.accept.split(',').any(is_promised);
-    is_other.then(|| format!("the response has {named}, which is not JSON"))
+    let is_undeclared = matches!(reason, NOT_JSON | NO_TEXT) && !plan.accept.split(',').any(is_declared);
+    is_undeclared.then(|| format!("the response has {media_type_text}, which is not JSON"))
 }

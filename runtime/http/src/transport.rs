@@ -20,7 +20,7 @@ use toolgen_kernel::call::secrets::REDACTED;
 use toolgen_kernel::engine::interceptor::{Interceptor, TapedAnswer, TapedRequest};
 use toolgen_kernel::spec::Network;
 
-use super::guard::{Guard, Refused, refusal};
+use super::guard::{Guard, HostBlocked, host_blocked_in};
 use super::request::{Body, HttpRequest, MAX_URL};
 use super::secret::is_sensitive;
 
@@ -36,7 +36,7 @@ pub(super) struct Reply {
     /// The final URL, if redirects were followed.
     pub(super) final_url: Option<Url>,
     /// Why a redirect was not followed.
-    pub(super) refused: Option<&'static str>,
+    pub(super) redirect_error: Option<&'static str>,
 }
 
 /// The reason why there is no response.
@@ -45,25 +45,25 @@ pub(super) enum SendError {
     /// The request cannot be sent: its method or a header is invalid in HTTP.
     Malformed(String),
     /// The guard blocks the host of the request or of a redirect.
-    Refused(Refused),
+    Blocked(HostBlocked),
     /// The network, the server or TLS failed.
     Network(reqwest::Error),
     /// The interceptor could not record or replay the request, so it was not sent.
-    Taped(String),
+    Cassette(String),
 }
 
 impl From<reqwest::Error> for SendError {
     fn from(error: reqwest::Error) -> SendError {
-        refusal(&error).map_or(SendError::Network(error), SendError::Refused)
+        host_blocked_in(&error).map_or(SendError::Network(error), SendError::Blocked)
     }
 }
 
 /// The clients of an engine. They share only the guard.
 #[derive(Clone)]
 pub(super) struct Clients {
-    pub(super) usual: Client,
-    /// The client that presents the program's certificate; the usual client if there is no certificate.
-    pub(super) identified: Client,
+    pub(super) standard: Client,
+    /// The client that presents the program's certificate; the standard client if there is no certificate.
+    pub(super) with_certificate: Client,
 }
 
 /// How requests are sent, and to which hosts.
@@ -74,13 +74,13 @@ pub(super) struct Route<'a> {
     pub(super) allowed: &'a Network,
     pub(super) redirects: Redirects,
     /// The redirect statuses that are successes.
-    pub(super) answers: &'a [u16],
+    pub(super) success_redirects: &'a [u16],
     /// The URL of the response that linked here; `None` if the program chose the URL.
-    pub(super) from: Option<&'a Url>,
+    pub(super) linked_from: Option<&'a Url>,
     /// Whether the target gets the program's own credentials: its headers and its certificate.
-    pub(super) at_home: bool,
+    pub(super) is_trusted: bool,
     /// The interceptor that records requests, or replays responses.
-    pub(super) taped: Option<Interception<'a>>,
+    pub(super) interception: Option<Interception<'a>>,
 }
 
 /// Which redirects are followed.
@@ -109,32 +109,32 @@ pub(super) async fn send(
     request: &HttpRequest,
     extra: &[(String, String)],
 ) -> Result<Reply, SendError> {
-    let mut step = first(request, if route.at_home { extra } else { &[] })?;
-    route.guard.check(&step.url, route.from, route.allowed).map_err(SendError::Refused)?;
-    let mut client = if route.at_home { &route.clients.identified } else { &route.clients.usual };
+    let mut step = first_step(request, if route.is_trusted { extra } else { &[] })?;
+    route.guard.check(&step.url, route.linked_from, route.allowed).map_err(SendError::Blocked)?;
+    let mut client = if route.is_trusted { &route.clients.with_certificate } else { &route.clients.standard };
     let (mut final_url, mut followed) = (None, 0);
-    if let Some(taped) = &route.taped {
-        taped.hide(request);
+    if let Some(interception) = &route.interception {
+        interception.hide(request);
     }
     loop {
-        let response = match &route.taped {
+        let response = match &route.interception {
             None => step.send(client).await?,
-            Some(taped) if taped.tape.0.plays() => taped.play(request, &step)?,
-            Some(taped) => {
-                let received = taped.record(request, &step);
-                received(step.send(client).await?)
+            Some(interception) if interception.interceptor.0.plays() => interception.play(request, &step)?,
+            Some(interception) => {
+                let record = interception.record(request, &step);
+                record(step.send(client).await?)
             }
         };
-        let is_answer = route.answers.contains(&response.status().as_u16());
-        let redirects = if is_answer { Redirects::None } else { route.redirects };
-        let refused = match next(&step, &response, redirects) {
+        let is_success = route.success_redirects.contains(&response.status().as_u16());
+        let redirects = if is_success { Redirects::None } else { route.redirects };
+        let redirect_error = match next_step(&step, &response, redirects) {
             None => None,
             Some(Ok(_)) if followed == MAX_REDIRECTS => Some("too many redirects"),
             Some(Ok(next)) => {
-                route.guard.check(&next.url, Some(&step.url), route.allowed).map_err(SendError::Refused)?;
+                route.guard.check(&next.url, Some(&step.url), route.allowed).map_err(SendError::Blocked)?;
                 final_url = Some(next.url.clone());
                 if next.url.origin() != step.url.origin() {
-                    client = &route.clients.usual;
+                    client = &route.clients.standard;
                 }
                 followed += 1;
                 step = next;
@@ -142,7 +142,7 @@ pub(super) async fn send(
             }
             Some(Err(error)) => Some(error),
         };
-        return Ok(Reply { response, final_url, refused });
+        return Ok(Reply { response, final_url, redirect_error });
     }
 }
 
@@ -156,8 +156,8 @@ impl Step {
     }
 }
 
-fn first(request: &HttpRequest, extra: &[(String, String)]) -> Result<Step, SendError> {
-    let malformed = |what: String| SendError::Malformed(what);
+fn first_step(request: &HttpRequest, extra: &[(String, String)]) -> Result<Step, SendError> {
+    let malformed = |message: String| SendError::Malformed(message);
     let method = Method::from_bytes(request.method.as_bytes())
         .map_err(|_| malformed(format!("`{}` is not an HTTP method", request.method)))?;
     if request.url.len() > MAX_URL {
@@ -167,9 +167,9 @@ fn first(request: &HttpRequest, extra: &[(String, String)]) -> Result<Step, Send
     let url =
         Url::parse(&request.url).map_err(|error| malformed(format!("the URL is not usable: {error}")))?;
     let mut headers = HeaderMap::new();
-    let own = request.headers.iter();
-    let extra = extra.iter().filter(|(name, _)| request.header(name).is_none());
-    for (name, value) in own.chain(extra) {
+    let own_headers = request.headers.iter();
+    let extra_headers = extra.iter().filter(|(name, _)| request.header(name).is_none());
+    for (name, value) in own_headers.chain(extra_headers) {
         let key = HeaderName::from_bytes(name.as_bytes());
         let key = key.map_err(|_| malformed(format!("`{name}` is not the name of a header")))?;
         let value = HeaderValue::from_bytes(value.as_bytes());
@@ -188,7 +188,7 @@ fn first(request: &HttpRequest, extra: &[(String, String)]) -> Result<Step, Send
 
 /// Returns the next step after a response. Returns `None` if it is not a redirect, and an error if the redirect is
 /// not followed.
-fn next(step: &Step, response: &Response, redirects: Redirects) -> Option<Result<Step, &'static str>> {
+fn next_step(step: &Step, response: &Response, redirects: Redirects) -> Option<Result<Step, &'static str>> {
     let status = response.status();
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
         return None;
@@ -210,7 +210,7 @@ fn next(step: &Step, response: &Response, redirects: Redirects) -> Option<Result
 }
 
 fn follow(step: &Step, status: StatusCode, location: &HeaderValue) -> Result<Step, &'static str> {
-    let safe = matches!(step.method, Method::GET | Method::HEAD);
+    let is_safe = matches!(step.method, Method::GET | Method::HEAD);
     let location = std::str::from_utf8(location.as_bytes()).map_err(|_| "the location is not a URL")?;
     let mut url = step.url.join(location).map_err(|_| "the location is not a URL")?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -224,11 +224,11 @@ fn follow(step: &Step, status: StatusCode, location: &HeaderValue) -> Result<Ste
         return Err("the location is not an http or https URL");
     }
     let keeps_method = matches!(status.as_u16(), 307 | 308);
-    let same_origin = url.origin() == step.url.origin();
-    let becomes_get = status == StatusCode::SEE_OTHER && !safe;
-    let repeatable = safe || becomes_get || (keeps_method && same_origin);
-    if !repeatable {
-        return Err(if same_origin {
+    let is_same_origin = url.origin() == step.url.origin();
+    let becomes_get = status == StatusCode::SEE_OTHER && !is_safe;
+    let is_repeatable = is_safe || becomes_get || (keeps_method && is_same_origin);
+    if !is_repeatable {
+        return Err(if is_same_origin {
             "the request must not be repeated"
         } else {
             "the request must not be sent to another origin"
@@ -241,7 +241,7 @@ fn follow(step: &Step, status: StatusCode, location: &HeaderValue) -> Result<Ste
         headers.remove(CONTENT_TYPE);
         headers.remove(CONTENT_LENGTH);
     }
-    if !same_origin {
+    if !is_same_origin {
         if body.is_some() {
             return Err("another origin gets no body");
         }
@@ -254,7 +254,7 @@ fn follow(step: &Step, status: StatusCode, location: &HeaderValue) -> Result<Ste
     Ok(Step { method, url, headers, body })
 }
 
-/// Returns a header as text, or an empty string without it.
+/// Returns a header as text, or an empty string if it is missing.
 pub(super) fn header(headers: &HeaderMap, name: &str) -> String {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).unwrap_or_default()
 }
@@ -276,27 +276,31 @@ pub(super) fn describe(error: reqwest::Error) -> String {
 
 /// An interceptor of the engine's traffic.
 pub(super) struct Interception<'a> {
-    pub(super) tape: &'a Interceptor,
-    /// The secrets in what the engine sends with every request.
+    pub(super) interceptor: &'a Interceptor,
+    /// The secrets that the engine sends with every request.
     pub(super) secrets: Vec<&'a str>,
 }
 
 impl Interception<'_> {
     /// Redacts the credentials of a request in all recordings.
     pub(super) fn hide(&self, request: &HttpRequest) {
-        let tape = &*self.tape.0;
-        request.credentials.texts().chain(self.secrets.iter().copied()).for_each(|text| tape.hide(text));
+        let interceptor = &*self.interceptor.0;
+        request
+            .credentials
+            .texts()
+            .chain(self.secrets.iter().copied())
+            .for_each(|text| interceptor.hide(text));
     }
 
     /// Returns the request as it is recorded.
     fn request(&self, request: &HttpRequest, step: &Step) -> TapedRequest {
-        let carries = |name: &str| {
-            let mut own = request.credentials.headers.iter();
-            is_sensitive(name) || own.any(|header| header.eq_ignore_ascii_case(name))
+        let has_credential = |name: &str| {
+            let mut credential_headers = request.credentials.headers.iter();
+            is_sensitive(name) || credential_headers.any(|header| header.eq_ignore_ascii_case(name))
         };
-        let mut headers = texts(&step.headers);
+        let mut headers = header_pairs(&step.headers);
         for (name, value) in &mut headers {
-            if carries(name) {
+            if has_credential(name) {
                 REDACTED.clone_into(value);
             }
         }
@@ -307,13 +311,14 @@ impl Interception<'_> {
 
     /// Replays the recorded response.
     pub(super) fn play(&self, request: &HttpRequest, step: &Step) -> Result<Response, SendError> {
-        let reply = self.tape.0.replay_response(self.request(request, step)).map_err(SendError::Taped)?;
+        let reply =
+            self.interceptor.0.replay_response(self.request(request, step)).map_err(SendError::Cassette)?;
         let mut response = http::Response::builder().status(reply.status);
         for (name, value) in &reply.headers {
             response = response.header(name, value);
         }
         let response = response.body(reply.body).map(Response::from);
-        response.map_err(|error| SendError::Taped(format!("a recorded response cannot be read: {error}")))
+        response.map_err(|error| SendError::Cassette(format!("a recorded response cannot be read: {error}")))
     }
 
     /// Records a request, and its response while it is read.
@@ -322,23 +327,23 @@ impl Interception<'_> {
         request: &HttpRequest,
         step: &Step,
     ) -> impl FnOnce(Response) -> Response + use<> {
-        let tape = self.tape.clone();
-        let number = tape.0.record_request(self.request(request, step));
+        let interceptor = self.interceptor.clone();
+        let number = interceptor.0.record_request(self.request(request, step));
         move |response| {
             let (parts, body) = http::Response::<reqwest::Body>::from(response).into_parts();
-            let (status, headers) = (parts.status.as_u16(), texts(&parts.headers));
-            let received = RecordedBody {
+            let (status, headers) = (parts.status.as_u16(), header_pairs(&parts.headers));
+            let recorded = RecordedBody {
                 body,
-                tape,
+                interceptor,
                 number,
                 response: TapedAnswer { status, headers, body: Vec::new() },
             };
-            Response::from(http::Response::from_parts(parts, reqwest::Body::wrap(received)))
+            Response::from(http::Response::from_parts(parts, reqwest::Body::wrap(recorded)))
         }
     }
 }
 
-fn texts(headers: &HeaderMap) -> Vec<(String, String)> {
+fn header_pairs(headers: &HeaderMap) -> Vec<(String, String)> {
     let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
     headers.iter().map(|(name, value)| (name.to_string(), text(value.as_bytes()))).collect()
 }
@@ -346,7 +351,7 @@ fn texts(headers: &HeaderMap) -> Vec<(String, String)> {
 /// A body that is recorded while it is read.
 struct RecordedBody {
     body: reqwest::Body,
-    tape: Interceptor,
+    interceptor: Interceptor,
     number: usize,
     response: TapedAnswer,
 }
@@ -379,7 +384,7 @@ impl http_body::Body for RecordedBody {
 
 impl Drop for RecordedBody {
     fn drop(&mut self) {
-        self.tape.0.answered(self.number, std::mem::take(&mut self.response));
+        self.interceptor.0.answered(self.number, std::mem::take(&mut self.response));
     }
 }
 
@@ -395,16 +400,16 @@ mod tests {
         Step { method, url: Url::parse(url).unwrap(), headers, body: None }
     }
 
-    fn led(from: &str, to: &str) -> Result<Step, &'static str> {
+    fn redirect(from: &str, to: &str) -> Result<Step, &'static str> {
         follow(&step(Method::GET, from), StatusCode::FOUND, &HeaderValue::from_str(to).unwrap())
     }
 
     #[test]
     fn https_is_never_redirected_to_http() {
-        assert_eq!(led("https://h/", "http://h/x").err(), Some("it leads from https to http"));
-        assert_eq!(led("https://h/", "/x").unwrap().headers.len(), 3);
+        assert_eq!(redirect("https://h/", "http://h/x").err(), Some("it leads from https to http"));
+        assert_eq!(redirect("https://h/", "/x").unwrap().headers.len(), 3);
         // A change from http to https also changes the origin.
-        assert_eq!(led("http://h/", "https://h/x").unwrap().headers.len(), 1);
+        assert_eq!(redirect("http://h/", "https://h/x").unwrap().headers.len(), 1);
     }
 
     #[test]
@@ -419,7 +424,7 @@ mod tests {
             ("https://h@evil/x", false),
             ("https:\\\\evil\\x", false),
         ] {
-            let kept = led("https://h/", to).unwrap().headers.contains_key("authorization");
+            let kept = redirect("https://h/", to).unwrap().headers.contains_key("authorization");
             assert_eq!(kept, same, "{to}");
         }
     }

@@ -16,11 +16,11 @@ use toolgen_kernel::engine::deadline::within;
 use toolgen_kernel::engine::typed::{FromJson, TypedItems, TypedTool};
 use toolgen_kernel::spec::plan::{Tool, is_secret_header};
 
-use super::call_error::{Answered, CallError, unlike_json};
+use super::call_error::{CallError, ResponseContext, json_mismatch};
 use super::engine::HttpEngine;
+use super::failure::{explain, network_error};
 use super::inner::Inner;
 use super::items::PagedItems;
-use super::refusal::{network, refusal};
 use super::request::HttpRequest;
 use super::response::{BodyLimits, BodyPrefix, as_json, read};
 use super::sender::RequestSender;
@@ -80,7 +80,7 @@ impl HttpEngine {
         let (tool, arguments) = (A::tool(), as_json_arguments(arguments)?);
         let limit = self.inner.time_limit(&tool.spec, ctx.timeout());
         let run = call_within(&self.inner, tool, arguments, limit, ctx);
-        within(limit, ctx, run).await.map_err(CallError::without_answer(tool))?
+        within(limit, ctx, run).await.map_err(CallError::transport_error(tool))?
     }
 
     /// Returns the items of a list for typed arguments, like [`items`](Self::items): of a paginated list, or of a
@@ -108,63 +108,74 @@ async fn call_within<T: FromJson>(
     limit: Option<Duration>,
     ctx: &ToolContext,
 ) -> Result<TypedResponse<T>, CallError> {
-    let failed = CallError::without_answer(tool);
-    let until = limit.map(|limit| Instant::now() + limit);
+    let failed = CallError::transport_error(tool);
+    let deadline = limit.map(|limit| Instant::now() + limit);
     let tool = Frozen::Static(tool);
     let request = engine.prepare(&tool, arguments).await.map_err(failed)?;
-    let mut sending = RequestSender::new(engine, &tool, ctx, until).map_err(failed)?;
-    let request = sending.authenticate(request).await.map_err(failed)?;
-    let Reply { mut response, final_url, refused } = sending.send(&request).await.map_err(failed)?;
+    let mut sender = RequestSender::new(engine, &tool, ctx, deadline).map_err(failed)?;
+    let request = sender.authenticate(request).await.map_err(failed)?;
+    let Reply { mut response, final_url, redirect_error } = sender.send(&request).await.map_err(failed)?;
     let status = response.status();
-    let answered = Answered::new(&tool, &request, status, final_url.as_ref());
+    let response_context = ResponseContext::new(&tool, &request, status, final_url.as_ref());
     let content_type = header(response.headers(), "content-type");
     let limit = engine.settings.max_typed_bytes;
     let body = read(&mut response, limit, None).await;
-    let body = body.map_err(|error| failed(network(&request, "READ_ERROR", error)))?;
+    let body = body.map_err(|error| failed(network_error(&request, "READ_ERROR", error)))?;
     let displayed = || request.credentials.redact_body(&body.bytes, &content_type, body.truncated);
     let limits = engine.limits(&tool);
-    if !limits.is_answer(status) {
+    if !limits.is_success(status) {
         let message =
-            refusal(&engine.settings, &tool, &request, (status, response.headers()), final_url.as_ref()).told;
-        return Err(answered.refusing(&request, response.headers(), (refused, message), displayed()));
+            explain(&engine.settings, &tool, &request, (status, response.headers()), final_url.as_ref())
+                .message;
+        return Err(response_context.status_error(
+            &request,
+            response.headers(),
+            (redirect_error, message),
+            displayed(),
+        ));
     }
     if body.truncated {
-        return Err(answered.too_large(limit));
+        return Err(response_context.too_large(limit));
     }
-    let value = value::<T>(&body, &content_type, &limits);
-    let value = value.map_err(|reason| answered.unfit(&reason, &displayed()))?;
-    Ok(TypedResponse::new(value, status.as_u16(), seen(&request, response.headers())))
+    let value = parse_body::<T>(&body, &content_type, &limits);
+    let value = value.map_err(|reason| response_context.decode_error(&reason, &displayed()))?;
+    Ok(TypedResponse::new(value, status.as_u16(), visible_headers(&request, response.headers())))
 }
+
 /// Parses the body of a response as the result type.
 ///
 /// # Errors
 ///
 /// Returns a message if the body does not have that type.
-fn value<T: FromJson>(body: &BodyPrefix, content_type: &str, limits: &BodyLimits<'_>) -> Result<T, String> {
+fn parse_body<T: FromJson>(
+    body: &BodyPrefix,
+    content_type: &str,
+    limits: &BodyLimits<'_>,
+) -> Result<T, String> {
     if T::ignores_body() {
         return T::from_json(Value::Null).map_err(|error| error.to_string());
     }
     let text = charset::decode(&body.bytes, content_type, body.truncated);
-    let unlike = |reason: &dyn fmt::Display| unlike_json(&text, reason);
+    let mismatch = |reason: &dyn fmt::Display| json_mismatch(&text, reason);
     if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
-        return T::from_json(Value::Null).map_err(|error| unlike(&error));
+        return T::from_json(Value::Null).map_err(|error| mismatch(&error));
     }
     if limits.structured
         && let Some(declared) = as_json(body, content_type, limits)?
     {
-        let fit = T::from_json(declared);
-        return fit.map_err(|error| format!("the body is not of the expected type ({error})"));
+        let parsed = T::from_json(declared);
+        return parsed.map_err(|error| format!("the body is not of the expected type ({error})"));
     }
     let is_json = is_json(content_type) || content_type.is_empty();
     match serde_json::from_str(&text) {
         Ok(value) => match T::from_json(value) {
             // A string that happens to be valid JSON, such as `5`.
-            Err(error) if !is_json => T::from_json(Value::String(text.clone())).map_err(|_| unlike(&error)),
-            fit => fit.map_err(|error| unlike(&error)),
+            Err(error) if !is_json => T::from_json(Value::String(text.clone())).map_err(|_| mismatch(&error)),
+            parsed => parsed.map_err(|error| mismatch(&error)),
         },
         // Servers send JSON with other media types, and plain text with the media type of JSON.
-        Err(_) if !is_json => T::from_json(Value::String(text.clone())).map_err(|error| unlike(&error)),
-        Err(error) => Err(unlike(&error)),
+        Err(_) if !is_json => T::from_json(Value::String(text.clone())).map_err(|error| mismatch(&error)),
+        Err(error) => Err(mismatch(&error)),
     }
 }
 
@@ -174,15 +185,15 @@ fn value<T: FromJson>(body: &BodyPrefix, content_type: &str, limits: &BodyLimits
 fn as_json_arguments<A: TypedTool>(arguments: A) -> Result<Value, CallError> {
     arguments.into_arguments().map_err(|error| {
         let error = ToolError::invalid_args(format!("the arguments are not JSON: {error}"));
-        CallError::without_answer(A::tool())(error)
+        CallError::transport_error(A::tool())(error)
     })
 }
 
 /// A successful response: its value, its status, and its headers, except those that may contain credentials.
 ///
 /// ```ignore
-/// let made = engine.call_with_response(petstore::AddPet::new("Rex"), Turn::default()).await?;
-/// let at: Option<String> = made.headers::<petstore::AddPetHeaders>().location;
+/// let added = engine.call_with_response(petstore::AddPet::new("Rex"), &ToolContext::new("", "")).await?;
+/// let location: Option<String> = added.headers::<petstore::AddPetHeaders>().location;
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -213,11 +224,11 @@ impl<T> TypedResponse<T> {
         let mut headers = self.headers.clone();
         // Each header is parsed again, or omitted, at most once.
         for _ in 0..=2 * self.headers.len() {
-            let wrong = match H::from_json(Value::Object(headers.clone())) {
-                Ok(read) => return read,
-                Err(wrong) => wrong,
+            let error = match H::from_json(Value::Object(headers.clone())) {
+                Ok(parsed) => return parsed,
+                Err(error) => error,
             };
-            let Some(name) = wrong.first_key() else { break };
+            let Some(name) = error.first_key() else { break };
             let text = headers.get(&name).and_then(Value::as_str).map(str::trim);
             let scalar = text.and_then(|text| serde_json::from_str(text).ok());
             match scalar.filter(|value: &Value| value.is_number() || value.is_boolean()) {
@@ -230,9 +241,9 @@ impl<T> TypedResponse<T> {
     }
 }
 
-/// Returns the headers of a response that a program sees.
-pub(super) fn seen(request: &HttpRequest, headers: &HeaderMap) -> Map<String, Value> {
-    let mut displayed = response::headers(request, headers);
-    displayed.retain(|name, _| !is_secret_header(name));
-    displayed
+/// Returns the headers of a response that a program may see.
+pub(super) fn visible_headers(request: &HttpRequest, headers: &HeaderMap) -> Map<String, Value> {
+    let mut visible = response::headers(request, headers);
+    visible.retain(|name, _| !is_secret_header(name));
+    visible
 }

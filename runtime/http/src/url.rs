@@ -13,11 +13,11 @@ use super::style;
 pub(super) struct Base {
     pub(super) prefix: String,
     query: Option<String>,
-    /// Whether the operator set it, so that no argument may override its query.
+    /// Whether the operator configured the base, so that no argument may override its query.
     configured: bool,
 }
 
-const USER: &str = "The base URL must not contain a user name or a password; configure a credential";
+const USER_IN_URL: &str = "The base URL must not contain a user name or a password; configure a credential";
 const NO_BASE_URL: &str = "No base URL found in spec or config";
 
 fn problem(message: impl Into<String>) -> RequestProblem {
@@ -28,30 +28,37 @@ fn problem(message: impl Into<String>) -> RequestProblem {
 /// document (OpenAPI 3.1, "Server Object": a relative URL is relative to the document's location).
 pub(super) fn base(plan: &RequestPlan, options: &BuildOptions<'_>) -> Result<Base, RequestProblem> {
     if let Some(base) = options.base_url {
-        with_host(base.trim()).map_err(problem)?;
+        check_host(base.trim()).map_err(problem)?;
         // The error does not show the operator's URL, which may contain a key.
         let url = Url::parse(base.trim());
         let url = url.map_err(|error| problem(format!("The configured base URL is not a URL: {error}")))?;
-        return Ok(Base { configured: true, ..checked(&url).map_err(problem)? });
+        return Ok(Base { configured: true, ..parse_base(&url).map_err(problem)? });
     }
     let server = match plan.servers.first() {
         Some(server) => substitute(server, options.server_variables)?,
         None => "/".to_owned(),
     };
-    let unfit = |reason: &str| {
-        RequestProblem::new(RequestProblemKind::Server, "", format!("{reason}, not `{}`", shown(&server)))
+    let server_problem = |reason: &str| {
+        RequestProblem::new(
+            RequestProblemKind::Server,
+            "",
+            format!("{reason}, not `{}`", without_user(&server)),
+        )
     };
-    with_host(server.trim()).map_err(unfit)?;
+    check_host(server.trim()).map_err(server_problem)?;
     let url = absolute(server.trim(), options.document_url)?;
-    checked(&url).map_err(unfit)
+    parse_base(&url).map_err(server_problem)
 }
 
-/// Rejects a URL that has a path or nothing in the place of its host: parsers would take the host from the path.
-fn with_host(url: &str) -> Result<(), &'static str> {
+/// Rejects a URL without a host, or with a path where the host belongs: parsers would take the host from the path.
+fn check_host(url: &str) -> Result<(), &'static str> {
     // `https:/v1` and `https:v1` are parsed as `https://v1`.
-    let (scheme, rest) = url.split_once(':').filter(|(scheme, _)| is_http(scheme)).unwrap_or(("", url));
-    match rest.split_once("//") {
-        Some(("", rest)) if rest.is_empty() || rest.starts_with(['/', '\\', '?', '#', ':']) => {
+    let (scheme, after_scheme) =
+        url.split_once(':').filter(|(scheme, _)| is_http(scheme)).unwrap_or(("", url));
+    match after_scheme.split_once("//") {
+        Some(("", after_scheme))
+            if after_scheme.is_empty() || after_scheme.starts_with(['/', '\\', '?', '#', ':']) =>
+        {
             Err("The base URL must have a host")
         }
         Some(("", _)) => Ok(()),
@@ -61,23 +68,25 @@ fn with_host(url: &str) -> Result<(), &'static str> {
 }
 
 fn is_http(scheme: &str) -> bool {
-    ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+    ["http", "https"].iter().any(|http| scheme.eq_ignore_ascii_case(http))
 }
 
 /// Returns a URL without its user name and password, for messages.
-fn shown(url: &str) -> String {
-    let (scheme, rest) = url.split_once("//").unwrap_or(("", url));
-    match rest.rsplit_once('@') {
-        Some((_, host)) => format!("{scheme}{}****@{host}", if rest.len() < url.len() { "//" } else { "" }),
+fn without_user(url: &str) -> String {
+    let (scheme, after_slashes) = url.split_once("//").unwrap_or(("", url));
+    match after_slashes.rsplit_once('@') {
+        Some((_, host)) => {
+            format!("{scheme}{}****@{host}", if after_slashes.len() < url.len() { "//" } else { "" })
+        }
         None => url.to_owned(),
     }
 }
 
 /// Validates a URL of the program's settings. The error says what to write instead.
-pub(super) fn configured(text: &str, setting: &str) -> Result<(), String> {
+pub(super) fn check_configured(text: &str, setting: &str) -> Result<(), String> {
     let text = text.trim();
     match Url::parse(text) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() && with_host(text).is_ok() => {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() && check_host(text).is_ok() => {
             Ok(())
         }
         _ if text.is_empty() => {
@@ -97,12 +106,12 @@ fn absolute(server: &str, document_url: Option<&str>) -> Result<Url, RequestProb
     if let Some(url) = parse_http(server) {
         return Ok(url);
     }
-    if let Some(other) = Url::parse(server).ok().filter(|_| server.contains("://")) {
-        return Ok(other);
+    if let Some(url) = Url::parse(server).ok().filter(|_| server.contains("://")) {
+        return Ok(url);
     }
-    if let Some(rest) = server.strip_prefix("//") {
+    if let Some(after_slashes) = server.strip_prefix("//") {
         if document_url.is_none() {
-            return parse_http(&format!("https://{rest}")).ok_or_else(|| problem(NO_BASE_URL));
+            return parse_http(&format!("https://{after_slashes}")).ok_or_else(|| problem(NO_BASE_URL));
         }
     } else if looks_like_host(server) {
         return parse_http(&format!("https://{server}")).ok_or_else(|| problem(NO_BASE_URL));
@@ -110,7 +119,7 @@ fn absolute(server: &str, document_url: Option<&str>) -> Result<Url, RequestProb
     let document = document_url.and_then(parse_http).ok_or_else(|| problem(NO_BASE_URL))?;
     document
         .join(server)
-        .map_err(|error| problem(format!("The server URL `{}` is not a URL: {error}", shown(server))))
+        .map_err(|error| problem(format!("The server URL `{}` is not a URL: {error}", without_user(server))))
 }
 
 fn parse_http(text: &str) -> Option<Url> {
@@ -123,29 +132,29 @@ fn looks_like_host(server: &str) -> bool {
     let host = server.split('/').next().unwrap_or_default();
     let (name, port) = host.split_once(':').unwrap_or((host, ""));
     let is_named = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.".contains(&b));
-    let dotted = name.contains('.') && !name.starts_with('.');
-    let ported = !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
-    is_named && (dotted || ported) && port.bytes().all(|b| b.is_ascii_digit())
+    let has_dot = name.contains('.') && !name.starts_with('.');
+    let has_port = !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
+    is_named && (has_dot || has_port) && port.bytes().all(|b| b.is_ascii_digit())
 }
 
-fn holds_user(url: &Url) -> bool {
+fn has_user(url: &Url) -> bool {
     !url.username().is_empty() || url.password().is_some()
 }
 
 /// Rejects a URL of the program's settings with a user. The URL is not shown.
-pub(super) fn anonymous(text: &str) -> Result<(), &'static str> {
+pub(super) fn check_no_user(text: &str) -> Result<(), &'static str> {
     match Url::parse(text.trim()) {
-        Ok(url) if holds_user(&url) => Err(USER),
+        Ok(url) if has_user(&url) => Err(USER_IN_URL),
         _ => Ok(()),
     }
 }
 
-fn checked(url: &Url) -> Result<Base, &'static str> {
+fn parse_base(url: &Url) -> Result<Base, &'static str> {
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err("The base URL must be an http or https URL");
     }
-    if holds_user(url) {
-        return Err(USER);
+    if has_user(url) {
+        return Err(USER_IN_URL);
     }
     let query = url.query().filter(|query| !query.is_empty()).map(str::to_owned);
     let origin = url.origin().ascii_serialization();
@@ -156,13 +165,13 @@ fn checked(url: &Url) -> Result<Base, &'static str> {
 /// Returns the server's URL with its variables substituted.
 fn substitute(server: &Server, values: &[(String, String)]) -> Result<String, RequestProblem> {
     let mut out = String::new();
-    for piece in template(&server.url) {
-        match piece {
+    for segment in template(&server.url) {
+        match segment {
             TemplateSegment::Fixed(text) => out.push_str(text),
             TemplateSegment::Placeholder(name) => {
                 let value = variable(server, name, values)?;
                 if values.iter().any(|(key, _)| key == name) {
-                    stays_in_place(&out, name, &value)?;
+                    check_variable_value(&out, name, &value)?;
                 }
                 out.push_str(&value);
             }
@@ -173,19 +182,21 @@ fn substitute(server: &Server, values: &[(String, String)]) -> Result<String, Re
 
 /// Rejects a value that would change more of the URL than its variable: `a@b` and `b/` would change the host. At the
 /// start of the URL, any value is allowed.
-fn stays_in_place(before: &str, name: &str, value: &str) -> Result<(), RequestProblem> {
-    let after_scheme = before.split_once("://").map(|(_, rest)| rest).or_else(|| before.strip_prefix("//"));
-    let ends: &[char] = match after_scheme {
-        Some(rest) if !rest.contains('/') => &['@', '/', '\\', '?', '#'],
+fn check_variable_value(before: &str, name: &str, value: &str) -> Result<(), RequestProblem> {
+    let after_scheme =
+        before.split_once("://").map(|(_, authority)| authority).or_else(|| before.strip_prefix("//"));
+    let delimiters: &[char] = match after_scheme {
+        Some(authority) if !authority.contains('/') => &['@', '/', '\\', '?', '#'],
         _ if before.is_empty() => return Ok(()),
         _ => &['\\', '?', '#'],
     };
-    let bad = value.chars().find(|char| ends.contains(char) || char.is_whitespace() || char.is_control());
-    match bad {
+    let forbidden =
+        value.chars().find(|char| delimiters.contains(char) || char.is_whitespace() || char.is_control());
+    match forbidden {
         None => Ok(()),
-        Some(bad) => {
+        Some(forbidden) => {
             let message = format!(
-                "Server variable `{name}` must not contain {bad:?}: it is one part of the server's URL"
+                "Server variable `{name}` must not contain {forbidden:?}: it is one part of the server's URL"
             );
             Err(RequestProblem::new(RequestProblemKind::ServerVariable, "", message))
         }
@@ -194,8 +205,8 @@ fn stays_in_place(before: &str, name: &str, value: &str) -> Result<(), RequestPr
 
 fn variable(server: &Server, name: &str, values: &[(String, String)]) -> Result<String, RequestProblem> {
     let declared = server.variables.iter().find(|variable| variable.name == name);
-    let given = values.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-    match (declared, given) {
+    let configured = values.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+    match (declared, configured) {
         (Some(declared), Some(value)) => {
             if !declared.allowed.is_empty() && !declared.allowed.iter().any(|allowed| *allowed == value) {
                 let allowed: Vec<&str> = declared.allowed.iter().map(|allowed| allowed.as_str()).collect();
@@ -209,7 +220,7 @@ fn variable(server: &Server, name: &str, values: &[(String, String)]) -> Result<
         (None, Some(value)) => Ok(value.to_owned()),
         (None, None) => {
             let message = format!(
-                "Server variable `{name}` of `{}` has no value; give it one (`--server-variable {name}=VALUE`, \
+                "Server variable `{name}` of `{}` has no value; set it (`--server-variable {name}=VALUE`, \
                  `HttpEngineBuilder::server_variable`)",
                 server.url
             );
@@ -225,16 +236,16 @@ enum TemplateSegment<'a> {
 }
 
 fn template(text: &str) -> Vec<TemplateSegment<'_>> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('{') {
+    let mut segments = Vec::new();
+    let mut remaining = text;
+    while let Some((before, after)) = remaining.split_once('{') {
         let Some((name, after)) = after.split_once('}') else { break };
-        pieces.push(TemplateSegment::Fixed(before));
-        pieces.push(TemplateSegment::Placeholder(name));
-        rest = after;
+        segments.push(TemplateSegment::Fixed(before));
+        segments.push(TemplateSegment::Placeholder(name));
+        remaining = after;
     }
-    pieces.push(TemplateSegment::Fixed(rest));
-    pieces
+    segments.push(TemplateSegment::Fixed(remaining));
+    segments
 }
 
 /// Builds the path, which starts with a slash, from the template and the encoded parameters.
@@ -248,13 +259,14 @@ pub(super) fn path(
     problems: &mut Vec<RequestProblem>,
 ) -> String {
     let mut out = String::new();
-    let mut filled: Vec<(usize, &str)> = Vec::new();
-    for piece in template(&plan.path) {
-        match piece {
+    let mut placeholders: Vec<(usize, &str)> = Vec::new();
+    for segment in template(&plan.path) {
+        match segment {
             TemplateSegment::Fixed(text) => out.push_str(&encode::path_template(text)),
             TemplateSegment::Placeholder(name) => {
                 let parameter = path_parameter(plan, name);
-                filled.push((out.len(), parameter.map_or(name, |parameter| parameter.argument.as_str())));
+                placeholders
+                    .push((out.len(), parameter.map_or(name, |parameter| parameter.argument.as_str())));
                 match fill(plan, name, parameter, arguments) {
                     Ok(text) => out.push_str(&text),
                     Err(problem) => problems.push(problem),
@@ -266,10 +278,13 @@ pub(super) fn path(
     let mut start = 0;
     for segment in out.split('/') {
         let end = start + segment.len();
-        let inside = filled.iter().find(|(at, _)| (start..=end).contains(at));
+        let placeholder = placeholders.iter().find(|(at, _)| (start..=end).contains(at));
         let decoded = segment.replace("%3B", ";").replace("%2e", ".").replace("%2E", ".");
         if is_dots(&decoded) {
-            problems.push(inside.map_or_else(|| own_dots(plan), |(_, argument)| unsafe_path(plan, argument)));
+            problems.push(
+                placeholder
+                    .map_or_else(|| fixed_dots_problem(plan), |(_, argument)| unsafe_path(plan, argument)),
+            );
         }
         start = end + 1;
     }
@@ -277,7 +292,7 @@ pub(super) fn path(
 }
 
 fn path_parameter<'a>(plan: &'a RequestPlan, name: &str) -> Option<&'a Parameter> {
-    plan.parameters.iter().find(|one| one.location == Location::Path && one.name == name)
+    plan.parameters.iter().find(|parameter| parameter.location == Location::Path && parameter.name == name)
 }
 
 fn fill(
@@ -307,8 +322,8 @@ fn unsafe_path(plan: &RequestPlan, argument: &str) -> RequestProblem {
     RequestProblem::new(RequestProblemKind::UnsafePath, argument, message)
 }
 
-/// Returns the problem of a path that would not be sent verbatim.
-fn own_dots(plan: &RequestPlan) -> RequestProblem {
+/// Returns the problem of a path whose fixed text has dot segments, which would not be sent verbatim.
+fn fixed_dots_problem(plan: &RequestPlan) -> RequestProblem {
     let message = format!(
         "The path {} of this tool has a `.` or `..` segment, so the request would go to another path; nothing is sent",
         plan.path
@@ -342,9 +357,10 @@ fn has_dot_segment(value: Option<&Value>) -> bool {
 /// request replace those of the base with the same names.
 pub(super) fn join(base: &Base, path: &str, query: &[String]) -> String {
     let mut url = format!("{}{path}", base.prefix);
-    let own = base.query.iter().flat_map(|own| own.split('&'));
-    let own = own.filter(|pair| !query.iter().any(|other| name(other) == name(pair)));
-    let pairs = own.chain(query.iter().map(String::as_str));
+    let base_pairs = base.query.iter().flat_map(|query| query.split('&'));
+    let base_pairs =
+        base_pairs.filter(|pair| !query.iter().any(|other| decoded_name(other) == decoded_name(pair)));
+    let pairs = base_pairs.chain(query.iter().map(String::as_str));
     for (index, pair) in pairs.enumerate() {
         url.push(if index == 0 { '?' } else { '&' });
         url.push_str(pair);
@@ -353,14 +369,15 @@ pub(super) fn join(base: &Base, path: &str, query: &[String]) -> String {
 }
 
 /// Returns a parameter of the request that would change the query of the operator's base URL.
-pub(super) fn overridden(base: &Base, query: &[String]) -> Option<String> {
-    let own = base.query.iter().filter(|_| base.configured).flat_map(|own| own.split('&'));
-    let mut own = own.filter(|pair| query.iter().any(|other| name(other) == name(pair) && other != pair));
-    own.next().map(name)
+pub(super) fn overridden_parameter(base: &Base, query: &[String]) -> Option<String> {
+    let base_pairs = base.query.iter().filter(|_| base.configured).flat_map(|query| query.split('&'));
+    let mut base_pairs = base_pairs
+        .filter(|pair| query.iter().any(|other| decoded_name(other) == decoded_name(pair) && other != pair));
+    base_pairs.next().map(decoded_name)
 }
 
 /// Returns the decoded name of an encoded pair.
-pub(super) fn name(pair: &str) -> String {
+pub(super) fn decoded_name(pair: &str) -> String {
     let name = pair.split('=').next().unwrap_or_default();
     percent_encoding::percent_decode_str(&name.replace('+', " ")).decode_utf8_lossy().into_owned()
 }

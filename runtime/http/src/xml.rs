@@ -28,12 +28,12 @@ const MAX_DEPTH: usize = 128;
 pub(super) const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
 
 /// Replaces values that are sent as XML by their documents. An array becomes one document per item, unless the schema
-/// describes how the array is a single document. Values that cannot be written are passed to `problem`, with their
+/// describes how the array is a single document. Values that cannot be written are passed to `report`, with their
 /// keys.
-pub(super) fn texts<'v, 'p>(
+pub(super) fn replace_xml_values<'v, 'p>(
     values: &'v Map<String, Value>,
     encodings: impl Iterator<Item = (&'p str, &'p Encoding)>,
-    mut problem: impl FnMut(&str, String),
+    mut report: impl FnMut(&str, String),
 ) -> Cow<'v, Map<String, Value>> {
     let mut values = Cow::Borrowed(values);
     for (key, encoding) in encodings {
@@ -47,18 +47,20 @@ pub(super) fn texts<'v, 'p>(
         };
         match text {
             Ok(text) => drop(values.to_mut().insert(key.to_owned(), text)),
-            Err(error) => problem(key, error),
+            Err(error) => report(key, error),
         }
     }
     values
 }
 
-/// Returns a content, or the one that a reference names.
+/// Returns the content, or the content that a reference names.
 fn resolved<'x>(xml: &'x Xml, content: &'x XmlContent) -> &'x XmlContent {
     match content {
-        XmlContent::Named(name) => {
-            xml.named.iter().find(|(known, _)| known == name).map_or(&XmlContent::Any, |(_, content)| content)
-        }
+        XmlContent::Named(name) => xml
+            .named
+            .iter()
+            .find(|(definition, _)| definition == name)
+            .map_or(&XmlContent::Any, |(_, content)| content),
         content => content,
     }
 }

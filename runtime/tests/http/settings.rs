@@ -63,7 +63,7 @@ fn invalid_headers_and_origins_are_rejected_without_secrets() {
     for (builder, message) in [
         (HttpEngine::builder().header("X Key", "the-secret"), "\"X Key\" is not the name of a header"),
         (HttpEngine::builder().header("X-Key", "the-secret\n"), "the value of `X-Key` contains a line break"),
-        (origin("api.example.com"), "the credential of `s` is for no origin: write `https://host`"),
+        (origin("api.example.com"), "the credential of `s` has an invalid origin: write `https://host`"),
     ] {
         let reason = refused(builder);
         assert!(reason.contains(message) && !reason.contains("the-secret"), "{reason}");

@@ -59,18 +59,19 @@ fn single_text(text: &str) -> (&'static str, Item<'_>) {
 
 /// Reads the token counts. Anthropic counts cached tokens separately.
 fn usage(message: &Value) -> Usage {
-    let of = |key: &str| count(message, &format!("/usage/{key}"));
-    let cached = of("cache_read_input_tokens");
-    let input = of("input_tokens").saturating_add(cached).saturating_add(of("cache_creation_input_tokens"));
-    Usage::new(input, of("output_tokens"), cached, of("output_tokens_details/thinking_tokens"))
+    let tokens = |key: &str| count(message, &format!("/usage/{key}"));
+    let cached = tokens("cache_read_input_tokens");
+    let input =
+        tokens("input_tokens").saturating_add(cached).saturating_add(tokens("cache_creation_input_tokens"));
+    Usage::new(input, tokens("output_tokens"), cached, tokens("output_tokens_details/thinking_tokens"))
 }
 
-/// Returns an assistant message with its blocks under a key, or nothing if there are no blocks. Vendors reject content
-/// that they may write themselves: text without visible characters, and arguments that are not an object.
+/// Returns an assistant message with its blocks under a key, or no message if there are no blocks. Some content of
+/// replies is rejected when it is sent back: text without visible characters, and arguments that are not an object.
 pub(super) fn keep(message: &Value, blocks: &[Value], key: &str) -> Vec<Value> {
     let content = match message.get(key) {
         Some(Value::String(text)) if !text.trim().is_empty() => Value::from(text.as_str()),
-        _ => blocks.iter().filter(|block| !is_blank(block)).map(sound).collect(),
+        _ => blocks.iter().filter(|block| !is_blank(block)).map(with_object_input).collect(),
     };
     if content.as_array().is_some_and(Vec::is_empty) {
         return Vec::new();
@@ -85,13 +86,13 @@ fn is_blank(block: &Value) -> bool {
 }
 
 /// Returns a block whose arguments are an object. Anthropic documents this form for arguments that are not valid JSON.
-fn sound(block: &Value) -> Value {
+fn with_object_input(block: &Value) -> Value {
     let mut block = block.clone();
     let call = if block.get("toolUse").is_some() { &mut block["toolUse"] } else { &mut block };
     if let Some(input) = call.get_mut("input").filter(|input| !input.is_object()) {
         *input = match input.take() {
             Value::Null => json!({}),
-            wrong => json!({ "INVALID_JSON": wrong }),
+            invalid => json!({ "INVALID_JSON": invalid }),
         };
     }
     block
@@ -143,12 +144,12 @@ fn item(block: &Value) -> Item<'_> {
 
 fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value {
     let is_error = response.is_error();
-    let why_not = content::why_text_only(is_error, options);
+    let text_only_reason = content::text_only_reason(is_error, options);
     let mut blocks =
-        content::blocks(response, why_not, |text| json!({ "type": "text", "text": text }), media);
+        content::blocks(response, text_only_reason, |text| json!({ "type": "text", "text": text }), media);
     let content = match (references(response, options), blocks.as_mut_slice()) {
-        (Some(found), _) => found,
-        (None, [only]) if only["type"] == "text" => only["text"].take(),
+        (Some(references), _) => references,
+        (None, [single]) if single["type"] == "text" => single["text"].take(),
         _ => Value::Array(blocks),
     };
     let (kind, id) = ("tool_result".into(), response.id.as_str().into());
@@ -165,8 +166,8 @@ fn references(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Optio
     if response.is_error() || options.search != Some(response.name.as_str()) {
         return None;
     }
-    let found = response.outcome.as_ref().ok()?.details.get("tools")?.as_array()?;
-    let by_name = found.iter().filter_map(|tool| tool.get("name").filter(|name| name.is_string()));
+    let tools = response.outcome.as_ref().ok()?.details.get("tools")?.as_array()?;
+    let by_name = tools.iter().filter_map(|tool| tool.get("name").filter(|name| name.is_string()));
     let reference = |name: &Value| object([("type", "tool_reference".into()), ("tool_name", name.clone())]);
     let references: Vec<Value> = by_name.map(reference).collect();
     (!references.is_empty()).then_some(Value::Array(references))
@@ -185,5 +186,5 @@ fn media(media: &Media<'_>) -> Option<Value> {
 }
 
 fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
-    tools::written(spec, "input_schema", schema, dialect)
+    tools::named_tool(spec, "input_schema", schema, dialect)
 }

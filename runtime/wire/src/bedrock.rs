@@ -17,8 +17,8 @@ use super::{ToolResultOptions, anthropic};
 
 pub(super) static FORMAT: Format = Format {
     name: "bedrock",
-    // Bedrock has few schema rules; each model has the rules of its own vendor. Those of Claude are the narrowest that
-    // still express a whole schema.
+    // Bedrock has few schema rules; each model has the rules of its own vendor. The rules of Claude are the narrowest
+    // rules that can still express a whole schema.
     dialect: &BEDROCK,
     ids_optional: false,
     layout: Layout {
@@ -60,10 +60,10 @@ fn ending(response: &Value) -> ResponseEnd<'_> {
 
 /// Reads the token counts. Bedrock counts cached tokens separately.
 fn usage(response: &Value) -> Usage {
-    let of = |key: &str| count(response, &format!("/usage/{key}"));
-    let cached = of("cacheReadInputTokens");
-    let input = of("inputTokens").saturating_add(cached).saturating_add(of("cacheWriteInputTokens"));
-    Usage::new(input, of("outputTokens"), cached, 0)
+    let tokens = |key: &str| count(response, &format!("/usage/{key}"));
+    let cached = tokens("cacheReadInputTokens");
+    let input = tokens("inputTokens").saturating_add(cached).saturating_add(tokens("cacheWriteInputTokens"));
+    Usage::new(input, tokens("outputTokens"), cached, 0)
 }
 
 fn model(message: &str, calls: &[ToolCall]) -> Vec<Value> {
@@ -77,7 +77,7 @@ fn model(message: &str, calls: &[ToolCall]) -> Vec<Value> {
 }
 
 fn request(request: Request<'_>) -> Value {
-    // The tools are wrapped already; Bedrock rejects a tool configuration without tools.
+    // `tools` is already a tool configuration; Bedrock rejects one without tools.
     let tools = if request.tools.get("tools").is_some_and(|tools| *tools == json!([])) {
         Value::Null
     } else {
@@ -108,8 +108,8 @@ fn item(block: &Value) -> Item<'_> {
 
 fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value {
     let is_error = response.is_error();
-    let why_not = content::why_text_only(is_error, options);
-    let mut content = content::blocks(response, why_not, |text| json!({ "text": text }), media);
+    let text_only_reason = content::text_only_reason(is_error, options);
+    let mut content = content::blocks(response, text_only_reason, |text| json!({ "text": text }), media);
     let documents = content.iter_mut().filter_map(|block| block.get_mut("document"));
     for (index, document) in documents.enumerate() {
         document["name"] = document_name(&response.id, index).into();
@@ -124,7 +124,7 @@ fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Valu
 }
 
 /// The formats of documents, by media type.
-const DOCUMENTS: &[(&str, &str)] = &[
+const DOCUMENT_FORMATS: &[(&str, &str)] = &[
     ("application/pdf", "pdf"),
     ("application/msword", "doc"),
     ("application/vnd.ms-excel", "xls"),
@@ -144,17 +144,17 @@ fn media(media: &Media<'_>) -> Option<Value> {
     if media.kind != MediaKind::Resource {
         return None;
     }
-    let (_, format) = DOCUMENTS.iter().find(|(mime_type, _)| media.mime_type == *mime_type)?;
+    let (_, format) = DOCUMENT_FORMATS.iter().find(|(mime_type, _)| media.mime_type == *mime_type)?;
     Some(json!({ "document": { "format": format, "name": "", "source": { "bytes": media.data } } }))
 }
 
-/// Returns a unique document name: Bedrock rejects duplicate names in a conversation. It consists of letters, digits
-/// and hyphens and has no meaning, because a model may treat a name as an instruction.
+/// Returns a unique document name: Bedrock rejects duplicate names in a conversation. The name consists of letters,
+/// digits and hyphens and has no meaning, because a model may treat a name as an instruction.
 fn document_name(id: &str, index: usize) -> String {
     format!("document-{:.16}-{}", sha256(id.as_bytes()), index + 1)
 }
 
 fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
     let schema = object([("json", schema)]);
-    object([("toolSpec", tools::written(spec, "inputSchema", schema, dialect))])
+    object([("toolSpec", tools::named_tool(spec, "inputSchema", schema, dialect))])
 }

@@ -60,7 +60,7 @@ pub(super) struct TurnBuilder {
     pub(super) thinking: String,
     pub(super) only_here: Vec<Text>,
     /// Whether another block follows the last text block.
-    between: bool,
+    text_ended: bool,
 }
 
 impl TurnBuilder {
@@ -68,7 +68,7 @@ impl TurnBuilder {
     pub(super) fn add(&mut self, item: &Item<'_>, kind: &str) {
         match item {
             Item::Text(message) => {
-                if std::mem::take(&mut self.between) && !self.text.is_empty() && !message.is_empty() {
+                if std::mem::take(&mut self.text_ended) && !self.text.is_empty() && !message.is_empty() {
                     self.text.push('\n');
                 }
                 return self.text.push_str(message);
@@ -83,10 +83,10 @@ impl TurnBuilder {
             Item::Skip | Item::Foreign(_) => self.only_here(kind),
             Item::Call(_) => {}
         }
-        self.between = true;
+        self.text_ended = true;
     }
 
-    /// Records that a block is signed, if it is.
+    /// Records the signature of a block, if it has one.
     pub(super) fn signature(&mut self, block: &Value) {
         for key in SIGNATURES.into_iter().filter(|key| block.get(key).is_some()) {
             self.only_here(key);
@@ -94,7 +94,7 @@ impl TurnBuilder {
     }
 
     fn only_here(&mut self, kind: &str) {
-        if !kind.is_empty() && self.only_here.iter().all(|known| known != kind) {
+        if !kind.is_empty() && self.only_here.iter().all(|recorded| recorded != kind) {
             self.only_here.push(Text::copy_of(kind));
         }
     }
@@ -111,7 +111,7 @@ pub(super) fn kind(block: &Value) -> &str {
 /// A block of a response.
 #[derive(Clone, Debug)]
 pub enum Item<'v> {
-    /// A block of another kind, which only the same vendor reads again.
+    /// A block of another kind, which only the same vendor understands.
     Skip,
     /// Text for the user.
     Text(Cow<'v, str>),
@@ -147,7 +147,7 @@ impl fmt::Debug for ParsedCall<'_> {
 }
 
 impl<'v> ParsedCall<'v> {
-    /// Creates a usual call from an object with a name, and with an ID and arguments under these keys. `pointer` is
+    /// Creates an ordinary call from an object with a name, and with an ID and arguments under these keys. `pointer` is
     /// the location of the ID, relative to the block.
     #[must_use]
     pub fn of(
@@ -159,17 +159,17 @@ impl<'v> ParsedCall<'v> {
         ParsedCall {
             id: text_id(owner, id),
             id_pointer,
-            kind: Id::Usual,
+            kind: Id::Standard,
             name: text(owner, "name"),
             arguments: owner.get(arguments).map(Cow::Borrowed),
             blocked: None,
         }
     }
 
-    /// Marks the call as incomplete if `cut` is set.
+    /// Marks the call as incomplete if `truncated` is set.
     #[must_use]
-    pub fn cut_if(mut self, cut: bool) -> ParsedCall<'v> {
-        if cut {
+    pub fn cut_if(mut self, truncated: bool) -> ParsedCall<'v> {
+        if truncated {
             self.blocked = Some(Blocked::Truncated);
         }
         self
@@ -192,64 +192,72 @@ pub fn text<'v>(owner: &'v Value, key: &str) -> &'v str {
     owner.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Parses all calls and the other content of the blocks. Returns both with the blocks and the ending of the response.
+/// Parses all calls of a response, and adds its other content to the builder. Returns the calls with the blocks and the
+/// ending of the response.
 pub(super) fn read<'v>(
     format: &Format,
     response: &'v Value,
     ended: bool,
-    text: &mut TurnBuilder,
+    builder: &mut TurnBuilder,
 ) -> Result<(Calls, ResponseBlocks<'v>), WireError> {
-    let mut found = format.layout.find(response)?;
-    if !ended && found.ending.stop == StopReason::Unknown {
-        found.ending.stop = StopReason::Interrupted;
+    let mut response_blocks = format.layout.find(response)?;
+    if !ended && response_blocks.ending.stop == StopReason::Unknown {
+        response_blocks.ending.stop = StopReason::Interrupted;
     }
-    let mut read = Calls::default();
-    let stop = found.ending.stop;
+    let mut calls = Calls::default();
+    let stop = response_blocks.ending.stop;
     if stop.is_stopped() {
-        let reason = if found.ending.word.is_empty() { stop.as_str() } else { found.ending.word };
-        read.stopped = Some(Text::copy_of(reason));
+        let reason =
+            if response_blocks.ending.word.is_empty() { stop.as_str() } else { response_blocks.ending.word };
+        calls.stopped = Some(Text::copy_of(reason));
     }
-    for (kind, item) in (format.beside)(found.owner) {
-        text.add(&item, kind);
+    for (kind, item) in (format.beside)(response_blocks.owner) {
+        builder.add(&item, kind);
     }
-    let last = found.blocks.len().saturating_sub(1);
-    for (index, block) in found.blocks.iter().enumerate() {
-        let at = || if found.single { found.pointer.clone() } else { format!("{}/{index}", found.pointer) };
+    let last = response_blocks.blocks.len().saturating_sub(1);
+    for (index, block) in response_blocks.blocks.iter().enumerate() {
+        let pointer = || {
+            if response_blocks.single {
+                response_blocks.pointer.clone()
+            } else {
+                format!("{}/{index}", response_blocks.pointer)
+            }
+        };
         if !block.is_object() {
-            read.problems.push(WireError::new(at(), "is not an object"));
+            calls.problems.push(WireError::new(pointer(), "is not an object"));
             continue;
         }
         let item = (format.item)(block);
-        text.add(&item, kind(block));
-        text.signature(block);
+        builder.add(&item, kind(block));
+        builder.signature(block);
         match item {
             Item::Skip | Item::Text(_) | Item::Thinking(_) => {}
             Item::Foreign(kind) => {
                 let reason = format!("is a `{kind}`, which only the program can handle");
-                read.problems.push(WireError::new(at(), reason));
+                calls.problems.push(WireError::new(pointer(), reason));
             }
             Item::Call(call) => match id(&call, format.ids_optional) {
                 Ok(id) => {
-                    let cut = stop.is_truncated() && (index == last || call.is_broken());
-                    read.calls.push(call.cut_if(cut).finish(id, read.stopped.as_ref()));
+                    let is_truncated = stop.is_truncated() && (index == last || call.has_invalid_arguments());
+                    calls.calls.push(call.cut_if(is_truncated).finish(id, calls.stopped.as_ref()));
                 }
-                Err(error) => read.problems.push(WireError::new(at() + call.id_pointer, error)),
+                Err(error) => calls.problems.push(WireError::new(pointer() + call.id_pointer, error)),
             },
         }
     }
-    Ok((read, found))
+    Ok((calls, response_blocks))
 }
 
 impl ParsedCall<'_> {
     /// Whether the arguments are a string that is not JSON.
-    fn is_broken(&self) -> bool {
+    fn has_invalid_arguments(&self) -> bool {
         let text = self.arguments.as_deref().and_then(Value::as_str).filter(|text| !text.trim().is_empty());
         text.is_some_and(|text| serde_json::from_str::<serde_core::de::IgnoredAny>(text).is_err())
     }
 
     fn finish(self, id: String, stopped: Option<&Text>) -> ToolCall {
-        let nameless = || self.name.is_empty().then(|| Blocked::Malformed("it has no name".into()));
-        let blocked = stopped.cloned().map(Blocked::Stopped).or(self.blocked).or_else(nameless);
+        let without_name = || self.name.is_empty().then(|| Blocked::Malformed("it has no name".into()));
+        let blocked = stopped.cloned().map(Blocked::Stopped).or(self.blocked).or_else(without_name);
         let call = ToolCall::new(id, self.name, normalize_arguments(self.arguments));
         match blocked {
             Some(reason) => call.blocked(reason),
@@ -258,10 +266,10 @@ impl ParsedCall<'_> {
     }
 }
 
-fn id(call: &ParsedCall<'_>, optional: bool) -> Result<String, &'static str> {
+fn id(call: &ParsedCall<'_>, is_optional: bool) -> Result<String, &'static str> {
     match &call.id {
         Ok(Some(id)) => Ok(call.kind.mark(id)),
-        Ok(None) if optional => Ok(ids::made_up(call.kind)),
+        Ok(None) if is_optional => Ok(ids::generate(call.kind)),
         Ok(None) => Err("is missing, so the call cannot get a result"),
         Err(()) => Err("is not a string, so the call cannot get a result"),
     }
@@ -284,6 +292,6 @@ pub(super) fn arguments(call: &ToolCall) -> Value {
             Ok(Value::Object(fields)) => Value::Object(fields),
             _ => json!({ "INVALID_JSON": text }),
         },
-        wrong => json!({ "INVALID_JSON": wrong }),
+        invalid => json!({ "INVALID_JSON": invalid }),
     }
 }

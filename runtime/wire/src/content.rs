@@ -1,4 +1,4 @@
-//! The content of a tool result, for formats that cannot represent all of it.
+//! The content of a tool result, for formats that cannot represent all kinds of content.
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ pub(super) enum MediaKind {
 pub(super) const IMAGES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 impl Media<'_> {
-    /// Whether this is an image, sent as such or as a resource.
+    /// Whether this is an image, sent as an image or as a resource.
     pub(super) fn is_image(&self) -> bool {
         self.kind != MediaKind::Audio && IMAGES.contains(&self.mime_type.as_str())
     }
@@ -58,24 +58,24 @@ impl Media<'_> {
 
     /// Returns a placeholder: `[image image/png, 12345 bytes, not shown: this format supports only text]`.
     fn note(&self, reason: &str) -> String {
-        let what = match self.kind {
+        let kind = match self.kind {
             MediaKind::Image => "image",
             MediaKind::Audio => "audio",
             MediaKind::Resource => "resource",
         };
-        let mut note = format!("[{what}");
+        let mut note = format!("[{kind}");
         for word in [self.uri, &self.mime_type] {
             if !word.is_empty() {
                 note.push(' ');
                 note.push_str(word);
             }
         }
-        format!("{note}, {} bytes, not shown: {reason}]", bytes(self.data))
+        format!("{note}, {} bytes, not shown: {reason}]", decoded_len(self.data))
     }
 }
 
 /// Returns the number of bytes that a base64 string encodes.
-fn bytes(base64: &str) -> usize {
+fn decoded_len(base64: &str) -> usize {
     let digits = base64.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count();
     digits / 4 * 3 + digits % 4 * 3 / 4
 }
@@ -86,11 +86,11 @@ enum ContentPart<'r> {
     Media(Media<'r>),
 }
 
-fn piece(content: &Content) -> ContentPart<'_> {
+fn part_of(content: &Content) -> ContentPart<'_> {
     let media = |kind, uri, mime_type: &str, data| {
         let mime_type = match essence(mime_type) {
-            wrong if wrong == "image/jpg" => String::from("image/jpeg"),
-            right => right,
+            alias if alias == "image/jpg" => String::from("image/jpeg"),
+            other => other,
         };
         ContentPart::Media(Media { kind, mime_type, data, uri })
     };
@@ -104,7 +104,7 @@ fn piece(content: &Content) -> ContentPart<'_> {
                 let space = if mime_type.is_empty() { "" } else { " " };
                 ContentPart::Text(format!("[resource {uri}{space}{mime_type}]\n{text}"))
             }
-            other => unknown(other),
+            other => unknown_content(other),
         },
         Content::Link { uri, name, mime_type, size } => {
             let words = [name.as_str(), mime_type, uri].into_iter().filter(|word| !word.is_empty());
@@ -112,12 +112,12 @@ fn piece(content: &Content) -> ContentPart<'_> {
             let size = size.map_or_else(String::new, |size| format!(", {size} bytes"));
             ContentPart::Text(format!("[link {words}{size}]"))
         }
-        other => unknown(other),
+        other => unknown_content(other),
     }
 }
 
-/// Represents content of a kind that is newer than the formats.
-fn unknown(content: &dyn fmt::Debug) -> ContentPart<'static> {
+/// Represents content of a kind that this crate does not know.
+fn unknown_content(content: &dyn fmt::Debug) -> ContentPart<'static> {
     let displayed = format!("{content:?}");
     ContentPart::Text(format!(
         "[{} that cannot be shown to a model]",
@@ -131,7 +131,7 @@ pub(super) const TEXT_ONLY: &str = "this format supports only text";
 const TEXT_ONLY_ERROR: &str = "errors support only text";
 /// Returns why binary data is omitted from a result for Claude, on any host. Its API states: `all content must be type
 /// "text" if "is_error" is true`.
-pub(super) fn why_text_only(is_error: bool, options: &ToolResultOptions<'_>) -> Option<&'static str> {
+pub(super) fn text_only_reason(is_error: bool, options: &ToolResultOptions<'_>) -> Option<&'static str> {
     match (options.text_only, is_error) {
         (true, _) => Some(TEXT_ONLY),
         (false, true) => Some(TEXT_ONLY_ERROR),
@@ -140,25 +140,28 @@ pub(super) fn why_text_only(is_error: bool, options: &ToolResultOptions<'_>) -> 
 }
 
 /// Why binary data is omitted from a result.
-const NOT_TAKEN: &str = "this format does not support it";
+const UNSUPPORTED_MEDIA: &str = "this format does not support it";
 
 /// Returns the parts of a result: at least one, and no empty text.
 ///
-/// `media` renders binary data, or returns `None` if it cannot be sent; `why_not` is set if no binary data can be sent.
+/// `media` renders binary data, or returns `None` if the data cannot be sent. `omission` is the reason if no binary
+/// data can be sent.
 pub(super) fn blocks(
     response: &ToolResponse,
-    why_not: Option<&str>,
+    omission: Option<&str>,
     text: impl Fn(String) -> Value,
     media: impl Fn(&Media<'_>) -> Option<Value>,
 ) -> Vec<Value> {
     let mut blocks = Vec::new();
     for content in response.content().iter() {
-        match piece(content) {
+        match part_of(content) {
             ContentPart::Text(body) if body.trim().is_empty() => {}
             ContentPart::Text(message) => blocks.push(text(message)),
-            ContentPart::Media(bytes) => {
-                let sent = if why_not.is_none() { media(&bytes) } else { None };
-                blocks.push(sent.unwrap_or_else(|| text(bytes.note(why_not.unwrap_or(NOT_TAKEN)))));
+            ContentPart::Media(media_part) => {
+                let rendered = if omission.is_none() { media(&media_part) } else { None };
+                blocks.push(
+                    rendered.unwrap_or_else(|| text(media_part.note(omission.unwrap_or(UNSUPPORTED_MEDIA)))),
+                );
             }
         }
     }
@@ -171,25 +174,25 @@ pub(super) fn blocks(
 /// Returns the text of a result, one line per text part, and the media to send with it.
 pub(super) fn text_and_media(
     response: &ToolResponse,
-    why_not: Option<&str>,
+    omission: Option<&str>,
     media: impl Fn(&Media<'_>) -> Option<Value>,
 ) -> (String, Vec<Value>) {
-    let (mut texts, mut sent) = (Vec::new(), Vec::new());
+    let (mut texts, mut media_blocks) = (Vec::new(), Vec::new());
     // Text parts are rendered as strings and all other parts as objects.
-    for block in blocks(response, why_not, Value::String, media) {
+    for block in blocks(response, omission, Value::String, media) {
         match block {
             Value::String(text) => texts.push(text),
-            block => sent.push(block),
+            block => media_blocks.push(block),
         }
     }
     if texts.is_empty() && response.is_error() {
         texts.push(EMPTY_ERROR.to_owned());
     }
-    (texts.join("\n"), sent)
+    (texts.join("\n"), media_blocks)
 }
 
 /// Returns the text of a result for a format without an error flag.
 pub(super) fn flagged_text(response: &ToolResponse, text: String) -> String {
-    let says_so = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
-    if response.is_error() && !response.skipped && !says_so { format!("Error: {text}") } else { text }
+    let has_prefix = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
+    if response.is_error() && !response.skipped && !has_prefix { format!("Error: {text}") } else { text }
 }

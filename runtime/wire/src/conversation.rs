@@ -23,9 +23,9 @@ impl Conversation {
 
     /// Adds a message of the user. A message without visible characters is skipped, because vendors reject it.
     pub fn user(&mut self, text: &str) -> Result<(), WireError> {
-        let written = self.format.format().conversation.ok_or_else(|| self.format.no_conversation())?;
+        let conversation = self.format.format().conversation.ok_or_else(|| self.format.no_conversation())?;
         if !text.trim().is_empty() {
-            self.of_user((written.user)(text));
+            self.push_user_block((conversation.user)(text));
         }
         Ok(())
     }
@@ -37,17 +37,17 @@ impl Conversation {
 
     /// Adds a turn of a model of any vendor.
     pub fn model(&mut self, text: &str, calls: &[ToolCall]) -> Result<(), WireError> {
-        let written = self.format.format().conversation.ok_or_else(|| self.format.no_conversation())?;
-        self.messages.extend((written.model)(text, calls));
+        let conversation = self.format.format().conversation.ok_or_else(|| self.format.no_conversation())?;
+        self.messages.extend((conversation.model)(text, calls));
         Ok(())
     }
 
     /// Adds a tool result.
     pub fn answer(&mut self, response: &ToolResponse, options: &ToolResultOptions<'_>) {
-        self.of_user((self.format.format().answer)(response, options));
+        self.push_user_block((self.format.format().answer)(response, options));
     }
 
-    fn of_user(&mut self, block: Value) {
+    fn push_user_block(&mut self, block: Value) {
         let key = self.format.format().message;
         if key.is_empty() {
             return self.messages.push(block);

@@ -100,7 +100,7 @@ impl Format {
     pub const EMPTY: Format = Format {
         name: "",
         dialect: &JSON_SCHEMA,
-        tool: |spec, schema, dialect| tools::written(spec, "parameters", schema, dialect),
+        tool: |spec, schema, dialect| tools::named_tool(spec, "parameters", schema, dialect),
         list: Value::Array,
         layout: Layout::EMPTY,
         item: |_| Item::Skip,

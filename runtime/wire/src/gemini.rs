@@ -1,6 +1,6 @@
 //! Google Gemini, `generateContent`.
 //!
-//! The wire format uses names such as `functionCall`, Python programs use `function_call`. Both are accepted.
+//! The wire format uses names such as `functionCall`; Python programs use `function_call`. Both are accepted.
 
 use serde_json::{Value, json};
 use toolgen_kernel::call::{ToolCall, ToolResponse};
@@ -43,10 +43,10 @@ pub(super) static FORMAT: Format = Format {
 };
 
 fn ending(candidate: &Value) -> ResponseEnd<'_> {
-    let reason = ["finishReason", "finish_reason"].map(|key| text(candidate, key));
-    let word = reason.into_iter().find(|reason| !reason.is_empty()).unwrap_or_default();
+    let reasons = ["finishReason", "finish_reason"].map(|key| text(candidate, key));
+    let word = reasons.into_iter().find(|reason| !reason.is_empty()).unwrap_or_default();
     let stop = match word {
-        "" | "FINISH_REASON_UNSPECIFIED" => return refused_prompt(candidate),
+        "" | "FINISH_REASON_UNSPECIFIED" => return rejected_prompt(candidate),
         "STOP" => StopReason::EndTurn,
         "MAX_TOKENS" => StopReason::MaxTokens,
         "SAFETY"
@@ -65,7 +65,7 @@ fn ending(candidate: &Value) -> ResponseEnd<'_> {
 }
 
 /// Returns the ending of a response whose prompt was rejected: it has no candidates.
-fn refused_prompt(response: &Value) -> ResponseEnd<'_> {
+fn rejected_prompt(response: &Value) -> ResponseEnd<'_> {
     let feedback = response.get("promptFeedback").or_else(|| response.get("prompt_feedback"));
     let reason = |feedback| ["blockReason", "block_reason"].map(|key| text(feedback, key));
     let word = feedback.map(reason).into_iter().flatten().find(|word| !word.is_empty());
@@ -75,15 +75,15 @@ fn refused_prompt(response: &Value) -> ResponseEnd<'_> {
 /// Reads the token counts. Gemini counts thoughts separately from candidates, and tool results separately from the
 /// prompt.
 fn usage(response: &Value) -> Usage {
-    let of = |camel: &str, snake: &str| {
+    let tokens = |camel: &str, snake: &str| {
         count(response, &format!("/usageMetadata/{camel}"))
             .max(count(response, &format!("/usage_metadata/{snake}")))
     };
-    let thoughts = of("thoughtsTokenCount", "thoughts_token_count");
-    let prompt = of("promptTokenCount", "prompt_token_count");
-    let input = prompt.saturating_add(of("toolUsePromptTokenCount", "tool_use_prompt_token_count"));
-    let output = of("candidatesTokenCount", "candidates_token_count").saturating_add(thoughts);
-    Usage::new(input, output, of("cachedContentTokenCount", "cached_content_token_count"), thoughts)
+    let thoughts = tokens("thoughtsTokenCount", "thoughts_token_count");
+    let prompt = tokens("promptTokenCount", "prompt_token_count");
+    let input = prompt.saturating_add(tokens("toolUsePromptTokenCount", "tool_use_prompt_token_count"));
+    let output = tokens("candidatesTokenCount", "candidates_token_count").saturating_add(thoughts);
+    Usage::new(input, output, tokens("cachedContentTokenCount", "cached_content_token_count"), thoughts)
 }
 
 fn keep(content: &Value, parts: &[Value]) -> Vec<Value> {
@@ -98,7 +98,7 @@ fn keep(content: &Value, parts: &[Value]) -> Vec<Value> {
 
 /// The signature that Google documents for a call that another model made. Gemini 3 rejects calls of the current turn
 /// that have no signature.
-const NOT_SIGNED: &str = "skip_thought_signature_validator";
+const UNSIGNED_CALL: &str = "skip_thought_signature_validator";
 
 fn model(message: &str, calls: &[ToolCall]) -> Vec<Value> {
     let text = (!message.is_empty()).then(|| json!({ "text": message }));
@@ -108,7 +108,7 @@ fn model(message: &str, calls: &[ToolCall]) -> Vec<Value> {
             object([("functionCall", object([("id", id), ("name", name), ("args", arguments(call))]))]);
         // Of parallel calls, only the first is signed.
         if index == 0 {
-            part["thoughtSignature"] = NOT_SIGNED.into();
+            part["thoughtSignature"] = UNSIGNED_CALL.into();
         }
         part
     });
@@ -117,14 +117,14 @@ fn model(message: &str, calls: &[ToolCall]) -> Vec<Value> {
 
 fn request(request: Request<'_>) -> Value {
     // Without functions, the list contains an empty declaration.
-    let declared = request.tools.pointer("/0/functionDeclarations/0").is_some();
+    let has_functions = request.tools.pointer("/0/functionDeclarations/0").is_some();
     let system = match parts(request.system) {
         Value::Null => Value::Null,
         parts => object([("parts", parts)]),
     };
     Request::body([
         ("systemInstruction", system),
-        ("tools", if declared { request.tools } else { Value::Null }),
+        ("tools", if has_functions { request.tools } else { Value::Null }),
         ("contents", Value::Array(request.messages)),
     ])
 }
@@ -144,13 +144,13 @@ fn item(part: &Value) -> Item<'_> {
             _ => Item::Skip,
         };
     };
-    let goes_on = ["willContinue", "will_continue"].iter().find_map(|key| call.get(key)?.as_bool());
-    Item::Call(ParsedCall::of(call, "id", "/functionCall/id", "args").cut_if(goes_on == Some(true)))
+    let continues = ["willContinue", "will_continue"].iter().find_map(|key| call.get(key)?.as_bool());
+    Item::Call(ParsedCall::of(call, "id", "/functionCall/id", "args").cut_if(continues == Some(true)))
 }
 
 fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value {
-    let why_not = options.text_only.then_some(TEXT_ONLY);
-    let (text, media) = content::text_and_media(response, why_not, media);
+    let text_only_reason = options.text_only.then_some(TEXT_ONLY);
+    let (text, media) = content::text_and_media(response, text_only_reason, media);
     let mut out = json!({});
     if !is_generated(&response.id) {
         out["id"] = Value::from(response.id.as_str());
@@ -169,8 +169,8 @@ fn media(media: &Media<'_>) -> Option<Value> {
     let is_image = media.kind != MediaKind::Audio
         && media.mime_type != "image/gif"
         && IMAGES.contains(&media.mime_type.as_str());
-    let taken = is_image || media.is_pdf();
-    taken.then(|| json!({ "inlineData": { "mimeType": media.mime_type, "data": media.data } }))
+    let is_supported = is_image || media.is_pdf();
+    is_supported.then(|| json!({ "inlineData": { "mimeType": media.mime_type, "data": media.data } }))
 }
 
 fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {

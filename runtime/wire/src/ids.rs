@@ -14,11 +14,11 @@ const CUSTOM: &str = "toolgen-custom-";
 /// What a tool result must know about a call in addition to its ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Id {
-    /// Nothing more.
-    Usual,
+    /// Nothing else.
+    Standard,
     /// The call is a legacy `function_call` of OpenAI.
     Function,
-    /// The call is one of an OpenAI custom tool, which has its own kind of result.
+    /// The call is a call of an OpenAI custom tool, which has its own kind of result.
     Custom,
 }
 
@@ -27,7 +27,7 @@ impl Id {
     pub(super) fn mark(self, id: &str) -> String {
         match self {
             Id::Custom => format!("{CUSTOM}{id}"),
-            Id::Usual | Id::Function => id.to_owned(),
+            Id::Standard | Id::Function => id.to_owned(),
         }
     }
 
@@ -36,22 +36,22 @@ impl Id {
         match id.strip_prefix(CUSTOM) {
             Some(id) => (Id::Custom, id),
             None if id.starts_with(FUNCTION) => (Id::Function, id),
-            None => (Id::Usual, id),
+            None => (Id::Standard, id),
         }
     }
 }
 
-/// Generates an ID for a call without one. It is unique in this process, and most likely globally.
-pub(super) fn made_up(kind: Id) -> String {
+/// Generates an ID for a call without an ID. It is unique in this process, and most likely globally.
+pub(super) fn generate(kind: Id) -> String {
     static PROCESS: OnceLock<u64> = OnceLock::new();
     static NEXT: AtomicU64 = AtomicU64::new(0);
     // Every `RandomState` of a process is seeded with the system's random numbers.
     let process = PROCESS.get_or_init(|| RandomState::new().hash_one(GENERATED_PREFIX));
-    let start = if kind == Id::Function { FUNCTION } else { GENERATED_PREFIX };
-    format!("{start}{process:016x}-{}", NEXT.fetch_add(1, Ordering::Relaxed))
+    let prefix = if kind == Id::Function { FUNCTION } else { GENERATED_PREFIX };
+    format!("{prefix}{process:016x}-{}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Whether an ID was generated for a call without one. Vendors do not know such IDs.
+/// Whether an ID was generated for a call without an ID. Vendors do not know generated IDs.
 #[must_use]
 pub fn is_generated(id: &str) -> bool {
     id.starts_with(GENERATED_PREFIX)

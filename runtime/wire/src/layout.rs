@@ -88,7 +88,7 @@ impl StopReason {
         matches!(self, StopReason::MaxTokens | StopReason::Interrupted)
     }
 
-    /// Whether the reply is not the reply that the model would have given.
+    /// Whether the reply ended before the model had finished it.
     pub(super) fn is_early(self) -> bool {
         self.is_truncated() || self.is_stopped()
     }
@@ -109,9 +109,8 @@ impl Serialize for StopReason {
 impl<'de> Deserialize<'de> for StopReason {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        let known = STOPS.iter().find(|(_, known)| *known == name);
-        known
-            .map(|(stop, _)| *stop)
+        let stop = STOPS.iter().find(|(_, known)| *known == name);
+        stop.map(|(stop, _)| *stop)
             .ok_or_else(|| serde_core::de::Error::custom(format!("unknown stop reason `{name}`")))
     }
 }
@@ -124,7 +123,7 @@ pub struct Layout {
     /// The keys from a response down to its list of blocks; `0` is the first item of a list. The value may also start
     /// further down the path, for example with a message.
     pub path: &'static [&'static str],
-    /// The key of the path that may be missing, in addition to the last one.
+    /// The key of the path that may be missing, in addition to the last key.
     pub optional: &'static str,
     /// The keys that identify a message without blocks.
     pub message: &'static [&'static str],
@@ -148,7 +147,7 @@ pub struct ResponseEnd<'v> {
 }
 
 impl ResponseEnd<'_> {
-    /// The ending of an object that states none.
+    /// The ending of an object that states no ending.
     pub const UNKNOWN: ResponseEnd<'static> = ResponseEnd { stop: StopReason::Unknown, word: "" };
 }
 
@@ -178,64 +177,64 @@ impl Layout {
         ending: |_| ResponseEnd::UNKNOWN,
     };
 
-    /// Returns the error for a value in which the format has no place for calls.
+    /// Returns the error for a value that cannot contain calls in this format.
     fn unknown(&self) -> WireError {
         let title = self.title;
         WireError::new("", format!("is neither a response nor a message nor a call of {title}"))
     }
 
-    fn check_whole(&self, value: &Value, pointer: &str) -> Result<(), WireError> {
+    fn check_complete(&self, value: &Value, pointer: &str) -> Result<(), WireError> {
         if (self.is_piece)(value) {
             let title = self.title;
-            let what = format!(
+            let message = format!(
                 "is a part of a response of {title}: wait for the whole response, or collect the parts with \
                  `WireFormat::stream`"
             );
-            return Err(WireError::new(pointer, what));
+            return Err(WireError::new(pointer, message));
         }
         Ok(())
     }
 
     /// Finds the blocks of a response.
     pub(super) fn find<'v>(&self, response: &'v Value) -> Result<ResponseBlocks<'v>, WireError> {
-        let whole = |blocks, single, ending| ResponseBlocks {
+        let without_owner = |blocks, single, ending| ResponseBlocks {
             pointer: String::new(),
             blocks,
             single,
             owner: &Value::Null,
             ending,
         };
-        self.check_whole(response, "")?;
+        self.check_complete(response, "")?;
         if let Value::Array(blocks) = response {
             for (index, block) in blocks.iter().enumerate() {
-                self.check_whole(block, &format!("/{index}"))?;
+                self.check_complete(block, &format!("/{index}"))?;
             }
-            return Ok(whole(blocks, false, ResponseEnd::UNKNOWN));
+            return Ok(without_owner(blocks, false, ResponseEnd::UNKNOWN));
         }
         if (self.is_block)(response) {
-            return Ok(whole(std::slice::from_ref(response), true, ResponseEnd::UNKNOWN));
+            return Ok(without_owner(std::slice::from_ref(response), true, ResponseEnd::UNKNOWN));
         }
         let mut ending = (self.ending)(response);
         let has = |key: &&str| response.get(key).is_some();
-        let begin = self.path.iter().position(has);
-        let begin =
-            begin.or_else(|| self.message.iter().any(has).then_some(self.path.len().saturating_sub(1)));
-        let Some((last, above)) = begin.and_then(|begin| self.path.get(begin..)?.split_last()) else {
+        let start = self.path.iter().position(has);
+        let start =
+            start.or_else(|| self.message.iter().any(has).then_some(self.path.len().saturating_sub(1)));
+        let Some((last, parents)) = start.and_then(|start| self.path.get(start..)?.split_last()) else {
             // A response to a rejected prompt has no content.
             return if ending.stop.is_stopped() {
-                Ok(whole(&[], false, ending))
+                Ok(without_owner(&[], false, ending))
             } else {
                 Err(self.unknown())
             };
         };
         let (mut pointer, mut owner) = (String::new(), response);
-        for key in above {
+        for key in parents {
             let inner = match self.step(owner, key, &pointer) {
                 Ok(inner) => inner,
                 Err(_) if ending.stop.is_stopped() => None,
                 Err(error) => return Err(error),
             };
-            let Some(inner) = inner else { return Ok(whole(&[], false, ending)) };
+            let Some(inner) = inner else { return Ok(without_owner(&[], false, ending)) };
             pointer = format!("{pointer}/{key}");
             owner = inner;
             let end = (self.ending)(owner);
@@ -246,8 +245,8 @@ impl Layout {
         let (blocks, key, single): (&[Value], _, _) = match (owner.get(last), owner.get(self.lone)) {
             (Some(Value::Array(blocks)), None | Some(Value::Null)) => (blocks, last, false),
             (Some(Value::Array(blocks)), _) if !blocks.is_empty() => (blocks, last, false),
-            (None | Some(Value::Null | Value::Array(_)), Some(lone @ Value::Object(_))) => {
-                (std::slice::from_ref(lone), &self.lone, true)
+            (None | Some(Value::Null | Value::Array(_)), Some(single_block @ Value::Object(_))) => {
+                (std::slice::from_ref(single_block), &self.lone, true)
             }
             // The content is a single string.
             (None | Some(Value::Null | Value::Array(_) | Value::String(_)), _) => (&[], last, false),
@@ -270,15 +269,15 @@ impl Layout {
             }
             key => owner.get(key),
         };
-        let there = || format!("{pointer}/{key}");
+        let pointer_to_key = || format!("{pointer}/{key}");
         match inner {
             None if !owner.is_object() => Err(WireError::new(pointer, "is not an object")),
             None | Some(Value::Null) if key == self.optional => Ok(None),
-            None => Err(WireError::new(there(), "is missing")),
+            None => Err(WireError::new(pointer_to_key(), "is missing")),
             Some(Value::Object(_)) => Ok(inner),
             // The next step reports a missing or invalid list.
             Some(_) if self.path.windows(2).any(|pair| pair == [key, "0"]) => Ok(inner),
-            Some(_) => Err(WireError::new(there(), "is not an object")),
+            Some(_) => Err(WireError::new(pointer_to_key(), "is not an object")),
         }
     }
 }

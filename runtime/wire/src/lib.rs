@@ -74,7 +74,7 @@ pub use tool_search::{Deferred, DeferredError};
 pub use tools::{RefusedTool, RefusedTools, ToolWriter};
 pub use turn::{RawTurn, Turn, Usage};
 
-/// Declares the formats and the module that contains the `FORMAT` of each. This is the only list of formats.
+/// Declares the formats, each with the module that contains its `FORMAT`. This is the only list of formats.
 macro_rules! formats {
     ($($(#[$doc:meta])+ $format:ident = $module:ident;)+) => {
         /// The wire format of a vendor's tool calls and tool results.
@@ -117,7 +117,7 @@ formats! {
 }
 
 impl WireFormat {
-    /// Returns the name: `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `bedrock` or `mcp`, or that of a
+    /// Returns the name: `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `bedrock` or `mcp`, or the name of a
     /// custom format.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -130,8 +130,8 @@ impl WireFormat {
         WireFormat::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// The dialect of the schemas in [`tools`](Self::tools) and of the arguments in calls. Set it in the context of
-    /// the calls with [`ToolContext::with_dialect`](toolgen_kernel::ToolContext::with_dialect).
+    /// Returns the dialect of the schemas in [`tools`](Self::tools) and of the arguments in calls. Set it in the
+    /// context of the calls with [`ToolContext::with_dialect`](toolgen_kernel::ToolContext::with_dialect).
     #[must_use]
     pub fn dialect(self) -> &'static Dialect {
         self.format().dialect
@@ -165,7 +165,7 @@ impl WireFormat {
         tools::render(specs, dialect, format.tool).map(format.list)
     }
 
-    /// Renders one tool as it is shown in a dialect, without the list around it.
+    /// Renders one tool in a dialect, without the list that contains it.
     #[must_use]
     pub fn tool(self, dialect: &Dialect, spec: &ToolSpec, visible: ToolSchema<'_>) -> Value {
         tools::entry(spec, visible, dialect, self.format().tool)
@@ -179,7 +179,7 @@ impl WireFormat {
     /// - Blocked calls are: all calls of a response that the vendor stopped, for example because of its content; the
     ///   last call if the model reached its token limit, even if its arguments are complete JSON; and calls without a
     ///   name.
-    /// - IDs are not changed. If a vendor gives none (Gemini, hosts that imitate OpenAI Chat, OpenAI's legacy
+    /// - IDs are not changed. If a vendor sends no IDs (Gemini, hosts that imitate OpenAI Chat, OpenAI's legacy
     ///   `function_call`), unique IDs are generated, which are not sent back. OpenAI's custom tools have their own kind
     ///   of result, which a prefix of the ID marks.
     /// - Missing, `null` or empty arguments become `{}`. A string stays a string: the code that runs the call parses it
@@ -190,8 +190,8 @@ impl WireFormat {
     ///
     /// # Errors
     ///
-    /// Returns an error if the value is not a response of this format, or is only a part of one. Calls that cannot get
-    /// a result are listed in [`problems`](Calls::problems) instead.
+    /// Returns an error if the value is not a response of this format, or is only a part of a response. Calls that
+    /// cannot get a result are listed in [`problems`](Calls::problems) instead.
     pub fn tool_calls(self, response: &Value) -> Result<Calls, WireError> {
         let (calls, _) = calls::read(self.format(), response, true, &mut calls::TurnBuilder::default())?;
         Ok(calls)
@@ -216,12 +216,12 @@ impl WireFormat {
         options: &ToolResultOptions<'_>,
     ) -> Vec<Value> {
         let format = self.format();
-        let replies: Vec<Value> =
+        let results: Vec<Value> =
             responses.iter().map(|response| (format.answer)(response, options)).collect();
         if responses.is_empty() || format.message.is_empty() {
-            return replies;
+            return results;
         }
-        vec![tools::object([("role", "user".into()), (format.message, replies.into())])]
+        vec![tools::object([("role", "user".into()), (format.message, results.into())])]
     }
 }
 
@@ -230,11 +230,11 @@ impl WireFormat {
 pub struct ToolResultOptions<'a> {
     text_only: bool,
     search: Option<&'a str>,
-    specs: Option<&'a SpecOf<'a>>,
+    specs: Option<&'a SpecLookup<'a>>,
 }
 
 /// A function that finds the specification of a tool by name.
-type SpecOf<'a> = dyn Fn(&str) -> Option<&'a ToolSpec> + 'a;
+type SpecLookup<'a> = dyn Fn(&str) -> Option<&'a ToolSpec> + 'a;
 
 impl<'a> ToolResultOptions<'a> {
     /// Sends only text, for models that accept nothing else in a tool result: those of Bedrock other than Claude and
@@ -247,7 +247,7 @@ impl<'a> ToolResultOptions<'a> {
 
     /// Renders the results of this tool, which [searches](Deferred::searched_by) tools, as references to the tools
     /// that it found, if the format has them: Anthropic then loads these tools. The details of the result list them
-    /// under `tools`, each by its `name`; a result that names none is not changed.
+    /// under `tools`, each by its `name`; a result that names no tool is not changed.
     #[must_use]
     pub fn found_by(mut self, tool: &'a str) -> ToolResultOptions<'a> {
         self.search = Some(tool);
@@ -256,9 +256,9 @@ impl<'a> ToolResultOptions<'a> {
 
     /// Sets a function that finds the specification of a tool: MCP requires structured content for tools that declare
     /// an output. Responses of a [`Toolbox`](toolgen_kernel::Toolbox) contain what their tools declare and do not need
-    /// it.
+    /// this function.
     #[must_use]
-    pub fn specs(mut self, specs: &'a SpecOf<'a>) -> ToolResultOptions<'a> {
+    pub fn specs(mut self, specs: &'a SpecLookup<'a>) -> ToolResultOptions<'a> {
         self.specs = Some(specs);
         self
     }

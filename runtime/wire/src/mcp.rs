@@ -40,7 +40,7 @@ pub(super) static FORMAT: Format = Format {
     assemble: |assembly, event| {
         match &mut assembly.response {
             Value::Array(batch) => batch.push(event.clone()),
-            whole => *whole = Value::Array(vec![event.clone()]),
+            other => *other = Value::Array(vec![event.clone()]),
         }
         assembly.end();
         Ok(())
@@ -61,21 +61,21 @@ fn item(request: &Value) -> Item<'_> {
 fn read_id(request: &Value) -> Result<Option<Cow<'_, str>>, ()> {
     match request.get("id") {
         None | Some(Value::Null) => Ok(None),
-        Some(Value::String(id)) if written_id(id) == *id => Ok(Some(Cow::Borrowed(id))),
+        Some(Value::String(id)) if id_value(id) == *id => Ok(Some(Cow::Borrowed(id))),
         Some(id @ (Value::String(_) | Value::Number(_))) => Ok(Some(Cow::Owned(id.to_string()))),
         Some(_) => Err(()),
     }
 }
 
-fn written_id(id: &str) -> Value {
+fn id_value(id: &str) -> Value {
     match serde_json::from_str(id) {
-        Ok(written @ (Value::Number(_) | Value::String(_))) => written,
+        Ok(value @ (Value::Number(_) | Value::String(_))) => value,
         _ => Value::from(id),
     }
 }
 
 fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value {
-    let id = written_id(&response.id);
+    let id = id_value(&response.id);
     if let Some(text) = refusal(response) {
         let error = json!({ "code": -32602, "message": text });
         return json!({ "jsonrpc": "2.0", "id": id, "error": error });
@@ -83,19 +83,20 @@ fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Valu
     object([("jsonrpc", "2.0".into()), ("id", id), ("result", result(response, options))])
 }
 
-/// Returns the error of the request itself, as a protocol error. A failure of the tool is a result instead.
+/// Returns the message of a protocol error, if the request itself is invalid. A failure of the tool is a result
+/// instead.
 #[doc(hidden)]
 pub fn refusal(response: &ToolResponse) -> Option<String> {
     let error = response.outcome.as_ref().err()?;
     // A tool that was called through another tool is named in the arguments of a valid request.
     let is_unknown = matches!(error, ToolError::NotFound { name, .. } if *name == *response.name);
-    let is_of_protocol = is_unknown || error.code() == MALFORMED_CALL;
-    is_of_protocol.then(|| response.text())
+    let is_protocol_error = is_unknown || error.code() == MALFORMED_CALL;
+    is_protocol_error.then(|| response.text())
 }
 
 /// Renders the result of `tools/call`: `content`, `structuredContent` if the tool declares its output, and `isError`.
 /// A value that is not an object, such as an array, is wrapped in an object as its `result`, because the protocol
-/// requires an object before 2026-07-28. The content has it unwrapped.
+/// requires an object before 2026-07-28. In the content, the value is not wrapped.
 ///
 /// The protocol requires that a tool with a published `outputSchema` returns a matching result, and its clients reject
 /// any other response except an error. So if the structured result is missing, exceeds the limit of results, or does
@@ -105,7 +106,7 @@ pub fn refusal(response: &ToolResponse) -> Option<String> {
 /// schema: a response that differs from the service's document is still a response. It is passed as
 /// `structuredContent` unchanged: an object, or the `result` of an object if the document declares another type.
 ///
-/// Responses of a [`Toolbox`](toolgen_kernel::Toolbox) contain what the tool declares; for others, set
+/// Responses of a [`Toolbox`](toolgen_kernel::Toolbox) contain what the tool declares; for other responses, set
 /// [`specs`](ToolResultOptions::specs).
 #[must_use]
 pub fn result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value {
@@ -130,7 +131,7 @@ pub fn result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value
     }
     let mut out = object([("content", Value::Array(content))]);
     if let Some((value, declared)) = structured {
-        stand_alone(&mut out["content"], &value);
+        split_structured_text(&mut out["content"], &value);
         out["structuredContent"] = declared.as_object(value);
     }
     if is_error {
@@ -142,15 +143,15 @@ pub fn result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value
 /// Moves the structured result to a separate block if it follows other text in the same block, as a response body
 /// follows its status line: clients without structured content parse JSON from a block (version 2025-06-18,
 /// "Structured Content").
-fn stand_alone(content: &mut Value, structured: &Value) {
+fn split_structured_text(content: &mut Value, structured: &Value) {
     let Some(blocks) = content.as_array_mut() else { return };
     let split = blocks.iter().enumerate().find_map(|(index, block)| {
         let (head, body) = block.get("text")?.as_str()?.split_once("\n\n")?;
         let is_result = serde_json::from_str::<Value>(body).is_ok_and(|body| body == *structured);
         is_result.then(|| (index, [head, body].map(|text| Content::Text(text.to_owned()).to_json())))
     });
-    if let Some((index, apart)) = split {
-        blocks.splice(index..=index, apart);
+    if let Some((index, separated)) = split {
+        blocks.splice(index..=index, separated);
     }
 }
 
@@ -159,8 +160,8 @@ fn declared<'a>(
     response: &'a ToolResponse,
     options: &ToolResultOptions<'_>,
 ) -> Option<Cow<'a, StructuredOutput>> {
-    let by_name = || options.specs.and_then(|specs| specs(&response.name))?.structured_output();
-    response.declared.as_deref().map(Cow::Borrowed).or_else(|| by_name().map(Cow::Owned))
+    let from_specs = || options.specs.and_then(|specs| specs(&response.name))?.structured_output();
+    response.declared.as_deref().map(Cow::Borrowed).or_else(|| from_specs().map(Cow::Owned))
 }
 
 /// Returns the structured result if it matches the declaration. If it may differ, returns it if it is a valid
@@ -187,8 +188,8 @@ fn tool(spec: &ToolSpec, schema: Value, _: &Dialect) -> Value {
         let rendered = render_output(&output.schema, &output.defs, &JSON_SCHEMA);
         if let Ok(schema) = rendered.map(|rendered| output.object_schema(rendered.schema)) {
             // Calls need the existing members; a result is structured with and without its schema.
-            let room = spec.slim.ceiling.unwrap_or(usize::MAX).saturating_sub(json_bytes(&tool));
-            if json_bytes(&schema) <= room {
+            let remaining = spec.slim.ceiling.unwrap_or(usize::MAX).saturating_sub(json_bytes(&tool));
+            if json_bytes(&schema) <= remaining {
                 tool["outputSchema"] = schema;
             }
         }
@@ -197,7 +198,8 @@ fn tool(spec: &ToolSpec, schema: Value, _: &Dialect) -> Value {
     tool
 }
 
-/// The hints of version 2025-03-26 and later. All are written, because the protocol's defaults are the most dangerous.
+/// The hints of version 2025-03-26 and later. All hints are written, because the protocol's defaults are the most
+/// dangerous values.
 fn annotations(effects: &Effects) -> Value {
     json!({
         "readOnlyHint": effects.read_only,

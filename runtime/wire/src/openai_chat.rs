@@ -1,8 +1,8 @@
 //! OpenAI Chat Completions.
 //!
-//! Compatible hosts are supported: a message alone, arguments as an object, and calls without IDs, whose results
-//! contain the name of the tool instead, as in Ollama. The `function_call` of OpenAI's first models is supported as
-//! well.
+//! Compatible hosts are supported: a response that is only a message, arguments as an object, and calls without IDs,
+//! whose results contain the name of the tool instead, as in Ollama. The `function_call` of OpenAI's first models is
+//! supported as well.
 
 use std::borrow::Cow;
 
@@ -56,21 +56,21 @@ pub(super) static FORMAT: Format = Format {
 fn ending(choice: &Value) -> ResponseEnd<'_> {
     // Ollama uses `done_reason`; Mistral has a second limit.
     let reasons = ["finish_reason", "done_reason"].map(|key| text(choice, key));
-    let of = |word: &str| match word {
+    let stop_reason = |word: &str| match word {
         "" => StopReason::Unknown,
         "length" | "model_length" => StopReason::MaxTokens,
         "tool_calls" | "function_call" => StopReason::ToolCalls,
-        word => STOPPED
+        word => STOP_PREFIXES
             .iter()
-            .find(|(start, _)| word.starts_with(start))
+            .find(|(prefix, _)| word.starts_with(prefix))
             .map_or(StopReason::EndTurn, |(_, stop)| *stop),
     };
-    let [word, other] = reasons.map(|word| ResponseEnd { stop: of(word), word });
+    let [first, second] = reasons.map(|word| ResponseEnd { stop: stop_reason(word), word });
     // A compatible host may send both.
-    if word.stop == StopReason::Unknown || (other.stop.is_early() && !word.stop.is_truncated()) {
-        other
+    if first.stop == StopReason::Unknown || (second.stop.is_early() && !first.stop.is_truncated()) {
+        second
     } else {
-        word
+        first
     }
 }
 
@@ -78,7 +78,7 @@ fn ending(choice: &Value) -> ResponseEnd<'_> {
 /// so all other reasons count as the model's own. `content_filter` is OpenAI's, `function_call_filter` Gemini's in
 /// this format, `error` is used by Mistral and OpenRouter, `sensitive` and `network_error` by Zhipu, and
 /// `insufficient_system_resource` by DeepSeek.
-const STOPPED: [(&str, StopReason); 6] = [
+const STOP_PREFIXES: [(&str, StopReason); 6] = [
     ("content_filter", StopReason::Refused),
     ("function_call_filter", StopReason::Refused),
     ("error", StopReason::Failed),
@@ -121,12 +121,12 @@ fn part(part: &Value) -> (&'static str, Item<'_>) {
 
 /// Reads the token counts; the second names are Ollama's.
 fn usage(response: &Value) -> Usage {
-    let of = |key: &str| count(response, &format!("/usage/{key}"));
+    let tokens = |key: &str| count(response, &format!("/usage/{key}"));
     Usage::new(
-        of("prompt_tokens").max(count(response, "/prompt_eval_count")),
-        of("completion_tokens").max(count(response, "/eval_count")),
-        of("prompt_tokens_details/cached_tokens"),
-        of("completion_tokens_details/reasoning_tokens"),
+        tokens("prompt_tokens").max(count(response, "/prompt_eval_count")),
+        tokens("completion_tokens").max(count(response, "/eval_count")),
+        tokens("prompt_tokens_details/cached_tokens"),
+        tokens("completion_tokens_details/reasoning_tokens"),
     )
 }
 
@@ -139,10 +139,10 @@ fn keep(message: &Value, calls: &[Value]) -> Vec<Value> {
         };
     }
     // A message without any of these is rejected.
-    let says = ["content", "tool_calls", "function_call", "refusal", "audio"].into_iter().any(|key| {
+    let has_content = ["content", "tool_calls", "function_call", "refusal", "audio"].into_iter().any(|key| {
         message.get(key).is_some_and(|value| !value.is_null() && *value != "" && *value != json!([]))
     });
-    if says { vec![message.clone()] } else { Vec::new() }
+    if has_content { vec![message.clone()] } else { Vec::new() }
 }
 
 fn model(text: &str, calls: &[ToolCall]) -> Vec<Value> {
@@ -204,7 +204,7 @@ fn item(block: &Value) -> Item<'_> {
     Item::Call(call)
 }
 
-/// Returns the arguments of a call of a custom tool, which is a single string.
+/// Returns the arguments of a call of a custom tool, whose input is a single string.
 pub(super) fn custom_tool_arguments(call: &Value) -> Option<Cow<'_, Value>> {
     Some(Cow::Owned(json!({ "input": call.get("input") })))
 }
@@ -221,6 +221,6 @@ fn tool_result(response: &ToolResponse, _: &ToolResultOptions<'_>) -> Value {
 }
 
 fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
-    let function = tools::written(spec, "parameters", schema, dialect);
+    let function = tools::named_tool(spec, "parameters", schema, dialect);
     object([("type", "function".into()), ("function", function)])
 }

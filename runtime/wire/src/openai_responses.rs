@@ -60,19 +60,19 @@ fn ending(response: &Value) -> ResponseEnd<'_> {
 }
 
 fn usage(response: &Value) -> Usage {
-    let of = |key: &str| count(response, &format!("/usage/{key}"));
+    let tokens = |key: &str| count(response, &format!("/usage/{key}"));
     let (cached, reasoning) =
-        (of("input_tokens_details/cached_tokens"), of("output_tokens_details/reasoning_tokens"));
-    Usage::new(of("input_tokens"), of("output_tokens"), cached, reasoning)
+        (tokens("input_tokens_details/cached_tokens"), tokens("output_tokens_details/reasoning_tokens"));
+    Usage::new(tokens("input_tokens"), tokens("output_tokens"), cached, reasoning)
 }
 
-/// Joins the text of a list of parts, such as those of a message or of a summary.
-fn texts<'v>(item: &'v Value, lists: &[&str], keys: &[&str]) -> Cow<'v, str> {
+/// Joins the text of a list of parts, such as the parts of a message or of a summary.
+fn join_texts<'v>(item: &'v Value, lists: &[&str], keys: &[&str]) -> Cow<'v, str> {
     let lists = lists.iter().filter_map(|list| item.get(list)?.as_array()).flatten();
     let mut texts = lists.filter_map(|part| keys.iter().find_map(|key| part.get(key)?.as_str()));
     match (texts.next(), texts.next()) {
         (None, _) => "".into(),
-        (Some(only), None) => only.into(),
+        (Some(single), None) => single.into(),
         (Some(first), Some(second)) => {
             [first, second].into_iter().chain(texts).collect::<Vec<_>>().concat().into()
         }
@@ -101,23 +101,23 @@ fn request(request: Request<'_>) -> Value {
 
 /// Whether the value is a stream event, or a response that is still in progress.
 fn is_piece(value: &Value) -> bool {
-    let unfinished = matches!(text(value, "status"), "in_progress" | "queued");
+    let is_unfinished = matches!(text(value, "status"), "in_progress" | "queued");
     match text(value, "type") {
-        "" => unfinished && value.get("output").is_some(),
+        "" => is_unfinished && value.get("output").is_some(),
         kind => kind.starts_with("response."),
     }
 }
 
 fn item(item: &Value) -> Item<'_> {
-    let cut = matches!(text(item, "status"), "incomplete" | "in_progress");
-    let call = ParsedCall::of(item, "call_id", "/call_id", "arguments").cut_if(cut);
+    let is_incomplete = matches!(text(item, "status"), "incomplete" | "in_progress");
+    let call = ParsedCall::of(item, "call_id", "/call_id", "arguments").cut_if(is_incomplete);
     match text(item, "type") {
         "function_call" => Item::Call(call),
         "custom_tool_call" => {
             Item::Call(ParsedCall { kind: Id::Custom, arguments: custom_tool_arguments(item), ..call })
         }
-        "message" => Item::Text(texts(item, &["content"], &["text", "refusal"])),
-        "reasoning" => Item::Thinking(texts(item, &["summary", "content"], &["text"])),
+        "message" => Item::Text(join_texts(item, &["content"], &["text", "refusal"])),
+        "reasoning" => Item::Thinking(join_texts(item, &["summary", "content"], &["text"])),
         kind @ ("computer_call" | "local_shell_call" | "shell_call" | "apply_patch_call") => {
             Item::Foreign(kind)
         }
@@ -127,8 +127,8 @@ fn item(item: &Value) -> Item<'_> {
 }
 
 fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value {
-    let why_not = options.text_only.then_some(TEXT_ONLY);
-    let (text_output, media) = content::text_and_media(response, why_not, media);
+    let text_only_reason = options.text_only.then_some(TEXT_ONLY);
+    let (text_output, media) = content::text_and_media(response, text_only_reason, media);
     let message = content::flagged_text(response, text_output);
     let output = if media.is_empty() {
         Value::String(message)

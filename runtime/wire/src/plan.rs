@@ -15,7 +15,7 @@ use std::fmt;
 use serde_json::Value;
 use toolgen_core::internal::Forms;
 
-use self::needs::{Needs, Over};
+use self::needs::{ExceededLimit, Needs};
 pub use self::reason::{DecisionReason, ToolDecision};
 use super::WireFormat;
 use super::format::Format;
@@ -36,7 +36,7 @@ pub struct ToolPlan {
 /// Options of a plan.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlanOptions {
-    cut: bool,
+    drop_excess: bool,
 }
 
 impl PlanOptions {
@@ -44,7 +44,7 @@ impl PlanOptions {
     /// many tools are an error.
     #[must_use]
     pub fn drop_excess(mut self) -> PlanOptions {
-        self.cut = true;
+        self.drop_excess = true;
         self
     }
 }
@@ -70,9 +70,9 @@ impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PlanError::Refused(refused) => refused.fmt(f),
-            PlanError::TooMany { provider, count: given, max: limit } => write!(
+            PlanError::TooMany { provider, count, max } => write!(
                 f,
-                "{given} tools are too many for a request to {provider}, which allows {limit}: offer a few toolsets, \
+                "{count} tools are too many for a request to {provider}, which allows {max}: offer a few toolsets, \
                  let the model search for tools, or drop the last tools (`PlanOptions::drop_excess`)"
             ),
         }
@@ -112,8 +112,9 @@ impl ToolPlan {
     /// [`ToolContext::with_dialect`](toolgen_kernel::ToolContext::with_dialect).
     #[must_use]
     pub fn dialects(&self) -> Dialects {
-        let displayed = self.decisions.iter().filter_map(|it| Some((it.tool.to_string(), it.dialect?)));
-        Dialects::except(self.requested_dialect, displayed)
+        let shown =
+            self.decisions.iter().filter_map(|decision| Some((decision.tool.to_string(), decision.dialect?)));
+        Dialects::except(self.requested_dialect, shown)
     }
 }
 
@@ -124,7 +125,7 @@ struct Candidate<'a> {
     dialect: &'static Dialect,
     /// The tool as it is shown; `None` if not decided yet.
     rendered: Option<ToolSchema<'a>>,
-    /// What it uses of the limits as a strict tool.
+    /// What the tool uses of the limits as a strict tool.
     needs: Needs,
     reason: DecisionReason,
 }
@@ -181,20 +182,20 @@ impl WireFormat {
     ) -> Result<ToolPlan, PlanError> {
         let mut specs: Vec<&ToolSpec> = specs.into_iter().collect();
         let limit = dialect.requests.tools.unwrap_or(usize::MAX);
-        if specs.len() > limit && !options.cut {
+        if specs.len() > limit && !options.drop_excess {
             return Err(PlanError::TooMany { provider: dialect.title, count: specs.len(), max: limit });
         }
-        let cut = specs.split_off(specs.len().min(limit));
+        let dropped = specs.split_off(specs.len().min(limit));
         let candidates = match (dialect.fallback, dialect.requests.strict_tools) {
-            (Some(lax), Some(_)) => few(&specs, dialect, lax),
+            (Some(lax), Some(_)) => render_cheapest_strict(&specs, dialect, lax),
             (lax, _) => {
                 let mut candidates = candidates(&specs, dialect)?;
                 lax.into_iter().for_each(|lax| relax(&mut candidates, dialect, lax));
                 candidates
             }
         };
-        let (tools, mut decisions) = written(candidates, self.format())?;
-        decisions.extend(cut.into_iter().map(|spec| ToolDecision {
+        let (tools, mut decisions) = render_candidates(candidates, self.format())?;
+        decisions.extend(dropped.into_iter().map(|spec| ToolDecision {
             tool: spec.name.to_text(),
             dialect: None,
             reason: DecisionReason::TooMany { most: limit },
@@ -204,7 +205,7 @@ impl WireFormat {
     }
 }
 
-/// Renders each tool in the requested dialect, or else in the lax one.
+/// Renders each tool in the requested dialect, or else in the lax dialect.
 fn candidates<'a>(
     specs: &[&'a ToolSpec],
     dialect: &'static Dialect,
@@ -221,8 +222,8 @@ fn candidates<'a>(
         let reasons = match forms.schema(dialect) {
             Ok(rendered) => {
                 match (withheld(&rendered), lax()) {
-                    (Some(losses), Some((lax, Ok(message)))) => {
-                        add(lax, message, DecisionReason::Withheld(losses), forms);
+                    (Some(losses), Some((lax, Ok(schema)))) => {
+                        add(lax, schema, DecisionReason::Withheld(losses), forms);
                     }
                     _ => add(dialect, rendered, DecisionReason::Wanted, forms),
                 }
@@ -231,7 +232,7 @@ fn candidates<'a>(
             Err(reasons) => reasons,
         };
         match lax() {
-            Some((lax, Ok(message))) => add(lax, message, DecisionReason::Refused(reasons), forms),
+            Some((lax, Ok(schema))) => add(lax, schema, DecisionReason::Refused(reasons), forms),
             Some((_, Err(reasons))) => refused.push(RefusedTool::of(spec, reasons)),
             None => refused.push(RefusedTool::of(spec, reasons)),
         }
@@ -240,8 +241,8 @@ fn candidates<'a>(
 }
 
 /// Returns the losses that prevent a model from sending a value that the tool accepts.
-fn withheld(message: &ToolSchema<'_>) -> Option<Vec<Loss>> {
-    let losses: Vec<Loss> = message.losses.iter().filter(|loss| loss.withholds()).cloned().collect();
+fn withheld(schema: &ToolSchema<'_>) -> Option<Vec<Loss>> {
+    let losses: Vec<Loss> = schema.losses.iter().filter(|loss| loss.withholds()).cloned().collect();
     (!losses.is_empty()).then_some(losses)
 }
 
@@ -255,24 +256,28 @@ fn relax(candidates: &mut [Candidate<'_>], strict: &'static Dialect, lax: &'stat
         .map(|(index, candidate)| (candidate.needs.cost(limits), index))
         .collect();
     order.sort_unstable();
-    let mut taken = Needs::default();
+    let mut used = Needs::default();
     for (_, index) in order {
         let Some(candidate) = candidates.get_mut(index) else { continue };
-        let Some(Over { of, max: limit, needs, remaining: left }) = taken.over(candidate.needs, limits)
+        let Some(ExceededLimit { name, max, needs, remaining }) = used.exceeded(candidate.needs, limits)
         else {
-            taken.add(candidate.needs);
+            used.add(candidate.needs);
             continue;
         };
         candidate.rendered = None;
         candidate.dialect = lax;
-        candidate.reason = DecisionReason::Limit { of, most: limit, required: needs, remaining: left };
+        candidate.reason = DecisionReason::Limit { of: name, most: max, required: needs, remaining };
     }
 }
 
-/// Renders the few tools that cost least in the strict dialect, and the others in the lax one. The cost of a tool is
-/// known after it is rendered. Optional arguments always cost something, so tools with many of them are not rendered
-/// when there are enough others. Of a thousand tools, only some are rendered twice.
-fn few<'a>(specs: &[&'a ToolSpec], strict: &'static Dialect, lax: &'static Dialect) -> Vec<Candidate<'a>> {
+/// Renders the few tools that cost least in the strict dialect, and the others in the lax dialect. The cost of a tool
+/// is known only after it is rendered. Every optional argument has a cost, so tools with many optional arguments are
+/// not rendered if enough cheaper tools exist. Of a thousand tools, only some are rendered twice.
+fn render_cheapest_strict<'a>(
+    specs: &[&'a ToolSpec],
+    strict: &'static Dialect,
+    lax: &'static Dialect,
+) -> Vec<Candidate<'a>> {
     let limits = &strict.requests;
     let candidate = |&spec: &&'a ToolSpec| Candidate {
         spec,
@@ -283,33 +288,33 @@ fn few<'a>(specs: &[&'a ToolSpec], strict: &'static Dialect, lax: &'static Diale
         reason: DecisionReason::Wanted,
     };
     let mut candidates: Vec<Candidate<'a>> = specs.iter().map(candidate).collect();
-    let least = |candidate: &Candidate<'_>| Needs::of_at_least(candidate.forms.optional().len());
-    // The cost, the tool, and whether this is its full cost.
-    let mut open: BinaryHeap<Reverse<(u64, usize, bool)>> = candidates
+    let minimum = |candidate: &Candidate<'_>| Needs::minimum(candidate.forms.optional().len());
+    // The cost, the index of the tool, and whether the cost is exact or only a minimum.
+    let mut queue: BinaryHeap<Reverse<(u64, usize, bool)>> = candidates
         .iter()
         .enumerate()
-        .map(|(index, candidate)| Reverse((least(candidate).cost(limits), index, false)))
+        .map(|(index, candidate)| Reverse((minimum(candidate).cost(limits), index, false)))
         .collect();
-    let mut taken = Needs::default();
-    while let Some(Reverse((_, index, is_known))) = open.pop() {
+    let mut used = Needs::default();
+    while let Some(Reverse((_, index, is_exact))) = queue.pop() {
         let Some(candidate) = candidates.get_mut(index) else { continue };
-        let needs = if is_known { candidate.needs } else { Needs::of_at_least(0) };
-        let over = taken.over(needs, limits);
-        if !is_known && over.is_none() {
-            match candidate.forms.schema(strict).map(|message| (withheld(&message), message)) {
+        let needs = if is_exact { candidate.needs } else { Needs::minimum(0) };
+        let exceeded = used.exceeded(needs, limits);
+        if !is_exact && exceeded.is_none() {
+            match candidate.forms.schema(strict).map(|schema| (withheld(&schema), schema)) {
                 Ok((Some(losses), _)) => candidate.reason = DecisionReason::Withheld(losses),
-                Ok((None, message)) => {
-                    candidate.needs = Needs::of(&message.schema);
-                    candidate.rendered = Some(message);
-                    open.push(Reverse((candidate.needs.cost(limits), index, true)));
+                Ok((None, schema)) => {
+                    candidate.needs = Needs::of(&schema.schema);
+                    candidate.rendered = Some(schema);
+                    queue.push(Reverse((candidate.needs.cost(limits), index, true)));
                 }
                 Err(reasons) => candidate.reason = DecisionReason::Refused(reasons),
             }
-        } else if let Some(Over { of, max: limit, needs, remaining: left }) = over {
+        } else if let Some(ExceededLimit { name, max, needs, remaining }) = exceeded {
             candidate.rendered = None;
-            candidate.reason = DecisionReason::Limit { of, most: limit, required: needs, remaining: left };
+            candidate.reason = DecisionReason::Limit { of: name, most: max, required: needs, remaining };
         } else {
-            taken.add(needs);
+            used.add(needs);
             candidate.dialect = strict;
         }
     }
@@ -317,23 +322,23 @@ fn few<'a>(specs: &[&'a ToolSpec], strict: &'static Dialect, lax: &'static Diale
 }
 
 /// Renders each tool as it is shown.
-fn written(
+fn render_candidates(
     candidates: Vec<Candidate<'_>>,
     format: &Format,
 ) -> Result<(Vec<Value>, Vec<ToolDecision>), PlanError> {
     let (mut tools, mut decisions) =
         (Vec::with_capacity(candidates.len()), Vec::with_capacity(candidates.len()));
     let mut refused = Vec::new();
-    for Candidate { spec, forms, dialect, rendered: message, needs: _, reason } in candidates {
-        let mut message = match message.map_or_else(|| forms.schema(dialect), Ok) {
-            Ok(message) => message,
+    for Candidate { spec, forms, dialect, rendered, needs: _, reason } in candidates {
+        let mut schema = match rendered.map_or_else(|| forms.schema(dialect), Ok) {
+            Ok(schema) => schema,
             Err(reasons) => {
                 refused.push(RefusedTool::of(spec, reasons));
                 continue;
             }
         };
-        let losses = std::mem::take(&mut message.losses);
-        tools.push(tools::entry(spec, message, dialect, format.tool));
+        let losses = std::mem::take(&mut schema.losses);
+        tools.push(tools::entry(spec, schema, dialect, format.tool));
         decisions.push(ToolDecision { tool: spec.name.to_text(), dialect: Some(dialect), reason, losses });
     }
     if refused.is_empty() {

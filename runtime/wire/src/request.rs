@@ -59,15 +59,15 @@ impl<'a> Request<'a> {
     /// Returns an object with these members, except for those that are null or empty.
     #[must_use]
     pub fn body<const N: usize>(members: [(&str, Value); N]) -> Value {
-        let empty = |value: &Value| match value {
+        let is_empty = |value: &Value| match value {
             Value::Null => true,
             Value::Array(items) => items.is_empty(),
             Value::Object(fields) => fields.is_empty(),
             Value::String(text) => text.is_empty(),
             _ => false,
         };
-        let kept = members.into_iter().filter(|(_, value)| !empty(value));
-        kept.map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>().into()
+        let present = members.into_iter().filter(|(_, value)| !is_empty(value));
+        present.map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>().into()
     }
 }
 
@@ -91,8 +91,8 @@ impl WireFormat {
     }
 
     pub(super) fn no_conversation(self) -> WireError {
-        let what = format!("the format `{self}` has calls and results, but no conversation with a model");
-        WireError::new("", what)
+        let message = format!("the format `{self}` has calls and results, but no conversation with a model");
+        WireError::new("", message)
     }
 }
 
@@ -102,7 +102,7 @@ pub fn merge(request: &mut Value, options: &Value) {
         (Value::Object(request), Value::Object(options)) => {
             for (key, option) in options {
                 match request.get_mut(key) {
-                    Some(there) => merge(there, option),
+                    Some(existing) => merge(existing, option),
                     None => {
                         request.insert(key.clone(), option.clone());
                     }

@@ -40,8 +40,8 @@ pub const DEFAULT_MAX_STREAM_BYTES: usize = 64 << 20;
 ///     b"noon.\"}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
 /// ];
 /// for bytes in bytes {
-///     for piece in stream.push_bytes(bytes)? {
-///         if let StreamDelta::Text(text) = piece {
+///     for delta in stream.push_bytes(bytes)? {
+///         if let StreamDelta::Text(text) = delta {
 ///             assert_eq!(text, "It is noon."); // shown to the user immediately
 ///         }
 ///     }
@@ -178,15 +178,15 @@ impl Stream {
     /// Returns an error if the event is an error of the vendor, contradicts earlier events, or exceeds the limit. All
     /// later calls then fail as well.
     pub fn push(&mut self, event: &Value) -> Result<Vec<StreamDelta>, StreamError> {
-        self.unless_failed(|stream| {
+        self.run_unless_failed(|stream| {
             if !is_shallow(event) {
-                let what = format!("it is nested more than {MAX_DEPTH} levels deep");
-                return Err(StreamError::Event(WireError::new("", what)));
+                let message = format!("it is nested more than {MAX_DEPTH} levels deep");
+                return Err(StreamError::Event(WireError::new("", message)));
             }
-            stream.take(weight(event))?;
-            stream.event(event)
+            stream.consume(weight(event))?;
+            stream.add_event(event)
         })?;
-        Ok(std::mem::take(&mut self.assembly.pieces))
+        Ok(std::mem::take(&mut self.assembly.deltas))
     }
 
     /// Adds bytes of the connection, split at any position, and returns their increments.
@@ -200,12 +200,12 @@ impl Stream {
     /// Returns the errors of [`push`](Self::push), and an error if the bytes are not events. All later
     /// calls then fail as well.
     pub fn push_bytes(&mut self, bytes: &[u8]) -> Result<Vec<StreamDelta>, StreamError> {
-        self.unless_failed(|stream| {
-            stream.take(bytes.len())?;
+        self.run_unless_failed(|stream| {
+            stream.consume(bytes.len())?;
             let events = stream.decoder.push(bytes)?;
-            stream.events(events)
+            stream.add_events(events)
         })?;
-        Ok(std::mem::take(&mut self.assembly.pieces))
+        Ok(std::mem::take(&mut self.assembly.deltas))
     }
 
     /// Whether the vendor has ended the turn. More events may follow, for example with the token usage.
@@ -223,46 +223,46 @@ impl Stream {
     ///
     /// Returns an error if an event failed, or if there were no events.
     pub fn finish(mut self) -> Result<Turn, StreamError> {
-        self.unless_failed(|stream| {
+        self.run_unless_failed(|stream| {
             let events = stream.decoder.finish()?;
-            stream.events(events)
+            stream.add_events(events)
         })?;
         let ended = self.assembly.ended;
-        let whole = self.assembly.finish();
-        if whole.is_null() {
-            let what = "it contained no events of a reply";
-            return Err(StreamError::Bytes(what.to_owned()));
+        let response = self.assembly.finish();
+        if response.is_null() {
+            let message = "it contained no events of a reply";
+            return Err(StreamError::Bytes(message.to_owned()));
         }
-        turn::read(self.format, &whole, ended).map_err(StreamError::Event)
+        turn::read(self.format, &response, ended).map_err(StreamError::Event)
     }
 
-    fn unless_failed(
+    fn run_unless_failed(
         &mut self,
-        go: impl FnOnce(&mut Self) -> Result<(), StreamError>,
+        operation: impl FnOnce(&mut Self) -> Result<(), StreamError>,
     ) -> Result<(), StreamError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
-        go(self).inspect_err(|error| self.failed = Some(error.clone()))
+        operation(self).inspect_err(|error| self.failed = Some(error.clone()))
     }
 
-    fn take(&mut self, bytes: usize) -> Result<(), StreamError> {
+    fn consume(&mut self, bytes: usize) -> Result<(), StreamError> {
         self.remaining_bytes =
             self.remaining_bytes.checked_sub(bytes).ok_or(StreamError::TooLong(self.limit))?;
         Ok(())
     }
 
-    fn events(&mut self, events: Vec<Option<Value>>) -> Result<(), StreamError> {
+    fn add_events(&mut self, events: Vec<Option<Value>>) -> Result<(), StreamError> {
         for event in events {
             match event {
-                Some(event) => self.event(&event)?,
+                Some(event) => self.add_event(&event)?,
                 None => self.assembly.end(),
             }
         }
         Ok(())
     }
 
-    fn event(&mut self, event: &Value) -> Result<(), StreamError> {
+    fn add_event(&mut self, event: &Value) -> Result<(), StreamError> {
         if let Some(error) = turn::error_in(event) {
             return Err(StreamError::Provider(error));
         }

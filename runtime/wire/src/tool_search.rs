@@ -1,7 +1,7 @@
 //! Deferred tools: the vendor loads a tool when its search finds it.
 //!
-//! Two formats have a built-in tool search. The request contains all tools, the vendor shows the model few of them,
-//! and adds those that its search finds. Calls are returned as usual. [`WireFormat::tool_calls`] skips the search
+//! Two formats have a built-in tool search. The request contains all tools; the vendor shows the model few of them,
+//! and adds the tools that its search finds. Calls are returned as usual. [`WireFormat::tool_calls`] skips the search
 //! blocks in a reply; the conversation must keep them unchanged.
 //!
 //! | format | search | deferred tools | groups |
@@ -38,7 +38,7 @@ use super::{RefusedTools, WireFormat};
 
 /// Which tools are loaded only when a model finds them; see the module.
 #[derive(Clone, Debug, Default)]
-#[must_use = "it is given to `WireFormat::tools_deferred`"]
+#[must_use = "pass it to `WireFormat::tools_deferred`"]
 pub struct Deferred {
     loaded: Vec<Text>,
     regex: bool,
@@ -52,7 +52,8 @@ impl Deferred {
         Deferred::default()
     }
 
-    /// Loads these tools immediately, in addition to those named before. Name the three to five that are called most.
+    /// Loads these tools immediately, in addition to those of earlier calls. Name the three to five tools that are
+    /// called most often.
     pub fn load<S: Into<Text>>(mut self, names: impl IntoIterator<Item = S>) -> Deferred {
         self.loaded.extend(names.into_iter().map(Into::into));
         self
@@ -74,7 +75,7 @@ impl Deferred {
     }
 
     /// Puts the tools of a set into a namespace with the name and description of the set, if the format has namespaces
-    /// (OpenAI Responses). A tool in several sets is in the first of them.
+    /// (OpenAI Responses). A tool in several sets belongs to the namespace of the first set.
     pub fn namespace(mut self, set: Toolset) -> Deferred {
         self.groups.push(set);
         self
@@ -86,13 +87,13 @@ impl Deferred {
     }
 
     /// Returns the tools that are loaded immediately.
-    fn at_once(&self) -> impl Iterator<Item = &Text> {
+    fn loaded_immediately(&self) -> impl Iterator<Item = &Text> {
         self.loaded.iter().chain(&self.search)
     }
 
-    fn marked(&self, mut tool: Value) -> Value {
+    fn mark_deferred(&self, mut tool: Value) -> Value {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
-        tool["defer_loading"] = Value::Bool(!self.at_once().any(|loaded| **loaded == *name));
+        tool["defer_loading"] = Value::Bool(!self.loaded_immediately().any(|loaded| **loaded == *name));
         tool
     }
 
@@ -101,7 +102,7 @@ impl Deferred {
         let name = format!("tool_search_tool_{kind}");
         let search = || json!({ "type": format!("{name}_20251119"), "name": name });
         let search = self.search.is_none().then(search);
-        search.into_iter().chain(tools.into_iter().map(|tool| self.marked(tool))).collect()
+        search.into_iter().chain(tools.into_iter().map(|tool| self.mark_deferred(tool))).collect()
     }
 
     fn responses(&self, tools: Vec<Value>) -> Vec<Value> {
@@ -109,14 +110,14 @@ impl Deferred {
         let mut groups: Vec<Vec<Value>> = vec![Vec::new(); self.groups.len()];
         for tool in tools {
             let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
-            let place = self.group(name).and_then(|at| groups.get_mut(at)).unwrap_or(&mut list);
-            place.push(self.marked(tool));
+            let target = self.group(name).and_then(|index| groups.get_mut(index)).unwrap_or(&mut list);
+            target.push(self.mark_deferred(tool));
         }
         for (set, tools) in self.groups.iter().zip(groups).filter(|(_, tools)| !tools.is_empty()) {
             // The description is required.
-            let about = if set.description.is_empty() { &set.name } else { &set.description };
+            let description = if set.description.is_empty() { &set.name } else { &set.description };
             list.push(json!({
-                "type": "namespace", "name": set.name.as_str(), "description": about.as_str(), "tools": tools,
+                "type": "namespace", "name": set.name.as_str(), "description": description.as_str(), "tools": tools,
             }));
         }
         list
@@ -196,7 +197,7 @@ impl WireFormat {
         deferred: &Deferred,
         specs: impl IntoIterator<Item = &'a ToolSpec>,
     ) -> Result<Value, DeferredError> {
-        let write = match self {
+        let arrange = match self {
             WireFormat::Anthropic => Deferred::anthropic,
             WireFormat::OpenAiResponses if deferred.search.is_some() => {
                 return Err(DeferredError::SearchedByTool(self));
@@ -205,13 +206,14 @@ impl WireFormat {
             _ => return Err(DeferredError::Unsupported(self)),
         };
         let specs: Vec<&ToolSpec> = specs.into_iter().collect();
-        let is_known = |name: &&Text| specs.iter().any(|spec| spec.name.as_str() == name.as_str());
-        let unknown: Vec<Text> = deferred.at_once().filter(|name| !is_known(name)).cloned().collect();
+        let exists = |name: &&Text| specs.iter().any(|spec| spec.name.as_str() == name.as_str());
+        let unknown: Vec<Text> =
+            deferred.loaded_immediately().filter(|name| !exists(name)).cloned().collect();
         if !unknown.is_empty() {
             return Err(DeferredError::UnknownTools(unknown));
         }
         match self.tools_in(dialect, specs).map_err(DeferredError::Refused)? {
-            Value::Array(tools) => Ok(Value::Array(write(deferred, tools))),
+            Value::Array(tools) => Ok(Value::Array(arrange(deferred, tools))),
             other => Ok(other),
         }
     }

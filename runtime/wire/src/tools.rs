@@ -71,11 +71,11 @@ pub(super) fn render<'a>(
 
 /// Renders a tool as it is shown in a dialect.
 pub(super) fn entry(spec: &ToolSpec, rendered: ToolSchema<'_>, dialect: &Dialect, tool: ToolWriter) -> Value {
-    let cut = match rendered.description {
+    let shortened = match rendered.description {
         Cow::Owned(text) => Some(ToolSpec { description: text.into(), ..spec.clone() }),
         Cow::Borrowed(_) => None,
     };
-    tool(cut.as_ref().unwrap_or(spec), rendered.schema, dialect)
+    tool(shortened.as_ref().unwrap_or(spec), rendered.schema, dialect)
 }
 
 /// Returns `{"name", "description"}`. An empty description is omitted, as Bedrock requires.
@@ -89,7 +89,7 @@ pub(super) fn name_and_description(spec: &ToolSpec) -> Value {
 
 /// Returns a tool as `{"name", "description", key: schema}`, with the flag for strict schemas if the dialect is
 /// strict.
-pub(super) fn written(spec: &ToolSpec, key: &str, schema: Value, dialect: &Dialect) -> Value {
+pub(super) fn named_tool(spec: &ToolSpec, key: &str, schema: Value, dialect: &Dialect) -> Value {
     let mut tool = name_and_description(spec);
     tool[key] = schema;
     if dialect.strict {

@@ -96,22 +96,22 @@ plain_data!(RawTurn: format, messages; only_here);
 
 /// Parses a turn. `ended` is false if the stream ended early.
 pub(super) fn read(format: &Format, response: &Value, ended: bool) -> Result<Turn, WireError> {
-    let mut message = TurnBuilder::default();
-    let (calls, found) =
-        calls::read(format, response, ended, &mut message).map_err(|error| vendor_error(response, error))?;
-    let stop = match found.ending.stop {
+    let mut builder = TurnBuilder::default();
+    let (calls, blocks) =
+        calls::read(format, response, ended, &mut builder).map_err(|error| vendor_error(response, error))?;
+    let stop = match blocks.ending.stop {
         StopReason::Unknown | StopReason::EndTurn if !calls.calls.is_empty() => StopReason::ToolCalls,
         stop => stop,
     };
-    let messages = (format.keep)(found.owner, found.blocks);
+    let messages = (format.keep)(blocks.owner, blocks.blocks);
     Ok(Turn {
-        text: message.text,
-        thinking: message.thinking,
+        text: builder.text,
+        thinking: builder.thinking,
         calls,
         usage: (format.usage)(response),
         stop,
-        raw_stop_reason: Text::copy_of(found.ending.word),
-        raw: RawTurn { format: format.name.into(), messages, only_here: message.only_here },
+        raw_stop_reason: Text::copy_of(blocks.ending.word),
+        raw: RawTurn { format: format.name.into(), messages, only_here: builder.only_here },
     })
 }
 
@@ -146,8 +146,8 @@ impl WireFormat {
     ///
     /// # Errors
     ///
-    /// Returns an error if the value is not a response of this format, or is only a part of one. An error that the
-    /// vendor sent instead of a reply is returned with the vendor's message.
+    /// Returns an error if the value is not a response of this format, or is only a part of a response. An error that
+    /// the vendor sent instead of a reply is returned with the vendor's message.
     pub fn turn(self, response: &Value) -> Result<Turn, WireError> {
         read(self.format(), response, true)
     }

@@ -15,7 +15,7 @@ pub(super) fn argv(plan: &CommandPlan, scope: &Scope<'_>) -> Result<Vec<String>,
         line.words.extend(["sh", "-c", &plan.script, "sh"].map(str::to_owned));
     }
     for word in &plan.argv {
-        line.word(word)?;
+        line.add_word(word)?;
     }
     if line.words.is_empty() {
         return Err(ToolError::failed("the command has no program for these arguments"));
@@ -27,7 +27,7 @@ pub(super) fn argv(plan: &CommandPlan, scope: &Scope<'_>) -> Result<Vec<String>,
 pub(super) fn text(template: &Template, scope: &Scope<'_>) -> Result<Option<String>, ToolError> {
     let Some(text) = template.fill_text(scope).map_err(missing)? else { return Ok(None) };
     if text.contains('\0') {
-        return Err(refused(template, scope, |text| text.contains('\0'), NUL));
+        return Err(invalid_argument(template, scope, |text| text.contains('\0'), NUL));
     }
     Ok(Some(text))
 }
@@ -36,33 +36,33 @@ pub(super) fn text(template: &Template, scope: &Scope<'_>) -> Result<Option<Stri
 fn culprit<'t>(
     template: &'t Template,
     scope: &Scope<'_>,
-    is_wrong: impl Fn(&str) -> bool,
+    has_defect: impl Fn(&str) -> bool,
 ) -> Option<&'t Reference> {
-    let mut found = None;
+    let mut first = None;
     template.references(&mut |reference| {
-        if found.is_none() && scope.find(reference).is_some_and(|value| holds(value, &is_wrong)) {
-            found = Some(reference);
+        if first.is_none() && scope.find(reference).is_some_and(|value| contains_defect(value, &has_defect)) {
+            first = Some(reference);
         }
     });
-    found
+    first
 }
 
-fn holds(value: &Value, is_wrong: &impl Fn(&str) -> bool) -> bool {
+fn contains_defect(value: &Value, has_defect: &impl Fn(&str) -> bool) -> bool {
     match value {
-        Value::Array(items) if items.iter().any(|item| is_wrong(&text_of(item))) => true,
-        value => is_wrong(&text_of(value)),
+        Value::Array(items) if items.iter().any(|item| has_defect(&text_of(item))) => true,
+        value => has_defect(&text_of(value)),
     }
 }
 
 const NUL: &str = "must not contain the character U+0000, which cannot be passed to a program";
 
-fn refused(
+fn invalid_argument(
     template: &Template,
     scope: &Scope<'_>,
-    is_wrong: impl Fn(&str) -> bool,
+    has_defect: impl Fn(&str) -> bool,
     message: &str,
 ) -> ToolError {
-    match culprit(template, scope, is_wrong) {
+    match culprit(template, scope, has_defect) {
         Some(reference) => unusable(reference, ArgumentProblemKind::Value, message),
         None => {
             ToolError::failed(format!("the command of this tool is invalid: one of its strings {message}"))
@@ -80,35 +80,35 @@ struct CommandLine<'a> {
 
 impl CommandLine<'_> {
     /// Adds a word. Returns `false` if it is omitted because an optional value is missing, or an array is empty.
-    fn word(&mut self, word: &ArgvTemplate) -> Result<bool, ToolError> {
+    fn add_word(&mut self, word: &ArgvTemplate) -> Result<bool, ToolError> {
         match word {
-            ArgvTemplate::One { text, allow_leading_dash: dash } => {
+            ArgvTemplate::One { text, allow_leading_dash: allow_dash } => {
                 let Some(value) = text.fill_text(self.scope).map_err(missing)? else { return Ok(false) };
-                self.add(value, text, *dash)?;
+                self.add(value, text, *allow_dash)?;
                 Ok(true)
             }
-            ArgvTemplate::Each { list, allow_leading_dash: dash } => {
+            ArgvTemplate::Each { list, allow_leading_dash: allow_dash } => {
                 let items = match list.fill(self.scope).map_err(missing)? {
                     None => return Ok(false),
                     Some(Value::Array(items)) => items,
                     Some(single) => vec![single],
                 };
                 for item in &items {
-                    self.add(text_of(item).into_owned(), list, *dash)?;
+                    self.add(text_of(item).into_owned(), list, *allow_dash)?;
                 }
                 Ok(!items.is_empty())
             }
             ArgvTemplate::Group { condition, words } => {
-                let holds =
+                let is_met =
                     |condition: &toolgen_kernel::spec::template::Condition| condition.holds(self.scope);
-                if !condition.as_ref().map_or(Ok(true), holds).map_err(missing)? {
+                if !condition.as_ref().map_or(Ok(true), is_met).map_err(missing)? {
                     return Ok(true);
                 }
-                let before = (self.words.len(), self.options_ended);
+                let saved = (self.words.len(), self.options_ended);
                 for word in words {
-                    if !self.word(word)? {
-                        self.words.truncate(before.0);
-                        self.options_ended = before.1;
+                    if !self.add_word(word)? {
+                        self.words.truncate(saved.0);
+                        self.options_ended = saved.1;
                         break;
                     }
                 }
@@ -117,12 +117,12 @@ impl CommandLine<'_> {
         }
     }
 
-    fn add(&mut self, value: String, template: &Template, dash: bool) -> Result<(), ToolError> {
+    fn add(&mut self, value: String, template: &Template, allow_dash: bool) -> Result<(), ToolError> {
         if value.contains('\0') {
-            return Err(refused(template, self.scope, |text| text.contains('\0'), NUL));
+            return Err(invalid_argument(template, self.scope, |text| text.contains('\0'), NUL));
         }
-        let free = dash || self.options_ended || !starts_with_value(template);
-        if value.starts_with('-') && !free {
+        let is_allowed = allow_dash || self.options_ended || !starts_with_value(template);
+        if value.starts_with('-') && !is_allowed {
             let program = self.words.first().map_or("the program", String::as_str);
             let mut message =
                 format!("must not begin with `-`, because `{program}` would parse it as an option");
@@ -130,7 +130,7 @@ impl CommandLine<'_> {
             if value.parse::<f64>().is_err() {
                 message.push_str("; a file of such a name is `./-…`");
             }
-            return Err(refused(template, self.scope, |text| text.starts_with('-'), &message));
+            return Err(invalid_argument(template, self.scope, |text| text.starts_with('-'), &message));
         }
         self.options_ended |= value == "--" && is_literal(template);
         self.words.push(value);
@@ -152,7 +152,7 @@ fn starts_with_value(template: &Template) -> bool {
 }
 
 fn is_literal(template: &Template) -> bool {
-    let mut literal = true;
-    template.references(&mut |_| literal = false);
-    literal
+    let mut has_no_references = true;
+    template.references(&mut |_| has_no_references = false);
+    has_no_references
 }

@@ -8,7 +8,7 @@ use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::secrets::Secrets;
 
 /// Maximum size of the lines that are held back, in bytes.
-const MAX_HELD_BYTES: usize = 64 << 10;
+const MAX_PENDING_BYTES: usize = 64 << 10;
 
 /// Reports the lines of a program as updates of its call. Clones share the lines that are held back.
 ///
@@ -17,34 +17,35 @@ const MAX_HELD_BYTES: usize = 64 << 10;
 #[derive(Clone)]
 pub(super) struct Stream {
     ctx: ToolContext,
-    held: Arc<Mutex<String>>,
+    pending: Arc<Mutex<String>>,
 }
 
 impl Stream {
     pub(super) fn new(ctx: &ToolContext) -> Stream {
-        Stream { ctx: ctx.clone(), held: Arc::default() }
+        Stream { ctx: ctx.clone(), pending: Arc::default() }
     }
 
     /// Reports a line, or a chunk of a long line.
     pub(super) fn line(&self, line: &str) {
         let Some(secrets) = self.ctx.secrets() else { return self.ctx.update(ToolResult::text(line)) };
         let displayed = {
-            let mut held = unpoisoned(self.held.lock());
-            held.push_str(line);
-            held.push('\n');
-            let end = if held.len() > MAX_HELD_BYTES { held.len() } else { secrets.unfinished(&held) };
-            let end = held[..end].rfind('\n').map_or(0, |last| last + 1);
-            let rest = held.split_off(end);
-            std::mem::replace(&mut *held, rest)
+            let mut pending = unpoisoned(self.pending.lock());
+            pending.push_str(line);
+            pending.push('\n');
+            let end =
+                if pending.len() > MAX_PENDING_BYTES { pending.len() } else { secrets.unfinished(&pending) };
+            let end = pending[..end].rfind('\n').map_or(0, |last| last + 1);
+            let unfinished = pending.split_off(end);
+            std::mem::replace(&mut *pending, unfinished)
         };
         self.show(&secrets, displayed);
     }
 
     /// Reports the text that is still held back, because the stream has ended.
     pub(super) fn end(&self) {
-        let held = std::mem::take(&mut *unpoisoned(self.held.lock()));
+        let pending = std::mem::take(&mut *unpoisoned(self.pending.lock()));
         if let Some(secrets) = self.ctx.secrets() {
-            self.show(&secrets, held);
+            self.show(&secrets, pending);
         }
     }
 

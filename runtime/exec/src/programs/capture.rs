@@ -19,15 +19,15 @@ impl<'l> Capture<'l> {
         Capture { buffer: Vec::new(), limit, dropped: 0, lines: listener.map(Lines::new) }
     }
 
-    /// Reads to the end, even beyond the limit: a program blocks if its stream is not read.
+    /// Reads to the end, even beyond the limit, because a program blocks if its stream is not read.
     pub(super) async fn drain(&mut self, stream: Option<impl AsyncRead + Unpin>) {
         let Some(mut stream) = stream else { return };
         let mut buffer = vec![0; 16 * 1024];
         // A read error ends the stream; it cannot be reported.
         while let Ok(count @ 1..) = stream.read(&mut buffer).await {
-            let room = self.limit.saturating_sub(self.buffer.len()).min(count);
-            self.buffer.extend_from_slice(&buffer[..room]);
-            self.dropped += (count - room) as u64;
+            let kept = self.limit.saturating_sub(self.buffer.len()).min(count);
+            self.buffer.extend_from_slice(&buffer[..kept]);
+            self.dropped += (count - kept) as u64;
             if let Some(lines) = &mut self.lines {
                 lines.push(&buffer[..count]);
             }

@@ -31,7 +31,7 @@ const INHERITED: &[&str] = &[
 ];
 /// The exit codes of `docker run` for its own failures: any failure, a program that cannot be run, and a missing
 /// program.
-const OWN_FAILURES: std::ops::RangeInclusive<i32> = 125..=127;
+const RUNTIME_FAILURES: std::ops::RangeInclusive<i32> = 125..=127;
 
 /// Runs each program in its own container, by `docker run` or a program that takes the same arguments.
 ///
@@ -41,8 +41,9 @@ const OWN_FAILURES: std::ops::RangeInclusive<i32> = 125..=127;
 /// When a Podman container runs out of memory, Podman's monitor leaves an empty file `oom` in the directory of this
 /// process.
 ///
-/// The image should have no entry point, or one that runs its arguments; `with_args(["--entrypoint", ""])` removes an
-/// entry point. Values of [`ExecOptions::env`] are arguments of a process, which other users of this machine may see.
+/// The image should have no entry point, or an entry point that runs its arguments;
+/// `with_args(["--entrypoint", ""])` removes an entry point. Values of [`ExecOptions::env`] are arguments of a
+/// process, which other users of this machine may see.
 ///
 /// ```
 /// use toolgen_runtime::engine::executor::{ContainerExecutor, ExecOptions};
@@ -135,9 +136,9 @@ impl ContainerExecutor {
             return Err(ExecError::invalid(message));
         }
         let mut line = vec![self.program.clone()];
-        line.extend(self.words(&["run", "--rm"]));
+        line.extend(self.with_globals(&["run", "--rm"]));
         line.extend(["-v".into(), format!("{workspace}:{WORKSPACE}:{access}")]);
-        line.extend(["-w".into(), self.inside(options.work_dir.as_deref())?]);
+        line.extend(["-w".into(), self.container_path(options.work_dir.as_deref())?]);
         line.extend(["--tmpfs".into(), TMPFS.into()]);
         if !self.new_privileges {
             line.extend(["--security-opt".into(), "no-new-privileges".into()]);
@@ -169,13 +170,13 @@ impl ContainerExecutor {
         Ok(line)
     }
 
-    /// Returns the arguments of a `docker` command: the global ones, then its own.
-    fn words(&self, own: &[&str]) -> Vec<String> {
-        self.global_args.iter().cloned().chain(own.iter().map(|word| (*word).to_owned())).collect()
+    /// Returns the arguments of a `docker` command: the global arguments, then these.
+    fn with_globals(&self, args: &[&str]) -> Vec<String> {
+        self.global_args.iter().cloned().chain(args.iter().map(|word| (*word).to_owned())).collect()
     }
 
     fn check(&self, argv: &[String]) -> Result<(), ExecError> {
-        let wrong = if argv.is_empty() {
+        let problem = if argv.is_empty() {
             "the command is empty"
         } else if self.image.is_empty() || self.image.starts_with('-') {
             "the image has no name"
@@ -186,17 +187,17 @@ impl ContainerExecutor {
         } else {
             return Ok(());
         };
-        Err(ExecError::invalid(wrong))
+        Err(ExecError::invalid(problem))
     }
 
     /// Returns a directory as the container sees it. It may be relative to the workspace, or a path in the workspace
     /// on either side.
-    fn inside(&self, work_dir: Option<&Path>) -> Result<String, ExecError> {
+    fn container_path(&self, work_dir: Option<&Path>) -> Result<String, ExecError> {
         let Some(work_dir) = work_dir else { return Ok(WORKSPACE.to_owned()) };
-        let rest = work_dir.strip_prefix(&self.workspace).or_else(|_| work_dir.strip_prefix(WORKSPACE));
-        let rest = rest.unwrap_or(work_dir);
+        let relative = work_dir.strip_prefix(&self.workspace).or_else(|_| work_dir.strip_prefix(WORKSPACE));
+        let relative = relative.unwrap_or(work_dir);
         let mut path = String::from(WORKSPACE);
-        for component in rest.components() {
+        for component in relative.components() {
             match component {
                 Component::CurDir => {}
                 Component::Normal(name) if name.to_str().is_some() => {
@@ -221,13 +222,13 @@ impl ContainerExecutor {
         let mut line = self.argv(argv, options)?;
         let name = unique_name();
         // `kill` would miss a container that has not started yet.
-        let removal = self.words(&["rm", "--force", &name]);
+        let removal = self.with_globals(&["rm", "--force", &name]);
         let mut container = Container::new(&name, &self.program, &removal);
-        // After the program, the global arguments, and `run --rm`.
+        // The position after the program, the global arguments, and `run --rm`.
         let after_run = self.global_args.len() + 3;
         // Podman's `rm --force` would otherwise wait ten seconds for the program to end.
-        let added = ["--name".to_owned(), name, "--stop-timeout".to_owned(), "0".to_owned()];
-        line.splice(after_run..after_run, added);
+        let run_options = ["--name".to_owned(), name, "--stop-timeout".to_owned(), "0".to_owned()];
+        line.splice(after_run..after_run, run_options);
         let job = Job {
             argv: &line,
             env: inherited(INHERITED.iter().copied()),
@@ -244,23 +245,23 @@ impl ContainerExecutor {
             Err(ExecError::Timeout { .. } | ExecError::Cancelled | ExecError::Lost { .. }) => {
                 container.remove().await.map_err(|message| ExecError::Lost { message })?;
             }
-            Ok(output) if OWN_FAILURES.contains(&output.exit_code) && self.failed_itself(output) => {
+            Ok(output) if RUNTIME_FAILURES.contains(&output.exit_code) && self.is_runtime_failure(output) => {
                 container.remove().await.map_err(|message| ExecError::Lost { message })?;
                 let message = output.stderr.trim().to_owned();
                 return Err(ExecError::Start { program: self.program.clone(), message });
             }
-            Ok(_) | Err(_) => container.is_gone(),
+            Ok(_) | Err(_) => container.mark_removed(),
         }
         outcome
     }
 
-    /// Whether the error is that of the container runtime: `docker: Error response from daemon: …`, or `Error: …`
+    /// Whether the error comes from the container runtime: `docker: Error response from daemon: …`, or `Error: …`
     /// from Podman. A shell uses the same codes for programs that it cannot run, but does not mention containers.
-    fn failed_itself(&self, output: &ExecOutput) -> bool {
+    fn is_runtime_failure(&self, output: &ExecOutput) -> bool {
         let name = Path::new(&self.program).file_name().and_then(|name| name.to_str()).unwrap_or_default();
         output.stderr.lines().any(|line| {
-            let own = line.starts_with("Error") || line.starts_with(&format!("{name}: "));
-            own && (output.exit_code == *OWN_FAILURES.start() || line.contains("container"))
+            let is_reported = line.starts_with("Error") || line.starts_with(&format!("{name}: "));
+            is_reported && (output.exit_code == *RUNTIME_FAILURES.start() || line.contains("container"))
         })
     }
 }

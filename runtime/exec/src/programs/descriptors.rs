@@ -16,7 +16,7 @@ const CLOEXEC: u32 = 0o2_000_000;
 /// # Errors
 ///
 /// Returns an error if the inherited files cannot be listed. The program is not started then.
-pub(super) fn keep(command: &mut Command) -> io::Result<()> {
+pub(super) fn replace_inherited(command: &mut Command) -> io::Result<()> {
     let inherited =
         inherited().map_err(|error| io::Error::other(format!("the open files of this process: {error}")))?;
     if inherited.is_empty() {
@@ -30,18 +30,18 @@ pub(super) fn keep(command: &mut Command) -> io::Result<()> {
 
 /// Returns the descriptors from 3 up that a program started now would inherit.
 fn inherited() -> io::Result<Vec<i32>> {
-    let mut found = Vec::new();
+    let mut descriptors = Vec::new();
     for entry in fs::read_dir("/proc/self/fdinfo")? {
         let entry = entry?;
         let number = entry.file_name().to_str().and_then(|name| name.parse().ok());
         let Some(number) = number.filter(|number| *number > 2) else { continue };
-        // Another thread may have closed it in the meantime.
+        // Another thread may have closed the descriptor in the meantime.
         let Ok(text) = fs::read_to_string(entry.path()) else { continue };
         let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
         let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok()).unwrap_or_default();
         if flags & CLOEXEC == 0 {
-            found.push(number);
+            descriptors.push(number);
         }
     }
-    Ok(found)
+    Ok(descriptors)
 }

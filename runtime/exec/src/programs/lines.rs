@@ -18,39 +18,40 @@ impl Lines<'_> {
 
     /// Adds the next bytes of the stream, and passes on the lines that end in them.
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let (piece, later) = rest.split_at(rest.len().min(MAX_LINE_BYTES - self.start.len()));
+        let mut remaining = bytes;
+        while !remaining.is_empty() {
+            let (piece, after_piece) =
+                remaining.split_at(remaining.len().min(MAX_LINE_BYTES - self.start.len()));
             let Some(end) = memchr::memchr(b'\n', piece) else {
                 self.start.extend_from_slice(piece);
                 if self.start.len() == MAX_LINE_BYTES {
                     let end = trim_partial_char(&self.start).len();
-                    self.tell(&self.start[..end]);
+                    self.notify(&self.start[..end]);
                     self.start.drain(..end);
                 }
-                rest = later;
+                remaining = after_piece;
                 continue;
             };
             // Most lines arrive complete, and need no copy.
             if self.start.is_empty() {
-                self.tell(&piece[..end]);
+                self.notify(&piece[..end]);
             } else {
                 self.start.extend_from_slice(&piece[..end]);
-                self.tell(&self.start);
+                self.notify(&self.start);
                 self.start.clear();
             }
-            rest = &rest[end + 1..];
+            remaining = &remaining[end + 1..];
         }
     }
 
     /// Passes on the last line, which has no line break.
     pub(super) fn finish(self) {
         if !self.start.is_empty() {
-            self.tell(&self.start);
+            self.notify(&self.start);
         }
     }
 
-    fn tell(&self, line: &[u8]) {
+    fn notify(&self, line: &[u8]) {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         self.listener.notify(&String::from_utf8_lossy(line));
     }
@@ -63,14 +64,14 @@ mod tests {
     use super::*;
 
     /// Returns the lines of these chunks of a stream.
-    fn lines(pieces: &[&[u8]]) -> Vec<String> {
+    fn lines(chunks: &[&[u8]]) -> Vec<String> {
         let messages = Arc::new(Mutex::new(Vec::new()));
         let listener = LineListener::new({
             let messages = Arc::clone(&messages);
             move |line: &str| messages.lock().unwrap().push(line.to_owned())
         });
         let mut lines = Lines::new(&listener);
-        pieces.iter().for_each(|piece| lines.push(piece));
+        chunks.iter().for_each(|chunk| lines.push(chunk));
         lines.finish();
         std::mem::take(&mut *messages.lock().unwrap())
     }
@@ -83,8 +84,8 @@ mod tests {
             let (left, right) = text.as_bytes().split_at(cut);
             assert_eq!(lines(&[left, right]), expected, "{cut}");
         }
-        let single: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
-        assert_eq!(lines(&single), expected);
+        let bytes: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
+        assert_eq!(lines(&bytes), expected);
         assert_eq!(lines(&[]), [""; 0]);
         assert_eq!(lines(&[b"a\n"]), ["a"]);
         assert_eq!(lines(&[b"\xFF\xE2\x82\nb"]), ["\u{FFFD}\u{FFFD}", "b"]);
@@ -105,7 +106,7 @@ mod tests {
             lines(&["x".repeat(MAX_LINE_BYTES).as_bytes(), b"\ny"]),
             ["x".repeat(MAX_LINE_BYTES), "".into(), "y".into()]
         );
-        let noise = vec![0x80; 3 * MAX_LINE_BYTES + 1];
-        assert_eq!(lines(&[&noise]).len(), 4);
+        let invalid = vec![0x80; 3 * MAX_LINE_BYTES + 1];
+        assert_eq!(lines(&[&invalid]).len(), 4);
     }
 }

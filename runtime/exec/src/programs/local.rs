@@ -128,19 +128,20 @@ impl LocalExecutor {
 impl LocalExecutor {
     /// Returns the whole environment of a command.
     fn env(&self, options: &ExecOptions) -> Vec<(OsString, OsString)> {
-        let given = options.env.iter().map(|(name, value)| (name.into(), value.into()));
-        inherited(self.inherited.iter().map(String::as_str)).into_iter().chain(given).collect()
+        let added = options.env.iter().map(|(name, value)| (name.into(), value.into()));
+        inherited(self.inherited.iter().map(String::as_str)).into_iter().chain(added).collect()
     }
 
     /// Returns the absolute working directory of a command.
     fn directory(&self, options: &ExecOptions) -> Result<PathBuf, ExecError> {
-        let here = PathBuf::from(".");
-        let work_dir: PathBuf = [&here].into_iter().chain(&self.work_dir).chain(&options.work_dir).collect();
+        let current = PathBuf::from(".");
+        let work_dir: PathBuf =
+            [&current].into_iter().chain(&self.work_dir).chain(&options.work_dir).collect();
         let absolute = std::path::absolute(&work_dir);
         absolute.map_err(|error| ExecError::invalid(format!("{}: {error}", work_dir.display())))
     }
 
-    async fn run_here(
+    async fn run_local(
         &self,
         argv: &[String],
         options: &ExecOptions,
@@ -190,7 +191,7 @@ impl Executor for LocalExecutor {
         options: &'a ExecOptions,
         cancel: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<ExecOutput, ExecError>> {
-        Box::pin(self.run_here(argv, options, cancel))
+        Box::pin(self.run_local(argv, options, cancel))
     }
 
     #[cfg(unix)]

@@ -48,17 +48,17 @@ pub(super) struct Job<'a> {
 /// The confinement of a process.
 pub(super) struct Confinement {
     /// A callback that confines the thread that starts the process. The process inherits the confinement.
-    pub(super) before: Box<dyn FnOnce() -> Result<(), String> + Send>,
+    pub(super) confine_thread: Box<dyn FnOnce() -> Result<(), String> + Send>,
     /// A callback that receives the process ID. Its return value is dropped when the process has ended.
-    pub(super) started: Box<dyn FnOnce(u32) -> Result<Held, String> + Send>,
+    pub(super) on_started: Box<dyn FnOnce(u32) -> Result<Guard, String> + Send>,
 }
 
 /// Resources that are held while a process runs.
-pub(super) type Held = Box<dyn Send>;
+pub(super) type Guard = Box<dyn Send>;
 
-/// Returns a unique name, with the number of this process: `toolgen-4711-0123456789abcdef`.
+/// Returns a unique name, with the ID of this process: `toolgen-4711-0123456789abcdef`.
 pub(super) fn unique_name() -> String {
-    // Each `RandomState` has its own keys, made from the system's random numbers.
+    // Each `RandomState` has its own keys, which come from the system's random numbers.
     format!("toolgen-{}-{:016x}", std::process::id(), RandomState::new().hash_one(0))
 }
 
@@ -92,19 +92,19 @@ pub(super) async fn run(mut job: Job<'_>, cancel: &CancellationToken) -> Result<
     let mut running = start(&mut job).await?;
     let (child, group) = (&mut running.child, &mut running.group);
     let (mut out, mut err) = (Capture::new(job.max_output, job.on_line), Capture::new(job.max_output, None));
-    let ended = {
-        let pipes = all(
+    let outcome = {
+        let pipes = join3(
             feed(child.stdin.take(), job.stdin),
             out.drain(child.stdout.take()),
             err.drain(child.stderr.take()),
         );
-        let run = cancel.run_until_cancelled(attend(child, group, pipes));
+        let run = cancel.run_until_cancelled(wait_while_serving(child, group, pipes));
         match job.timeout {
             Some(limit) => timeout(limit, run).await,
             None => Ok(run.await),
         }
     };
-    if !matches!(ended, Ok(Some(_))) {
+    if !matches!(outcome, Ok(Some(_))) {
         group.kill();
         // If a killed process does not end, the system has to clean it up.
         let _ = timeout(REAP_TIMEOUT, child.wait()).await;
@@ -122,7 +122,7 @@ pub(super) async fn run(mut job: Job<'_>, cancel: &CancellationToken) -> Result<
         (output.stdout_dropped, output.stderr_dropped) = (stdout_dropped, stderr_dropped);
         output
     };
-    match (ended, job.timeout) {
+    match (outcome, job.timeout) {
         (Ok(Some(Ok(status))), _) => Ok(output(exit_code(status))),
         (Ok(Some(Err(error))), _) => Err(ExecError::Lost { message: error.to_string() }),
         (Ok(None), _) => Err(ExecError::Cancelled),
@@ -134,7 +134,7 @@ pub(super) async fn run(mut job: Job<'_>, cancel: &CancellationToken) -> Result<
 }
 
 /// A started process. The fields are dropped in this order.
-struct Running {
+struct RunningProcess {
     group: Group,
     child: Child,
     /// The thread that started the process waits until this is dropped.
@@ -143,19 +143,19 @@ struct Running {
     cleaned: Option<oneshot::Receiver<Infallible>>,
 }
 
-async fn start(job: &mut Job<'_>) -> Result<Running, ExecError> {
+async fn start(job: &mut Job<'_>) -> Result<RunningProcess, ExecError> {
     let Some(program) = job.argv.first().cloned() else {
         return Err(ExecError::invalid("the command is empty"));
     };
     let stdin = if job.stdin.is_empty() { Stdio::null() } else { Stdio::piped() };
     let mut command = command(job.argv, &job.env, job.work_dir, stdin);
-    let path = job.work_dir.map(Path::to_path_buf);
+    let directory = job.work_dir.map(Path::to_path_buf);
     let spawn = move || match spawn(&mut command) {
-        Ok(child) => Ok(Running { group: Group::of(&child), child, _thread: None, cleaned: None }),
+        Ok(child) => Ok(RunningProcess { group: Group::of(&child), child, _thread: None, cleaned: None }),
         // The system reports a missing directory with the same error.
-        Err(error) => match path {
-            Some(path) if error.kind() == io::ErrorKind::NotFound => {
-                Err(format!("{error} (in {})", path.display()))
+        Err(error) => match directory {
+            Some(directory) if error.kind() == io::ErrorKind::NotFound => {
+                Err(format!("{error} (in {})", directory.display()))
             }
             _ => Err(error.to_string()),
         },
@@ -167,45 +167,45 @@ async fn start(job: &mut Job<'_>) -> Result<Running, ExecError> {
     outcome.map_err(|message| ExecError::Start { program, message })
 }
 
-/// Starts a process on a separate thread. A thread remains confined forever, and a process that ends with its parent
-/// ends with the thread that started it. The thread therefore lives as long as the process. Another thread, which is
-/// not confined, cleans up afterwards.
+/// Starts a process on a separate thread. A confined thread remains confined forever, and a process that must end with
+/// its parent ends with the thread that started it. The thread therefore lives as long as the process. Another thread,
+/// which is not confined, cleans up afterwards.
 async fn on_thread(
     confinement: Confinement,
-    spawn: impl FnOnce() -> Result<Running, String> + Send + 'static,
-) -> Result<Running, String> {
+    spawn: impl FnOnce() -> Result<RunningProcess, String> + Send + 'static,
+) -> Result<RunningProcess, String> {
     let runtime = Handle::try_current().map_err(|error| error.to_string())?;
-    let Confinement { before, started } = confinement;
-    let (done, outcome) = oneshot::channel();
-    let (alive, ended) = mpsc::channel::<Infallible>();
-    let (cleaning, cleaned) = oneshot::channel::<Infallible>();
-    // A channel that only signals that its other end was dropped.
-    let wait = |ended: mpsc::Receiver<Infallible>| ended.recv().is_err();
-    thread(move || {
-        let (tell, spawned) = mpsc::channel();
-        let (keep, released) = mpsc::channel();
-        let confined = thread(move || {
+    let Confinement { confine_thread, on_started } = confinement;
+    let (outcome_tx, outcome_rx) = oneshot::channel();
+    let (alive_tx, alive_rx) = mpsc::channel::<Infallible>();
+    let (cleaned_tx, cleaned_rx) = oneshot::channel::<Infallible>();
+    // These channels only signal that their other end was dropped.
+    let wait = |alive_rx: mpsc::Receiver<Infallible>| alive_rx.recv().is_err();
+    spawn_thread(move || {
+        let (spawned_tx, spawned_rx) = mpsc::channel();
+        let (release_tx, release_rx) = mpsc::channel();
+        let started_thread = spawn_thread(move || {
             let _runtime = runtime.enter();
-            drop(tell.send(before().and_then(|()| spawn())));
-            wait(released);
+            drop(spawned_tx.send(confine_thread().and_then(|()| spawn())));
+            wait(release_rx);
         });
-        let running = confined.and_then(|()| spawned.recv().map_err(|error| error.to_string())?);
-        let mut held = None;
+        let running = started_thread.and_then(|()| spawned_rx.recv().map_err(|error| error.to_string())?);
+        let mut guard = None;
         let outcome = running.and_then(|mut running| {
-            held = Some(started(running.child.id().unwrap_or_default())?);
-            running._thread = Some(alive);
-            running.cleaned = Some(cleaned);
+            guard = Some(on_started(running.child.id().unwrap_or_default())?);
+            running._thread = Some(alive_tx);
+            running.cleaned = Some(cleaned_rx);
             Ok(running)
         });
         // If the caller no longer waits, the outcome is dropped, and with it the process.
-        drop(done.send(outcome));
-        wait(ended);
-        drop((keep, held, cleaning));
+        drop(outcome_tx.send(outcome));
+        wait(alive_rx);
+        drop((release_tx, guard, cleaned_tx));
     })?;
-    outcome.await.map_err(|_| "the thread that starts it ended".to_owned())?
+    outcome_rx.await.map_err(|_| "the thread that starts it ended".to_owned())?
 }
 
-fn thread(work: impl FnOnce() + Send + 'static) -> Result<(), String> {
+fn spawn_thread(work: impl FnOnce() + Send + 'static) -> Result<(), String> {
     let thread = std::thread::Builder::new().name("toolgen-process".to_owned()).spawn(work);
     thread.map(drop).map_err(|error| format!("cannot start a thread: {error}"))
 }
@@ -251,22 +251,22 @@ fn command(argv: &[String], env: &[(OsString, OsString)], work_dir: Option<&Path
 fn spawn(command: &mut Command) -> io::Result<Child> {
     // Other systems have no list of the descriptors that a program inherits.
     #[cfg(target_os = "linux")]
-    super::descriptors::keep(command.as_std_mut())?;
+    super::descriptors::replace_inherited(command.as_std_mut())?;
     command.spawn()
 }
 
 /// Serves the pipes of a process until it ends, then kills the processes that it left running.
-async fn attend(
+async fn wait_while_serving(
     child: &mut Child,
     group: &mut Group,
     pipes: impl Future<Output = ()>,
 ) -> io::Result<ExitStatus> {
     let mut pipes = pin!(pipes);
-    let mut open = true;
+    let mut are_pipes_open = true;
     let status = {
         let mut wait = pin!(child.wait());
         poll_fn(|cx| {
-            open = open && pipes.as_mut().poll(cx).is_pending();
+            are_pipes_open = are_pipes_open && pipes.as_mut().poll(cx).is_pending();
             wait.as_mut().poll(cx)
         })
         .await
@@ -274,7 +274,7 @@ async fn attend(
     // The process has been reaped, so its ID is free. The group reserves the ID as long as it has members, and no
     // system reuses an ID in the short time between these two steps.
     group.kill();
-    if open {
+    if are_pipes_open {
         let _ = timeout(DRAIN_TIMEOUT, pipes).await;
     }
     status
@@ -288,7 +288,7 @@ async fn feed(stdin: Option<ChildStdin>, bytes: &[u8]) {
 }
 
 /// Runs three futures to completion.
-async fn all(
+async fn join3(
     first: impl Future<Output = ()>,
     second: impl Future<Output = ()>,
     third: impl Future<Output = ()>,

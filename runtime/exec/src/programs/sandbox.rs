@@ -34,7 +34,7 @@ pub enum Sandbox {
 }
 
 /// A confined command.
-pub(super) struct Confined {
+pub(super) struct ConfinedCommand {
     pub(super) argv: Vec<String>,
     pub(super) confinement: Option<Confinement>,
     /// The prefix of lines in which the sandbox reports its own failures.
@@ -42,7 +42,7 @@ pub(super) struct Confined {
 }
 
 /// The command to confine.
-#[allow(dead_code, reason = "not all of it is read where there is no sandbox")]
+#[allow(dead_code, reason = "not all fields are read where there is no sandbox")]
 pub(super) struct Command<'a> {
     pub(super) argv: &'a [String],
     pub(super) env: &'a mut Vec<(OsString, OsString)>,
@@ -51,18 +51,19 @@ pub(super) struct Command<'a> {
 }
 
 /// Returns the error of options that cannot be enforced.
-fn refuse(options: Vec<&'static str>, reason: impl Into<String>) -> ExecError {
+fn unsupported(options: Vec<&'static str>, reason: impl Into<String>) -> ExecError {
     ExecError::Unsupported { executor: "the local executor", options, reason: reason.into() }
 }
 
 /// Returns the requested options that a sandbox must enforce.
 fn requested_options(options: &ExecOptions) -> Vec<&'static str> {
-    let mut asked = vec![("read_only", options.read_only), ("network_disabled", options.network_disabled)];
-    asked.extend(limits(options));
-    enabled_names(asked)
+    let mut requested =
+        vec![("read_only", options.read_only), ("network_disabled", options.network_disabled)];
+    requested.extend(limit_options(options));
+    enabled_names(requested)
 }
 
-fn limits(options: &ExecOptions) -> [(&'static str, bool); 3] {
+fn limit_options(options: &ExecOptions) -> [(&'static str, bool); 3] {
     let limits = &options.limits;
     [
         ("limits.cpus", limits.cpus.is_some()),
@@ -71,8 +72,8 @@ fn limits(options: &ExecOptions) -> [(&'static str, bool); 3] {
     ]
 }
 
-fn enabled_names(asked: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<&'static str> {
-    asked.into_iter().filter(|(_, asked)| *asked).map(|(name, _)| name).collect()
+fn enabled_names(options: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<&'static str> {
+    options.into_iter().filter(|(_, enabled)| *enabled).map(|(name, _)| name).collect()
 }
 
 /// Rejects every option: this system has no sandbox.
@@ -80,10 +81,13 @@ fn enabled_names(asked: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<&
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
 )))]
-pub(super) async fn confine(_: Sandbox, command: Command<'_>) -> Result<Confined, ExecError> {
+pub(super) async fn confine(_: Sandbox, command: Command<'_>) -> Result<ConfinedCommand, ExecError> {
     let requested = requested_options(command.options);
     if !requested.is_empty() {
-        return Err(refuse(requested, "there is no sandbox for this system; run the program in a container"));
+        return Err(unsupported(
+            requested,
+            "there is no sandbox for this system; run the program in a container",
+        ));
     }
-    Ok(Confined { argv: command.argv.to_vec(), confinement: None, prefix: None })
+    Ok(ConfinedCommand { argv: command.argv.to_vec(), confinement: None, prefix: None })
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn name(address: &str) -> (Access, String) {
+fn access_and_name(address: &str) -> (Access, String) {
     let range = range(address.parse().unwrap());
     (range.access, range.to_string())
 }
@@ -52,7 +52,7 @@ pub(in super::super) const RANGES: &[(&str, &str, Access)] = &[
 fn address_ranges_include_first_and_last() {
     for (first, last, access) in RANGES {
         for address in [first, last] {
-            assert_eq!(name(address).0, *access, "{address} {:?}", name(address));
+            assert_eq!(access_and_name(address).0, *access, "{address} {:?}", access_and_name(address));
         }
     }
     for public in [
@@ -87,7 +87,7 @@ fn address_ranges_include_first_and_last() {
         "3ffe:ffff::",
         "3fff:1000::",
     ] {
-        assert_eq!(name(public), (Public, "Global Unicast".to_owned()), "{public}");
+        assert_eq!(access_and_name(public), (Public, "Global Unicast".to_owned()), "{public}");
     }
 }
 
@@ -95,10 +95,10 @@ fn address_ranges_include_first_and_last() {
 fn cloud_metadata_services_are_always_blocked() {
     let services = ["100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254"];
     for address in services {
-        assert_eq!(name(address), (Closed, "cloud metadata service".to_owned()), "{address}");
+        assert_eq!(access_and_name(address), (Closed, "cloud metadata service".to_owned()), "{address}");
     }
-    assert_eq!(name("169.254.169.254"), (Closed, "Link Local".to_owned()));
-    assert_eq!(name("fe80::a9fe:a9fe"), (Closed, "Link-Local Unicast".to_owned()));
+    assert_eq!(access_and_name("169.254.169.254"), (Closed, "Link Local".to_owned()));
+    assert_eq!(access_and_name("fe80::a9fe:a9fe"), (Closed, "Link-Local Unicast".to_owned()));
 }
 
 #[test]
@@ -130,6 +130,6 @@ fn embedded_address_decides_access() {
         ("fe80::5efe:8.8.8.8", Closed, "Link-Local Unicast"),
         ("2002:808:808::5efe:10.0.0.1", Private, "Private-Use (ISATAP 10.0.0.1)"),
     ] {
-        assert_eq!(name(address), (access, text.to_owned()), "{address}");
+        assert_eq!(access_and_name(address), (access, text.to_owned()), "{address}");
     }
 }

@@ -28,7 +28,7 @@ fn plan(path: &str, parameters: Vec<Parameter>) -> RequestPlan {
 }
 
 /// A plan and the operator's options, parsed from a script.
-struct Said {
+struct Script {
     plan: RequestPlan,
     base: String,
     document: String,
@@ -44,34 +44,34 @@ fn style(words: &[&str]) -> Option<Encoding> {
         "SpaceDelimited" => Style::SpaceDelimited,
         "PipeDelimited" => Style::PipeDelimited,
         "DeepObject" => Style::DeepObject,
-        other => panic!("there is no style {other}"),
+        other => panic!("unknown style {other}"),
     };
     let [explode, allow_reserved] = ["explode", "reserved"].map(|word| words.contains(&word));
     Some(Encoding::Style { style, explode, allow_reserved })
 }
 
-/// `NAME in PLACE`, with `as STYLE [explode] [reserved]` or `content MEDIA_TYPE`.
-fn said_parameter(words: &[&str]) -> Parameter {
-    let [name, "in", place, more @ ..] = words else { panic!("{words:?}") };
-    let (location, usual) = match *place {
+/// `NAME in LOCATION`, with `as STYLE [explode] [reserved]` or `content MEDIA_TYPE`.
+fn parse_parameter(words: &[&str]) -> Parameter {
+    let [name, "in", location_name, options @ ..] = words else { panic!("{words:?}") };
+    let (location, default_encoding) = match *location_name {
         "path" => (Location::Path, Encoding::SIMPLE),
         "query" => (Location::Query, Encoding::FORM),
         "header" => (Location::Header, Encoding::SIMPLE),
         "cookie" => (Location::Cookie, Encoding::FORM),
         "whole-query" => (Location::Query, Encoding::Content("application/x-www-form-urlencoded".into())),
-        other => panic!("there is no place {other}"),
+        other => panic!("unknown location {other}"),
     };
-    let encoding = match more {
+    let encoding = match options {
         ["as", style_words @ ..] => style(style_words).unwrap(),
         ["content", media_type] => Encoding::Content((*media_type).to_owned().into()),
-        _ => usual,
+        _ => default_encoding,
     };
-    let sent = if *place == "whole-query" { "" } else { *name };
-    Parameter { argument: (*name).to_owned().into(), name: sent.to_owned().into(), location, encoding }
+    let wire_name = if *location_name == "whole-query" { "" } else { *name };
+    Parameter { argument: (*name).to_owned().into(), name: wire_name.to_owned().into(), location, encoding }
 }
 
 /// `MEDIA_TYPE CODEC [required]`, and `argument NAME` or `fields NAME ARGUMENT=NAME`.
-fn said_body(words: &[&str]) -> BodyPlan {
+fn parse_body(words: &[&str]) -> BodyPlan {
     let [media_type, codec, more @ ..] = words else { panic!("{words:?}") };
     let (required, more) = match more {
         ["required", more @ ..] => (true, more),
@@ -88,7 +88,7 @@ fn said_body(words: &[&str]) -> BodyPlan {
         "Binary" => Codec::Binary,
         "Form" => Codec::Form(List::EMPTY),
         "Multipart" => Codec::Multipart(List::EMPTY),
-        other => panic!("there is no codec {other}"),
+        other => panic!("unknown codec {other}"),
     };
     let source = match more {
         ["argument", name] => BodySource::Argument((*name).to_owned().into()),
@@ -98,14 +98,14 @@ fn said_body(words: &[&str]) -> BodyPlan {
     BodyPlan { required, media_type: (*media_type).to_owned().into(), codec, source }
 }
 
-/// `NAME [file] MEDIA_TYPE`, where `-` is none, or `NAME - as STYLE [explode]`.
-fn said_part(words: &[&str]) -> Part {
-    let (name, more) = words.split_first().unwrap();
-    let (file, more) = match more {
-        ["file", more @ ..] => (true, more),
-        more => (false, more),
+/// `NAME [file] MEDIA_TYPE`, where `-` is no media type, or `NAME - as STYLE [explode]`.
+fn parse_part(words: &[&str]) -> Part {
+    let (name, rest) = words.split_first().unwrap();
+    let (file, rest) = match rest {
+        ["file", rest @ ..] => (true, rest),
+        rest => (false, rest),
     };
-    let (content_type, encoding) = match more {
+    let (content_type, encoding) = match rest {
         ["-", "as", style_words @ ..] => (String::new(), style(style_words)),
         ["-"] => (String::new(), None),
         media_types => (media_types.join(" "), None),
@@ -113,19 +113,19 @@ fn said_part(words: &[&str]) -> Part {
     Part { name: (*name).to_owned().into(), file, content_type: content_type.into(), encoding }
 }
 
-impl Said {
-    fn of(plan: RequestPlan) -> Said {
-        Said { plan, base: String::new(), document: String::new(), values: Vec::new() }
+impl Script {
+    fn of(plan: RequestPlan) -> Script {
+        Script { plan, base: String::new(), document: String::new(), values: Vec::new() }
     }
 
     /// Parses a line of the script that describes the plan or the operator's options.
-    fn takes(&mut self, word: &str, rest: &str) {
+    fn parse_line(&mut self, word: &str, rest: &str) {
         let words: Vec<&str> = rest.split_whitespace().collect();
         match word {
-            "path" => *self = Said::of(plan(rest, Vec::new())),
+            "path" => *self = Script::of(plan(rest, Vec::new())),
             "servers" => {
-                let of = |url: &&str| Server { url: (*url).to_owned().into(), variables: List::EMPTY };
-                self.plan.servers = words.iter().map(of).collect();
+                let server = |url: &&str| Server { url: (*url).to_owned().into(), variables: List::EMPTY };
+                self.plan.servers = words.iter().map(server).collect();
             }
             "variable" => {
                 let text = |word: &&str| Text::from((*word).to_owned());
@@ -148,28 +148,28 @@ impl Said {
             "document" => rest.clone_into(&mut self.document),
             "parameter" => {
                 let before = self.plan.parameters.iter().cloned();
-                self.plan.parameters = before.chain([said_parameter(&words)]).collect();
+                self.plan.parameters = before.chain([parse_parameter(&words)]).collect();
             }
             "body" => {
                 self.plan.method = "POST".into();
-                self.plan.body = Some(said_body(&words));
+                self.plan.body = Some(parse_body(&words));
             }
             "part" => {
                 let codec = &mut self.plan.body.as_mut().unwrap().codec;
                 let (Codec::Form(parts) | Codec::Multipart(parts)) = codec else { panic!("no parts") };
-                *parts = parts.iter().cloned().chain([said_part(&words)]).collect();
+                *parts = parts.iter().cloned().chain([parse_part(&words)]).collect();
             }
-            other => panic!("there is no word `{other}`"),
+            other => panic!("unknown word `{other}`"),
         }
     }
 
     fn build(&self, arguments: &Value) -> Result<HttpRequest, Vec<RequestProblem>> {
-        fn given(text: &str) -> Option<&str> {
+        fn non_empty(text: &str) -> Option<&str> {
             Some(text).filter(|text| !text.is_empty())
         }
         let options = BuildOptions {
-            base_url: given(&self.base),
-            document_url: given(&self.document),
+            base_url: non_empty(&self.base),
+            document_url: non_empty(&self.document),
             server_variables: &self.values,
             ..BuildOptions::default()
         };
@@ -178,8 +178,9 @@ impl Said {
 }
 
 /// Prints a request, or its problems.
-fn told(request: Result<HttpRequest, Vec<RequestProblem>>) -> Vec<String> {
-    let problem = |one: &RequestProblem| format!("{:?} `{}`: {}", one.kind, one.argument, one.message);
+fn print(request: Result<HttpRequest, Vec<RequestProblem>>) -> Vec<String> {
+    let problem =
+        |problem: &RequestProblem| format!("{:?} `{}`: {}", problem.kind, problem.argument, problem.message);
     match request {
         Ok(request) => {
             let body = match &request.body {
@@ -202,19 +203,19 @@ fn told(request: Result<HttpRequest, Vec<RequestProblem>>) -> Vec<String> {
 fn requests_match_the_script() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/build/tests/requests.txt");
     script::replay(&file, || {
-        let mut text = Said::of(RequestPlan::EMPTY);
+        let mut current = Script::of(RequestPlan::EMPTY);
         move |word, rest| {
-            let built = |text: &Said| text.build(&serde_json::from_str(rest).unwrap());
+            let build_request = |current: &Script| current.build(&serde_json::from_str(rest).unwrap());
             match word {
-                "build" => told(built(&text)),
+                "build" => print(build_request(&current)),
                 "type" => {
-                    let request = built(&text).unwrap();
+                    let request = build_request(&current).unwrap();
                     let body = String::from_utf8(request.body.as_bytes().to_vec()).unwrap();
-                    let kind = body.lines().find_map(|line| line.strip_prefix("Content-Type: "));
-                    vec![kind.unwrap().to_owned()]
+                    let media_type = body.lines().find_map(|line| line.strip_prefix("Content-Type: "));
+                    vec![media_type.unwrap().to_owned()]
                 }
                 word => {
-                    text.takes(word, rest);
+                    current.parse_line(word, rest);
                     Vec::new()
                 }
             }
@@ -241,8 +242,8 @@ fn files_are_read_from_their_directory_only() {
     let files = crate::FilesRoot::new(root.join("in")).max_file_bytes(6);
     assert_eq!(files.read("sub/a.txt").unwrap(), b"inside");
     let absolute = root.join("secret").display().to_string();
-    for bad in ["../secret", "sub/../../secret", "link", "", "sub", "gone", &absolute] {
-        assert!(files.read(bad).is_err(), "{bad}");
+    for path in ["../secret", "sub/../../secret", "link", "", "sub", "gone", &absolute] {
+        assert!(files.read(path).is_err(), "{path}");
     }
     assert!(files.max_file_bytes(5).read("sub/a.txt").unwrap_err().contains("larger than 5 bytes"));
     std::fs::remove_dir_all(&root).unwrap();
@@ -252,10 +253,10 @@ fn files_are_read_from_their_directory_only() {
 fn too_long_url_is_an_error_of_its_longest_argument() {
     let names = ["q", "long"].map(|name| parameter(name, Location::Query, Encoding::FORM));
     let plan = plan("/a", names.into());
-    let around = "https://h.example/v1/a?q=1&long=".len();
-    let fits = json!({"q": 1, "long": "x".repeat(MAX_URL - around)});
-    assert_eq!(build(&plan, &fits, &BuildOptions::default()).unwrap().url.len(), MAX_URL);
-    let arguments = json!({"q": 1, "long": "x".repeat(MAX_URL - around + 1)});
+    let fixed_len = "https://h.example/v1/a?q=1&long=".len();
+    let longest = json!({"q": 1, "long": "x".repeat(MAX_URL - fixed_len)});
+    assert_eq!(build(&plan, &longest, &BuildOptions::default()).unwrap().url.len(), MAX_URL);
+    let arguments = json!({"q": 1, "long": "x".repeat(MAX_URL - fixed_len + 1)});
     let problems = build(&plan, &arguments, &BuildOptions::default()).unwrap_err();
     assert_eq!(
         problems,
@@ -270,7 +271,7 @@ fn too_long_url_is_an_error_of_its_longest_argument() {
 
 #[test]
 fn body_is_encoded_in_the_charset_of_its_media_type() {
-    let sent = |media_type: &'static str, codec: Codec, value: Value| {
+    let encode_body = |media_type: &'static str, codec: Codec, value: Value| {
         let plan = with_body(media_type, codec, BodySource::Argument("b".into()), true);
         let request = build(&plan, &json!({ "b": value }), &BuildOptions::default());
         request.map(|request| request.body.as_bytes().to_vec())
@@ -314,7 +315,7 @@ fn body_is_encoded_in_the_charset_of_its_media_type() {
             b"%E9=%80+%E4".to_vec(),
         ),
     ] {
-        assert_eq!(sent(media_type, codec, value), Ok(bytes), "{media_type}");
+        assert_eq!(encode_body(media_type, codec, value), Ok(bytes), "{media_type}");
     }
     for (media_type, codec, value, reason) in [
         ("application/json; charset=utf-32", Codec::Json, json!("a"), "the charset utf-32"),
@@ -333,7 +334,7 @@ fn body_is_encoded_in_the_charset_of_its_media_type() {
             "lacks some of the characters",
         ),
     ] {
-        let problems = sent(media_type, codec, value).unwrap_err();
+        let problems = encode_body(media_type, codec, value).unwrap_err();
         assert!(problems[0].message.contains(reason), "{media_type}: {problems:?}");
     }
 }

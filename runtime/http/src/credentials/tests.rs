@@ -24,7 +24,7 @@ fn plan(alternatives: Vec<Vec<SecurityScheme>>) -> RequestPlan {
     }
 }
 
-fn sent(plan: &RequestPlan, credentials: &dyn Credentials) -> HttpRequest {
+fn authorized(plan: &RequestPlan, credentials: &dyn Credentials) -> HttpRequest {
     let mut request = build(plan, &json!({}), &BuildOptions::default()).unwrap();
     authorize(&mut request, plan, credentials).unwrap();
     request
@@ -34,16 +34,16 @@ fn sent(plan: &RequestPlan, credentials: &dyn Credentials) -> HttpRequest {
 fn each_placement_is_filled() {
     let token = StaticCredentials::new().with("s", Secret::new("user:p ss"));
     let header = |placement| {
-        let request = sent(&plan(vec![vec![scheme("s", placement)]]), &token);
+        let request = authorized(&plan(vec![vec![scheme("s", placement)]]), &token);
         request.headers.last().cloned().unwrap()
     };
-    let of = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    assert_eq!(header(Placement::Header("X-Key".into())), of("X-Key", "user:p ss"));
-    assert_eq!(header(Placement::Basic), of("Authorization", "Basic dXNlcjpwIHNz"));
-    assert_eq!(header(Placement::Bearer), of("Authorization", "Bearer user:p ss"));
-    assert_eq!(header(Placement::Other("Token".into())), of("Authorization", "Token user:p ss"));
-    assert_eq!(header(Placement::Cookie("sid".into())), of("Cookie", "sid=user:p%20ss"));
-    let request = sent(&plan(vec![vec![scheme("s", Placement::Query("key".into()))]]), &token);
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(header(Placement::Header("X-Key".into())), pair("X-Key", "user:p ss"));
+    assert_eq!(header(Placement::Basic), pair("Authorization", "Basic dXNlcjpwIHNz"));
+    assert_eq!(header(Placement::Bearer), pair("Authorization", "Bearer user:p ss"));
+    assert_eq!(header(Placement::Other("Token".into())), pair("Authorization", "Token user:p ss"));
+    assert_eq!(header(Placement::Cookie("sid".into())), pair("Cookie", "sid=user:p%20ss"));
+    let request = authorized(&plan(vec![vec![scheme("s", Placement::Query("key".into()))]]), &token);
     assert_eq!(request.url, "https://h.example/a?q=1&key=user%3Ap%20ss");
     assert_eq!(request.redacted_url(), "https://h.example/a?q=1&key=****");
 }
@@ -52,7 +52,7 @@ fn each_placement_is_filled() {
 fn cookie_credential_is_escaped() {
     let plan = plan(vec![vec![scheme("s", Placement::Cookie("sid".into()))]]);
     let cookie = |secret: &str| {
-        let request = sent(&plan, &StaticCredentials::new().with("s", Secret::new(secret)));
+        let request = authorized(&plan, &StaticCredentials::new().with("s", Secret::new(secret)));
         request.header("Cookie").unwrap().to_owned()
     };
     assert_eq!(cookie("abc+/=="), "sid=abc+/==");
@@ -73,7 +73,7 @@ fn credential_is_never_shown() {
         Placement::Query("key".into()),
         Placement::Cookie("c".into()),
     ] {
-        let request = sent(&plan(vec![vec![scheme("s", placement)]]), &credentials);
+        let request = authorized(&plan(vec![vec![scheme("s", placement)]]), &credentials);
         let displayed = format!("{request:?}");
         assert!(displayed.contains("****"), "{displayed}");
         assert!(!displayed.contains("hunter2") && !displayed.contains("aHVudGVy"), "{displayed}");
@@ -82,24 +82,25 @@ fn credential_is_never_shown() {
 
 #[test]
 fn first_satisfied_alternative_is_used() {
-    let both = vec![scheme("a", Placement::Header("A".into())), scheme("b", Placement::Header("B".into()))];
-    let one = vec![scheme("c", Placement::Header("C".into()))];
-    let plan = plan(vec![Vec::new(), both, one]);
+    let two_schemes =
+        vec![scheme("a", Placement::Header("A".into())), scheme("b", Placement::Header("B".into()))];
+    let single = vec![scheme("c", Placement::Header("C".into()))];
+    let plan = plan(vec![Vec::new(), two_schemes, single]);
     let names = |credentials: StaticCredentials| {
-        let request = sent(&plan, &credentials);
+        let request = authorized(&plan, &credentials);
         request.headers.iter().skip(1).map(|(name, _)| name.clone()).collect::<Vec<_>>().join(",")
     };
-    let with =
+    let with_ids =
         |ids: &[&str]| ids.iter().fold(StaticCredentials::new(), |c, id| c.with(*id, Secret::new("x")));
-    assert_eq!(names(with(&["a", "b", "c"])), "A,B");
-    assert_eq!(names(with(&["a", "c"])), "C");
-    assert_eq!(names(with(&["a"])), "");
+    assert_eq!(names(with_ids(&["a", "b", "c"])), "A,B");
+    assert_eq!(names(with_ids(&["a", "c"])), "C");
+    assert_eq!(names(with_ids(&["a"])), "");
 }
 
 #[test]
 fn missing_credential_is_named_and_the_request_unchanged() {
-    let both = vec![scheme("a", Placement::Bearer), scheme("b", Placement::Bearer)];
-    let plan = plan(vec![both]);
+    let two_schemes = vec![scheme("a", Placement::Bearer), scheme("b", Placement::Bearer)];
+    let plan = plan(vec![two_schemes]);
     let mut request = build(&plan, &json!({}), &BuildOptions::default()).unwrap();
     let before = request.clone();
     let missing =
@@ -111,17 +112,17 @@ fn missing_credential_is_named_and_the_request_unchanged() {
 
 #[test]
 fn credential_of_one_origin_is_not_sent_to_another() {
-    let only = |origin: &str| StaticCredentials::new().with_origin("s", origin, Secret::new("x"));
+    let for_origin = |origin: &str| StaticCredentials::new().with_origin("s", origin, Secret::new("x"));
     let plan = plan(vec![vec![scheme("s", Placement::Bearer)], Vec::new()]);
-    assert!(sent(&plan, &only("https://h.example:443/v1")).header("authorization").is_some());
-    assert!(sent(&plan, &only("https://other.example")).header("authorization").is_none());
+    assert!(authorized(&plan, &for_origin("https://h.example:443/v1")).header("authorization").is_some());
+    assert!(authorized(&plan, &for_origin("https://other.example")).header("authorization").is_none());
 }
 
 #[test]
 fn credential_replaces_an_argument_of_the_same_name() {
     let mut plan = plan(vec![vec![scheme("s", Placement::Query("q".into()))]]);
     plan.servers = Frozen::from(vec![Server { url: "https://h".into(), variables: Vec::new().into() }]);
-    let request = sent(&plan, &StaticCredentials::new().with("s", Secret::new("k")));
+    let request = authorized(&plan, &StaticCredentials::new().with("s", Secret::new("k")));
     assert_eq!(request.url, "https://h/a?q=k");
 }
 
@@ -164,7 +165,7 @@ fn unsupported_scheme_or_header_gets_no_credential() {
         (Placement::Header("Accept".into()), "`Accept` is a header that the HTTP client sets"),
     ] {
         let plan = plan(vec![vec![scheme("s", placement)]]);
-        let missing = choose(&plan, "https://h.example", &token).unwrap_err();
+        let missing = choose_alternative(&plan, "https://h.example", &token).unwrap_err();
         assert!(missing[0][0].remedy.contains(reason), "{missing:?}");
     }
 }

@@ -1,6 +1,6 @@
-//! Tests where requests go, with a resolver and a connector of the test. The connector records what an engine would
-//! dial, and dials a recorder on the loopback interface instead. Even a guard that allows everything reaches no real
-//! host.
+//! Tests where requests go, with the test's own resolver and connector. The connector records which addresses an
+//! engine would dial, and dials a recorder on the loopback interface instead. Even a guard that allows everything
+//! reaches no real host.
 
 mod world;
 
@@ -19,7 +19,7 @@ use toolgen_kernel::toolbox::{Toolbox, ToolboxContext};
 use super::super::address::tests::RANGES;
 use super::super::{Fetch, FetchErrorKind, HttpEngine};
 use super::*;
-pub(in super::super) use world::Diverted;
+pub(in super::super) use world::FakeNetwork;
 use world::World;
 
 /// A public address.
@@ -59,7 +59,7 @@ fn redirect_to(url: &str) -> String {
 
 /// Asserts that the call was denied because of the host.
 #[track_caller]
-fn refused(outcome: Result<ToolResult, ToolError>, what: &str) -> String {
+fn assert_blocked(outcome: Result<ToolResult, ToolError>, what: &str) -> String {
     let error = outcome.expect_err(what);
     assert_eq!(error.code(), "PERMISSION_DENIED", "{what}: {error}");
     assert!(error.to_string().starts_with("The host `"), "{what}: {error}");
@@ -75,18 +75,18 @@ async fn guard_blocks_non_public_addresses() {
             world.names.set("named.example", &[&[address]]);
             let location = format!("http://{}", in_url(address));
             for url in [location.as_str(), "http://named.example", "http://named.example."] {
-                refused(call(&engine, url).await, address);
+                assert_blocked(call(&engine, url).await, address);
                 let error = engine.fetch(Fetch::new(url)).await.unwrap_err();
                 assert!(matches!(error.kind, FetchErrorKind::Refused(_)), "{address}: {error}");
-                assert_eq!(world.arrived(), (vec![], vec![]), "{address}");
+                assert_eq!(world.take_traffic(), (vec![], vec![]), "{address}");
 
-                refused(call(&engine, &redirect_to(url)).await, address);
-                let (seen, dialled) = world.arrived();
-                assert_eq!((seen.len(), dialled), (1, vec![PUBLIC.to_owned()]), "{address} {seen:?}");
+                assert_blocked(call(&engine, &redirect_to(url)).await, address);
+                let (requests, dialled) = world.take_traffic();
+                assert_eq!((requests.len(), dialled), (1, vec![PUBLIC.to_owned()]), "{address} {requests:?}");
                 let error = engine.fetch(Fetch::new(redirect_to(url))).await.unwrap_err();
                 assert!(matches!(error.kind, FetchErrorKind::Refused(_)), "{address}: {error}");
-                let (seen, dialled) = world.arrived();
-                assert_eq!((seen.len(), dialled), (1, vec![PUBLIC.to_owned()]), "{address} {seen:?}");
+                let (requests, dialled) = world.take_traffic();
+                assert_eq!((requests.len(), dialled), (1, vec![PUBLIC.to_owned()]), "{address} {requests:?}");
             }
         }
     }
@@ -104,55 +104,57 @@ async fn base_url_allows_only_its_literal_address() {
     let world = World::new();
     for (first, _, access) in RANGES {
         world.names.set("named.example", &[&[first]]);
-        let named = world.builder().base_url("http://named.example").build().unwrap();
-        refused(call(&named, "http://elsewhere.example").await, first);
-        assert_eq!(world.arrived(), (vec![], vec![]), "{first}");
+        let named_engine = world.builder().base_url("http://named.example").build().unwrap();
+        assert_blocked(call(&named_engine, "http://elsewhere.example").await, first);
+        assert_eq!(world.take_traffic(), (vec![], vec![]), "{first}");
 
-        let literal = world.builder().base_url(format!("http://{}:8080", in_url(first))).build().unwrap();
-        let outcome = call(&literal, "http://elsewhere.example").await;
+        let literal_engine =
+            world.builder().base_url(format!("http://{}:8080", in_url(first))).build().unwrap();
+        let outcome = call(&literal_engine, "http://elsewhere.example").await;
         if *access == Access::Private {
             assert!(outcome.unwrap().to_text().ends_with("ok"), "{first}");
-            assert_eq!(world.arrived().0.len(), 1, "{first}");
-            let elsewhere = literal.fetch(Fetch::new(format!("http://{}:9090", in_url(first)))).await;
-            assert!(matches!(elsewhere.unwrap_err().kind, FetchErrorKind::Refused(_)), "{first}");
+            assert_eq!(world.take_traffic().0.len(), 1, "{first}");
+            let other_port = literal_engine.fetch(Fetch::new(format!("http://{}:9090", in_url(first)))).await;
+            assert!(matches!(other_port.unwrap_err().kind, FetchErrorKind::Refused(_)), "{first}");
         } else {
-            refused(outcome, first);
+            assert_blocked(outcome, first);
         }
-        assert_eq!(world.arrived(), (vec![], vec![]), "{first}");
+        assert_eq!(world.take_traffic(), (vec![], vec![]), "{first}");
     }
 }
 
 #[tokio::test]
 async fn allowed_private_host_is_reached_unless_always_blocked() {
     let world = World::new();
-    let everything = world.builder().private_host("*").build().unwrap();
-    let one = world.builder().private_host("named.example").build().unwrap();
+    let all_hosts = world.builder().private_host("*").build().unwrap();
+    let single_host = world.builder().private_host("named.example").build().unwrap();
     for (first, last, access) in RANGES {
         for address in [first, last] {
             world.names.set("named.example", &[&[address]]);
             world.names.set("other.example", &[&[address]]);
             let location = format!("http://{}", in_url(address));
             for (engine, url) in [
-                (&everything, location.as_str()),
-                (&everything, "http://named.example"),
-                (&everything, &redirect_to(&location)),
-                (&one, "http://named.example"),
+                (&all_hosts, location.as_str()),
+                (&all_hosts, "http://named.example"),
+                (&all_hosts, &redirect_to(&location)),
+                (&single_host, "http://named.example"),
             ] {
                 let outcome = call(engine, url).await;
                 if *access == Access::Private {
                     assert!(outcome.unwrap().to_text().ends_with("ok"), "{address}");
                 } else {
-                    refused(outcome, address);
+                    assert_blocked(outcome, address);
                 }
             }
-            world.arrived();
+            world.take_traffic();
             for url in [location.as_str(), "http://other.example"] {
-                refused(call(&one, url).await, address);
+                assert_blocked(call(&single_host, url).await, address);
             }
-            assert_eq!(world.arrived(), (vec![], vec![]), "{address}");
-            let led = refused(call(&one, &redirect_to("http://named.example/")).await, address);
-            assert!(led.ends_with("a host that is not allowed redirected to it."), "{led}");
-            assert_eq!(world.arrived().1, [PUBLIC], "{address}");
+            assert_eq!(world.take_traffic(), (vec![], vec![]), "{address}");
+            let message =
+                assert_blocked(call(&single_host, &redirect_to("http://named.example/")).await, address);
+            assert!(message.ends_with("a host that is not allowed redirected to it."), "{message}");
+            assert_eq!(world.take_traffic().1, [PUBLIC], "{address}");
         }
     }
 }
@@ -208,9 +210,9 @@ async fn address_spelling_does_not_bypass_the_guard() {
         for url in [format!("http://{host}/x"), format!("https://{host}:8443/x")] {
             let error = engine.fetch(Fetch::new(url.clone())).await.unwrap_err();
             assert!(matches!(error.kind, FetchErrorKind::Refused(_)), "{url}: {error}");
-            assert_eq!(world.arrived(), (vec![], vec![]), "{url}");
-            refused(call(&engine, &redirect_to(&url)).await, &url);
-            assert_eq!(world.arrived().1, [PUBLIC], "{url}");
+            assert_eq!(world.take_traffic(), (vec![], vec![]), "{url}");
+            assert_blocked(call(&engine, &redirect_to(&url)).await, &url);
+            assert_eq!(world.take_traffic().1, [PUBLIC], "{url}");
         }
     }
 }
@@ -219,17 +221,17 @@ async fn address_spelling_does_not_bypass_the_guard() {
 async fn connection_uses_the_checked_addresses() {
     let world = World::new();
     let engine = world.engine();
-    // Of several addresses, only the allowed ones are used.
+    // Of several addresses, only the allowed addresses are used.
     world.names.set("mixed.example", &[&["10.0.0.1", "8.8.8.8", "::1", "2606:4700::1111"]]);
     assert!(call(&engine, "http://mixed.example").await.is_ok());
-    assert_eq!(world.arrived().1, ["8.8.8.8", "2606:4700::1111"]);
+    assert_eq!(world.take_traffic().1, ["8.8.8.8", "2606:4700::1111"]);
     // A name that resolves differently for the second request.
     world.names.set("rebind.example", &[&["8.8.8.8"], &["127.0.0.1"]]);
     assert!(call(&engine, "http://rebind.example").await.is_ok());
-    refused(call(&engine, "http://rebind.example").await, "rebind");
+    assert_blocked(call(&engine, "http://rebind.example").await, "rebind");
     world.names.set("rebind.example", &[&["8.8.8.8"], &["127.0.0.1"]]);
-    refused(call(&engine, "http://rebind.example/go?to=http://rebind.example/x").await, "rebind");
-    assert_eq!(world.arrived().1, ["8.8.8.8", "8.8.8.8"]);
+    assert_blocked(call(&engine, "http://rebind.example/go?to=http://rebind.example/x").await, "rebind");
+    assert_eq!(world.take_traffic().1, ["8.8.8.8", "8.8.8.8"]);
 }
 
 #[tokio::test]
@@ -267,7 +269,7 @@ async fn refusal_names_host_reason_and_setting() {
         assert_eq!(operators.expect_err(url), text);
         // A model reads the reason, but not the help, which only an operator can apply.
         let (reason, _) = text.split_once(" The program can allow it").unwrap_or((text, ""));
-        assert_eq!(refused(outcome, url), reason);
+        assert_eq!(assert_blocked(outcome, url), reason);
     }
 }
 
@@ -287,7 +289,7 @@ async fn context_hosts_apply_to_base_urls_and_redirects() {
     let allowed: &[&str] = &["api.example", "start.example:80", "*.cdn.example"];
     let engine = world.engine();
     let based = world.builder().base_url("http://evil.example").build().unwrap();
-    for (engine, url, arrives) in [
+    for (engine, url, is_allowed) in [
         (&engine, "http://api.example", true),
         (&engine, "http://API.example.", true),
         (&engine, "http://evil.example", false),
@@ -299,15 +301,19 @@ async fn context_hosts_apply_to_base_urls_and_redirects() {
         (&engine, &redirect_to("http://start.example:81/x"), false),
         (&engine, &redirect_to("http://api.example@evil.example/x"), false),
     ] {
-        let response =
-            toolbox(engine, url, allowed).run(ToolCall::new("1", "t", json!({})), &Turn::default()).await;
-        let (seen, _) = world.arrived();
-        assert_eq!(response.is_error(), !arrives, "{url}: {}", response.text());
-        assert!(!seen.iter().any(|host| host.contains("evil.example")) || url.contains("?to="), "{seen:?}");
-        let hops = usize::from(url.contains("?to=")) + usize::from(arrives);
-        assert_eq!(seen.len(), hops, "{url}: {seen:?}");
-        if !arrives {
-            refused(response.outcome, url);
+        let response = toolbox(engine, url, allowed)
+            .call(ToolCall::new("1", "t", json!({})), &ToolContext::new("1", "t"))
+            .await;
+        let (requests, _) = world.take_traffic();
+        assert_eq!(response.is_error(), !is_allowed, "{url}: {}", response.text());
+        assert!(
+            !requests.iter().any(|host| host.contains("evil.example")) || url.contains("?to="),
+            "{requests:?}"
+        );
+        let hops = usize::from(url.contains("?to=")) + usize::from(is_allowed);
+        assert_eq!(requests.len(), hops, "{url}: {requests:?}");
+        if !is_allowed {
+            assert_blocked(response.outcome, url);
         }
     }
     // A base URL overrides the declared server. It is checked before the call, and again when the request is sent.
@@ -316,9 +322,9 @@ async fn context_hosts_apply_to_base_urls_and_redirects() {
         .await;
     assert!(denied.text().contains("network: it may reach evil.example"), "{}", denied.text());
     let hosts = Network::Hosts(vec![Text::Static("api.example")].into());
-    let ctx = Turn::default().call_context("1", "t").with_allowed_hosts(&hosts);
-    refused(based.tool(tool("http://api.example")).execute(json!({}), &ctx).await, "base URL");
-    assert_eq!(world.arrived(), (vec![], vec![]));
+    let ctx = ToolContext::new("1", "t").with_allowed_hosts(&hosts);
+    assert_blocked(based.tool(tool("http://api.example")).execute(json!({}), &ctx).await, "base URL");
+    assert_eq!(world.take_traffic(), (vec![], vec![]));
 
     let text = toolbox(&engine, "http://evil.example", allowed)
         .run(ToolCall::new("1", "t", json!({})), &Turn::default())

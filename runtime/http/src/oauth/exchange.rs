@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout};
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::spec::Network;
 
-use super::{Asking, Grant, OAuth, Token};
+use super::{Grant, OAuth, RequestState, Token};
 use crate::encode::{Escape, escape};
 use crate::inner::Inner;
 use crate::request::{Body, HttpRequest};
@@ -26,119 +26,123 @@ const TOKEN_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_RESPONSE_BYTES: usize = 256 << 10;
 
 impl OAuth {
-    /// Returns a token: the cached one, unless a service rejected it.
+    /// Returns a token: the cached token, unless a service rejected it.
     pub(crate) async fn token(
         &self,
         engine: &Arc<Inner>,
         scheme: &str,
         allowed: &Network,
-        refused: Option<&Secret>,
+        rejected: Option<&Secret>,
     ) -> Result<Secret, ToolError> {
-        let usable = || self.cached_token().filter(|token| Some(token) != refused);
-        if let Some(token) = usable() {
+        let cached = || self.cached_token().filter(|token| Some(token) != rejected);
+        if let Some(token) = cached() {
             return Ok(token);
         }
-        let began = Instant::now();
-        let mut asking = Arc::clone(&self.shared.asking).lock_owned().await;
-        if let Some(token) = usable() {
+        let started = Instant::now();
+        let mut request_state = Arc::clone(&self.shared.request_state).lock_owned().await;
+        if let Some(token) = cached() {
             return Ok(token);
         }
         // A request that failed while this call waited counts for this call as well.
-        if let Some((_, error)) = asking.failed.as_ref().filter(|(failed, _)| *failed >= began) {
+        if let Some((_, error)) = request_state.last_failure.as_ref().filter(|(time, _)| *time >= started) {
             return Err(error.clone());
         }
-        asking.failed = None;
+        request_state.last_failure = None;
         // If a call were cancelled during the request, the server might already have rotated the refresh token. A
         // separate task therefore sends the request.
         let (oauth, engine, scheme, allowed) =
             (self.clone(), Arc::clone(engine), scheme.to_owned(), allowed.clone());
-        let asked = tokio::spawn(async move { oauth.ask(&engine, &scheme, &allowed, asking).await });
-        asked
-            .await
+        let task =
+            tokio::spawn(async move { oauth.request_token(&engine, &scheme, &allowed, request_state).await });
+        task.await
             .unwrap_or_else(|_| Err(ToolError::failed_with("OAUTH_ERROR", "no token could be requested")))
     }
 
-    async fn ask(
+    async fn request_token(
         &self,
         engine: &Inner,
         scheme: &str,
         allowed: &Network,
-        mut asking: OwnedMutexGuard<Asking>,
+        mut request_state: OwnedMutexGuard<RequestState>,
     ) -> Result<Secret, ToolError> {
-        let granted = match granted(self, engine, scheme, allowed, asking.refresh.as_ref()).await {
-            Ok(granted) => granted,
-            Err(error) => {
-                // Whether hosts are allowed differs between calls, so a denial is not shared.
-                if !matches!(error, ToolError::Denied { .. }) {
-                    asking.failed = Some((Instant::now(), error.clone()));
+        let response =
+            match send_request(self, engine, scheme, allowed, request_state.refresh_token.as_ref()).await {
+                Ok(response) => response,
+                Err(error) => {
+                    // Whether hosts are allowed differs between calls, so a denial is not shared.
+                    if !matches!(error, ToolError::Denied { .. }) {
+                        request_state.last_failure = Some((Instant::now(), error.clone()));
+                    }
+                    return Err(error);
                 }
-                return Err(error);
-            }
-        };
-        if let Some(refresh) =
-            granted.refresh.filter(|_| matches!(self.settings.grant, Grant::RefreshToken(_)))
+            };
+        if let Some(refresh_token) =
+            response.refresh_token.filter(|_| matches!(self.settings.grant, Grant::RefreshToken(_)))
         {
-            if let Some(keep) =
-                self.settings.rotated.as_ref().filter(|_| asking.refresh.as_ref() != Some(&refresh))
+            if let Some(callback) = self
+                .settings
+                .on_refresh_token
+                .as_ref()
+                .filter(|_| request_state.refresh_token.as_ref() != Some(&refresh_token))
             {
-                keep(&refresh);
+                callback(&refresh_token);
             }
-            asking.refresh = Some(refresh);
+            request_state.refresh_token = Some(refresh_token);
         }
-        let expires = granted.valid.and_then(|valid| {
-            let leeway = self.settings.leeway.min(valid / 2);
-            Instant::now().checked_add(valid - leeway)
+        let expires = response.lifetime.and_then(|lifetime| {
+            let leeway = self.settings.leeway.min(lifetime / 2);
+            Instant::now().checked_add(lifetime - leeway)
         });
-        let token = Token { secret: granted.token.clone(), expires };
+        let token = Token { secret: response.token.clone(), expires };
         *self.shared.token.write().unwrap_or_else(PoisonError::into_inner) = Some(token);
-        Ok(granted.token)
+        Ok(response.token)
     }
 }
 
 /// A token response.
-struct Granted {
+struct TokenResponse {
     token: Secret,
     /// The lifetime of the token, if the server declares it.
-    valid: Option<Duration>,
-    refresh: Option<Secret>,
+    lifetime: Option<Duration>,
+    refresh_token: Option<Secret>,
 }
 
 /// Sends a token request.
-async fn granted(
+async fn send_request(
     oauth: &OAuth,
     engine: &Inner,
     scheme: &str,
     allowed: &Network,
-    refresh: Option<&Secret>,
-) -> Result<Granted, ToolError> {
-    let url = oauth.shown_url();
-    let failed = |cause: String, operator: &str| {
+    refresh_token: Option<&Secret>,
+) -> Result<TokenResponse, ToolError> {
+    let url = oauth.displayed_url();
+    let error = |cause: String, operator: &str| {
         let text = format!("No token for `{scheme}`: {cause}");
         let error = ToolError::failed_with("OAUTH_ERROR", text);
         error.with_operator_detail(format!("No token for `{scheme}` from {url}: {cause}; {operator}"))
     };
-    let request =
-        request(oauth, refresh).map_err(|cause| failed(cause, "correct the token URL of the `OAuth`"))?;
-    let route = Route { redirects: Redirects::None, at_home: false, ..engine.route(allowed) };
-    let sent = timeout(TOKEN_TIMEOUT, async {
+    let request = request(oauth, refresh_token)
+        .map_err(|cause| error(cause, "correct the token URL of the `OAuth`"))?;
+    let route = Route { redirects: Redirects::None, is_trusted: false, ..engine.route(allowed) };
+    let response = timeout(TOKEN_TIMEOUT, async {
         let Reply { mut response, .. } = transport::send(&route, &request, &[]).await?;
         let body = response::read(&mut response, MAX_RESPONSE_BYTES, None).await?;
         Ok::<_, SendError>((response.status(), body.bytes))
     });
-    let reach = "check that the server is reachable";
-    let (status, body) = match sent.await {
+    let reach_help = "check that the server is reachable";
+    let (status, body) = match response.await {
         Err(_) => {
-            return Err(failed(
+            return Err(error(
                 format!("the authorization server did not respond within {TOKEN_TIMEOUT:?}"),
-                reach,
+                reach_help,
             ));
         }
-        Ok(Err(SendError::Refused(refused))) => return Err(refused.into()),
+        Ok(Err(SendError::Blocked(blocked))) => return Err(blocked.into()),
         Ok(Err(SendError::Malformed(cause))) => {
-            return Err(failed(cause, "correct the settings of the `OAuth`"));
+            return Err(error(cause, "correct the settings of the `OAuth`"));
         }
-        Ok(Err(SendError::Taped(cause))) => return Err(failed(cause, "record the cassette again")),
-        Ok(Err(SendError::Network(cause))) => return Err(failed(request.failure(cause), reach)),
+        Ok(Err(SendError::Cassette(cause))) => return Err(error(cause, "record the cassette again")),
+        Ok(Err(SendError::Network(cause))) => return Err(error(request.failure(cause), reach_help)),
         Ok(Ok(reply)) => reply,
     };
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
@@ -147,21 +151,21 @@ async fn granted(
         let code = text("error").unwrap_or("no reason given");
         let message = text("error_description").map(|message| format!(" ({message})")).unwrap_or_default();
         let cause = format!("the authorization server returned {}: {code}{message}", status.as_u16());
-        return Err(failed(request.redact(&cause), remedy(code)));
+        return Err(error(request.redact(&cause), help_for(code)));
     }
     let is_bearer = text("token_type").is_none_or(|kind| kind.eq_ignore_ascii_case("bearer"));
     let token = text("access_token").filter(|token| !token.chars().any(char::is_control));
     let Some(token) = token.filter(|_| is_bearer) else {
         let cause = "the response of the authorization server contains no bearer token".to_owned();
-        return Err(failed(
+        return Err(error(
             cause,
             "check that the token URL is that of a token endpoint (RFC 6749, section 5.1)",
         ));
     };
-    Ok(Granted {
+    Ok(TokenResponse {
         token: Secret::new(token),
-        valid: body.get("expires_in").and_then(seconds),
-        refresh: text("refresh_token").map(Secret::new),
+        lifetime: body.get("expires_in").and_then(seconds),
+        refresh_token: text("refresh_token").map(Secret::new),
     })
 }
 
@@ -172,7 +176,7 @@ fn seconds(value: &Value) -> Option<Duration> {
 }
 
 /// Returns the help for an error code (RFC 6749, section 5.2).
-fn remedy(code: &str) -> &'static str {
+fn help_for(code: &str) -> &'static str {
     match code {
         "invalid_client" | "unauthorized_client" => {
             "check the client's ID and secret, whether it may use this grant, and whether the server wants them in the \
@@ -184,16 +188,16 @@ fn remedy(code: &str) -> &'static str {
     }
 }
 
-fn request(oauth: &OAuth, refresh: Option<&Secret>) -> Result<HttpRequest, String> {
+fn request(oauth: &OAuth, refresh_token: Option<&Secret>) -> Result<HttpRequest, String> {
     let settings = &oauth.settings;
     let mut fields: Vec<(&str, &str)> = Vec::new();
-    let mut hidden: Vec<&str> = Vec::new();
+    let mut secrets: Vec<&str> = Vec::new();
     match &settings.grant {
         Grant::ClientCredentials => fields.push(("grant_type", "client_credentials")),
-        Grant::RefreshToken(first) => {
-            let token = refresh.unwrap_or(first).expose();
+        Grant::RefreshToken(configured) => {
+            let token = refresh_token.unwrap_or(configured).expose();
             fields.extend([("grant_type", "refresh_token"), ("refresh_token", token)]);
-            hidden.push(token);
+            secrets.push(token);
         }
     }
     let scopes = settings.scopes.join(" ");
@@ -202,7 +206,7 @@ fn request(oauth: &OAuth, refresh: Option<&Secret>) -> Result<HttpRequest, Strin
     }
     for (name, value) in &settings.parameters {
         fields.push((name, value));
-        hidden.push(value);
+        secrets.push(value);
     }
     let mut headers = vec![
         ("Accept".to_owned(), "application/json".to_owned()),
@@ -212,7 +216,7 @@ fn request(oauth: &OAuth, refresh: Option<&Secret>) -> Result<HttpRequest, Strin
     match &settings.client_secret {
         Some(secret) if !settings.in_body => {
             // RFC 6749, section 2.3.1: both are form-encoded before they become user and password.
-            let pair = format!("{}:{}", form(&settings.client_id), form(secret.expose()));
+            let pair = format!("{}:{}", form_encode(&settings.client_id), form_encode(secret.expose()));
             basic = Some(STANDARD.encode(pair));
         }
         Some(secret) => {
@@ -223,16 +227,16 @@ fn request(oauth: &OAuth, refresh: Option<&Secret>) -> Result<HttpRequest, Strin
     headers.extend(basic.iter().map(|pair| ("Authorization".to_owned(), format!("Basic {pair}"))));
     let mut request = HttpRequest::direct("POST", &settings.token_url, headers, [])?;
     let secret = settings.client_secret.as_ref().map(Secret::expose);
-    for text in hidden.into_iter().chain(secret).chain(basic.as_deref()) {
+    for text in secrets.into_iter().chain(secret).chain(basic.as_deref()) {
         request.credentials.hide(text);
-        request.credentials.hide(&form(text));
+        request.credentials.hide(&form_encode(text));
     }
     let pairs: Vec<String> =
-        fields.iter().map(|(name, value)| format!("{}={}", form(name), form(value))).collect();
+        fields.iter().map(|(name, value)| format!("{}={}", form_encode(name), form_encode(value))).collect();
     request.body = Body::Text(pairs.join("&"));
     Ok(request)
 }
 
-fn form(text: &str) -> String {
+fn form_encode(text: &str) -> String {
     escape(text, Escape::Form).into_owned()
 }

@@ -32,10 +32,13 @@ impl Reader<'_> {
         Ok(match resolved(self.xml, content) {
             XmlContent::Object(fields) => self.object(element, fields, depth)?,
             XmlContent::List(nodes) => {
-                let own = nodes.iter().any(|node| element.children.iter().any(|child| is(&child.name, node)));
+                let has_named_child = nodes
+                    .iter()
+                    .any(|node| element.children.iter().any(|child| matches_node(&child.name, node)));
                 // Services name the items of arrays differently from their documents.
                 let items = element.children.iter().filter(|child| {
-                    !own || nodes.iter().any(|node| node.name.is_empty() || is(&child.name, node))
+                    !has_named_child
+                        || nodes.iter().any(|node| node.name.is_empty() || matches_node(&child.name, node))
                 });
                 self.items(items, nodes, depth)?
             }
@@ -59,25 +62,25 @@ impl Reader<'_> {
         Ok(Value::Array(items.collect::<Result<_, _>>()?))
     }
 
-    /// Parses the fields of an object, and then the rest.
+    /// Parses the declared fields of an object, and then all other nodes.
     fn object(&self, element: &Element, fields: &List<XmlField>, depth: usize) -> Result<Value, String> {
         let mut out = Map::new();
-        let mut left = Left {
+        let mut unmatched = Unmatched {
             children: element.children.iter().map(Some).collect(),
             attributes: element.attributes.iter().map(Some).collect(),
             text: true,
         };
-        self.fields(element, fields, &mut left, &mut out, depth)?;
-        for (name, value) in left.attributes.into_iter().flatten() {
+        self.fields(element, fields, &mut unmatched, &mut out, depth)?;
+        for (name, value) in unmatched.attributes.into_iter().flatten() {
             out.insert(format!("@{}", name.local), Value::String(value.clone()));
         }
-        let rest = fields.iter().find(|field| field.key.is_empty());
-        let content = rest.map_or(&XmlContent::Any, |field| &field.node.content);
-        for child in left.children.into_iter().flatten() {
+        let other_fields = fields.iter().find(|field| field.key.is_empty());
+        let content = other_fields.map_or(&XmlContent::Any, |field| &field.node.content);
+        for child in unmatched.children.into_iter().flatten() {
             let value = self.value(child, content, depth + 1)?;
-            put(&mut out, &child.name.local, value);
+            insert_or_append(&mut out, &child.name.local, value);
         }
-        if left.text && !element.text.trim().is_empty() {
+        if unmatched.text && !element.text.trim().is_empty() {
             out.insert(TEXT_KEY.to_owned(), Value::String(element.text.clone()));
         }
         Ok(Value::Object(out))
@@ -87,7 +90,7 @@ impl Reader<'_> {
         &self,
         element: &'e Element,
         fields: &List<XmlField>,
-        left: &mut Left<'e>,
+        unmatched: &mut Unmatched<'e>,
         out: &mut Map<String, Value>,
         depth: usize,
     ) -> Result<(), String> {
@@ -97,23 +100,23 @@ impl Reader<'_> {
         for XmlField { key, node } in fields.iter().filter(|field| !field.key.is_empty()) {
             let content = resolved(self.xml, &node.content);
             let value = match (node.kind, content) {
-                (XmlKind::Attribute, _) => left.attribute(node).map(|text| attribute(text, content)),
+                (XmlKind::Attribute, _) => unmatched.attribute(node).map(|text| attribute(text, content)),
                 (XmlKind::Text | XmlKind::Cdata, _) => {
-                    left.text = false;
+                    unmatched.text = false;
                     Some(scalar(&element.text, content))
                 }
                 (XmlKind::None, XmlContent::List(nodes)) => {
-                    let items = left.take(key, |name| nodes.iter().any(|node| is(name, node)));
+                    let items = unmatched.take(key, |name| nodes.iter().any(|node| matches_node(name, node)));
                     Some(self.items(items.into_iter(), nodes, depth)?)
                 }
                 (XmlKind::None, XmlContent::Object(inner)) => {
                     let mut object = Map::new();
-                    self.fields(element, inner, left, &mut object, depth + 1)?;
+                    self.fields(element, inner, unmatched, &mut object, depth + 1)?;
                     (!object.is_empty()).then_some(Value::Object(object))
                 }
                 (XmlKind::Element | XmlKind::None, content) => {
                     let mut values = Vec::new();
-                    for child in left.take(key, |name| is(name, node)) {
+                    for child in unmatched.take(key, |name| matches_node(name, node)) {
                         values.push(self.value(child, content, depth + 1)?);
                     }
                     // An element that occurs more often than the schema allows becomes an array.
@@ -129,42 +132,43 @@ impl Reader<'_> {
 }
 
 /// The nodes that no field has used yet.
-struct Left<'e> {
+struct Unmatched<'e> {
     children: Vec<Option<&'e Element>>,
     attributes: Vec<Option<&'e (Name, String)>>,
     text: bool,
 }
 
-impl<'e> Left<'e> {
-    /// Removes the elements with a matching name, or else those named like the key of the field. Services use a
-    /// schema's own XML name sometimes for the root, and sometimes for fields of other objects.
-    fn take(&mut self, key: &str, is_it: impl Fn(&Name) -> bool) -> Vec<&'e Element> {
-        let mut all = |is_it: &dyn Fn(&Name) -> bool| -> Vec<&'e Element> {
-            let taken =
-                self.children.iter_mut().filter(|child| child.is_some_and(|child| is_it(&child.name)));
-            taken.filter_map(Option::take).collect()
+impl<'e> Unmatched<'e> {
+    /// Removes the elements with a matching name, or else the elements named like the key of the field. Services use
+    /// the XML name of a schema either for the root element only, or also for fields of other objects.
+    fn take(&mut self, key: &str, is_match: impl Fn(&Name) -> bool) -> Vec<&'e Element> {
+        let mut take_matching = |is_match: &dyn Fn(&Name) -> bool| -> Vec<&'e Element> {
+            let matching =
+                self.children.iter_mut().filter(|child| child.is_some_and(|child| is_match(&child.name)));
+            matching.filter_map(Option::take).collect()
         };
-        let taken = all(&is_it);
-        if taken.is_empty() { all(&|name| name.local == key) } else { taken }
+        let matching = take_matching(&is_match);
+        if matching.is_empty() { take_matching(&|name| name.local == key) } else { matching }
     }
 
     fn attribute(&mut self, node: &XmlNode) -> Option<&'e str> {
-        let fits =
-            |attribute: &&mut Option<&(Name, String)>| attribute.is_some_and(|(name, _)| is(name, node));
-        let (_, value) = self.attributes.iter_mut().find(fits)?.take()?;
+        let is_match = |attribute: &&mut Option<&(Name, String)>| {
+            attribute.is_some_and(|(name, _)| matches_node(name, node))
+        };
+        let (_, value) = self.attributes.iter_mut().find(is_match)?.take()?;
         Some(value)
     }
 }
 
 /// Whether a name matches a node. Services and schemas omit namespaces, so names differ only if both have a
 /// namespace.
-fn is(name: &Name, node: &XmlNode) -> bool {
+fn matches_node(name: &Name, node: &XmlNode) -> bool {
     let namespace = node.namespace.as_str();
     name.local == node.name.as_str()
         && (namespace.is_empty() || name.namespace.is_empty() || name.namespace == namespace)
 }
 
-fn put(out: &mut Map<String, Value>, key: &str, value: Value) {
+fn insert_or_append(out: &mut Map<String, Value>, key: &str, value: Value) {
     match out.get_mut(key) {
         None => drop(out.insert(key.to_owned(), value)),
         Some(Value::Array(items)) => items.push(value),
@@ -183,15 +187,15 @@ fn attribute(text: &str, content: &XmlContent) -> Value {
     }
 }
 
-/// Parses a scalar. Text that does not have the type, or that would be changed, remains a string.
+/// Parses a scalar. Text that does not have the type, or that would not round-trip, remains a string.
 fn scalar(text: &str, content: &XmlContent) -> Value {
     let trimmed = text.trim();
     let typed = match content {
         XmlContent::Number | XmlContent::Boolean if trimmed.is_empty() => Some(Value::Null),
         XmlContent::Number => {
-            let exact =
+            let is_exact =
                 |number: &Number| number.is_i64() || number.is_u64() || trimmed.contains(['.', 'e', 'E']);
-            serde_json::from_str::<Number>(trimmed).ok().filter(exact).map(Value::Number)
+            serde_json::from_str::<Number>(trimmed).ok().filter(is_exact).map(Value::Number)
         }
         XmlContent::Boolean => match trimmed {
             "true" | "1" => Some(Value::Bool(true)),

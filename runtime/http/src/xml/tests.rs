@@ -31,14 +31,14 @@ fn xml(name: &'static str, content: XmlContent) -> Xml {
     Xml { root: element(name, content), named: List::EMPTY }
 }
 
-fn written(value: &Value, xml: &Xml) -> String {
+fn write_body(value: &Value, xml: &Xml) -> String {
     let document = write(value, xml).unwrap();
     document.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>").unwrap().to_owned()
 }
 
 /// Asserts that a value is written as this document, and that the document is parsed as the value.
-fn both_ways(xml: &Xml, value: &Value, document: &str) {
-    assert_eq!(written(value, xml), document);
+fn assert_round_trip(xml: &Xml, value: &Value, document: &str) {
+    assert_eq!(write_body(value, xml), document);
     assert_eq!(read(document, xml).as_ref(), Ok(value), "{document}");
 }
 
@@ -51,24 +51,24 @@ fn specification_tables_round_trip() {
         namespace: "http://example.com/schema/sample".into(),
         ..element("name", XmlContent::Text)
     };
-    both_ways(
+    assert_round_trip(
         &person(vec![("id", node(XmlKind::Attribute, "id", XmlContent::Number)), ("name", smp)]),
         &json!({"id": 123, "name": "example"}),
         "<Person id=\"123\"><smp:name xmlns:smp=\"http://example.com/schema/sample\">example</smp:name></Person>",
     );
     let animals = json!({"animals": ["dog", "cat"]});
-    let of = |wrapper: Option<&'static str>, item| {
+    let list_xml = |wrapper: Option<&'static str>, item| {
         let (kind, name) = wrapper.map_or((XmlKind::None, ""), |name| (XmlKind::Element, name));
         xml("x", object(vec![("animals", node(kind, name, list(element(item, XmlContent::Text))))]))
     };
-    both_ways(&of(None, "animal"), &animals, "<x><animal>dog</animal><animal>cat</animal></x>");
-    both_ways(
-        &of(Some("animals"), "animals"),
+    assert_round_trip(&list_xml(None, "animal"), &animals, "<x><animal>dog</animal><animal>cat</animal></x>");
+    assert_round_trip(
+        &list_xml(Some("animals"), "animals"),
         &animals,
         "<x><animals><animals>dog</animals><animals>cat</animals></animals></x>",
     );
-    both_ways(
-        &of(Some("aliens"), "animal"),
+    assert_round_trip(
+        &list_xml(Some("aliens"), "animal"),
         &animals,
         "<x><aliens><animal>dog</animal><animal>cat</animal></aliens></x>",
     );
@@ -95,14 +95,14 @@ fn xml_follows_types_and_order_of_the_schema() {
     let document = document.replace(" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"><id>", "><id>");
     let document = document
         .replace("<none xsi:nil", "<none xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:nil");
-    both_ways(&xml, &value, &document);
+    assert_round_trip(&xml, &value, &document);
     let loose = "<pet><!-- c --><ok> 1 </ok><id>12345678901234567890123</id><more><a>1</a><a k='v'>2</a></more></pet>";
-    let found = json!({
+    let parsed = json!({
         "ok": true, "id": "12345678901234567890123", "note": "", "more": {"a": ["1", {"@k": "v", "#text": "2"}]}
     });
-    assert_eq!(read(loose, &xml), Ok(found.clone()));
+    assert_eq!(read(loose, &xml), Ok(parsed.clone()));
     let rewritten =
-        written(&found["more"], &Xml { root: element("more", XmlContent::Any), named: List::EMPTY });
+        write_body(&parsed["more"], &Xml { root: element("more", XmlContent::Any), named: List::EMPTY });
     assert_eq!(rewritten, "<more><a>1</a><a k=\"v\">2</a></more>");
 }
 
@@ -114,7 +114,7 @@ fn element_may_contain_itself() {
         ("next", element("next", named.clone())),
     ]);
     let xml = Xml { root: element("node", named), named: vec![("Node".into(), content)].into() };
-    both_ways(&xml, &json!({"v": 1, "next": {"v": 2}}), "<node v=\"1\"><next v=\"2\"/></node>");
+    assert_round_trip(&xml, &json!({"v": 1, "next": {"v": 2}}), "<node v=\"1\"><next v=\"2\"/></node>");
     let transparent = XmlContent::Named("T".into());
     let content = object(vec![("t", node(XmlKind::None, "", transparent.clone()))]);
     let endless = Xml { root: element("t", transparent), named: vec![("T".into(), content)].into() };
@@ -131,12 +131,12 @@ fn namespaces_are_declared_once_and_distinguish_elements() {
     let fields = object(vec![("own", link("", "urn:a")), ("atom", link("atom", "urn:b"))]);
     let xml =
         Xml { root: XmlNode { namespace: "urn:a".into(), ..element("feed", fields) }, named: List::EMPTY };
-    both_ways(
+    assert_round_trip(
         &xml,
         &json!({"own": "1", "atom": "2"}),
         "<feed xmlns=\"urn:a\"><link>1</link><atom:link xmlns:atom=\"urn:b\">2</atom:link></feed>",
     );
-    // An element is matched by the key of the field if none has the schema's own XML name.
+    // An element is matched by the key of the field if no element has the schema's own XML name.
     assert_eq!(read("<feed><own>1</own></feed>", &xml), Ok(json!({"own": "1"})));
     // The prefix of a service is irrelevant.
     let other = "<b:feed xmlns:b='urn:a' xmlns:a='urn:b'><a:link>2</a:link><b:link>1</b:link></b:feed>";
@@ -178,10 +178,10 @@ fn xml_parameters_and_parts_are_documents() {
     assert!(request.header("h").unwrap().ends_with("?><a><b>2</b></a>"));
     let body = String::from_utf8_lossy(request.body.as_bytes()).into_owned();
     assert_eq!(body.matches("Content-Type: text/xml\r\n\r\n<?xml").count(), 2, "{body}");
-    let refused =
+    let problems =
         build(&plan, &json!({"q": {"\u{1}": 1}, "body": {"p": {"b": "\u{1}"}}}), &options).unwrap_err();
-    let refused: Vec<&str> = refused.iter().map(|problem| problem.argument.as_str()).collect();
-    assert_eq!(refused, ["q", "body"]);
+    let problems: Vec<&str> = problems.iter().map(|problem| problem.argument.as_str()).collect();
+    assert_eq!(problems, ["q", "body"]);
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn values_without_an_xml_form_are_rejected() {
     ] {
         assert_eq!(write(&value, &any), Err(reason.to_owned()));
     }
-    assert_eq!(written(&json!({"@k": "a\"\n<", "a": [1, {"b": null}]}), &any).matches("<a>").count(), 2);
+    assert_eq!(write_body(&json!({"@k": "a\"\n<", "a": [1, {"b": null}]}), &any).matches("<a>").count(), 2);
 }
 
 #[test]

@@ -16,13 +16,13 @@ pub(super) struct Element {
     pub(super) name: Name,
     pub(super) attributes: Vec<(Name, String)>,
     pub(super) children: Vec<Element>,
-    /// Its own text, concatenated.
+    /// The concatenated text of the element, without that of its children.
     pub(super) text: String,
-    /// Whether it is marked as `null`.
+    /// Whether the element is marked as `null`.
     pub(super) nil: bool,
 }
 
-/// A name with its namespace, which is resolved from the prefix; empty without a namespace.
+/// A name with its namespace, which is resolved from the prefix. The namespace is empty if there is none.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Name {
     pub(super) namespace: String,
@@ -51,15 +51,15 @@ pub(super) fn parse(text: &str) -> Result<Element, String> {
             Event::Empty(start) => Some(element(&start, reader.resolver())?),
             Event::End(_) => open.pop(),
             Event::Text(text) => {
-                add(&mut open, &text.xml10_content());
+                append_text(&mut open, &text.xml10_content());
                 None
             }
             Event::CData(text) => {
-                add(&mut open, &text.xml10_content());
+                append_text(&mut open, &text.xml10_content());
                 None
             }
             Event::GeneralRef(reference) => {
-                add(&mut open, &character(&reference)?);
+                append_text(&mut open, &resolve_reference(&reference)?);
                 None
             }
             Event::Eof => break,
@@ -78,26 +78,26 @@ pub(super) fn parse(text: &str) -> Result<Element, String> {
     }
 }
 
-fn add(open: &mut [Element], text: &str) {
+fn append_text(open: &mut [Element], text: &str) {
     if let Some(element) = open.last_mut() {
         element.text.push_str(text);
     }
 }
 
 /// Resolves a reference: a character reference, or one of the five predefined entities of XML.
-fn character(reference: &BytesRef<'_>) -> Result<String, String> {
+fn resolve_reference(reference: &BytesRef<'_>) -> Result<String, String> {
     if let Some(char) = reference.resolve_char_ref().map_err(|error| error.to_string())? {
         return Ok(char.to_string());
     }
     let name: &str = reference;
-    let known = resolve_predefined_entity(name).map(str::to_owned);
-    known.ok_or_else(|| {
+    let entity = resolve_predefined_entity(name).map(str::to_owned);
+    entity.ok_or_else(|| {
         format!("it contains the entity `&{name};`; only the predefined entities of XML are supported")
     })
 }
 
-fn element(start: &BytesStart<'_>, names: &NamespaceResolver) -> Result<Element, String> {
-    let (namespace, local) = names.resolve_element(start.name());
+fn element(start: &BytesStart<'_>, resolver: &NamespaceResolver) -> Result<Element, String> {
+    let (namespace, local) = resolver.resolve_element(start.name());
     let mut element = Element { name: name(&namespace, local.as_ref()), ..Element::default() };
     for attribute in start.attributes() {
         let attribute = attribute.map_err(|error| error.to_string())?;
@@ -105,7 +105,7 @@ fn element(start: &BytesStart<'_>, names: &NamespaceResolver) -> Result<Element,
             continue;
         }
         let value = attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|error| error.to_string())?;
-        let (namespace, local) = names.resolve_attribute(attribute.key);
+        let (namespace, local) = resolver.resolve_attribute(attribute.key);
         let name = name(&namespace, local.as_ref());
         if name.namespace != XSI {
             element.attributes.push((name, value.into_owned()));

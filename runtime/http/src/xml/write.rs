@@ -53,7 +53,7 @@ impl Writer<'_> {
             content: String::new(),
             scope: scope.to_vec(),
         };
-        element.name = element.name_of(node, key)?;
+        element.name = element.qualified_name(node, key)?;
         self.fill(&mut element, &node.content, key, value, depth)?;
         element.finish(out);
         Ok(())
@@ -73,13 +73,13 @@ impl Writer<'_> {
                 element.declare("xsi", XSI);
                 element.attributes.push(("xsi:nil".to_owned(), "true".to_owned()));
             }
-            (XmlContent::Object(fields), Value::Object(given)) => {
-                self.object(element, fields, given, depth)?;
+            (XmlContent::Object(fields), Value::Object(members)) => {
+                self.object(element, fields, members, depth)?;
             }
-            (_, Value::Object(given)) => self.object(element, &List::EMPTY, given, depth)?,
+            (_, Value::Object(members)) => self.object(element, &List::EMPTY, members, depth)?,
             (XmlContent::List(nodes), value) => self.items(element, nodes, key, value, depth)?,
             (_, Value::Array(_)) => self.items(element, &List::EMPTY, "item", value, depth)?,
-            (_, value) => element.content.push_str(&text(value)?),
+            (_, value) => element.content.push_str(&escaped_text(value)?),
         }
         Ok(())
     }
@@ -108,24 +108,32 @@ impl Writer<'_> {
         &self,
         element: &mut Element,
         fields: &List<XmlField>,
-        given: &Map<String, Value>,
+        members: &Map<String, Value>,
         depth: usize,
     ) -> Result<(), String> {
-        let listed = || fields.iter().filter(|field| !field.key.is_empty());
-        for field in listed() {
-            if let Some(value) = given.get(field.key.as_str()) {
+        let declared_fields = || fields.iter().filter(|field| !field.key.is_empty());
+        for field in declared_fields() {
+            if let Some(value) = members.get(field.key.as_str()) {
                 self.field(element, &field.node, &field.key, value, depth)?;
             }
         }
-        let rest = fields.iter().find(|field| field.key.is_empty());
-        for (key, value) in given.iter().filter(|(key, _)| listed().all(|field| field.key != key.as_str())) {
+        let other_fields = fields.iter().find(|field| field.key.is_empty());
+        for (key, value) in
+            members.iter().filter(|(key, _)| declared_fields().all(|field| field.key != key.as_str()))
+        {
             if let Some(name) = key.strip_prefix('@') {
                 let node = XmlNode { kind: XmlKind::Attribute, ..XmlNode::EMPTY };
                 self.field(element, &node, name, value, depth)?;
             } else if key == TEXT_KEY {
-                element.content.push_str(&text(value)?);
+                element.content.push_str(&escaped_text(value)?);
             } else {
-                self.field(element, rest.map_or(&XmlNode::EMPTY, |field| &field.node), key, value, depth)?;
+                self.field(
+                    element,
+                    other_fields.map_or(&XmlNode::EMPTY, |field| &field.node),
+                    key,
+                    value,
+                    depth,
+                )?;
             }
         }
         Ok(())
@@ -148,12 +156,12 @@ impl Writer<'_> {
                     Value::Array(items) => items.iter().map(style::text).collect::<Vec<_>>().join(" "),
                     value => style::text(value),
                 };
-                element.attributes.push((name, attribute(&value)?));
+                element.attributes.push((name, escaped_attribute(&value)?));
             }
-            XmlKind::Text => element.content.push_str(&text(value)?),
+            XmlKind::Text => element.content.push_str(&escaped_text(value)?),
             XmlKind::Cdata => {
                 let text = style::text(value);
-                legal(&text)?;
+                check_chars(&text)?;
                 let text = text.replace("]]>", "]]]]><![CDATA[>");
                 element.content.push_str(&format!("<![CDATA[{text}]]>"));
             }
@@ -162,8 +170,8 @@ impl Writer<'_> {
                 self.fill(element, &node.content, name, value, depth + 1)?;
             }
             XmlKind::Element => {
-                let repeated = !matches!(resolved(self.xml, &node.content), XmlContent::List(_));
-                let values = value.as_array().filter(|_| repeated).map(Vec::as_slice);
+                let is_repeated = !matches!(resolved(self.xml, &node.content), XmlContent::List(_));
+                let values = value.as_array().filter(|_| is_repeated).map(Vec::as_slice);
                 let Element { scope, content, .. } = element;
                 for value in values.unwrap_or_else(|| std::slice::from_ref(value)) {
                     self.element(node, key, value, scope, depth + 1, content)?;
@@ -176,39 +184,39 @@ impl Writer<'_> {
 
 impl Element {
     /// Returns the name of the element, and declares its namespace.
-    fn name_of(&mut self, node: &XmlNode, key: &str) -> Result<String, String> {
+    fn qualified_name(&mut self, node: &XmlNode, key: &str) -> Result<String, String> {
         let local = if node.name.is_empty() { key } else { &node.name };
-        let local = name(local)?;
+        let local = check_name(local)?;
         let prefix = node.prefix.as_str();
         if !node.namespace.is_empty() {
             self.declare(prefix, &node.namespace);
-        } else if !self.knows(prefix) {
+        } else if !self.has_prefix(prefix) {
             return Ok(local.to_owned());
         }
         Ok(if prefix.is_empty() { local.to_owned() } else { format!("{prefix}:{local}") })
     }
 
-    /// Returns the name of an attribute. Without a prefix it is in no namespace.
+    /// Returns the name of an attribute. An attribute without a prefix is in no namespace.
     fn attribute_name(&mut self, node: &XmlNode, key: &str) -> Result<String, String> {
-        let local = name(if node.name.is_empty() { key } else { &node.name })?;
+        let local = check_name(if node.name.is_empty() { key } else { &node.name })?;
         let prefix = node.prefix.as_str();
         if !prefix.is_empty() && !node.namespace.is_empty() {
             self.declare(prefix, &node.namespace);
         }
-        let known = !prefix.is_empty() && self.knows(prefix);
-        Ok(if known { format!("{prefix}:{local}") } else { local.to_owned() })
+        let is_declared = !prefix.is_empty() && self.has_prefix(prefix);
+        Ok(if is_declared { format!("{prefix}:{local}") } else { local.to_owned() })
     }
 
     fn namespace(&self, prefix: &str) -> Option<&Text> {
-        self.scope.iter().rev().find(|(known, _)| known == prefix).map(|(_, namespace)| namespace)
+        self.scope.iter().rev().find(|(declared, _)| declared == prefix).map(|(_, namespace)| namespace)
     }
 
-    fn knows(&self, prefix: &str) -> bool {
+    fn has_prefix(&self, prefix: &str) -> bool {
         prefix == "xml" || self.namespace(prefix).is_some()
     }
 
     fn declare(&mut self, prefix: &str, namespace: &str) {
-        if self.namespace(prefix).is_some_and(|known| known == namespace) {
+        if self.namespace(prefix).is_some_and(|declared| declared == namespace) {
             return;
         }
         let name = if prefix.is_empty() { "xmlns".to_owned() } else { format!("xmlns:{prefix}") };
@@ -230,32 +238,32 @@ impl Element {
     }
 }
 
-fn text(value: &Value) -> Result<String, String> {
+fn escaped_text(value: &Value) -> Result<String, String> {
     let text = style::text(value);
-    legal(&text)?;
-    // A parser would replace it by a line feed.
+    check_chars(&text)?;
+    // A parser would replace a carriage return by a line feed.
     Ok(partial_escape(text.as_str()).replace('\r', "&#13;"))
 }
 
-fn attribute(text: &str) -> Result<String, String> {
-    legal(text)?;
-    // A parser would replace them by spaces.
+fn escaped_attribute(text: &str) -> Result<String, String> {
+    check_chars(text)?;
+    // A parser would replace line breaks and tabs by spaces.
     Ok(escape(text).replace('\r', "&#13;").replace('\n', "&#10;").replace('\t', "&#9;"))
 }
 
 /// Rejects characters that no XML document can contain (XML 1.0, "Characters").
-fn legal(text: &str) -> Result<(), String> {
-    let illegal = |char: &char| matches!(char, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
-    match text.chars().find(illegal) {
+fn check_chars(text: &str) -> Result<(), String> {
+    let is_illegal = |char: &char| matches!(char, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
+    match text.chars().find(is_illegal) {
         None => Ok(()),
         Some(char) => Err(format!("XML cannot contain the character U+{:04X}", u32::from(char))),
     }
 }
 
 /// Returns the name if it is valid for an element or an attribute.
-fn name(text: &str) -> Result<&str, String> {
-    let starts = text.chars().next().is_some_and(|char| char.is_alphabetic() || char == '_');
-    let goes_on =
+fn check_name(text: &str) -> Result<&str, String> {
+    let is_valid_start = text.chars().next().is_some_and(|char| char.is_alphabetic() || char == '_');
+    let is_valid_rest =
         text.chars().all(|char| char.is_alphanumeric() || matches!(char, '_' | '-' | '.' | '\u{b7}'));
-    if starts && goes_on { Ok(text) } else { Err(format!("`{text}` cannot be a name in XML")) }
+    if is_valid_start && is_valid_rest { Ok(text) } else { Err(format!("`{text}` cannot be a name in XML")) }
 }

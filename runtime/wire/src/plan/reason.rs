@@ -12,7 +12,7 @@ use toolgen_kernel::schema::shape::render::{Loss, Refusal};
 pub struct ToolDecision {
     /// The name of the tool.
     pub tool: Text,
-    /// The dialect in which it is shown; `None` if it is omitted.
+    /// The dialect in which the tool is shown; `None` if the tool is omitted.
     pub dialect: Option<&'static Dialect>,
     /// The reason.
     pub reason: DecisionReason,
@@ -36,9 +36,9 @@ pub enum DecisionReason {
         of: &'static str,
         /// The limit.
         most: usize,
-        /// How much of it the tool uses.
+        /// How much of the limit the tool uses.
         required: usize,
-        /// How much of it the other strict tools leave.
+        /// How much of the limit the other strict tools leave.
         remaining: usize,
     },
     /// The request cannot hold more tools.
@@ -62,9 +62,11 @@ impl fmt::Display for DecisionReason {
         match self {
             DecisionReason::Wanted => f.write_str("it was requested"),
             DecisionReason::Refused(reasons) => {
-                let reasons_text: Vec<String> =
-                    reasons.iter().map(|cause| format!("{}: {}", cause.pointer, cause.reason)).collect();
-                write!(f, "the strict dialect rejects it: {}", reasons_text.join("; "))
+                let messages: Vec<String> = reasons
+                    .iter()
+                    .map(|refusal| format!("{}: {}", refusal.pointer, refusal.reason))
+                    .collect();
+                write!(f, "the strict dialect rejects it: {}", messages.join("; "))
             }
             DecisionReason::Withheld(losses) => {
                 let messages: Vec<String> = losses.iter().map(|loss| loss.pointer.clone()).collect();
@@ -74,10 +76,13 @@ impl fmt::Display for DecisionReason {
                     messages.join(", ")
                 )
             }
-            DecisionReason::Limit { of, most: max, required: needs, remaining: left } => {
-                write!(f, "strict tools may have {max} {of} in total: it needs {needs}, and {left} are left")
+            DecisionReason::Limit { of, most, required, remaining } => {
+                write!(
+                    f,
+                    "strict tools may have {most} {of} in total: it needs {required}, and {remaining} are left"
+                )
             }
-            DecisionReason::TooMany { most: max } => write!(f, "a request can have {max} tools"),
+            DecisionReason::TooMany { most } => write!(f, "a request can have {most} tools"),
         }
     }
 }

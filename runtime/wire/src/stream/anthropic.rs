@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::assembly::{Assembly, add_text, block, index, is_next, set, update};
+use super::assembly::{Assembly, add_text, block, check_next, index, set, update};
 use crate::calls::text;
 use crate::layout::WireError;
 
@@ -55,7 +55,7 @@ fn block_start(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> 
         return Err(WireError::new("/content_block", "is not an object"));
     };
     let blocks = assembly.list("/content")?;
-    is_next(blocks, index)?;
+    check_next(blocks, index)?;
     blocks.push(block.clone());
     if block.get("input").is_some() {
         assembly.open(index, format!("/content/{index}/input"));

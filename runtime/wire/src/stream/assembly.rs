@@ -13,14 +13,14 @@ use crate::layout::WireError;
 pub struct Assembly {
     /// The response so far. Null until the first event.
     pub response: Value,
-    pub(super) pieces: Vec<StreamDelta>,
+    pub(super) deltas: Vec<StreamDelta>,
     pub(super) ended: bool,
     /// The IDs of the calls.
     ids: BTreeSet<String>,
     /// Strings that will be parsed as JSON: by key, their location and the string so far.
     open: BTreeMap<u64, (String, String)>,
     /// The locations of calls in the list of a format with numbered calls, by number.
-    pub(super) places: BTreeMap<u64, usize>,
+    pub(super) call_positions: BTreeMap<u64, usize>,
 }
 
 impl Assembly {
@@ -32,18 +32,18 @@ impl Assembly {
     /// Reports text for the user, unless it is empty.
     pub fn text(&mut self, text: &str) {
         if !text.is_empty() {
-            self.pieces.push(StreamDelta::Text(text.to_owned()));
+            self.deltas.push(StreamDelta::Text(text.to_owned()));
         }
     }
 
     /// Reports text of the model's reasoning, unless it is empty.
     pub fn thinking(&mut self, text: &str) {
         if !text.is_empty() {
-            self.pieces.push(StreamDelta::Thinking(text.to_owned()));
+            self.deltas.push(StreamDelta::Thinking(text.to_owned()));
         }
     }
 
-    /// Reports the start of a call. An empty ID means that the call has none.
+    /// Reports the start of a call. An empty ID means that the call has no ID.
     ///
     /// # Errors
     ///
@@ -52,12 +52,12 @@ impl Assembly {
         if !id.is_empty() && !self.ids.insert(id.to_owned()) {
             return Err(WireError::new("", format!("begins a second call with the ID `{id}`")));
         }
-        self.pieces.push(StreamDelta::Call { id: Text::copy_of(id), name: Text::copy_of(name) });
+        self.deltas.push(StreamDelta::Call { id: Text::copy_of(id), name: Text::copy_of(name) });
         Ok(())
     }
 
     /// Whether a call with this ID has begun.
-    pub(super) fn knows(&self, id: &str) -> bool {
+    pub(super) fn has_call(&self, id: &str) -> bool {
         self.ids.contains(id)
     }
 
@@ -72,10 +72,10 @@ impl Assembly {
     /// # Errors
     ///
     /// Returns an error if the string is not open.
-    pub fn append(&mut self, key: u64, more: &str) -> Result<(), WireError> {
+    pub fn append(&mut self, key: u64, text: &str) -> Result<(), WireError> {
         match self.open.get_mut(&key) {
-            Some((_, text)) => {
-                text.push_str(more);
+            Some((_, value)) => {
+                value.push_str(text);
                 Ok(())
             }
             None => {
@@ -91,8 +91,8 @@ impl Assembly {
         if text.trim().is_empty() {
             return;
         }
-        if let Some(place) = self.response.pointer_mut(&pointer) {
-            *place = serde_json::from_str(&text).unwrap_or(Value::String(text));
+        if let Some(target) = self.response.pointer_mut(&pointer) {
+            *target = serde_json::from_str(&text).unwrap_or(Value::String(text));
         }
     }
 
@@ -119,20 +119,20 @@ impl Assembly {
     }
 }
 
-/// Returns the number of the block that an event is about.
+/// Returns the index of the block that an event concerns.
 pub(super) fn index(event: &Value, key: &str) -> Result<u64, WireError> {
     let number = event.get(key).and_then(Value::as_u64);
     number.ok_or_else(|| WireError::new(format!("/{key}"), "is not the number of a block"))
 }
 
-/// Returns the block with this number.
+/// Returns the block with this index.
 pub(super) fn block(blocks: &mut [Value], index: u64) -> Result<&mut Value, WireError> {
-    let place = usize::try_from(index).ok().and_then(|index| blocks.get_mut(index));
-    place.ok_or_else(|| WireError::new("", format!("is about block {index}, which has not begun")))
+    let block = usize::try_from(index).ok().and_then(|index| blocks.get_mut(index));
+    block.ok_or_else(|| WireError::new("", format!("is about block {index}, which has not begun")))
 }
 
-/// Checks that a new block is the next one.
-pub(super) fn is_next(blocks: &[Value], index: u64) -> Result<(), WireError> {
+/// Checks that a new block has the next index.
+pub(super) fn check_next(blocks: &[Value], index: u64) -> Result<(), WireError> {
     if u64::try_from(blocks.len()) == Ok(index) {
         return Ok(());
     }
@@ -140,10 +140,10 @@ pub(super) fn is_next(blocks: &[Value], index: u64) -> Result<(), WireError> {
 }
 
 /// Appends to a string member of an object, or sets it.
-pub(super) fn add_text(owner: &mut Value, key: &str, more: &str) {
+pub(super) fn add_text(owner: &mut Value, key: &str, suffix: &str) {
     match owner.get_mut(key) {
-        Some(Value::String(text)) => text.push_str(more),
-        _ => set(owner, key, more.into()),
+        Some(Value::String(text)) => text.push_str(suffix),
+        _ => set(owner, key, suffix.into()),
     }
 }
 
@@ -157,12 +157,12 @@ pub(super) fn set(owner: &mut Value, key: &str, value: Value) {
 /// Returns the object under a key of an object, replacing any value that is not an object.
 pub(super) fn child<'v>(owner: &'v mut Value, key: &str) -> &'v mut Value {
     for key in [None, Some(key)] {
-        let place = match key {
+        let target = match key {
             None => &mut *owner,
             Some(key) => &mut owner[key],
         };
-        if !place.is_object() {
-            *place = json!({});
+        if !target.is_object() {
+            *target = json!({});
         }
     }
     &mut owner[key]
@@ -174,8 +174,8 @@ pub(super) fn fields(value: Option<&Value>) -> impl Iterator<Item = (&String, &V
 }
 
 /// Sets members of the object under a key, and keeps its other members.
-pub(super) fn update(owner: &mut Value, key: &str, with: Option<&Value>) {
-    for (name, value) in fields(with).filter(|(_, value)| !value.is_null()) {
+pub(super) fn update(owner: &mut Value, key: &str, members: Option<&Value>) {
+    for (name, value) in fields(members).filter(|(_, value)| !value.is_null()) {
         set(child(owner, key), name, value.clone());
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::assembly::{Assembly, add_text, block, child, fields, index, is_next, set};
+use super::assembly::{Assembly, add_text, block, check_next, child, fields, index, set};
 use crate::calls::text;
 use crate::layout::WireError;
 
@@ -31,11 +31,11 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
                 }
             }
             kind if kind.ends_with("Exception") => {
-                let reason = format!(
+                let message = format!(
                     "the vendor sent an error instead of a reply: {kind}: {}",
                     text(event, "message")
                 );
-                return Err(WireError::new("", reason));
+                return Err(WireError::new("", message));
             }
             _ => {}
         }
@@ -55,7 +55,7 @@ fn start(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
 fn block_start(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
     let index = index(event, "contentBlockIndex")?;
     let blocks = assembly.list(CONTENT)?;
-    is_next(blocks, index)?;
+    check_next(blocks, index)?;
     let start = event.get("start").filter(|start| start.is_object()).cloned().unwrap_or_else(|| json!({}));
     blocks.push(start.clone());
     if let Some(call @ Value::Object(_)) = start.get("toolUse") {
@@ -87,32 +87,32 @@ fn delta(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
     } else if let Some(call) = delta.get("toolUse") {
         assembly.append(index, text(call, "input"))?;
     } else if let Some(thought) = delta.get("reasoningContent") {
-        reason(child(block, "reasoningContent"), thought);
+        add_reasoning(child(block, "reasoningContent"), thought);
         assembly.thinking(text(thought, "text"));
     } else if let Some(citation) = delta.get("citation") {
-        cite(block, citation);
+        add_citation(block, citation);
     }
     Ok(())
 }
 
 /// Adds to reasoning, which is signed text or opaque bytes.
-fn reason(content: &mut Value, thought: &Value) {
+fn add_reasoning(content: &mut Value, thought: &Value) {
     if let Some(bytes) = thought.get("redactedContent") {
         set(content, "redactedContent", bytes.clone());
     }
     for key in ["text", "signature"] {
-        if let Some(Value::String(more)) = thought.get(key) {
+        if let Some(Value::String(suffix)) = thought.get(key) {
             let signed = child(content, "reasoningText");
             if signed.get("text").is_none() {
                 set(signed, "text", "".into());
             }
-            add_text(signed, key, more);
+            add_text(signed, key, suffix);
         }
     }
 }
 
-/// Turns a text block into one with citations, and adds a citation.
-fn cite(block: &mut Value, citation: &Value) {
+/// Converts a text block to a block with citations if necessary, and adds a citation.
+fn add_citation(block: &mut Value, citation: &Value) {
     match block.pointer_mut("/citationsContent/citations") {
         Some(Value::Array(citations)) => citations.push(citation.clone()),
         _ => {

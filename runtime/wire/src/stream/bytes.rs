@@ -5,7 +5,7 @@ use toolgen_kernel::base::sse::{Event, Reader};
 
 use super::StreamError;
 
-/// Decodes the bytes of a stream. The stream that contains it enforces the size limit.
+/// Decodes the bytes of a stream. The [`Stream`](super::Stream) enforces the size limit.
 #[derive(Debug, Default)]
 pub(super) enum Decoder {
     /// The first byte, which determines the framing, has not arrived yet.
@@ -43,17 +43,17 @@ impl Decoder {
             Decoder::Sse(reader) => {
                 let mut events = Vec::new();
                 reader.push(bytes, &mut events).map_err(|_| StreamError::TooLong(usize::MAX))?;
-                events.iter().filter(|event| !event.data.is_empty()).map(sse).collect()
+                events.iter().filter(|event| !event.data.is_empty()).map(sse_value).collect()
             }
             Decoder::Json(values) => values.push(bytes),
             Decoder::Frames(buffer) => {
                 buffer.extend_from_slice(bytes);
-                frames(buffer)
+                take_frames(buffer)
             }
         }
     }
 
-    /// Returns the event that lacks only its end.
+    /// Returns the event that is complete except for its terminator.
     pub(super) fn finish(&mut self) -> Result<Events, StreamError> {
         match self {
             // Some servers omit the last blank line. A truncated event is not JSON, and is ignored.
@@ -63,7 +63,7 @@ impl Decoder {
     }
 }
 
-fn sse(event: &Event) -> Result<Option<Value>, StreamError> {
+fn sse_value(event: &Event) -> Result<Option<Value>, StreamError> {
     if event.data.trim_ascii() == b"[DONE]" {
         return Ok(None);
     }
@@ -81,7 +81,7 @@ pub(super) struct JsonValues {
     /// The start of an incomplete object.
     value: Vec<u8>,
     depth: usize,
-    in_text: bool,
+    in_string: bool,
     after_backslash: bool,
 }
 
@@ -95,18 +95,18 @@ impl JsonValues {
                     b'[' | b']' | b',' => continue,
                     byte if byte.is_ascii_whitespace() => continue,
                     _ => {
-                        let what = "unexpected bytes between its JSON objects";
-                        return Err(StreamError::Bytes(what.to_owned()));
+                        let message = "unexpected bytes between its JSON objects";
+                        return Err(StreamError::Bytes(message.to_owned()));
                     }
                 }
             }
             self.value.push(*byte);
             match byte {
                 _ if std::mem::take(&mut self.after_backslash) => {}
-                b'\\' if self.in_text => self.after_backslash = true,
-                b'"' => self.in_text = !self.in_text,
-                b'{' | b'[' if !self.in_text => self.depth += 1,
-                b'}' | b']' if !self.in_text => {
+                b'\\' if self.in_string => self.after_backslash = true,
+                b'"' => self.in_string = !self.in_string,
+                b'{' | b'[' if !self.in_string => self.depth += 1,
+                b'}' | b']' if !self.in_string => {
                     self.depth -= 1;
                     if self.depth == 0 {
                         events.push(Some(json(&std::mem::take(&mut self.value))?));
@@ -126,22 +126,22 @@ const CHECKSUM: usize = 4;
 /// The maximum size of a frame, in bytes (AWS: 16 MiB of payload, 128 KiB of headers).
 const MAX_FRAME_BYTES: usize = (16 << 20) + (128 << 10) + PRELUDE + CHECKSUM;
 
-/// Takes all complete frames out of a buffer.
-fn frames(buffer: &mut Vec<u8>) -> Result<Events, StreamError> {
+/// Removes all complete frames from a buffer, and returns their events.
+fn take_frames(buffer: &mut Vec<u8>) -> Result<Events, StreamError> {
     let mut events = Vec::new();
-    let mut taken = 0;
-    while let Some(prelude) = buffer[taken..].first_chunk::<PRELUDE>() {
+    let mut consumed = 0;
+    while let Some(prelude) = buffer[consumed..].first_chunk::<PRELUDE>() {
         let length = number(&prelude[0..4]);
-        let sound = (PRELUDE + CHECKSUM..=MAX_FRAME_BYTES).contains(&length)
+        let is_valid = (PRELUDE + CHECKSUM..=MAX_FRAME_BYTES).contains(&length)
             && crc32(&prelude[0..8]) == number(&prelude[8..12]);
-        if !sound {
+        if !is_valid {
             return Err(damaged());
         }
-        let Some(frame) = buffer.get(taken..taken + length) else { break };
+        let Some(frame) = buffer.get(consumed..consumed + length) else { break };
         events.push(Some(frame_event(frame, number(&prelude[4..8])).ok_or_else(damaged)?));
-        taken += length;
+        consumed += length;
     }
-    buffer.drain(..taken);
+    buffer.drain(..consumed);
     Ok(events)
 }
 
@@ -158,14 +158,14 @@ fn frame_event(frame: &[u8], headers: usize) -> Option<Value> {
     let (headers, payload) = body.get(PRELUDE..)?.split_at_checked(headers)?;
     let payload = serde_json::from_slice(payload).unwrap_or(Value::Null);
     let mut kind = String::new();
-    let mut rest = headers;
-    while let Some((name, value, after)) = header(rest) {
+    let mut remaining = headers;
+    while let Some((name, value, after)) = header(remaining) {
         if matches!(name, b":event-type" | b":exception-type" | b":error-code") {
             kind = String::from_utf8_lossy(value).into_owned();
         }
-        rest = after;
+        remaining = after;
     }
-    rest.is_empty().then(|| Value::Object([(kind, payload)].into_iter().collect()))
+    remaining.is_empty().then(|| Value::Object([(kind, payload)].into_iter().collect()))
 }
 
 /// Splits off a header: its name and its value. Values other than strings and bytes are skipped.

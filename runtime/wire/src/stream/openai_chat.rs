@@ -16,9 +16,9 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
     if assembly.response.is_null() {
         assembly.response = json!({});
     }
-    let own = ["choices", "message", "object"];
-    for (key, value) in
-        fields(Some(event)).filter(|(key, value)| !own.contains(&key.as_str()) && !value.is_null())
+    let handled_separately = ["choices", "message", "object"];
+    for (key, value) in fields(Some(event))
+        .filter(|(key, value)| !handled_separately.contains(&key.as_str()) && !value.is_null())
     {
         set(&mut assembly.response, key, value.clone());
     }
@@ -43,10 +43,10 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
         if let Some(delta @ Value::Object(_)) = choice.get("delta").or_else(|| choice.get("message")) {
             add_message(assembly, "/choices/0/message", delta)?;
         }
-        let Some(into) = assembly.response.pointer_mut("/choices/0") else { continue };
+        let Some(target) = assembly.response.pointer_mut("/choices/0") else { continue };
         for (key, value) in fields(Some(choice)).filter(|(_, value)| !value.is_null()) {
             if !matches!(key.as_str(), "delta" | "message" | "index" | "logprobs") {
-                set(into, key, value.clone());
+                set(target, key, value.clone());
             }
         }
         if !text(choice, "finish_reason").is_empty() {
@@ -71,10 +71,10 @@ fn add_message(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<
         let Some(message) = assembly.response.pointer_mut(pointer) else { continue };
         match (key.as_str(), value) {
             ("function_call", call) => {
-                let begins = message.get(key).is_none();
-                let old = child(message, key);
-                add_function(old, call);
-                if begins {
+                let is_new = message.get(key).is_none();
+                let function_call = child(message, key);
+                add_function(function_call, call);
+                if is_new {
                     assembly.call("", text(call, "name"))?;
                 }
             }
@@ -86,7 +86,7 @@ fn add_message(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<
                 add_text(message, key, thought);
                 assembly.thinking(thought);
             }
-            (_, Value::Array(more)) => add_list(assembly, pointer, key, more),
+            (_, Value::Array(parts)) => add_list(assembly, pointer, key, parts),
             (key, value) => set(message, key, value.clone()),
         }
     }
@@ -101,20 +101,20 @@ fn add_content(message: &mut Value, key: &str, reply: &str) {
     }
 }
 
-/// Adds parts, such as those of Mistral's content or of OpenRouter's reasoning.
-fn add_list(assembly: &mut Assembly, pointer: &str, key: &str, more: &[Value]) {
+/// Adds parts, such as parts of Mistral's content or of OpenRouter's reasoning.
+fn add_list(assembly: &mut Assembly, pointer: &str, key: &str, new_parts: &[Value]) {
     let Some(message) = assembly.response.pointer_mut(pointer) else { return };
     match message.get_mut(key) {
-        Some(Value::Array(there)) => there.extend(more.iter().cloned()),
+        Some(Value::Array(parts)) => parts.extend(new_parts.iter().cloned()),
         Some(Value::String(reply)) => {
-            let before = (!reply.is_empty()).then(|| json!({ "type": "text", "text": reply }));
-            let all = before.into_iter().chain(more.iter().cloned()).collect();
-            set(message, key, all);
+            let text_part = (!reply.is_empty()).then(|| json!({ "type": "text", "text": reply }));
+            let all_parts = text_part.into_iter().chain(new_parts.iter().cloned()).collect();
+            set(message, key, all_parts);
         }
-        _ => set(message, key, more.to_vec().into()),
+        _ => set(message, key, new_parts.to_vec().into()),
     }
     if key == "content" {
-        for part in more {
+        for part in new_parts {
             assembly.text(text(part, "text"));
         }
     }
@@ -135,33 +135,33 @@ fn add_call(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<(),
     let name = text(inner, "name");
     let calls = assembly.list(&list)?;
     let (last, length) = (calls.len().checked_sub(1), calls.len());
-    let known = match number {
-        Some(number) => assembly.places.get(&number).copied(),
+    let known_offset = match number {
+        Some(number) => assembly.call_positions.get(&number).copied(),
         None if id.is_empty() && name.is_empty() => last,
         None => None,
     };
-    let other = |offset: &usize| {
-        let there = assembly
+    let is_other_call = |offset: &usize| {
+        let existing_id = assembly
             .response
             .pointer(&list)
             .and_then(|calls| calls.get(*offset))
             .map_or("", |call| text(call, "id"));
-        !id.is_empty() && !there.is_empty() && there != id
+        !id.is_empty() && !existing_id.is_empty() && existing_id != id
     };
-    let offset = match known {
-        Some(offset) if !other(&offset) => offset,
+    let offset = match known_offset {
+        Some(offset) if !is_other_call(&offset) => offset,
         Some(_) if name.is_empty() => {
             let reason = format!("adds to a call with the ID `{id}`, but that call has another");
             return Err(WireError::new("/choices/0/delta/tool_calls", reason));
         }
-        _ if name.is_empty() && assembly.knows(id) => {
+        _ if name.is_empty() && assembly.has_call(id) => {
             let reason = format!("adds to the call `{id}` without its index");
             return Err(WireError::new("/choices/0/delta/tool_calls", reason));
         }
         _ => {
             assembly.call(id, name)?;
             assembly.list(&list)?.push(json!({}));
-            assembly.places.insert(number.unwrap_or_default(), length);
+            assembly.call_positions.insert(number.unwrap_or_default(), length);
             length
         }
     };
@@ -181,7 +181,7 @@ fn add_call(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<(),
 fn add_function(function: &mut Value, delta: &Value) {
     for (key, value) in fields(Some(delta)).filter(|(_, value)| !value.is_null()) {
         match (key.as_str(), value) {
-            ("arguments" | "input", Value::String(more)) => add_text(function, key, more),
+            ("arguments" | "input", Value::String(suffix)) => add_text(function, key, suffix),
             ("name", Value::String(name)) if name.is_empty() => {}
             (key, value) => set(function, key, value.clone()),
         }

@@ -2,24 +2,28 @@
 
 use serde_json::{Value, json};
 
-use super::assembly::{Assembly, add_text, block, fields, index, is_next, set};
+use super::assembly::{Assembly, add_text, block, check_next, fields, index, set};
 use crate::calls::text;
 use crate::layout::WireError;
 
 pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
     match text(event, "type") {
-        "response.created" | "response.queued" | "response.in_progress" => begin(assembly, event),
+        "response.created" | "response.queued" | "response.in_progress" => begin_response(assembly, event),
         "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
             let Some(response @ Value::Object(_)) = event.get("response") else {
                 return Err(WireError::new("/response", "is not an object"));
             };
             // Some hosts omit what they have already sent.
-            let sent = assembly.response.get("output").filter(|sent| **sent != json!([])).cloned();
+            let streamed_output = assembly
+                .response
+                .get("output")
+                .filter(|streamed_output| **streamed_output != json!([]))
+                .cloned();
             assembly.response = response.clone();
-            if let Some(sent) =
-                sent.filter(|_| response.get("output").is_none_or(|output| *output == json!([])))
+            if let Some(streamed_output) =
+                streamed_output.filter(|_| response.get("output").is_none_or(|output| *output == json!([])))
             {
-                set(&mut assembly.response, "output", sent);
+                set(&mut assembly.response, "output", streamed_output);
             }
             assembly.end();
             Ok(())
@@ -33,7 +37,7 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
     }
 }
 
-fn begin(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
+fn begin_response(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
     if !assembly.response.is_null() {
         return if text(event, "type") == "response.created" {
             Err(WireError::new("", "begins a second response"))
@@ -57,7 +61,7 @@ fn item_added(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
         return Err(WireError::new("/item", "is not an object"));
     };
     let items = assembly.list("/output")?;
-    is_next(items, index)?;
+    check_next(items, index)?;
     items.push(item.clone());
     begin_item(assembly, item)
 }
@@ -72,14 +76,14 @@ fn item_done(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
         items.push(item.clone());
         return begin_item(assembly, item);
     }
-    let there = block(items, index)?;
-    if ["type", "call_id"].iter().any(|key| text(there, key) != text(item, key)) {
+    let existing = block(items, index)?;
+    if ["type", "call_id"].iter().any(|key| text(existing, key) != text(item, key)) {
         return Err(WireError::new(
             "/item",
             format!("ends item {index} with another type or ID than it began with"),
         ));
     }
-    *there = item.clone();
+    *existing = item.clone();
     Ok(())
 }
 
@@ -92,7 +96,7 @@ fn begin_item(assembly: &mut Assembly, item: &Value) -> Result<(), WireError> {
 }
 
 fn delta(assembly: &mut Assembly, kind: &str, event: &Value) -> Result<(), WireError> {
-    let Some(Value::String(more)) = event.get("delta") else { return Ok(()) };
+    let Some(Value::String(suffix)) = event.get("delta") else { return Ok(()) };
     // The list of parts of the item, the index of the part, its type and the key of its text.
     let (list, number, part_type, key) = match kind {
         "output_text" => ("content", "content_index", "output_text", "text"),
@@ -105,7 +109,7 @@ fn delta(assembly: &mut Assembly, kind: &str, event: &Value) -> Result<(), WireE
     };
     let item = block(assembly.list("/output")?, index(event, "output_index")?)?;
     if list.is_empty() {
-        add_text(item, key, more);
+        add_text(item, key, suffix);
         return Ok(());
     }
     if !item.get(list).is_some_and(Value::is_array) {
@@ -117,12 +121,12 @@ fn delta(assembly: &mut Assembly, kind: &str, event: &Value) -> Result<(), WireE
         if u64::try_from(parts.len()) == Ok(number) {
             parts.push(json!({ "type": part_type }));
         }
-        add_text(block(parts, number)?, key, more);
+        add_text(block(parts, number)?, key, suffix);
     }
     if part_type.starts_with("reasoning") || list == "summary" {
-        assembly.thinking(more);
+        assembly.thinking(suffix);
     } else {
-        assembly.text(more);
+        assembly.text(suffix);
     }
     Ok(())
 }

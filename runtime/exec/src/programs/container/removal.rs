@@ -44,14 +44,14 @@ impl Container {
     }
 
     /// Notes that the container has ended and removed itself.
-    pub(super) fn is_gone(&mut self) {
+    pub(super) fn mark_removed(&mut self) {
         self.removal = None;
     }
 
     /// Removes the container and waits for the removal, which continues if the caller stops waiting.
     pub(super) async fn remove(&mut self) -> Result<(), String> {
-        let Some(removed) = self.start() else { return Ok(()) };
-        let outcome = match timeout(REMOVAL_TIMEOUT, removed).await {
+        let Some(completion) = self.start() else { return Ok(()) };
+        let outcome = match timeout(REMOVAL_TIMEOUT, completion).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => Err(String::from("nothing removes it")),
             Err(_) => Err(format!("it is not removed after {REMOVAL_TIMEOUT:?}")),
@@ -62,10 +62,10 @@ impl Container {
     /// Starts the removal on a separate thread: the future may be dropped, possibly with its runtime.
     fn start(&mut self) -> Option<oneshot::Receiver<Result<(), String>>> {
         let removal = self.removal.take()?;
-        let (done, removed) = oneshot::channel();
-        // If no thread can be started, `done` is dropped, which closes the receiver.
-        let _ = Builder::new().spawn(move || done.send(removal.run()));
-        Some(removed)
+        let (outcome_tx, outcome_rx) = oneshot::channel();
+        // If no thread can be started, `outcome_tx` is dropped, which closes the receiver.
+        let _ = Builder::new().spawn(move || outcome_tx.send(removal.run()));
+        Some(outcome_rx)
     }
 }
 
@@ -104,7 +104,7 @@ impl Removal {
         command.args(&self.args).env_clear().envs(self.env.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(target_os = "linux")]
-        descriptors::keep(&mut command)?;
+        descriptors::replace_inherited(&mut command)?;
         command.output()
     }
 }

@@ -15,93 +15,101 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getuid, kill_process, 
 use rustix::thread::set_no_new_privs;
 use seccompiler::{BpfProgram, apply_filter};
 
-use super::super::process::{Confinement, Held, find, inherited, unique_name};
-use super::{Command, Confined, Sandbox, enabled_names, limits, refuse, requested_options};
+use super::super::process::{Confinement, Guard, find, inherited, unique_name};
+use super::{
+    Command, ConfinedCommand, Sandbox, enabled_names, limit_options, requested_options, unsupported,
+};
 use crate::{ExecError, ExecOptions};
-use filter::{Denied, Sockets};
+use filter::{DeniedCalls, Sockets};
 use group::ControlGroup;
-use landlock::Writable;
+use landlock::WritableFiles;
 
 /// Waits until its process was moved into a control group, then executes the program. The program and its arguments
 /// are arguments of the script, not part of it.
 const WAIT: &str = r#"kill -STOP $$; exec "$@""#;
 
 /// The mechanism that restricts files and the network.
-enum Means {
+enum Mechanism {
     Bubblewrap(PathBuf),
     Landlock,
 }
 
 /// Confines a command as its options require.
-pub(in super::super) async fn confine(sandbox: Sandbox, command: Command<'_>) -> Result<Confined, ExecError> {
+pub(in super::super) async fn confine(
+    sandbox: Sandbox,
+    command: Command<'_>,
+) -> Result<ConfinedCommand, ExecError> {
     let Command { env, work_dir, options, .. } = command;
-    let asked = requested_options(options);
-    if asked.is_empty() {
-        let before = Box::new(|| set_no_new_privs(true).map_err(|error| error.to_string()));
-        let confinement = Confinement { before, started: Box::new(|_| Ok(Box::new(()))) };
+    let requested = requested_options(options);
+    if requested.is_empty() {
+        let confine_thread = Box::new(|| set_no_new_privs(true).map_err(|error| error.to_string()));
+        let confinement = Confinement { confine_thread, on_started: Box::new(|_| Ok(Box::new(()))) };
         let argv = command.argv.to_vec();
-        return Ok(Confined { argv, confinement: Some(confinement), prefix: None });
+        return Ok(ConfinedCommand { argv, confinement: Some(confinement), prefix: None });
     }
-    check(options)?;
+    check_limits(options)?;
     let program = program(command.argv, env, work_dir)?;
-    let means = choose(sandbox).await.map_err(|reason| refuse(asked, reason))?;
-    let filter = filter(&means, options)?;
-    let (group, mut argv) = limit(&means, options)?;
+    let mechanism = choose_mechanism(sandbox).await.map_err(|reason| unsupported(requested, reason))?;
+    let filter = filter(&mechanism, options)?;
+    let (group, mut argv) = enforce_limits(&mechanism, options)?;
     argv.extend_from_slice(command.argv);
-    let tmp = match means {
-        Means::Landlock if options.read_only => Some(Temporary::create()?),
+    let tmp = match mechanism {
+        Mechanism::Landlock if options.read_only => Some(TempDir::create()?),
         _ => None,
     };
     if options.read_only && !options.env.iter().any(|(name, _)| name == "TMPDIR") {
         env.retain(|(name, _)| name != "TMPDIR");
         env.push(("TMPDIR".into(), tmp.as_ref().map_or("/tmp".into(), |tmp| tmp.0.clone().into())));
     }
-    let (prefix, writable) = match &means {
-        Means::Bubblewrap(path) => {
+    let (prefix, writable) = match &mechanism {
+        Mechanism::Bubblewrap(path) => {
             argv.splice(0..0, bubblewrap::arguments(path, env, work_dir, &program, options)?);
             (Some(bubblewrap::PREFIX), None)
         }
-        Means::Landlock => (None, Some(Writable { only: tmp.as_ref().map(|tmp| tmp.0.clone()) })),
+        Mechanism::Landlock => {
+            (None, Some(WritableFiles { only_dir: tmp.as_ref().map(|tmp| tmp.0.clone()) }))
+        }
     };
     if group.is_some() {
         argv.splice(0..0, ["/bin/sh", "-c", WAIT, "sh"].map(String::from));
     }
-    let before = move || {
+    let confine_thread = move || {
         if let Some(writable) = &writable {
             landlock::restrict(writable)?;
         }
         set_no_new_privs(true).map_err(|error| error.to_string())?;
-        [filter, filter::known()]
+        [filter, filter::deny_unknown()]
             .iter()
             .try_for_each(|filter| apply_filter(filter))
             .map_err(|error| error.to_string())
     };
-    let started = move |pid| {
+    let on_started = move |pid| {
         if let Some(group) = &group {
             join(group, pid)?;
         }
-        let held: Held = Box::new((group, tmp));
-        Ok(held)
+        let guard: Guard = Box::new((group, tmp));
+        Ok(guard)
     };
-    let confinement = Confinement { before: Box::new(before), started: Box::new(started) };
-    Ok(Confined { argv, confinement: Some(confinement), prefix })
+    let confinement =
+        Confinement { confine_thread: Box::new(confine_thread), on_started: Box::new(on_started) };
+    Ok(ConfinedCommand { argv, confinement: Some(confinement), prefix })
 }
 
 /// Returns the system call filter that the mechanism needs for these options.
-fn filter(means: &Means, options: &ExecOptions) -> Result<BpfProgram, ExecError> {
-    let alone = matches!(means, Means::Landlock);
+fn filter(mechanism: &Mechanism, options: &ExecOptions) -> Result<BpfProgram, ExecError> {
+    let without_namespaces = matches!(mechanism, Mechanism::Landlock);
     let sockets = match (options.network_disabled, options.read_only) {
-        (true, _) if alone => Some(Sockets::All),
+        (true, _) if without_namespaces => Some(Sockets::All),
         (false, false) => None,
         _ => Some(Sockets::Outside),
     };
-    let metadata = alone && options.read_only;
-    let denied = Denied { sockets, metadata, locks: options.read_only, peers: alone };
-    filter::compile(denied).map_err(|reason| refuse(requested_options(options), reason))
+    let metadata = without_namespaces && options.read_only;
+    let denied = DeniedCalls { sockets, metadata, locks: options.read_only, peers: without_namespaces };
+    filter::compile(denied).map_err(|reason| unsupported(requested_options(options), reason))
 }
 
 /// Rejects limits that are not positive.
-fn check(options: &ExecOptions) -> Result<(), ExecError> {
+fn check_limits(options: &ExecOptions) -> Result<(), ExecError> {
     let limits = &options.limits;
     if limits.cpus.is_some_and(|cpus| !(cpus.is_finite() && cpus > 0.0)) {
         return Err(ExecError::invalid("limits.cpus must be a number above 0"));
@@ -128,41 +136,44 @@ fn find_program(name: &str) -> Option<PathBuf> {
     find(name, &inherited(["PATH"]), Path::new("/"))
 }
 
-/// Chooses the mechanism, or returns why none is available.
-async fn choose(sandbox: Sandbox) -> Result<Means, String> {
+/// Chooses the mechanism, or returns why no mechanism is available.
+async fn choose_mechanism(sandbox: Sandbox) -> Result<Mechanism, String> {
     let bubblewrap = match sandbox {
         Sandbox::Landlock => Err(String::new()),
-        Sandbox::Auto | Sandbox::Bubblewrap => bubblewrap::path().await.map(Means::Bubblewrap),
+        Sandbox::Auto | Sandbox::Bubblewrap => bubblewrap::path().await.map(Mechanism::Bubblewrap),
     };
     let landlock = match sandbox {
         Sandbox::Bubblewrap => Err(String::new()),
-        Sandbox::Auto | Sandbox::Landlock => landlock::check().map(|()| Means::Landlock),
+        Sandbox::Auto | Sandbox::Landlock => landlock::check().map(|()| Mechanism::Landlock),
     };
     let (first, second) = match (bubblewrap, landlock) {
-        (Ok(means), _) | (Err(_), Ok(means)) => return Ok(means),
+        (Ok(mechanism), _) | (Err(_), Ok(mechanism)) => return Ok(mechanism),
         (Err(first), Err(second)) => (first, second),
     };
-    let and = if first.is_empty() || second.is_empty() { "" } else { "; " };
+    let separator = if first.is_empty() || second.is_empty() { "" } else { "; " };
     Err(format!(
-        "{first}{and}{second}. Install Bubblewrap (`bwrap`) and allow this user to create namespaces, or run the program in a container"
+        "{first}{separator}{second}. Install Bubblewrap (`bwrap`) and allow this user to create namespaces, or run the program in a container"
     ))
 }
 
-/// Enforces the limits: returns a control group, or else words to add before the command.
-fn limit(means: &Means, options: &ExecOptions) -> Result<(Option<ControlGroup>, Vec<String>), ExecError> {
-    let asked = enabled_names(limits(options));
-    if asked.is_empty() {
+/// Enforces the limits: returns a control group, or else arguments to insert before the command.
+fn enforce_limits(
+    mechanism: &Mechanism,
+    options: &ExecOptions,
+) -> Result<(Option<ControlGroup>, Vec<String>), ExecError> {
+    let requested = enabled_names(limit_options(options));
+    if requested.is_empty() {
         return Ok((None, Vec::new()));
     }
-    // Its own processes: one outside of the sandbox, and the first one inside.
-    let more = if matches!(means, Means::Bubblewrap(_)) { 2 } else { 0 };
-    let reason = match ControlGroup::create(&options.limits, more) {
+    // The processes of Bubblewrap itself: one outside of the sandbox, and the first process inside.
+    let own_processes = if matches!(mechanism, Mechanism::Bubblewrap(_)) { 2 } else { 0 };
+    let reason = match ControlGroup::create(&options.limits, own_processes) {
         Ok(group) => return Ok((Some(group), Vec::new())),
         Err(reason) => reason,
     };
     // Without its own user namespace, the limit would count all processes of the user. It does not apply to root.
-    if let (["limits.pids"], Some(pids)) = (asked.as_slice(), options.limits.pids)
-        && matches!(means, Means::Bubblewrap(_))
+    if let (["limits.pids"], Some(pids)) = (requested.as_slice(), options.limits.pids)
+        && matches!(mechanism, Mechanism::Bubblewrap(_))
         && !getuid().is_root()
         && let Some(prlimit) =
             find_program("prlimit").and_then(|path| path.into_os_string().into_string().ok())
@@ -170,8 +181,8 @@ fn limit(means: &Means, options: &ExecOptions) -> Result<(Option<ControlGroup>, 
         let pids = pids.saturating_add(1);
         return Ok((None, vec![prlimit, format!("--nproc={pids}:{pids}"), "--".to_owned()]));
     }
-    Err(refuse(
-        asked,
+    Err(unsupported(
+        requested,
         format!(
             "{reason}. Start this process where it may create control groups, such as a systemd service with `Delegate=yes`, or run the program in a container"
         ),
@@ -188,21 +199,21 @@ fn join(group: &ControlGroup, pid: u32) -> Result<(), String> {
 }
 
 /// A temporary directory, removed on drop.
-struct Temporary(PathBuf);
+struct TempDir(PathBuf);
 
-impl Temporary {
-    fn create() -> Result<Temporary, ExecError> {
+impl TempDir {
+    fn create() -> Result<TempDir, ExecError> {
         let path = env::temp_dir().join(unique_name());
         match fs::DirBuilder::new().mode(0o700).create(&path) {
-            Ok(()) => Ok(Temporary(path)),
-            Err(error) => Err(refuse(vec!["read_only"], format!("no temporary directory: {error}"))),
+            Ok(()) => Ok(TempDir(path)),
+            Err(error) => Err(unsupported(vec!["read_only"], format!("no temporary directory: {error}"))),
         }
     }
 }
 
-impl Drop for Temporary {
+impl Drop for TempDir {
     fn drop(&mut self) {
-        // If it cannot be removed, it remains in the directory for temporary files.
+        // If the directory cannot be removed, it remains in the system's temporary directory.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

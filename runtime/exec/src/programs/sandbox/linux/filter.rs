@@ -14,7 +14,7 @@ use seccompiler::{
 
 /// What a filter denies, in addition to keyrings.
 #[derive(Clone, Copy)]
-pub(super) struct Denied {
+pub(super) struct DeniedCalls {
     /// The denied sockets, if any.
     pub(super) sockets: Option<Sockets>,
     /// Changes of mode, owner, times and attributes of files, which Landlock does not restrict.
@@ -38,7 +38,7 @@ const NAMESPACED: [i32; 3] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
 /// The `ioctl` requests that change no file, in the order of Linux's `asm-generic/ioctls.h`: `TCGETS`, `TIOCGPGRP`,
 /// `TIOCGWINSZ`, `FIONREAD`, `FIONBIO`, `FIONCLEX`, `FIOCLEX` and `FIOASYNC`.
-const HARMLESS: [u64; 8] = [0x5401, 0x540f, 0x5413, 0x541b, 0x5421, 0x5450, 0x5451, 0x5452];
+const HARMLESS_IOCTLS: [u64; 8] = [0x5401, 0x540f, 0x5413, 0x541b, 0x5421, 0x5450, 0x5451, 0x5452];
 
 /// System calls that change a file without write permission.
 const METADATA: &[i64] = &[
@@ -71,29 +71,30 @@ const METADATA: &[i64] = &[
     FILE_SETATTR,
 ];
 
-// Newer than the oldest supported C libraries. The numbers are the same on all architectures.
+// These calls are newer than the oldest supported C libraries. Their numbers are the same on all architectures.
 const FCHMODAT2: i64 = 452;
 const SETXATTRAT: i64 = 463;
 const REMOVEXATTRAT: i64 = 466;
 const FILE_SETATTR: i64 = 469;
 
 /// The first number that was unassigned when these lists were made.
-const UNKNOWN: u32 = 470;
+const FIRST_UNKNOWN: u32 = 470;
 
-/// Returns a filter that hides system calls newer than these lists, and the alternative numbers of x32 programs.
-pub(super) fn known() -> BpfProgram {
+/// Returns a filter that hides system calls that are newer than these lists, and the alternative system call numbers of
+/// x32 programs.
+pub(super) fn deny_unknown() -> BpfProgram {
     let instruction = |code: u32, jf: u8, k: u32| sock_filter { code: code as u16, jt: 0, jf, k };
     vec![
         // The number of the system call is the first field that a filter reads.
         instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
-        instruction(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 1, UNKNOWN),
+        instruction(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 1, FIRST_UNKNOWN),
         instruction(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs()),
         instruction(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW),
     ]
 }
 
 /// Compiles a filter.
-pub(super) fn compile(denied: Denied) -> Result<BpfProgram, String> {
+pub(super) fn compile(denied: DeniedCalls) -> Result<BpfProgram, String> {
     let arch = if cfg!(target_arch = "x86_64") {
         TargetArch::x86_64
     } else if cfg!(target_arch = "aarch64") {
@@ -115,34 +116,34 @@ struct SeccompRules(BTreeMap<i64, Vec<SeccompRule>>);
 
 impl SeccompRules {
     /// Denies calls unconditionally.
-    fn all(&mut self, calls: &[i64]) {
+    fn deny(&mut self, calls: &[i64]) {
         self.0.extend(calls.iter().map(|call| (*call, Vec::new())));
     }
 
     /// Denies a call if all of these conditions hold.
-    fn when(&mut self, call: i64, conditions: Vec<Result<SeccompCondition, Error>>) -> Result<(), Error> {
+    fn deny_if(&mut self, call: i64, conditions: Vec<Result<SeccompCondition, Error>>) -> Result<(), Error> {
         let rule = SeccompRule::new(conditions.into_iter().collect::<Result<_, _>>()?)?;
         self.0.entry(call).or_default().push(rule);
         Ok(())
     }
 }
 
-fn rules(denied: Denied) -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error> {
+fn rules(denied: DeniedCalls) -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error> {
     let mut rules = SeccompRules::default();
     peers::keys(&mut rules);
     if let Some(sockets) = denied.sockets {
         match sockets {
-            Sockets::All => rules.all(&[libc::SYS_socket]),
+            Sockets::All => rules.deny(&[libc::SYS_socket]),
             Sockets::Outside => {
                 let families = NAMESPACED.map(|family| u64::from(family.unsigned_abs()));
-                rules.when(libc::SYS_socket, none_of(0, &families))?;
+                rules.deny_if(libc::SYS_socket, none_of(0, &families))?;
             }
         }
         // Datagrams of a socket pair can reach other sockets as well. The other bits are flags.
         let datagram = u64::from(libc::SOCK_DGRAM.unsigned_abs());
-        rules.when(libc::SYS_socketpair, vec![is(1, SeccompCmpOp::MaskedEq(0xf), datagram)])?;
-        // Requests through its queues are not filtered.
-        rules.all(&[libc::SYS_io_uring_setup]);
+        rules.deny_if(libc::SYS_socketpair, vec![condition(1, SeccompCmpOp::MaskedEq(0xf), datagram)])?;
+        // Requests through io_uring queues are not filtered.
+        rules.deny(&[libc::SYS_io_uring_setup]);
     }
     if denied.locks {
         peers::locks(&mut rules)?;
@@ -151,18 +152,18 @@ fn rules(denied: Denied) -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error> {
         peers::processes(&mut rules)?;
     }
     if denied.metadata {
-        rules.all(METADATA);
-        rules.when(libc::SYS_ioctl, none_of(1, &HARMLESS))?;
+        rules.deny(METADATA);
+        rules.deny_if(libc::SYS_ioctl, none_of(1, &HARMLESS_IOCTLS))?;
     }
     Ok(rules.0)
 }
 
 /// Returns a condition on the lower half of an argument.
-fn is(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, Error> {
+fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, Error> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
 }
 
 /// Returns conditions that hold together if an argument is none of these values.
 fn none_of(argument: u8, values: &[u64]) -> Vec<Result<SeccompCondition, Error>> {
-    values.iter().map(|value| is(argument, SeccompCmpOp::Ne, *value)).collect()
+    values.iter().map(|value| condition(argument, SeccompCmpOp::Ne, *value)).collect()
 }

@@ -2,7 +2,7 @@
 
 use seccompiler::{SeccompCmpArgLen, SeccompCmpOp, SeccompCondition};
 
-use super::{Error, SeccompRules, is, none_of};
+use super::{Error, SeccompRules, condition, none_of};
 
 /// Keyrings: a program shares the session keyring with the process that started it, even in its own namespaces.
 const KEYS: &[i64] = &[libc::SYS_add_key, libc::SYS_request_key, libc::SYS_keyctl];
@@ -40,10 +40,10 @@ const SCHEDULING: &[i64] = &[
 /// The commands of `fcntl` that choose the process that receives signals of a file: `F_SETOWN` and `F_SETOWN_EX`.
 const OWNERS: [u64; 2] = [8, 15];
 /// The command of `fcntl` that makes other processes wait when they open a file: `F_SETLEASE`.
-const LEASE: u64 = 1024;
+const SET_LEASE: u64 = 1024;
 /// The requests of `ioctl` that inject terminal input, or choose the process that receives signals of a file:
 /// `TIOCSTI`, `TIOCLINUX`, `FIOSETOWN` and `SIOCSPGRP`.
-const TYPING: [u64; 4] = [0x5412, 0x541c, 0x8901, 0x8902];
+const TERMINAL_REQUESTS: [u64; 4] = [0x5412, 0x541c, 0x8901, 0x8902];
 
 /// The calls that set a priority. The number is the value of the first argument for which the second is a process ID:
 /// `PRIO_PROCESS` and `IOPRIO_WHO_PROCESS`.
@@ -51,36 +51,36 @@ const PRIORITIES: [(i64, u64); 2] = [(libc::SYS_setpriority, 0), (libc::SYS_iopr
 
 /// Denies keyring calls.
 pub(super) fn keys(rules: &mut SeccompRules) {
-    rules.all(KEYS);
+    rules.deny(KEYS);
 }
 
 /// Denies locks that block other processes although the program can only read the file. Locks that require write
 /// access need no rule. Shared locks are used by readers such as databases, so they remain allowed.
 pub(super) fn locks(rules: &mut SeccompRules) -> Result<(), Error> {
     let exclusive = u64::from(libc::LOCK_EX.unsigned_abs());
-    rules.when(libc::SYS_flock, vec![is(1, SeccompCmpOp::MaskedEq(exclusive), exclusive)])?;
-    rules.when(libc::SYS_fcntl, vec![is(1, SeccompCmpOp::Eq, LEASE)])
+    rules.deny_if(libc::SYS_flock, vec![condition(1, SeccompCmpOp::MaskedEq(exclusive), exclusive)])?;
+    rules.deny_if(libc::SYS_fcntl, vec![condition(1, SeccompCmpOp::Eq, SET_LEASE)])
 }
 
 /// Denies changes of other processes. Landlock denies calls that require the right to trace a process.
 pub(super) fn processes(rules: &mut SeccompRules) -> Result<(), Error> {
-    rules.all(SHARED);
+    rules.deny(SHARED);
     for call in SCHEDULING {
-        rules.when(*call, none_of(0, &[0]))?;
+        rules.deny_if(*call, none_of(0, &[0]))?;
     }
     // Reading the limits of other processes is allowed: the pointer to the new value is null then.
     let changed = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0);
-    rules.when(libc::SYS_prlimit64, vec![is(0, SeccompCmpOp::Ne, 0), changed])?;
-    // Neither groups nor users: a program may have joined another process group.
+    rules.deny_if(libc::SYS_prlimit64, vec![condition(0, SeccompCmpOp::Ne, 0), changed])?;
+    // Groups and users are denied as well: a program may have joined another process group.
     for (call, process) in PRIORITIES {
-        rules.when(call, none_of(0, &[process]))?;
-        rules.when(call, none_of(1, &[0]))?;
+        rules.deny_if(call, none_of(0, &[process]))?;
+        rules.deny_if(call, none_of(1, &[0]))?;
     }
     for command in OWNERS {
-        rules.when(libc::SYS_fcntl, vec![is(1, SeccompCmpOp::Eq, command)])?;
+        rules.deny_if(libc::SYS_fcntl, vec![condition(1, SeccompCmpOp::Eq, command)])?;
     }
-    for request in TYPING {
-        rules.when(libc::SYS_ioctl, vec![is(1, SeccompCmpOp::Eq, request)])?;
+    for request in TERMINAL_REQUESTS {
+        rules.deny_if(libc::SYS_ioctl, vec![condition(1, SeccompCmpOp::Eq, request)])?;
     }
     Ok(())
 }

@@ -10,76 +10,76 @@ use toolgen_kernel::call::result::OPERATOR;
 use toolgen_kernel::spec::plan::{RequestPlan, Tool};
 
 use super::builder::{HttpEngineBuilder, Tokens};
-use super::credentials::{Credentials, origin, wanted};
+use super::credentials::{Credentials, credential_request, origin};
 use super::request::HttpRequest;
 use super::transport::{self, Reply, header};
 
 /// Maximum length of the service's own explanation, in characters.
-const SAID: usize = 200;
+const MAX_CHALLENGE_CHARS: usize = 200;
 
 /// Help for a proxy that requires a credential.
-const PROXY: &str = "add a valid user name and password to the variable of the proxy (`HTTPS_PROXY`, \
+const PROXY_HELP: &str = "add a valid user name and password to the variable of the proxy (`HTTPS_PROXY`, \
     `HTTP_PROXY`, `ALL_PROXY`): http://NAME:PASSWORD@HOST:PORT";
 
 /// The explanation of a failed response for operators.
-pub(super) struct Refusal {
+pub(super) struct FailureExplanation {
     code: &'static str,
     /// The request and the status.
-    answered: String,
+    target: String,
     /// The credential that was rejected, and what to do. Empty if the status is not about credentials.
-    pub(super) told: String,
+    pub(super) message: String,
 }
 
-impl Refusal {
+impl FailureExplanation {
     /// Marks the details as a failure, and adds the code and the explanation for operators.
-    pub(super) fn tell(self, details: &mut Value) {
+    pub(super) fn add_to(self, details: &mut Value) {
         details["success"] = false.into();
         details["code"] = self.code.into();
-        if !self.told.is_empty() {
-            details[OPERATOR] = format!("{}: {}", self.answered, self.told).into();
+        if !self.message.is_empty() {
+            details[OPERATOR] = format!("{}: {}", self.target, self.message).into();
         }
     }
 }
 
-/// Returns the explanation of a response, if it is a failure.
-pub(super) fn failed(
+/// Returns the explanation of a response if it is a failure.
+pub(super) fn explain_if_failed(
     settings: &HttpEngineBuilder,
     tool: &Tool,
     request: &HttpRequest,
     reply: &Reply,
-) -> Option<Refusal> {
+) -> Option<FailureExplanation> {
     let (response, last) = (&reply.response, reply.final_url.as_ref());
     is_failure(settings, tool, reply)
-        .then(|| refusal(settings, tool, request, (response.status(), response.headers()), last))
+        .then(|| explain(settings, tool, request, (response.status(), response.headers()), last))
 }
 
 /// Whether a response is a failure of the call.
 fn is_failure(settings: &HttpEngineBuilder, tool: &Tool, reply: &Reply) -> bool {
     let status = reply.response.status();
-    let is_answer = tool.call.http().is_some_and(|plan| plan.redirects.contains(&status.as_u16()));
-    let failed = status.as_u16() >= 400 || (status.is_redirection() && !is_answer);
-    let accepted = || settings.accepts(tool.spec.name.as_str(), status.as_u16());
-    reply.refused.is_some() || (failed && !accepted())
+    let is_declared = tool.call.http().is_some_and(|plan| plan.redirects.contains(&status.as_u16()));
+    let has_failed = status.as_u16() >= 400 || (status.is_redirection() && !is_declared);
+    let is_accepted = || settings.accepts(tool.spec.name.as_str(), status.as_u16());
+    reply.redirect_error.is_some() || (has_failed && !is_accepted())
 }
 
 /// Explains a failed response. The explanation contains no secret.
-pub(super) fn refusal(
+pub(super) fn explain(
     settings: &HttpEngineBuilder,
     tool: &Tool,
     request: &HttpRequest,
     (status, headers): (StatusCode, &HeaderMap),
     final_url: Option<&Url>,
-) -> Refusal {
-    let answered = format!("{} → {}", request.target(final_url), status.as_u16());
-    let refusal = |code, message| Refusal { code, answered, told: message };
-    let text = |name: &str| {
-        let text = cut(&printable(&request.credentials.redact(&header(headers, name))), SAID);
+) -> FailureExplanation {
+    let target = format!("{} → {}", request.target(final_url), status.as_u16());
+    let explanation = |code, message| FailureExplanation { code, target, message };
+    let challenge = |name: &str| {
+        let text = cut(&printable(&request.credentials.redact(&header(headers, name))), MAX_CHALLENGE_CHARS);
         match text.split_once(' ') {
             None if text.is_empty() => text,
             None => format!(" (it requires {text})"),
             // Kept separate from the scheme, because a word after `Bearer` is treated as a token and redacted in
             // records.
-            Some((scheme, more)) => format!(" (it requires {scheme}, with `{more}`)"),
+            Some((scheme, parameters)) => format!(" (it requires {scheme}, with `{parameters}`)"),
         }
     };
     let (code, help) = match status {
@@ -93,49 +93,60 @@ pub(super) fn refusal(
         ),
         StatusCode::NOT_FOUND => ("NOT_FOUND", ""),
         StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
-            let asked = text(PROXY_AUTHENTICATE.as_str());
-            return refusal("PROXY_REFUSED", format!("the proxy requires a credential{asked}: {PROXY}"));
+            let challenge_text = challenge(PROXY_AUTHENTICATE.as_str());
+            return explanation(
+                "PROXY_REFUSED",
+                format!("the proxy requires a credential{challenge_text}: {PROXY_HELP}"),
+            );
         }
-        StatusCode::TOO_MANY_REQUESTS => return refusal("RATE_LIMITED", String::new()),
-        _ => return refusal("HTTP_STATUS", String::new()),
+        StatusCode::TOO_MANY_REQUESTS => return explanation("RATE_LIMITED", String::new()),
+        _ => return explanation("HTTP_STATUS", String::new()),
     };
-    let is_hidden = status == StatusCode::NOT_FOUND;
-    let Some(plan) = tool.call.http() else { return refusal(code, String::new()) };
-    let sent = &request.credentials.sent;
-    if sent.is_empty() {
-        let code = if is_hidden { code } else { "MISSING_CREDENTIAL" };
-        let is_about = !is_hidden || !plan.security.is_empty();
-        let message = if is_about { unsent(settings, plan, request) } else { String::new() };
-        return refusal(code, message);
+    let is_not_found = status == StatusCode::NOT_FOUND;
+    let Some(plan) = tool.call.http() else { return explanation(code, String::new()) };
+    let sources = &request.credentials.sources;
+    if sources.is_empty() {
+        let code = if is_not_found { code } else { "MISSING_CREDENTIAL" };
+        let concerns_credentials = !is_not_found || !plan.security.is_empty();
+        let message =
+            if concerns_credentials { no_credential_sent(settings, plan, request) } else { String::new() };
+        return explanation(code, message);
     }
-    let named: Vec<String> = sent.iter().map(|(scheme, source)| format!("`{scheme}` ({source})")).collect();
-    let named = named.join(" and ");
+    let credentials: Vec<String> =
+        sources.iter().map(|(scheme, source)| format!("`{scheme}` ({source})")).collect();
+    let credentials = credentials.join(" and ");
     let first = Url::parse(&request.url).ok();
-    let elsewhere = first.zip(final_url).filter(|(first, last)| first.origin() != last.origin());
-    let message = match elsewhere {
+    let cross_origin = first.zip(final_url).filter(|(first, last)| first.origin() != last.origin());
+    let message = match cross_origin {
         Some((first, last)) => format!(
-            "the redirect leads to {}, but the credential {named} is sent only to {}",
+            "the redirect leads to {}, but the credential {credentials} is sent only to {}",
             last.origin().ascii_serialization(),
             first.origin().ascii_serialization()
         ),
-        None if is_hidden => format!(
-            "if the resource exists, the credential {named} may lack access to it: check its permissions"
+        None if is_not_found => format!(
+            "if the resource exists, the credential {credentials} may lack access to it: check its permissions"
         ),
         None => {
-            let asked = text(WWW_AUTHENTICATE.as_str());
-            format!("the credential {named} was rejected{asked}: {help}{}", needs(plan))
+            let challenge_text = challenge(WWW_AUTHENTICATE.as_str());
+            format!(
+                "the credential {credentials} was rejected{challenge_text}: {help}{}",
+                needed_scopes(plan)
+            )
         }
     };
-    refusal(code, message)
+    explanation(code, message)
 }
 
 /// Describes that a rejected request had no credential, and how to provide it.
-fn unsent(settings: &HttpEngineBuilder, plan: &RequestPlan, request: &HttpRequest) -> String {
-    let (tokens, at) = (Tokens::new(), origin(&request.url));
-    let known = settings.call_credentials(&tokens);
-    let schemes = plan.security.iter().flat_map(|one| &one.schemes);
-    let mut helps: Vec<String> =
-        schemes.map(|scheme| format!("for `{}`, {}", scheme.id, known.help(&wanted(scheme, &at)))).collect();
+fn no_credential_sent(settings: &HttpEngineBuilder, plan: &RequestPlan, request: &HttpRequest) -> String {
+    let (tokens, origin) = (Tokens::new(), origin(&request.url));
+    let credentials = settings.call_credentials(&tokens);
+    let schemes = plan.security.iter().flat_map(|alternative| &alternative.schemes);
+    let mut helps: Vec<String> = schemes
+        .map(|scheme| {
+            format!("for `{}`, {}", scheme.id, credentials.help(&credential_request(scheme, &origin)))
+        })
+        .collect();
     helps.dedup();
     if helps.is_empty() {
         return "no credential was sent, because the document declares none for this operation. If it needs one, declare it in \
@@ -148,17 +159,17 @@ fn unsent(settings: &HttpEngineBuilder, plan: &RequestPlan, request: &HttpReques
 
 /// Describes a network failure without credentials. Models see the requested host and port, operators see the target
 /// of the request.
-pub(super) fn network(request: &HttpRequest, code: &'static str, error: reqwest::Error) -> ToolError {
+pub(super) fn network_error(request: &HttpRequest, code: &'static str, error: reqwest::Error) -> ToolError {
     // Redirects may have led to another host.
-    let asked = error.url().cloned().or_else(|| Url::parse(&request.url).ok());
-    let location = asked.and_then(|url| match url.port_or_known_default() {
+    let url = error.url().cloned().or_else(|| Url::parse(&request.url).ok());
+    let location = url.and_then(|url| match url.port_or_known_default() {
         Some(port) => Some(format!("{}:{port}: ", url.host_str()?)),
         None => Some(format!("{}: ", url.host_str()?)),
     });
     let location = request.credentials.redact(&location.unwrap_or_default());
     let cause = request.credentials.redact(&transport::describe(error));
     let (code, help) = match cause.contains("proxy authorization required") {
-        true => ("PROXY_REFUSED", format!(": {PROXY}")),
+        true => ("PROXY_REFUSED", format!(": {PROXY_HELP}")),
         false => (code, String::new()),
     };
     ToolError::failed_with(code, format!("Error: HTTP request failed: {location}{cause}"))
@@ -166,8 +177,8 @@ pub(super) fn network(request: &HttpRequest, code: &'static str, error: reqwest:
 }
 
 /// Returns the scopes that an operation needs, if the document names any.
-fn needs(plan: &RequestPlan) -> String {
-    let schemes = plan.security.iter().flat_map(|one| &one.schemes);
+fn needed_scopes(plan: &RequestPlan) -> String {
+    let schemes = plan.security.iter().flat_map(|alternative| &alternative.schemes);
     let mut scopes: Vec<&str> =
         schemes.flat_map(|scheme| &scheme.scopes).map(|scope| scope.as_str()).collect();
     scopes.dedup();

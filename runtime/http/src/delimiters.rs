@@ -1,8 +1,8 @@
 //! Detects values that a service would split differently: a member that contains the delimiter of members.
 //!
-//! Styles that percent-encode members but not their delimiter are safe, such as `form` with its commas.
-//! `spaceDelimited`, `pipeDelimited` and tabs cannot make that difference (OpenAPI 3.1, "Style Examples"), and
-//! nothing is encoded in headers and in parts of forms.
+//! Styles that percent-encode members but not their delimiter, such as `form` with its commas, are safe. In
+//! `spaceDelimited`, `pipeDelimited` and with tabs, the delimiter looks the same within a member (OpenAPI 3.1, "Style
+//! Examples"), and nothing is encoded in headers and in parts of forms.
 
 use serde_json::Value;
 use toolgen_kernel::spec::plan::{Encoding, Location, Style};
@@ -12,7 +12,7 @@ use super::style;
 
 /// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Written {
+pub(super) enum WireForm {
     /// As one encoded string.
     Path,
     /// As one string that is not encoded.
@@ -23,36 +23,36 @@ pub(super) enum Written {
     Parts,
 }
 
-impl From<Location> for Written {
+impl From<Location> for WireForm {
     fn from(location: Location) -> Self {
         match location {
-            Location::Path => Written::Path,
-            Location::Header => Written::Header,
-            Location::Query | Location::Cookie => Written::Pairs,
+            Location::Path => WireForm::Path,
+            Location::Header => WireForm::Header,
+            Location::Query | Location::Cookie => WireForm::Pairs,
         }
     }
 }
 
 /// Returns the problem of a value that the service would not receive unchanged.
-pub(super) fn torn(
+pub(super) fn delimiter_problem(
     argument: &str,
     value: &Value,
     encoding: &Encoding,
-    written: Written,
+    wire_form: WireForm,
 ) -> Option<RequestProblem> {
     let Encoding::Style { style, explode, allow_reserved } = encoding else { return None };
     let message = if *style == Style::DeepObject {
         let message = "must not be empty or contain `[` or `]`: the request writes keys in brackets";
         has_bracket(value).then(|| format!("a key in `{argument}` {message}"))
     } else {
-        let (delimiter, name, plural) = delimiter(*style, *explode, *allow_reserved, written)?;
+        let (delimiter, name, plural) = delimiter(*style, *explode, *allow_reserved, wire_form)?;
         let message = || {
             format!(
                 "a member of `{argument}` must not contain {name}: the request separates members by {plural}"
             )
         };
-        let equals = *explode && written == Written::Header && has_key_with_equals(value);
-        match holds(value, delimiter) {
+        let equals = *explode && wire_form == WireForm::Header && has_key_with_equals(value);
+        match contains_delimiter(value, delimiter) {
             true => Some(message()),
             false => equals.then(|| {
                 format!(
@@ -61,9 +61,9 @@ pub(super) fn torn(
             }),
         }
     };
-    let kind = match written {
-        Written::Header => RequestProblemKind::Header,
-        Written::Path | Written::Pairs | Written::Parts => RequestProblemKind::Arguments,
+    let kind = match wire_form {
+        WireForm::Header => RequestProblemKind::Header,
+        WireForm::Path | WireForm::Pairs | WireForm::Parts => RequestProblemKind::Arguments,
     };
     message.map(|message| RequestProblem::new(kind, argument, message))
 }
@@ -73,13 +73,13 @@ fn delimiter(
     style: Style,
     explode: bool,
     allow_reserved: bool,
-    written: Written,
+    wire_form: WireForm,
 ) -> Option<(char, &'static str, &'static str)> {
-    let each_alone = explode && matches!(written, Written::Pairs | Written::Parts);
-    let is_encoded =
-        matches!(written, Written::Path | Written::Pairs) && !(allow_reserved && written == Written::Pairs);
+    let is_repeated = explode && matches!(wire_form, WireForm::Pairs | WireForm::Parts);
+    let is_encoded = matches!(wire_form, WireForm::Path | WireForm::Pairs)
+        && !(allow_reserved && wire_form == WireForm::Pairs);
     match style {
-        _ if each_alone => None,
+        _ if is_repeated => None,
         Style::SpaceDelimited => Some((' ', "a space", "spaces")),
         Style::PipeDelimited => Some(('|', "`|`", "`|`")),
         Style::TabDelimited => Some(('\t', "a tab", "tabs")),
@@ -90,13 +90,13 @@ fn delimiter(
 }
 
 /// Whether a member of an array or an object contains a delimiter.
-fn holds(value: &Value, delimiter: char) -> bool {
-    let holds = |member: &Value| !member.is_null() && style::text(member).contains(delimiter);
+fn contains_delimiter(value: &Value, delimiter: char) -> bool {
+    let has_delimiter = |member: &Value| !member.is_null() && style::text(member).contains(delimiter);
     match value {
-        Value::Array(items) => items.iter().any(holds),
-        Value::Object(fields) => {
-            fields.iter().any(|(key, value)| !value.is_null() && (key.contains(delimiter) || holds(value)))
-        }
+        Value::Array(items) => items.iter().any(has_delimiter),
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(key, value)| !value.is_null() && (key.contains(delimiter) || has_delimiter(value))),
         _ => false,
     }
 }
@@ -124,19 +124,21 @@ mod tests {
 
     #[test]
     fn encodings_reject_values_that_would_not_round_trip() {
-        use Written::{Header, Pairs, Parts, Path};
+        use WireForm::{Header, Pairs, Parts, Path};
         let encoding = |style, explode, allow_reserved| Encoding::Style { style, explode, allow_reserved };
-        let reported = |value: &Value, encoding, written| torn("x", value, &encoding, written).is_some();
+        let reported = |value: &Value, encoding, wire_form| {
+            delimiter_problem("x", value, &encoding, wire_form).is_some()
+        };
         for (style, member) in
             [(Style::SpaceDelimited, "a b"), (Style::PipeDelimited, "a|b"), (Style::TabDelimited, "a\tb")]
         {
-            for written in [Path, Header, Pairs, Parts] {
+            for wire_form in [Path, Header, Pairs, Parts] {
                 let list = json!([member, "c"]);
-                assert!(reported(&list, encoding(style, false, false), written), "{style:?} {written:?}");
-                assert!(reported(&json!({"k": member}), encoding(style, false, false), written));
-                assert!(reported(&json!({member: "v"}), encoding(style, false, false), written));
-                assert!(!reported(&json!(["a,b", "c"]), encoding(style, false, false), written));
-                assert!(!reported(&json!(member), encoding(style, false, false), written));
+                assert!(reported(&list, encoding(style, false, false), wire_form), "{style:?} {wire_form:?}");
+                assert!(reported(&json!({"k": member}), encoding(style, false, false), wire_form));
+                assert!(reported(&json!({member: "v"}), encoding(style, false, false), wire_form));
+                assert!(!reported(&json!(["a,b", "c"]), encoding(style, false, false), wire_form));
+                assert!(!reported(&json!(member), encoding(style, false, false), wire_form));
             }
             assert!(!reported(&json!([member, "c"]), encoding(style, true, false), Pairs));
             assert!(!reported(&json!([member, "c"]), encoding(style, true, false), Parts));
@@ -159,8 +161,8 @@ mod tests {
         assert!(!reported(&json!(["1.5"]), encoding(Style::Label, false, false), Path));
         assert!(reported(&json!({"a=b": "c"}), encoding(Style::Simple, true, false), Header));
         assert!(!reported(&json!({"a": "b=c"}), encoding(Style::Simple, true, false), Header));
-        for bad in [json!({"a]": 1}), json!({"a": {"[": 1}}), json!([{"": 1}])] {
-            assert!(reported(&bad, encoding(Style::DeepObject, true, false), Pairs), "{bad}");
+        for invalid in [json!({"a]": 1}), json!({"a": {"[": 1}}), json!([{"": 1}])] {
+            assert!(reported(&invalid, encoding(Style::DeepObject, true, false), Pairs), "{invalid}");
         }
         assert!(!reported(&json!({"a.b": {"c d": "[x]"}}), encoding(Style::DeepObject, true, false), Pairs));
     }
