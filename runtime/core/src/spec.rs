@@ -49,8 +49,7 @@ pub struct ToolSpec {
     pub returns: Text,
     /// When to use the tool. May be empty.
     pub use_for: Text,
-    /// Documentation for a prompt, instead of the documentation that is generated from the other fields. It may
-    /// contradict them.
+    /// Documentation for a prompt that replaces the generated documentation. It may contradict the other fields.
     pub documentation: Text,
     /// Example calls for a model to imitate.
     pub examples: List<Example>,
@@ -270,16 +269,16 @@ impl ToolSpec {
     /// [defaults](crate::RequestPlan::defaults).
     #[must_use]
     pub fn with_defaults(&self, mut arguments: Value) -> Value {
-        if let Value::Object(given) = &mut arguments
+        if let Value::Object(object) = &mut arguments
             && let Some(Kind::Object(rules)) = resolved(&self.input, &self.defs).map(|shape| &shape.kind)
         {
             for field in &rules.fields {
                 if let Some(default) = &field.shape.default
-                    && !given.contains_key(field.wire_name())
+                    && !object.contains_key(field.wire_name())
                     && let value = default.to_json()
                     && (value.is_null() || fits(&value, &field.shape, &self.defs))
                 {
-                    given.insert(field.wire_name().to_owned(), value);
+                    object.insert(field.wire_name().to_owned(), value);
                 }
             }
         }
@@ -287,7 +286,7 @@ impl ToolSpec {
     }
 }
 
-/// Adds, to closed alternatives in the arguments and the result, the fields that are declared next to them.
+/// Adds the fields that are declared next to closed alternatives, in the arguments and the result, to them.
 pub fn complete(spec: &mut ToolSpec) {
     if let Some(input) = with_what_belongs(&spec.input, &spec.defs) {
         spec.input = input.into();
@@ -318,7 +317,7 @@ impl ToolSpec {
             Err(problems) => {
                 let lines = problems.iter().map(|problem| match problem.pointer.as_str() {
                     "" => problem.message.clone(),
-                    at => format!("{at}: {}", problem.message),
+                    pointer => format!("{pointer}: {}", problem.message),
                 });
                 Err(lines.collect::<Vec<_>>().join("; "))
             }

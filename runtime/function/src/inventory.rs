@@ -44,9 +44,9 @@ inventory::collect!(Registered);
 #[must_use]
 pub fn tools() -> Vec<Arc<dyn AgentTool>> {
     let tools = inventory::iter::<Registered>.into_iter();
-    let ours = |module: &str| module.split("::").next() == Some("toolgen_builtin");
+    let is_builtin = |module: &str| module.split("::").next() == Some("toolgen_builtin");
     let mut tools: Vec<Arc<dyn AgentTool>> = tools
-        .filter(|Registered(_, module)| !ours(module))
+        .filter(|Registered(_, module)| !is_builtin(module))
         .map(|Registered(make, _)| Arc::new(make()) as Arc<dyn AgentTool>)
         .collect();
     tools.sort_by(|a, b| a.name().cmp(b.name()));

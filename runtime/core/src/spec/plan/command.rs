@@ -92,7 +92,7 @@ pub enum ArgvTemplate {
 pub enum Stdin {
     /// No input: standard input is closed.
     Nothing,
-    /// A text.
+    /// This text.
     Text(Template),
     /// The arguments of the call, as one JSON object.
     Arguments,
