@@ -155,8 +155,8 @@ pub trait ToolInput: Sized {
         None
     }
 
-    /// Returns the JSON that decodes to this value, if a type without `serde::Serialize` knows it. With it, the model
-    /// sees a default that is a variant.
+    /// Returns the JSON that decodes to this value, for types without `serde::Serialize` that can produce it. It shows
+    /// the model a default that is a variant.
     #[doc(hidden)]
     #[must_use]
     fn default_json(&self) -> Option<Value> {

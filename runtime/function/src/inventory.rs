@@ -40,7 +40,7 @@ inventory::collect!(Registered);
 
 /// Returns the registered tools, sorted by name. The order of tools with the same name is unspecified; a
 /// [`Registry`](toolgen_kernel::Registry) rejects them. The ready-made tools of the feature `builtin`, which read
-/// files and run commands, are not included: a program names the ones that it offers.
+/// files and run commands, are not included: a program names the tools that it offers.
 #[must_use]
 pub fn tools() -> Vec<Arc<dyn AgentTool>> {
     let tools = inventory::iter::<Registered>.into_iter();

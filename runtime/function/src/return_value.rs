@@ -244,7 +244,7 @@ impl<E> ProbeDebug for Probe<'_, E> {}
 pub struct Returned<T>(PhantomData<T>);
 
 /// Returns the shape of structured values. A string is not structured, and `()` has no value.
-const fn structured(shape: &'static Shape) -> Option<&'static Shape> {
+const fn structured_shape(shape: &'static Shape) -> Option<&'static Shape> {
     match shape.kind {
         Kind::String(_) | Kind::Null | Kind::Any => None,
         _ => Some(shape),
@@ -254,7 +254,7 @@ const fn structured(shape: &'static Shape) -> Option<&'static Shape> {
 impl<T: ToolInput + Serialize> Returned<T> {
     /// The schema, if known.
     pub const SHAPE: Option<&'static Shape> =
-        if T::SYMMETRIC { structured(StaticShape::<T>::SHAPE) } else { None };
+        if T::SYMMETRIC { structured_shape(StaticShape::<T>::SHAPE) } else { None };
     /// Adds the shapes that the schema refers to.
     pub const DEFS: fn(&mut Defs) = T::defs;
 }

@@ -42,7 +42,7 @@
 //!
 //! A function may be plain or `async` and have any visibility. A plain function runs inline, that is, on the thread
 //! that makes the call. Nothing else runs there until it returns, and neither a timeout nor a cancellation can stop
-//! it. This is the fastest way for work of microseconds. A function that waits or computes for longer should be
+//! it. This is the fastest way for work that takes microseconds. A function that waits or computes for longer should be
 //! `async` or `blocking`: a `blocking` function runs on a separate thread, and the call does not wait for it after its
 //! timeout. For the same reason, `timeout` is an error for an inline function.
 //!

@@ -57,8 +57,8 @@ impl InvisibleChar {
         })
     }
 
-    /// Whether the character is invisible to a reader. Line ends and tabs are; private-use characters are not, since
-    /// a font may draw them.
+    /// Whether the character is invisible to a reader. Line ends and tabs are invisible; private-use characters are
+    /// not, since a font may draw them.
     #[must_use]
     pub const fn is_invisible(char: char) -> bool {
         !matches!(InvisibleChar::of(char), None | Some(InvisibleChar::Private))

@@ -3,18 +3,18 @@
 use std::borrow::Cow;
 
 /// Returns the last character boundary at or before a position, in bytes.
-pub fn floor(text: &str, at: usize) -> usize {
-    if at >= text.len() {
+pub fn floor(text: &str, index: usize) -> usize {
+    if index >= text.len() {
         return text.len();
     }
-    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+    (0..=index).rev().find(|index| text.is_char_boundary(*index)).unwrap_or(0)
 }
 
 /// Returns bytes without an incomplete UTF-8 character at their end.
 pub fn trim_partial_char(bytes: &[u8]) -> &[u8] {
     // A character has at most four bytes, so an incomplete one has at most three.
     let tail = bytes.len().saturating_sub(3);
-    let start = bytes[tail..].iter().rposition(|byte| *byte >= 0xc0).map(|at| tail + at);
+    let start = bytes[tail..].iter().rposition(|byte| *byte >= 0xc0).map(|index| tail + index);
     match start {
         Some(start) => match std::str::from_utf8(&bytes[start..]) {
             Err(error) if error.error_len().is_none() => &bytes[..start],
@@ -46,10 +46,10 @@ pub fn cut_at_sentence(text: &str, limit: usize) -> Cow<'_, str> {
         prefix = prefix.rfind("```").map_or(prefix, |fence| &prefix[..fence]);
     }
     // A boundary far before the end would lose more than a broken sentence.
-    let is_near_end = |at: &usize| *at > end / 3;
-    let at = sentence_end(prefix, &text[prefix.len()..]).filter(is_near_end);
-    let at = at.or_else(|| prefix.rfind(char::is_whitespace).filter(is_near_end)).unwrap_or(prefix.len());
-    let mut prefix = prefix[..at].trim_end();
+    let is_near_end = |index: &usize| *index > end / 3;
+    let boundary = sentence_end(prefix, &text[prefix.len()..]).filter(is_near_end);
+    let boundary = boundary.or_else(|| prefix.rfind(char::is_whitespace).filter(is_near_end));
+    let mut prefix = prefix[..boundary.unwrap_or(prefix.len())].trim_end();
     while let Some((above, _)) = prefix.rsplit_once('\n').filter(|(_, last)| last.starts_with('#')) {
         prefix = above.trim_end();
     }
@@ -58,11 +58,11 @@ pub fn cut_at_sentence(text: &str, limit: usize) -> Cow<'_, str> {
 
 /// Returns the end of the last complete sentence or line of `text`, which `following` follows.
 fn sentence_end(text: &str, following: &str) -> Option<usize> {
-    text.char_indices().rev().find_map(|(at, char)| {
-        let after = at + char.len_utf8();
+    text.char_indices().rev().find_map(|(index, char)| {
+        let after = index + char.len_utf8();
         match char {
-            '\n' => Some(at),
-            _ => ends_sentence(&text[..at], char, &text[after..], following).then_some(after),
+            '\n' => Some(index),
+            _ => ends_sentence(&text[..index], char, &text[after..], following).then_some(after),
         }
     })
 }
@@ -89,9 +89,9 @@ fn is_quoted_end(text: &str) -> bool {
 /// Returns the first sentence of a text, or its first line if that is shorter.
 pub fn first_sentence(text: &str) -> &str {
     let line = text.trim().lines().next().unwrap_or_default().trim_end();
-    let end = line.char_indices().find_map(|(at, char)| {
-        let after = at + char.len_utf8();
-        ends_sentence(&line[..at], char, &line[after..], "").then_some(after)
+    let end = line.char_indices().find_map(|(index, char)| {
+        let after = index + char.len_utf8();
+        ends_sentence(&line[..index], char, &line[after..], "").then_some(after)
     });
     &line[..end.unwrap_or(line.len())]
 }

@@ -65,8 +65,12 @@ pub fn detail(spec: &ToolSpec) -> String {
         return format!("{}\n", spec.documentation.trim_end());
     }
     let mut out = format!("- **{}** - {}\n", spec.name, one_line(&spec.description));
-    if let Some(instead) = &spec.deprecated {
-        write_line(&mut out, "Deprecated", if instead.is_empty() { "do not use this tool" } else { instead });
+    if let Some(replacement) = &spec.deprecated {
+        write_line(
+            &mut out,
+            "Deprecated",
+            if replacement.is_empty() { "do not use this tool" } else { replacement },
+        );
     }
     match object_in(&spec.input, &spec.defs) {
         Some(rules) => write_parameters(&mut out, rules, &spec.defs),
@@ -142,11 +146,11 @@ fn rules_for_all_arguments(spec: &ToolSpec) -> String {
         return String::new();
     }
     // A dialect that requires a plain object as arguments describes the other rules in prose.
-    let plain = Shape { description: "".into(), ..spec.input.shape().clone() };
-    let rendered = render_input(&plain, &spec.defs, &OPENAI).map(|rendered| rendered.schema);
-    let message = rendered.ok().and_then(|schema| Some(schema.get("description")?.as_str()?.to_owned()));
-    let message = message.unwrap_or_default();
-    message.strip_prefix('(').and_then(|message| message.strip_suffix(')')).unwrap_or(&message).to_owned()
+    let undescribed = Shape { description: "".into(), ..spec.input.shape().clone() };
+    let rendered = render_input(&undescribed, &spec.defs, &OPENAI).map(|rendered| rendered.schema);
+    let rules = rendered.ok().and_then(|schema| Some(schema.get("description")?.as_str()?.to_owned()));
+    let rules = rules.unwrap_or_default();
+    rules.strip_prefix('(').and_then(|rules| rules.strip_suffix(')')).unwrap_or(&rules).to_owned()
 }
 
 /// Returns the arguments that a caller may pass.

@@ -281,14 +281,14 @@ pub(super) fn differ((old, new): BeforeAfter<'_>) -> bool {
 
 /// Describes that a value was added, removed or changed, and shows short values.
 fn describe_change(subject: &str, old: Option<&Value>, new: Option<&Value>) -> String {
-    let short = |value: &Value| Some(canonical(value)).filter(|text| text.len() <= 60);
+    let render_short = |value: &Value| Some(canonical(value)).filter(|text| text.len() <= 60);
     match (old, new) {
-        (None, Some(new)) => match short(new) {
+        (None, Some(new)) => match render_short(new) {
             Some(new) => format!("{subject} was added: {new}"),
             None => format!("{subject} was added"),
         },
         (Some(_), None) => format!("{subject} was removed"),
-        (old, new) => match (old.and_then(short), new.and_then(short)) {
+        (old, new) => match (old.and_then(render_short), new.and_then(render_short)) {
             (Some(old), Some(new)) => format!("{subject} was {old} and is {new}"),
             _ => format!("{subject} changed"),
         },

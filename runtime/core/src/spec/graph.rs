@@ -65,7 +65,7 @@ pub enum RequirementProblem {
 }
 
 impl<'a> Graph<'a> {
-    /// Builds the graph of these tools, in any order. If two tools have the same name, the one whose requirements sort
+    /// Builds the graph of these tools, in any order. If two tools have the same name, the tool whose requirements sort
     /// last is used.
     #[must_use]
     pub fn of(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Graph<'a> {
@@ -132,9 +132,9 @@ pub fn problems<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Requir
         return Vec::new();
     }
     let graph = Graph::of(specs);
-    let requiring = || graph.tools.values().filter(|spec| !spec.requires.is_empty());
+    let with_requirements = || graph.tools.values().filter(|spec| !spec.requires.is_empty());
     let mut problems = BTreeSet::new();
-    for spec in requiring() {
+    for spec in with_requirements() {
         for missing in
             required_tools(spec).filter(|requirement| !graph.tools.contains_key(requirement.name.as_str()))
         {
@@ -151,7 +151,7 @@ pub fn problems<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Requir
             }
         }
     }
-    problems.extend(cycles(&graph, requiring().map(|spec| spec.name.as_str())));
+    problems.extend(cycles(&graph, with_requirements().map(|spec| spec.name.as_str())));
     problems.into_iter().collect()
 }
 

@@ -1,4 +1,4 @@
-//! Hosts in effects, limits and settings, and which of them a [`Network`] covers.
+//! Hosts in effects, limits and settings, and whether a [`Network`] covers them.
 
 use std::net::IpAddr;
 
@@ -34,7 +34,7 @@ impl<'a> Host<'a> {
         self.name.strip_prefix('*').filter(|suffix| suffix.starts_with('.') && suffix.len() > 1)
     }
 
-    /// Whether this covers every host that `other` covers, ignoring ports.
+    /// Whether this entry covers every host that `other` covers, ignoring ports.
     fn covers_name(&self, other: &Host<'_>) -> bool {
         if self.name == "*" || self.name.eq_ignore_ascii_case(other.name) {
             return true;
@@ -111,7 +111,7 @@ pub const fn host_within(text: &str) -> Option<&str> {
         if bytes[end] == b'/' && (end == 0 || bytes[end - 1] != b':' || start > 0) {
             break;
         }
-        // After the two slashes of a scheme.
+        // The host starts after the two slashes of a scheme.
         if bytes[end] == b'/' && end + 1 < bytes.len() && bytes[end + 1] == b'/' {
             end += 1;
             start = end + 1;

@@ -151,7 +151,7 @@ impl EffectLimits {
         }
     }
 
-    /// Returns the effects of a tool whose executor enforces these limits. It has no network unless any host is
+    /// Returns the effects of a tool whose executor enforces these limits. The tool has no network unless any host is
     /// allowed, and cannot write files unless that is allowed. If the limits are read-only, it changes nothing except
     /// over a network. No executor prevents it from starting programs and reading files.
     #[must_use]

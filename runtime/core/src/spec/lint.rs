@@ -135,7 +135,7 @@ pub fn lint<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Finding> {
         tool_findings.check_texts(&mut visited);
         tool_findings.check_examples();
         tool_findings.check_values(&mut state);
-        for (message, _) in similar.iter().filter(|(_, at)| *at == index) {
+        for (message, _) in similar.iter().filter(|(_, first)| *first == index) {
             let help = "state in each description what only that tool does, or omit tools";
             tool_findings.add(Lint::NearDuplicate, &[], message.clone(), help);
         }
@@ -216,8 +216,8 @@ impl<'a> Findings<'a> {
         let name = &self.spec.name;
         let is_any_text = |field: &Field| {
             let shape = resolved(&field.shape, &self.spec.defs).unwrap_or(&field.shape);
-            let is_any = matches!(&shape.kind, Kind::String(rules) if *rules == StringRules::ANY);
-            is_any && !field.required && field.shape.default.is_none() && field.shape.examples.is_empty()
+            let allows_any = matches!(&shape.kind, Kind::String(rules) if *rules == StringRules::ANY);
+            allows_any && !field.required && field.shape.default.is_none() && field.shape.examples.is_empty()
         };
         if !fields.is_empty()
             && undescribed.len() + restating.len() == fields.len()

@@ -63,7 +63,7 @@ pub struct AdaptedTool {
 /// Why a descriptor is rejected.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RejectedDescriptor {
-    /// The server's name for the tool. Empty if it gives none.
+    /// The server's name for the tool. Empty if it has none.
     pub tool: String,
     /// The location in the descriptor, as a JSON pointer.
     pub pointer: &'static str,
@@ -110,13 +110,13 @@ pub fn tools(
     pinned: bool,
 ) -> Vec<Result<AdaptedTool, RejectedDescriptor>> {
     let raw_names: Vec<&str> = descriptors.iter().map(raw_name).collect();
-    let checked: Vec<Result<ToolName, RejectedDescriptor>> = descriptors
+    let checked_names: Vec<Result<ToolName, RejectedDescriptor>> = descriptors
         .iter()
         .zip(names(&server.alias, &raw_names))
-        .map(|(descriptor, name)| check(descriptor, name, &server.alias))
+        .map(|(descriptor, name)| check_descriptor(descriptor, name, &server.alias))
         .collect();
     let mut schemas: Vec<(String, BundledSchema)> = Vec::new();
-    for (descriptor, name) in descriptors.iter().zip(&checked) {
+    for (descriptor, name) in descriptors.iter().zip(&checked_names) {
         for key in SCHEMAS {
             if let (Ok(name), Some(schema)) = (name, schema(descriptor, key)) {
                 schemas.push((format!("{name} {key}"), BundledSchema::of(schema)));
@@ -128,7 +128,7 @@ pub fn tools(
     let mut by_name: BTreeMap<String, Shape> = BTreeMap::new();
     let mut names_by_tool: Vec<Vec<String>> = Vec::new();
     let mut adapted: Vec<Result<AdaptedTool, RejectedDescriptor>> = Vec::new();
-    for (descriptor, name) in descriptors.iter().zip(checked) {
+    for (descriptor, name) in descriptors.iter().zip(checked_names) {
         adapted.push(name.map(|name| {
             let documents = SCHEMAS.map(|key| {
                 schema(descriptor, key).and_then(|_| schemas.next()).map(|document| (key, document))
@@ -184,7 +184,11 @@ fn rejected(tool: &str, pointer: &'static str, message: String, help: &'static s
 }
 
 /// Returns the name of a descriptor's tool, if the descriptor is valid.
-fn check(descriptor: &Value, name: Option<ToolName>, alias: &str) -> Result<ToolName, RejectedDescriptor> {
+fn check_descriptor(
+    descriptor: &Value,
+    name: Option<ToolName>,
+    alias: &str,
+) -> Result<ToolName, RejectedDescriptor> {
     let raw = raw_name(descriptor);
     let help = "ask the authors of the server to fix it, or omit the tool";
     let fail = |pointer, message: &str, help| Err(rejected(raw, pointer, message.to_owned(), help));
@@ -294,19 +298,19 @@ fn adapt(
                     ReadProblem { pointer, kind: ReadProblemKind::Keyword, message }
                 },
             ));
-            let (shape, named) = keys::read(&schema, &format!("/{key}"), &mut problems);
-            defs.extend(named);
+            let (shape, named_schemas) = keys::read(&schema, &format!("/{key}"), &mut problems);
+            defs.extend(named_schemas);
             shape
         })
     });
-    let input = arguments(input.unwrap_or(Shape::NO_ARGUMENTS), &defs, &mut problems);
+    let input = arguments_shape(input.unwrap_or(Shape::NO_ARGUMENTS), &defs, &mut problems);
     let trimmed = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().trim().to_owned();
     let title = one_line(&trimmed(descriptor.get("title")), MAX_TITLE);
     let hint_title = one_line(&trimmed(descriptor.pointer("/annotations/title")), MAX_TITLE);
     let label = if title.is_empty() { hint_title } else { title };
     let server_description = trimmed(descriptor.get("description"));
-    let texts = [&server_description, &label, raw_name(descriptor)].map(|text: &str| text);
-    let description = texts.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+    let candidates = [&server_description, &label, raw_name(descriptor)].map(|text: &str| text);
+    let description = candidates.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
     let spec = ToolSpec {
         name,
         description: description.to_owned().into(),
@@ -345,7 +349,7 @@ fn descriptive_members() -> [(&'static str, Value); 9] {
 
 /// Returns a problem for each descriptive member that has another type. `null` counts as missing.
 fn type_problems(descriptor: &Value) -> Vec<ReadProblem> {
-    let problem = |(pointer, expected): (&str, Value)| {
+    let to_problem = |(pointer, expected): (&str, Value)| {
         let (expected, actual) =
             (type_name(&expected), descriptor.pointer(pointer).map_or("null", type_name));
         (actual != expected && actual != "null").then(|| {
@@ -353,11 +357,11 @@ fn type_problems(descriptor: &Value) -> Vec<ReadProblem> {
             ReadProblem { pointer: pointer.to_owned(), kind: ReadProblemKind::Keyword, message }
         })
     };
-    descriptive_members().into_iter().filter_map(problem).collect()
+    descriptive_members().into_iter().filter_map(to_problem).collect()
 }
 
 /// Returns the shape of the arguments as an object, which every call passes.
-fn arguments(mut shape: Shape, defs: &[Def], problems: &mut Vec<ReadProblem>) -> Shape {
+fn arguments_shape(mut shape: Shape, defs: &[Def], problems: &mut Vec<ReadProblem>) -> Shape {
     for _ in 0..16 {
         let Kind::Ref(name) = &shape.kind else { break };
         let Some(def) = defs.iter().find(|def| def.name == *name) else { break };

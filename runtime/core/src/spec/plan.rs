@@ -406,8 +406,8 @@ const COMPUTED_SCHEMES: [&str; 12] = [
 ];
 
 impl Placement {
-    /// Whether the credential is sent there unchanged. It is not if the HTTP scheme computes a value from it, if the
-    /// name of the scheme is not a token (RFC 9110, 11.1), or if the header belongs to the client.
+    /// Whether the credential can be sent unchanged. It cannot if the HTTP scheme computes a value from it, if the name
+    /// of the scheme is not a token (RFC 9110, 11.1), or if the header belongs to the client.
     #[must_use]
     pub fn is_supported(&self) -> bool {
         match self {

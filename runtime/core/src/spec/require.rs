@@ -141,16 +141,16 @@ impl RequirementKind {
     }
 }
 
-/// Returns the requirements for other tools that block a tool.
+/// Returns the requirements of a tool for other tools, without optional ones.
 pub(crate) fn required_tools(spec: &ToolSpec) -> impl Iterator<Item = &Requirement> {
     let is_needed =
         |requirement: &&Requirement| requirement.kind == RequirementKind::Tool && !requirement.optional;
     spec.requires.iter().filter(is_needed)
 }
 
-/// Returns the requested tools and the tools that they require, each once and after all its requirements. Tools for
-/// which `is_done` returns `true` and tools that do not exist are omitted. The requirements of a done tool are included,
-/// because they may have to run again. There is no recursion, because a long chain could overflow the stack.
+/// Returns the requested tools and the tools that they require, each once and after all its requirements. Tools that
+/// are done or do not exist are omitted. The requirements of a done tool are included, because they may have to run
+/// again. There is no recursion, because a long chain could overflow the stack.
 pub fn in_order<'a>(
     requested: impl IntoIterator<Item = &'a str>,
     find: impl Fn(&str) -> Option<&'a ToolSpec>,

@@ -330,12 +330,12 @@ impl SearchIndex {
 
     /// Returns indexed words with the same prefix as an unknown word, for languages without stemming.
     fn stems_with_prefix(&self, word: &str) -> Vec<&str> {
-        let letters = word.chars().count();
-        let prefix_length = (letters * 3).div_ceil(4).max(4);
+        let char_count = word.chars().count();
+        let prefix_length = (char_count * 3).div_ceil(4).max(4);
         let Some((end, _)) = word
             .char_indices()
-            .nth(prefix_length.min(letters))
-            .or((letters >= prefix_length).then_some((word.len(), ' ')))
+            .nth(prefix_length.min(char_count))
+            .or((char_count >= prefix_length).then_some((word.len(), ' ')))
         else {
             return Vec::new();
         };

@@ -27,7 +27,7 @@ fn lengths() -> (Vec<usize>, Vec<usize>) {
     lengths.partition(|length| *length >= SHORT_DESCRIPTION)
 }
 
-/// A tool in the form that a vendor accepts, with what was lost. See [`ToolSpec::schema`].
+/// A tool in the form that a vendor accepts, with the rules that were lost. See [`ToolSpec::schema`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSchema<'a> {
     /// The description of the tool, cut at the end of a sentence if the dialect limits its length.
@@ -37,8 +37,8 @@ pub struct ToolSchema<'a> {
     /// The rules that could not be expressed, and where they are described instead. A loss of the keyword
     /// `description` means that the description of the tool was cut.
     pub losses: Vec<Loss>,
-    /// What was trimmed, by the reductions of the tool or because it exceeded its ceiling. The locations are those of
-    /// the schema before conversion to the dialect.
+    /// The trims that were applied, by the reductions of the tool or because it exceeded its ceiling. The locations are
+    /// those of the schema before conversion to the dialect.
     pub trims: Vec<Trim>,
 }
 
@@ -147,14 +147,14 @@ impl<'a> Forms<'a> {
                 .filter(|rendered| rendered.bytes() <= limit)
         };
         let (long, short) = lengths();
-        let with_length = |lengths: &[usize], at: usize, count| {
-            render_if_fits(self.with_description_length(*lengths.get(at)?), count)
+        let with_length = |lengths: &[usize], index: usize, count| {
+            render_if_fits(self.with_description_length(*lengths.get(index)?), count)
         };
         let part_count = parts.len();
         if let Some((omitted, rendered)) = first_result(part_count + 1, |omitted| {
             render_if_fits(self.with_description_length(SHORT_DESCRIPTION), part_count - omitted)
         }) {
-            let longer = first_result(long.len(), |at| with_length(&long, at, part_count - omitted));
+            let longer = first_result(long.len(), |index| with_length(&long, index, part_count - omitted));
             return Some(longer.map_or(rendered, |(_, rendered)| rendered));
         }
         let names = self.optional();
@@ -162,7 +162,7 @@ impl<'a> Forms<'a> {
             let kept = names.get(..names.len() - dropped)?.to_vec();
             render_if_fits(Slim { optional: Some(kept.into()), ..self.without_descriptions() }, 0)
         };
-        let shortened = first_result(short.len(), |at| with_length(&short, at, 0));
+        let shortened = first_result(short.len(), |index| with_length(&short, index, 0));
         shortened
             .or_else(|| first_result(names.len() + 1, with_fewer_arguments))
             .map(|(_, rendered)| rendered)
@@ -195,7 +195,7 @@ impl<'a> Forms<'a> {
     }
 }
 
-/// Returns the first result and its index, by binary search: if one index has a result, so have all later ones.
+/// Returns the first result and its index, by binary search: if an index has a result, all later indices have one.
 fn first_result<T>(length: usize, find: impl Fn(usize) -> Option<T>) -> Option<(usize, T)> {
     let (mut low, mut high) = (0, length.checked_sub(1)?);
     let mut best = find(high)?;
@@ -214,7 +214,7 @@ fn first_result<T>(length: usize, find: impl Fn(usize) -> Option<T>) -> Option<(
 struct Form<'a> {
     spec: &'a ToolSpec,
     slim: Cow<'a, Slim>,
-    /// Whether the form reports what is trimmed.
+    /// Whether the form reports its trims.
     has_report: bool,
     /// The smaller shape, if the reductions change it; computed on first use.
     slimmed: OnceCell<Option<Slimmed>>,
@@ -243,12 +243,12 @@ impl<'a> Form<'a> {
         kept == other.slim.description.of(&other.spec.description) && self.parts() == other.parts()
     }
 
-    /// Renders the form, with a report of what is trimmed.
+    /// Renders the form, with a report of its trims.
     fn render_with_report(&self, dialect: &Dialect) -> Result<ToolSchema<'a>, Vec<Refusal>> {
         Ok(ToolSchema { trims: self.trims(), ..self.render(dialect)? })
     }
 
-    /// Returns what is trimmed, if the form reports it.
+    /// Returns the trims, if the form reports them.
     fn trims(&self) -> Vec<Trim> {
         let Form { spec, slim, .. } = self;
         if !self.has_report {
@@ -261,7 +261,7 @@ impl<'a> Form<'a> {
         trim.into_iter().chain(slimmed).collect()
     }
 
-    /// Renders the form, without a report of what is trimmed.
+    /// Renders the form, without a report of its trims.
     fn render(&self, dialect: &Dialect) -> Result<ToolSchema<'a>, Vec<Refusal>> {
         let Form { spec, slim, .. } = self;
         let (shape, defs) = self.parts();
@@ -271,7 +271,7 @@ impl<'a> Form<'a> {
         let limit = dialect.tool_description_length.unwrap_or(usize::MAX);
         let description = match cut_at_sentence(&kept, limit.saturating_sub(note.chars().count())) {
             Cow::Owned(cut) => {
-                let reason = "the dialect takes no description of this length";
+                let reason = "the dialect does not accept a description of this length";
                 losses.insert(
                     0,
                     Loss { pointer: String::new(), keyword: "description", in_prose: false, reason },
@@ -291,18 +291,18 @@ const MAX_REPLACEMENT_SHOWN: usize = 200;
 
 /// Returns the note for the description of a deprecated tool, unless the description already mentions it.
 fn deprecation(spec: &ToolSpec, description: &str) -> String {
-    let instead = match &spec.deprecated {
-        Some(instead) if instead.trim().is_empty() && prose::states_deprecated(description) => {
+    let replacement = match &spec.deprecated {
+        Some(replacement) if replacement.trim().is_empty() && prose::states_deprecated(description) => {
             return String::new();
         }
-        Some(instead) => cut_at_sentence(instead.trim(), MAX_REPLACEMENT_SHOWN),
+        Some(replacement) => cut_at_sentence(replacement.trim(), MAX_REPLACEMENT_SHOWN),
         None => return String::new(),
     };
     let space = before_next(description);
-    if instead.is_empty() {
+    if replacement.is_empty() {
         format!("{space}Deprecated: do not use it if another tool does the same.")
     } else {
-        format!("{space}Deprecated: {instead}")
+        format!("{space}Deprecated: {replacement}")
     }
 }
 

@@ -68,8 +68,8 @@ __readable_debug!(DuplicateName);
 impl std::error::Error for DuplicateName {}
 
 impl Surface {
-    /// Returns the surface of these tools. Each has its execution, as [`recorded`] or [`call`](Self::call) returns it,
-    /// if it is known.
+    /// Returns the surface of these tools. Each comes with its execution, as [`recorded`] or [`call`](Self::call)
+    /// returns it, if it is known.
     ///
     /// # Errors
     ///

@@ -57,8 +57,8 @@ pub const fn member(name: &'static str, shape: Shape) -> Field {
     named_field(name, &[], true, shape)
 }
 
-/// The parts of a field's type that a derive uses. All uses refer to this type in the same way, so that rustc reports an
-/// unsuitable type only once.
+/// The parts of a field's type that a derive uses. All uses refer to this type in the same way, so that rustc reports
+/// an unsuitable type only once.
 pub struct Member<T> {
     required: bool,
     shape: &'static Shape,

@@ -37,8 +37,8 @@ impl Defs {
         let ambiguous: BTreeSet<String> =
             self.shapes.keys().map(last_segment).filter(|name| !seen.insert(name.clone())).collect();
         let names = self.shapes.keys().map(|name| {
-            let short = last_segment(name);
-            let text = if ambiguous.contains(&short) { name.replace("::", "_") } else { short };
+            let short_name = last_segment(name);
+            let text = if ambiguous.contains(&short_name) { name.replace("::", "_") } else { short_name };
             (name.clone(), Text::from(text))
         });
         names.collect()
@@ -75,12 +75,12 @@ pub(crate) fn with_named_shapes(spec: &ToolSpec, defs: &Defs) -> ToolSpec {
         })
         .collect();
     def_list.sort_by(|a, b| a.name.cmp(&b.name));
-    let plain_defs: List<Def> = def_list.clone().into();
+    let defs_without_defaults: List<Def> = def_list.clone().into();
     let mut complete = spec.clone();
     let mut input = rename_refs(&spec.input, &names);
     for FieldDefault { owner, field, value } in &defs.defaults {
         if owner.is_empty() {
-            set_default(&mut input, field, value, &plain_defs);
+            set_default(&mut input, field, value, &defs_without_defaults);
         }
         for owner in defs.owners(owner) {
             let def = names
@@ -88,7 +88,7 @@ pub(crate) fn with_named_shapes(spec: &ToolSpec, defs: &Defs) -> ToolSpec {
                 .and_then(|name| def_list.iter_mut().find(|def| def.name == *name));
             if let Some(Def { schema: Schema::Tree(shape), .. }) = def {
                 let mut shape_with_defaults = Shape::clone(shape);
-                set_default(&mut shape_with_defaults, field, value, &plain_defs);
+                set_default(&mut shape_with_defaults, field, value, &defs_without_defaults);
                 *shape = shape_with_defaults.into();
             }
         }

@@ -222,8 +222,9 @@ const fn lists_values(text: &str) -> bool {
 
 /// Returns the lines of a description, starting with the first value.
 pub(super) fn value_lines(text: &str) -> &str {
-    let start = if text.starts_with(VALUE_PREFIX) { Some(0) } else { text.find("\n- `").map(|at| at + 1) };
-    start.map_or("", |at| &text[at..])
+    let start =
+        if text.starts_with(VALUE_PREFIX) { Some(0) } else { text.find("\n- `").map(|index| index + 1) };
+    start.map_or("", |index| &text[index..])
 }
 
 /// Applies rules to a kind of value, if they are valid for it.

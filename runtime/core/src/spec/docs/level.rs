@@ -100,8 +100,8 @@ pub struct Group<'a> {
     pub specs: Vec<&'a ToolSpec>,
 }
 
-/// Groups tools by their [categories](ToolSpec::category), sorted by name. The order within a group is the given
-/// order.
+/// Groups tools by their [categories](ToolSpec::category), sorted by name. Within a group, the order of the tools is
+/// unchanged.
 #[must_use]
 pub fn by_category<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
@@ -126,15 +126,15 @@ pub fn by_toolset<'a>(
     let specs: Vec<&ToolSpec> = specs.into_iter().collect();
     let mut groups: Vec<Group<'a>> = Vec::new();
     for set in toolsets {
-        let member = |name: &Text| specs.iter().copied().find(|spec| *spec.name.as_str() == **name);
-        let members = set.members.iter().filter_map(member).collect();
+        let find_spec = |name: &Text| specs.iter().copied().find(|spec| *spec.name.as_str() == **name);
+        let members = set.members.iter().filter_map(find_spec).collect();
         groups.push(Group { name: &set.name, description: &set.description, specs: members });
     }
-    let is_in =
+    let is_grouped =
         |spec: &&ToolSpec| groups.iter().any(|group| group.specs.iter().any(|other| other.name == spec.name));
-    let others: Vec<&ToolSpec> = specs.iter().copied().filter(|spec| !is_in(spec)).collect();
-    if !others.is_empty() {
-        groups.push(Group { name: "", description: "", specs: others });
+    let ungrouped: Vec<&ToolSpec> = specs.iter().copied().filter(|spec| !is_grouped(spec)).collect();
+    if !ungrouped.is_empty() {
+        groups.push(Group { name: "", description: "", specs: ungrouped });
     }
     groups.retain(|group| !group.specs.is_empty());
     groups
@@ -173,7 +173,7 @@ pub fn docs_at<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>, style: &Style<
 #[must_use]
 pub fn grouped(groups: &[Group<'_>], style: &Style<'_>) -> String {
     if style.level == Level::Signature {
-        return format!("```ts\n{}```\n", module(groups, style));
+        return format!("```ts\n{}```\n", module_source(groups, style));
     }
     let mut out = String::new();
     for group in groups {
@@ -233,14 +233,14 @@ pub fn json(groups: &[Group<'_>], style: &Style<'_>) -> Value {
         out.insert("types".into(), types.collect());
     }
     let groups = groups.iter().map(|group| {
-        let tools = group.specs.iter().map(|spec| tool(spec, signatures.next(), style));
+        let tools = group.specs.iter().map(|spec| tool_json(spec, signatures.next(), style));
         json!({"name": group.name, "description": group.description, "tools": tools.collect::<Vec<_>>()})
     });
     out.insert("groups".into(), groups.collect());
     Value::Object(out)
 }
 
-fn tool(spec: &ToolSpec, types: Option<Types>, style: &Style<'_>) -> Value {
+fn tool_json(spec: &ToolSpec, types: Option<Types>, style: &Style<'_>) -> Value {
     let mut out = Map::new();
     let mut insert = |key: &str, value: Value| {
         let is_empty = value.as_str() == Some("") || value.as_array().is_some_and(Vec::is_empty);
@@ -258,7 +258,7 @@ fn tool(spec: &ToolSpec, types: Option<Types>, style: &Style<'_>) -> Value {
         }
         Level::Full => {
             insert("description", spec.description.as_str().into());
-            insert("parameters", fields(spec).map(|field| parameter(field, spec)).collect());
+            insert("parameters", fields(spec).map(|field| parameter_json(field, spec)).collect());
             insert("returns", spec.returns.as_str().into());
             insert("use_for", spec.use_for.as_str().into());
             let examples = spec.fitting_examples().map(|example| {
@@ -270,9 +270,9 @@ fn tool(spec: &ToolSpec, types: Option<Types>, style: &Style<'_>) -> Value {
         }
     }
     if matches!(style.level, Level::Signature | Level::Full) {
-        if let Some(instead) = &spec.deprecated {
+        if let Some(replacement) = &spec.deprecated {
             insert("deprecated", json!(true));
-            insert("instead", instead.as_str().into());
+            insert("instead", replacement.as_str().into());
         }
         let rules = style.undocumented_rules(spec);
         let to_json =
@@ -282,7 +282,7 @@ fn tool(spec: &ToolSpec, types: Option<Types>, style: &Style<'_>) -> Value {
     Value::Object(out)
 }
 
-fn parameter(field: &Field, spec: &ToolSpec) -> Value {
+fn parameter_json(field: &Field, spec: &ToolSpec) -> Value {
     let mut out = Map::new();
     out.insert("name".into(), field.name.as_str().into());
     out.insert("type".into(), kind_name(&field.shape, &spec.defs).into());
@@ -350,12 +350,12 @@ pub(super) fn signature(spec: &ToolSpec, types: &Types) -> String {
         _ if has_no_fields && is_closed => String::new(),
         parameters => format!("args{question_mark}: {parameters}"),
     };
-    let result = types.result.as_ref().map(|returned| format!(": {returned}")).unwrap_or_default();
+    let result = types.result.as_ref().map(|ty| format!(": {ty}")).unwrap_or_default();
     format!("{}({arguments}){result}", property(spec.name.as_str()))
 }
 
 /// Returns the source of a module with the types and the interface of all tools.
-pub(super) fn module(groups: &[Group<'_>], style: &Style<'_>) -> String {
+pub(super) fn module_source(groups: &[Group<'_>], style: &Style<'_>) -> String {
     let mut signatures = signatures(groups, style);
     let mut out = String::new();
     for (name, text) in &signatures.types {
@@ -371,19 +371,19 @@ pub(super) fn module(groups: &[Group<'_>], style: &Style<'_>) -> String {
             let separator = if first { "" } else { "\n" };
             let colon = if group.description.is_empty() { "" } else { ": " };
             let heading = format!("## {}{colon}{}", group.name, first_paragraph(group.description));
-            out.push_str(&format!("{separator}{}", comment(&heading)));
+            out.push_str(&format!("{separator}{}", to_comment(&heading)));
         }
         first = false;
         for spec in &group.specs {
             let Some(types) = signatures.next() else { continue };
-            out.push_str(&comment(&first_paragraph(&spec.description)));
-            if let Some(instead) = &spec.deprecated {
-                let instead = if instead.is_empty() { "do not use this tool" } else { instead };
-                out.push_str(&comment(&format!("Deprecated: {instead}")));
+            out.push_str(&to_comment(&first_paragraph(&spec.description)));
+            if let Some(replacement) = &spec.deprecated {
+                let replacement = if replacement.is_empty() { "do not use this tool" } else { replacement };
+                out.push_str(&to_comment(&format!("Deprecated: {replacement}")));
             }
             let rules = style.undocumented_rules(spec);
             if !rules.is_empty() {
-                out.push_str(&comment(&join_rules(&rules)));
+                out.push_str(&to_comment(&join_rules(&rules)));
             }
             out.push_str(&format!("  {};\n", signature(spec, &types)));
         }
@@ -393,7 +393,7 @@ pub(super) fn module(groups: &[Group<'_>], style: &Style<'_>) -> String {
 }
 
 /// Returns a text as a one-line comment, or an empty string.
-fn comment(text: &str) -> String {
+fn to_comment(text: &str) -> String {
     let visible = text.replace(InvisibleChar::is_invisible, " ");
     let words: Vec<&str> = visible.split_whitespace().collect();
     if words.is_empty() { String::new() } else { format!("  // {}\n", words.join(" ")) }

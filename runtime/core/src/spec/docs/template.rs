@@ -37,7 +37,7 @@ pub enum TemplateProblem {
 ///
 /// # Errors
 ///
-/// Returns every placeholder without a value, and every invalid one. A prompt is never returned half filled.
+/// Returns every placeholder without a value, and every invalid placeholder. A prompt is never returned half filled.
 pub fn fill(template: &str, values: &[(&str, &str)]) -> Result<String, TemplateError> {
     let (mut out, mut rest) = (String::with_capacity(template.len()), template);
     let mut problems = Vec::new();
@@ -72,7 +72,7 @@ impl fmt::Display for TemplateProblem {
         match self {
             TemplateProblem::NoValue(name) => write!(f, "no value for '{{{{.{name}}}}}'"),
             TemplateProblem::NotAPlace(placeholder) => {
-                write!(f, "'{{{{{location}}}}}' is not a place for a value")
+                write!(f, "'{{{{{placeholder}}}}}' is not a place for a value")
             }
             TemplateProblem::Open => f.write_str("'{{' without '}}'"),
         }

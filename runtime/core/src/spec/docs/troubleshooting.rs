@@ -9,19 +9,19 @@ use crate::spec::{Requirement, RequirementKind, Timeout, ToolSpec};
 /// Returns a Markdown page for callers whose calls of a tool fail. For each declared requirement, it has the error
 /// message that a caller gets, and the fix.
 ///
-/// The messages are those of the errors, so you can search the page for a message from a log.
+/// The messages equal those of the errors, so you can search the page for a message from a log.
 #[must_use]
 pub fn troubleshooting(spec: &ToolSpec) -> String {
     let mut out = format!("# Troubleshooting `{}`\n", spec.name);
     for (text, help) in rejections(spec, true) {
-        section(&mut out, &text, &help);
+        write_section(&mut out, &text, &help);
     }
     if let Timeout::Millis(millis) = spec.timeout {
         let text = format!("Tool exceeded timeout of {:?}", std::time::Duration::from_millis(millis));
-        section(&mut out, &text, "The tool's time limit was reached. Request less data per call.");
+        write_section(&mut out, &text, "The tool's time limit was reached. Request less data per call.");
     }
     let text = format!("Tool not found: {}", spec.name);
-    section(&mut out, &text, "The program does not offer the tool, or the name is misspelled.");
+    write_section(&mut out, &text, "The program does not offer the tool, or the name is misspelled.");
     out
 }
 
@@ -116,7 +116,7 @@ fn describe_requirement(requirement: &Requirement) -> String {
     format!("{kind} `{}`{argument}{optional}", requirement.name)
 }
 
-fn section(out: &mut String, text: &str, help: &str) {
+fn write_section(out: &mut String, text: &str, help: &str) {
     let title = text.lines().next().unwrap_or_default();
     let _ = write!(out, "\n## {title}\n\n{help}\n");
 }

@@ -1,6 +1,6 @@
 //! Renders shapes as TypeScript types.
 //!
-//! A named shape that is used once, or whose type is short, is inlined. Any other becomes a `type` declaration, so
+//! A named shape that is used once, or whose type is short, is inlined. All others become `type` declarations, so
 //! that recursive shapes terminate and nothing is repeated. Rules that types cannot express are omitted.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -77,7 +77,7 @@ impl<'a> Types<'a> {
         types
     }
 
-    /// Returns the index of a list of named shapes. Tools of one document share theirs.
+    /// Returns the index of a list of named shapes. Tools of one document share their list.
     fn scope(&mut self, defs: &'a List<Def>) -> usize {
         let is_same = |other: &&List<Def>| std::ptr::eq(&raw const other[..], &raw const defs[..]);
         let index = self.scopes.iter().rposition(is_same);
@@ -181,7 +181,7 @@ impl<'a> Types<'a> {
         } else if site.enclosing.is_some_and(|enclosing| self.consists_of(key, enclosing)) {
             return Type::atom("unknown");
         } else {
-            let name = self.name(key);
+            let name = self.name_for(key);
             // A nullable type includes `null` in its declaration.
             Type { has_reference: true, ..Type::atom(name) }
         };
@@ -195,11 +195,11 @@ impl<'a> Types<'a> {
         if self.uses.get(&key) == Some(&1) {
             return true;
         }
-        let is_word = !matches!(
+        let is_simple = !matches!(
             target.kind,
             Kind::Object(_) | Kind::Array(_) | Kind::Tuple(_) | Kind::Union(_) | Kind::All(_) | Kind::Ref(_)
         );
-        is_word && self.shape_type(target, site).text.len() <= MAX_INLINE
+        is_simple && self.shape_type(target, site).text.len() <= MAX_INLINE
     }
 
     /// Whether a named shape consists of another one, directly or as a member of a union. TypeScript rejects such a
@@ -269,7 +269,7 @@ impl<'a> Types<'a> {
     }
 
     fn fields_type(&mut self, rules: &'a ObjectRules, site: Site<'a>) -> Option<Type> {
-        let hidden = hidden(site.is_result);
+        let hidden = hidden_access(site.is_result);
         let fields: Vec<&'a Field> = rules.fields.iter().filter(|field| field.access != hidden).collect();
         let mut has_reference = false;
         let mut members = Vec::with_capacity(fields.len());
@@ -337,13 +337,14 @@ impl<'a> Types<'a> {
     }
 
     /// Returns the unique name of a declared type.
-    fn name(&mut self, key: Key<'a>) -> String {
+    fn name_for(&mut self, key: Key<'a>) -> String {
         if let Some(name) = self.names.get(&key) {
             return name.clone();
         }
         let base = type_name(key.name);
-        let numbered = (2..).map(|number: usize| format!("{base}{number}"));
-        let name = std::iter::once(base.clone()).chain(numbered).find(|name| !self.used_names.contains(name));
+        let candidates = (2..).map(|number: usize| format!("{base}{number}"));
+        let name =
+            std::iter::once(base.clone()).chain(candidates).find(|name| !self.used_names.contains(name));
         let name = name.unwrap_or(base);
         self.used_names.insert(name.clone());
         self.names.insert(key, name.clone());
@@ -353,11 +354,11 @@ impl<'a> Types<'a> {
 }
 
 /// Returns the access of fields that are omitted.
-const fn hidden(is_result: bool) -> Access {
+const fn hidden_access(is_result: bool) -> Access {
     if is_result { Access::WriteOnly } else { Access::ReadOnly }
 }
 
-/// Visits the parts of a shape that types show.
+/// Visits the parts of a shape that appear in its type.
 fn children<'a>(shape: &'a Shape, is_result: bool, visit: &mut dyn FnMut(&'a Shape)) {
     match &shape.kind {
         Kind::Array(rules) => visit(&rules.items),
@@ -368,7 +369,7 @@ fn children<'a>(shape: &'a Shape, is_result: bool, visit: &mut dyn FnMut(&'a Sha
             }
         }
         Kind::Object(rules) => {
-            let visible = rules.fields.iter().filter(|field| field.access != hidden(is_result));
+            let visible = rules.fields.iter().filter(|field| field.access != hidden_access(is_result));
             visible.for_each(|field| visit(&field.shape));
             rules.patterns.iter().for_each(|pattern| visit(&pattern.shape));
             if let Extra::Of(extra) = &rules.extra {
@@ -425,15 +426,15 @@ impl Type {
 
 /// Returns a type name that is similar to a name in a document.
 fn type_name(name: &str) -> String {
-    let mut ty: String =
+    let mut name_text: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '$' { c } else { '_' }).collect();
-    if ty.is_empty() || ty.starts_with(|c: char| c.is_ascii_digit()) {
-        ty.insert(0, '_');
+    if name_text.is_empty() || name_text.starts_with(|c: char| c.is_ascii_digit()) {
+        name_text.insert(0, '_');
     }
-    if RESERVED.split_whitespace().any(|word| word == ty) {
-        ty.push('_');
+    if RESERVED.split_whitespace().any(|word| word == name_text) {
+        name_text.push('_');
     }
-    ty
+    name_text
 }
 
 /// Returns a key of an object in TypeScript syntax: in quotes unless it is an identifier.

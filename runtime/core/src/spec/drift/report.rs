@@ -14,12 +14,12 @@ const MAX_VALUE_SHOWN: usize = 200;
 pub fn report(changes: &[Change]) -> String {
     let mut text = String::new();
     for class in ChangeClass::ALL.into_iter().rev() {
-        let of_class: Vec<&Change> = changes.iter().filter(|change| change.class == class).collect();
-        if of_class.is_empty() {
+        let class_changes: Vec<&Change> = changes.iter().filter(|change| change.class == class).collect();
+        if class_changes.is_empty() {
             continue;
         }
-        text.push_str(&format!("{class} ({}): {}\n", of_class.len(), class.meaning()));
-        for change in of_class {
+        text.push_str(&format!("{class} ({}): {}\n", class_changes.len(), class.meaning()));
+        for change in class_changes {
             text.push_str(&format!("  {}{}\n", visible(&change.place()), visible(&change.message)));
             if change.reason != class.meaning() {
                 text.push_str(&format!("      because {}\n", change.reason));

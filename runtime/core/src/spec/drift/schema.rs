@@ -126,7 +126,7 @@ impl ToolChanges<'_> {
                 return self.add_text_change(pointer, values);
             }
             "properties" => return self.compare_properties(pointer, values, schemas.0, side),
-            "$defs" | "definitions" => return self.compare_named(pointer, values, side),
+            "$defs" | "definitions" => return self.compare_named_schemas(pointer, values, side),
             "items" | "additionalProperties" | "propertyNames" => {
                 return self.compare_schemas(
                     pointer,
@@ -219,7 +219,7 @@ impl ToolChanges<'_> {
 
     /// Compares named schemas. A new one has no effect by itself: it is used only by references, which are separate
     /// changes.
-    fn compare_named(&mut self, pointer: &str, (old, new): BeforeAfter<'_>, side: Side) {
+    fn compare_named_schemas(&mut self, pointer: &str, (old, new): BeforeAfter<'_>, side: Side) {
         let empty = Value::Object(Map::new());
         let (old, new) = (old.unwrap_or(&empty), new.unwrap_or(&empty));
         if !old.is_object() || !new.is_object() {
@@ -263,9 +263,9 @@ impl ToolChanges<'_> {
             let change = compare_presence((old, new));
             return self.add_keyword_change(pointer, "the list", (old, new), change, side);
         };
-        let remaining = |from: &[Value], other: &[Value]| -> Vec<usize> {
+        let unmatched = |items: &[Value], others: &[Value]| -> Vec<usize> {
             let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-            other.iter().for_each(|item| *counts.entry(canonical(item)).or_default() += 1);
+            others.iter().for_each(|item| *counts.entry(canonical(item)).or_default() += 1);
             let mut is_matched = |item: &Value| match counts.get_mut(&canonical(item)) {
                 Some(count @ 1..) => {
                     *count -= 1;
@@ -273,9 +273,9 @@ impl ToolChanges<'_> {
                 }
                 _ => false,
             };
-            (0..).zip(from).filter(|(_, item)| !is_matched(item)).map(|(index, _)| index).collect()
+            (0..).zip(items).filter(|(_, item)| !is_matched(item)).map(|(index, _)| index).collect()
         };
-        let (removed, added) = (remaining(old_items, new_items), remaining(new_items, old_items));
+        let (removed, added) = (unmatched(old_items, new_items), unmatched(new_items, old_items));
         match (removed.as_slice(), added.as_slice()) {
             ([], []) => self.add_keyword_change(
                 pointer,

@@ -21,10 +21,11 @@ pub(super) fn shapes<'a>(spec: &'a ToolSpec, visited: &mut Visited) -> Vec<(Stri
             continue;
         }
         let first_child = stack.len();
-        let has_variants =
+        let children_are_variants =
             matches!(shape.kind, Kind::Union(_)) || is_variant && matches!(shape.kind, Kind::Ref(_));
-        let mut visit =
-            |location: String, shape: &'a Shape| stack.push((location, shape, depth + 1, has_variants));
+        let mut visit = |location: String, shape: &'a Shape| {
+            stack.push((location, shape, depth + 1, children_are_variants))
+        };
         match &shape.kind {
             Kind::Object(rules) => {
                 let dot = if location.is_empty() { "" } else { "." };

@@ -51,16 +51,16 @@ impl Source<'_> for Keys<'_, '_> {
 /// Parses a schema and the schemas in its `$defs`. Locations start with `prefix`.
 pub(super) fn read(schema: &Value, prefix: &str, problems: &mut Vec<ReadProblem>) -> (Shape, Vec<Def>) {
     let by_name = schema.get("$defs").and_then(Value::as_object);
-    let mut shape = |schema: &Value, pointer: String| {
+    let mut read_shape = |schema: &Value, pointer: String| {
         let location = SchemaLocation { pointer, ..SchemaLocation::default() };
         let normal = normal_form(schema, location, &mut Keys { problems: &mut *problems, defs: by_name });
         read_normal_form(&normal, "", problems)
     };
-    let root = shape(schema, prefix.to_owned());
+    let root = read_shape(schema, prefix.to_owned());
     let by_name = by_name.into_iter().flat_map(Map::iter);
     let defs = by_name.map(|(name, schema)| Def {
         name: name.clone().into(),
-        schema: shape(schema, format!("{prefix}/$defs/{name}")).into(),
+        schema: read_shape(schema, format!("{prefix}/$defs/{name}")).into(),
     });
     (root, defs.collect())
 }

@@ -17,7 +17,7 @@ pub struct Suspicion {
     pub message: String,
 }
 
-/// The names of the tools of other servers, as the servers and as models know them.
+/// The names of the tools of other servers: those that the servers use, and those that models see.
 pub type OtherServerTools<'a> = &'a [String];
 
 /// Returns the suspicious strings of a descriptor, including its keys.
@@ -86,8 +86,8 @@ fn all_findings(text: &str, others: OtherServerTools<'_>) -> impl Iterator<Item 
 
 /// Finds the mark that a client writes instead of a credential.
 fn find_redacted_credential(text: &str) -> Option<String> {
-    let found = text.contains("[REDACTED]");
-    found
+    let is_redacted = text.contains("[REDACTED]");
+    is_redacted
         .then(|| "repeats a credential that the server was given; the lock has `[REDACTED]` there".to_owned())
 }
 
@@ -98,7 +98,7 @@ fn find_other_tool(text: &str, others: OtherServerTools<'_>) -> Option<String> {
     tool.map(|name| format!("names `{name}`, a tool of another server"))
 }
 
-/// Groups of words. One word of each set must follow within a few words, in this order.
+/// Groups of sets of words. A text matches a group if it has one word of each set, in order and close together.
 const INSTRUCTIONS: &[&[&[&str]]] = &[
     &[
         &["ignore", "disregard", "forget", "override", "bypass"],
@@ -127,7 +127,7 @@ const INSTRUCTIONS: &[&[&[&str]]] = &[
     ],
     &[&["hide", "conceal", "secretly"], &["user", "users", "human", "operator"]],
     &[&["important", "critical", "attention"], &["ignore", "disregard", "override", "secretly"]],
-    // An API of models also mentions such a prompt.
+    // The verb is required, because APIs for models also mention system prompts.
     &[
         &["reveal", "repeat", "print", "leak", "expose", "disclose", "recite", "output"],
         &["system", "hidden", "initial"],
@@ -169,9 +169,9 @@ pub(in crate::spec) fn find_instruction(text: &str) -> Option<String> {
     if let Some(mark) = MARKS.iter().find(|mark| is_marked(&lower, mark)) {
         return Some(format!("has `{mark}`, which only has a meaning for a model"));
     }
-    let plain = lower.replace(['\'', '’'], "").replace(".\n", ". ").replace("\n\n", ". ");
+    let normalized = lower.replace(['\'', '’'], "").replace(".\n", ". ").replace("\n\n", ". ");
     // A negation in one sentence does not apply to the next.
-    let match_text = plain.split(". ").find_map(|sentence| {
+    let match_text = normalized.split(". ").find_map(|sentence| {
         let words: Vec<&str> =
             sentence.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
         INSTRUCTIONS.iter().find_map(|groups| find_words(&words, groups))
@@ -182,17 +182,18 @@ pub(in crate::spec) fn find_instruction(text: &str) -> Option<String> {
 /// Whether a text contains a mark, except as a part of an expression such as `code=[system]|[value]`.
 fn is_marked(text: &str, mark: &str) -> bool {
     let is_operator = |char: char| matches!(char, '=' | '|' | '/' | '&' | ',');
-    text.match_indices(mark).any(|(at, mark)| {
-        let is_part = text[..at].ends_with(is_operator) || text[at + mark.len()..].starts_with(is_operator);
+    text.match_indices(mark).any(|(start, mark)| {
+        let is_part =
+            text[..start].ends_with(is_operator) || text[start + mark.len()..].starts_with(is_operator);
         !mark.starts_with('[') || !is_part
     })
 }
 
 fn find_words(words: &[&str], groups: &[&[&str]]) -> Option<String> {
     (0..words.len()).find_map(|start| {
-        let mut at = start;
+        let mut position = start;
         for (index, group) in groups.iter().enumerate() {
-            let reach = if index == 0 { 1 } else { MAX_WORD_GAP };
+            let max_offset = if index == 0 { 1 } else { MAX_WORD_GAP };
             let is_match = |offset: usize| {
                 let before = offset.checked_sub(1).and_then(|before| words.get(before));
                 let is_other_user = before.is_some_and(|before| OTHER_USERS.contains(before));
@@ -200,9 +201,9 @@ fn find_words(words: &[&str], groups: &[&[&str]]) -> Option<String> {
                     .get(offset)
                     .is_some_and(|word| group.contains(word) && !(is_other_user && word.starts_with("user")))
             };
-            at = (at..at + reach).find(|offset| is_match(*offset))? + 1;
+            position = (position..position + max_offset).find(|offset| is_match(*offset))? + 1;
         }
-        words.get(start..at).map(|words| words.join(" "))
+        words.get(start..position).map(|words| words.join(" "))
     })
 }
 
@@ -214,9 +215,9 @@ fn is_distinctive(name: &str) -> bool {
 
 fn mentions(text: &str, name: &str) -> bool {
     let is_name_char = |char: char| char.is_ascii_alphanumeric() || char == '_' || char == '-';
-    text.match_indices(name).any(|(at, name)| {
-        let before = text.get(..at).and_then(|before| before.chars().next_back());
-        let after = text.get(at + name.len()..).and_then(|after| after.chars().next());
+    text.match_indices(name).any(|(start, name)| {
+        let before = text.get(..start).and_then(|before| before.chars().next_back());
+        let after = text.get(start + name.len()..).and_then(|after| after.chars().next());
         !before.is_some_and(is_name_char) && !after.is_some_and(is_name_char)
     })
 }

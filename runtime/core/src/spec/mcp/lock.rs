@@ -1,4 +1,4 @@
-//! The lock of an MCP server: the tools that a person reviewed, and what they depend on.
+//! The lock of an MCP server: the tools that a person reviewed, and their dependencies.
 //!
 //! A lock is a JSON file that is reviewed like code. `specs/mcp-lock.schema.json` is its schema.
 

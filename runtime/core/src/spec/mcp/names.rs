@@ -1,7 +1,7 @@
 //! The names of MCP tools for models.
 //!
 //! The tool `read` of the server `files` is named `files__read`. An alias contains no `_`, so tools of two servers
-//! never have the same name. The tool of a name is looked up, never parsed from the name.
+//! never have the same name. A tool is found by looking up its name, never by parsing the name.
 
 use std::collections::BTreeMap;
 

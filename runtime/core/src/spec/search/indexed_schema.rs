@@ -1,7 +1,7 @@
-//! Extracts from a schema what the search indexes: names, descriptions and enumerated values.
+//! Extracts the parts of a schema that the search indexes: names, descriptions and enumerated values.
 //!
 //! In generated code, a schema is a string until it is used. Parsing a thousand schemas takes longer than indexing
-//! them, so the search extracts what it needs from the string, without parsing the shapes.
+//! them, so the search extracts these parts from the string, without parsing the shapes.
 
 use std::borrow::Cow;
 use std::fmt;

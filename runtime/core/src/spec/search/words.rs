@@ -45,7 +45,7 @@ fn write_lowercase(text: &str, out: &mut String) {
     out.extend(text.chars().flat_map(char::to_lowercase));
 }
 
-/// Passes each pair of adjacent characters in a run of Chinese, Japanese, Thai and similar scripts, and each other
+/// Visits each pair of adjacent characters in a run of Chinese, Japanese, Thai and similar scripts, and each other
 /// part of the run.
 fn visit_pairs(run: &str, word: &mut String, visit: &mut impl FnMut(&str)) {
     let mut before: Option<char> = None;
@@ -73,14 +73,14 @@ fn visit_pairs(run: &str, word: &mut String, visit: &mut impl FnMut(&str)) {
     }
 }
 
-/// Passes a character that has no neighbor.
+/// Visits a character that has no neighbor.
 fn visit_isolated(word: &str, is_isolated: &mut bool, before: Option<char>, visit: &mut impl FnMut(&str)) {
     if let Some(before) = before.filter(|_| std::mem::take(is_isolated) && word.is_empty()) {
         visit(before.encode_utf8(&mut [0; 4]));
     }
 }
 
-/// Whether a script has no spaces between words.
+/// Whether a character belongs to a script without spaces between words.
 fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c),
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3400..=0x4DBF
@@ -98,14 +98,14 @@ impl<'a> Iterator for Parts<'a> {
     fn next(&mut self) -> Option<&'a str> {
         let mut chars = self.remaining.char_indices();
         let (_, mut before) = chars.next()?;
-        let end = chars.find_map(|(at, c)| {
-            let next_char = self.remaining[at..].chars().nth(1);
+        let end = chars.find_map(|(index, c)| {
+            let next_char = self.remaining[index..].chars().nth(1);
             let starts_word = c.is_uppercase()
                 && (before.is_lowercase()
                     || before.is_uppercase() && next_char.is_some_and(char::is_lowercase));
             let is_digit_boundary = c.is_numeric() != before.is_numeric();
             before = c;
-            (starts_word || is_digit_boundary).then_some(at)
+            (starts_word || is_digit_boundary).then_some(index)
         });
         let (part, remaining) = self.remaining.split_at(end.unwrap_or(self.remaining.len()));
         self.remaining = remaining;

@@ -21,7 +21,7 @@ type Pair<'s> = (&'s Arc<NamedSchema>, &'s Arc<NamedSchema>);
 pub(super) fn drift(old: &Surface, new: &Surface) -> Vec<Change> {
     let names: BTreeSet<&String> = old.tools.keys().chain(new.tools.keys()).collect();
     let mut changes = Vec::new();
-    let mut shared = Shared::default();
+    let mut shared = ChangedSchemas::default();
     for name in names {
         let mut tool_changes = ToolChanges::new(&[]);
         match (old.tools.get(name), new.tools.get(name)) {
@@ -89,7 +89,7 @@ fn report_suspicious(changes: &mut ToolChanges<'_>, entry: &Entry) {
 /// Compares two tools with the same name, without their named schemas.
 fn compare_tools(changes: &mut ToolChanges<'_>, old: &Entry, new: &Entry) {
     let changed_members = changed_members(&old.tool, &new.tool);
-    let missing = |entry: &Entry| missing(&entry.tool, &entry.named_schemas);
+    let missing = |entry: &Entry| missing_names(&entry.tool, &entry.named_schemas);
     for name in missing(new).difference(&missing(old)) {
         changes.add(
             &child("/$defs", name),
@@ -156,8 +156,8 @@ fn compare_effects(changes: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
         let is_worse = match key {
             "read_only" | "idempotent" => flags.map(|(_, new)| !new),
             "destructive" | "open_world" | "spawns" => flags.map(|(_, new)| new),
-            "files" => files(values.0).zip(files(values.1)).map(|(old, new)| new > old),
-            "network" => network(values.0).zip(network(values.1)).map(|(old, new)| {
+            "files" => file_rank(values.0).zip(file_rank(values.1)).map(|(old, new)| new > old),
+            "network" => parse_network(values.0).zip(parse_network(values.1)).map(|(old, new)| {
                 let new_hosts = not_covered(&new, &old);
                 if new_hosts != Network::None {
                     subject = format!("the tool may now contact {}: `network`", describe_hosts(&new_hosts));
@@ -178,12 +178,12 @@ fn compare_effects(changes: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
 }
 
 /// Returns a rank of the access of a tool to files.
-fn files(value: Option<&Value>) -> Option<usize> {
+fn file_rank(value: Option<&Value>) -> Option<usize> {
     let text = value?.as_str()?;
     ["none", "read", "write"].iter().position(|name| *name == text)
 }
 
-fn network(value: Option<&Value>) -> Option<Network> {
+fn parse_network(value: Option<&Value>) -> Option<Network> {
     match value? {
         Value::String(text) if text == "none" => Some(Network::None),
         Value::String(text) if text == "any" => Some(Network::Any),
@@ -314,13 +314,13 @@ fn compare_toolsets(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
 
 /// The named schemas that changed, each with the tools that use it, and whether they use it in arguments or results.
 #[derive(Default)]
-struct Shared<'s> {
+struct ChangedSchemas<'s> {
     /// By name, and by the numbers of both schemas.
     changed: BTreeMap<(&'s str, usize, usize), SchemaUse<'s>>,
     /// The numbers of schemas: equal schemas have the same number.
     numbers: BTreeMap<String, usize>,
     /// The numbers of schemas, by address.
-    index_by_address: BTreeMap<usize, usize>,
+    numbers_by_address: BTreeMap<usize, usize>,
 }
 
 /// The users of a named schema that changed.
@@ -333,13 +333,13 @@ struct SchemaUse<'s> {
     output: bool,
 }
 
-impl<'s> Shared<'s> {
+impl<'s> ChangedSchemas<'s> {
     /// Adds the named schemas of a tool that is in both surfaces.
     fn add(&mut self, tool: &'s str, old: &'s Entry, new: &'s Entry) {
         let mut changed: Vec<((&str, usize, usize), Pair<'s>)> = Vec::new();
         for (name, old_schema) in &old.named_schemas {
             let Some(new_schema) = new.named_schemas.get(name) else { continue };
-            let key = (name.as_str(), self.number(old_schema), self.number(new_schema));
+            let key = (name.as_str(), self.number_of(old_schema), self.number_of(new_schema));
             if key.1 != key.2 {
                 changed.push((key, (old_schema, new_schema)));
             }
@@ -367,9 +367,9 @@ impl<'s> Shared<'s> {
         }
     }
 
-    fn number(&mut self, schema: &Arc<NamedSchema>) -> usize {
-        let Shared { numbers, index_by_address, .. } = self;
-        *index_by_address.entry(Arc::as_ptr(schema).addr()).or_insert_with(|| {
+    fn number_of(&mut self, schema: &Arc<NamedSchema>) -> usize {
+        let ChangedSchemas { numbers, numbers_by_address, .. } = self;
+        *numbers_by_address.entry(Arc::as_ptr(schema).addr()).or_insert_with(|| {
             let next = numbers.len();
             *numbers.entry(schema.schema.to_string()).or_insert(next)
         })
@@ -431,9 +431,10 @@ fn compare_calls(changes: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
 
 /// Returns the class of a change to a member of a call, and the reason.
 fn classify(kind: &str, key: &str, (old, new): BeforeAfter<'_>) -> (ChangeClass, &'static str) {
-    let writes = !matches!(new.and_then(Value::as_str), Some("GET" | "HEAD" | "OPTIONS" | "QUERY" | "TRACE"));
+    let is_write =
+        !matches!(new.and_then(Value::as_str), Some("GET" | "HEAD" | "OPTIONS" | "QUERY" | "TRACE"));
     match (kind, key) {
-        ("http", "method") if writes => (ChangeClass::Security, "a method that changes data is used"),
+        ("http", "method") if is_write => (ChangeClass::Security, "a method that changes data is used"),
         ("http", "servers") if !origins(new).is_subset(&origins(old)) => {
             (ChangeClass::Security, NEW_DESTINATION)
         }
