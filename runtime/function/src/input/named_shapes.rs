@@ -7,7 +7,7 @@ use toolgen_core::internal::fits;
 
 use super::Defs;
 use super::defs::FieldDefault;
-use super::rules::listed_values;
+use super::rules::value_lines;
 use toolgen_kernel::base::frozen::{List, Text};
 use toolgen_kernel::schema::shape::{
     ArrayRules, Def, Discriminator, Extra, Field, Kind, Literal, ObjectRules, PatternField, Schema, Shape,
