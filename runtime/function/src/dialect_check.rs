@@ -304,7 +304,9 @@ mod tests {
 
     macro_rules! agree {
         ($($type:ty),* $(,)?) => {$(
-            assert_agreement::<$type>(const { &[field_of(member::<$type>(), "value", &[], false, ArgumentRules::NONE)] });
+            assert_agreement::<$type>(
+                const { &[field_of(member::<$type>(), "value", &[], false, ArgumentRules::NONE)] },
+            );
         )*};
     }
 

@@ -172,7 +172,8 @@ containers! {
     Box<[T]>, [], [], list_shape(StaticShape::<T>::SHAPE, false, None), decode_list;
     Arc<[T]>, [], [], list_shape(StaticShape::<T>::SHAPE, false, None), decode_list;
     BTreeSet<T>, [], [T: Ord], list_shape(StaticShape::<T>::SHAPE, true, None), decode_list;
-    HashSet<T, S>, [S: BuildHasher + Default], [T: Eq + Hash], list_shape(StaticShape::<T>::SHAPE, true, None), decode_list;
+    HashSet<T, S>, [S: BuildHasher + Default], [T: Eq + Hash],
+        list_shape(StaticShape::<T>::SHAPE, true, None), decode_list;
     [T; N], [const N: usize], [], list_shape(StaticShape::<T>::SHAPE, false, Some(N as u64)), decode_array;
     BTreeMap<String, T>, [], [], map_shape(StaticShape::<T>::SHAPE), decode_map;
     HashMap<String, T, S>, [S: BuildHasher + Default], [], map_shape(StaticShape::<T>::SHAPE), decode_map;
