@@ -1,4 +1,4 @@
-//! Helpers that know nothing about tools.
+//! Helpers that are independent of tools.
 
 pub mod canonical;
 pub(crate) mod check;

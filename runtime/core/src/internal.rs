@@ -56,8 +56,8 @@ pub mod hosts {
 /// `toolgen` would no longer compile, or would change its meaning.
 pub const CONTRACT: u32 = 4;
 
-/// An [`ExecutionPlan`] for crates of the same version that must handle every kind. Unlike the original, it can be matched
-/// exhaustively.
+/// An [`ExecutionPlan`] for crates of the same version, which must handle every kind. Unlike the original, it can be
+/// matched exhaustively.
 #[derive(Clone, Copy, Debug)]
 pub enum CallKind<'a> {
     /// An HTTP request.
@@ -95,13 +95,13 @@ pub fn kind_of_call(call: &ExecutionPlan) -> CallKind<'_> {
 
 #[doc(hidden)]
 impl<T: ?Sized> Frozen<T> {
-    /// Returns the static value. Constants hold no other.
-    #[expect(clippy::panic, reason = "constants hold nothing that is made at run time")]
+    /// Returns the static value. A constant contains no shared values.
+    #[expect(clippy::panic, reason = "a constant cannot contain a shared value")]
     #[must_use]
     pub const fn program(&self) -> &'static T {
         match self {
             Frozen::Static(value) => value,
-            Frozen::Shared(_) => panic!("a constant holds only what is part of the program"),
+            Frozen::Shared(_) => panic!("a constant cannot contain a shared value"),
         }
     }
 

@@ -57,8 +57,7 @@ pub struct ToolSpec {
     pub returns: Text,
     /// When to use the tool. May be empty.
     pub use_for: Text,
-    /// Documentation for a prompt, instead of the documentation that is generated from the other fields. It may
-    /// contradict them.
+    /// Prompt documentation that replaces the generated documentation. It may contradict the other fields.
     pub documentation: Text,
     /// Example calls for a model to imitate.
     pub examples: List<Example>,
@@ -75,7 +74,7 @@ pub struct ToolSpec {
     /// The named shapes that `input` and `output` refer to, sorted by name. The tools of one document share the list;
     /// rendering uses only the shapes that a tool refers to.
     pub defs: List<Def>,
-    /// What is trimmed from the tool before a model reads it. By default, a tool is trimmed only if it exceeds a
+    /// The parts that are trimmed before a model reads the tool. By default, a tool is trimmed only if it exceeds a
     /// ceiling.
     pub slim: Slim,
     /// Whether a vendor must see the complete schema of the arguments: a dialect that loses a part of it rejects the
@@ -90,7 +89,7 @@ pub struct ToolSpec {
     /// The time limit of a call.
     pub timeout: Timeout,
     /// Whether the tool must run alone among the calls of its toolbox: those of its turn, of other turns, and nested
-    /// calls. A tool that calls it waits for it, and tools that it calls itself run while it waits.
+    /// calls. A tool that calls an exclusive tool waits for it. Tools that an exclusive tool calls run while it waits.
     pub exclusive: bool,
     /// The service that a circuit breaker monitors for this tool. Empty for none.
     pub service: Text,
@@ -278,16 +277,16 @@ impl ToolSpec {
     /// [defaults](crate::RequestPlan::defaults).
     #[must_use]
     pub fn with_defaults(&self, mut arguments: Value) -> Value {
-        if let Value::Object(given) = &mut arguments
+        if let Value::Object(object) = &mut arguments
             && let Some(Kind::Object(rules)) = resolved(&self.input, &self.defs).map(|shape| &shape.kind)
         {
             for field in &rules.fields {
                 if let Some(default) = &field.shape.default
-                    && !given.contains_key(field.wire_name())
+                    && !object.contains_key(field.wire_name())
                     && let value = default.to_json()
                     && (value.is_null() || fits(&value, &field.shape, &self.defs))
                 {
-                    given.insert(field.wire_name().to_owned(), value);
+                    object.insert(field.wire_name().to_owned(), value);
                 }
             }
         }
@@ -295,7 +294,7 @@ impl ToolSpec {
     }
 }
 
-/// Adds, to closed alternatives in the arguments and the result, the fields that are declared next to them.
+/// Adds to closed alternatives the fields that are declared next to them, in the arguments and the result.
 pub fn complete(spec: &mut ToolSpec) {
     if let Some(input) = with_what_belongs(&spec.input, &spec.defs) {
         spec.input = input.into();
@@ -326,7 +325,7 @@ impl ToolSpec {
             Err(problems) => {
                 let lines = problems.iter().map(|problem| match problem.pointer.as_str() {
                     "" => problem.message.clone(),
-                    at => format!("{at}: {}", problem.message),
+                    pointer => format!("{pointer}: {}", problem.message),
                 });
                 Err(lines.collect::<Vec<_>>().join("; "))
             }

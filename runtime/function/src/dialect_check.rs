@@ -1,9 +1,9 @@
 //! The rules of schema dialects, checked at compile time.
 //!
-//! The checks give the same reasons for which [`render`](toolgen_kernel::schema::shape::render) rejects a schema. They
-//! cover what a constant can reach: the shape of an argument and, if that is a named type, its body. Maps, tuples,
-//! values of any type and keys that a dialect does not accept are not checked: they are rendered in another form,
-//! which decoding reads.
+//! The checks report the reasons for which [`render`](toolgen_kernel::schema::shape::render) rejects a schema. They
+//! cover the parts that a constant can reach: the shape of an argument and, if that is a named type, its body. Maps,
+//! tuples, values of any type and keys that a dialect does not accept are not checked: they are rendered in another
+//! form, which decoding accepts.
 //!
 //! Named types inside that body are not followed: the constant of a type that contains itself, at any depth, would
 //! need its own value. If the whole crate declares a dialect (`TOOLGEN_DIALECTS`), they are checked where they are
@@ -11,7 +11,7 @@
 
 use toolgen_core::internal::is_described;
 
-use crate::input::{Of, ToolInput};
+use crate::input::{StaticShape, ToolInput};
 use toolgen_kernel::base::const_text::{ConstText, same};
 use toolgen_kernel::base::frozen::{Frozen, Text};
 use toolgen_kernel::schema::dialect::Dialect;
@@ -38,7 +38,7 @@ impl DialectRefusal {
     }
 
     /// Creates the refusal of a keyword that the dialect does not accept.
-    const fn lost(keyword: &'static str) -> DialectRefusal {
+    const fn lost_keyword(keyword: &'static str) -> DialectRefusal {
         DialectRefusal::new(EXACT, keyword)
     }
 }
@@ -50,22 +50,22 @@ impl DialectRefusal {
 /// Panics if the dialect would reject the argument. In a constant, that is a compile error at the argument.
 #[track_caller]
 pub const fn argument<T: ToolInput>(tool: &str, argument: &str, dialect: &Dialect) {
-    if let Some(misfit) = of::<T>(dialect) {
-        refuse(tool, argument, &misfit, dialect);
+    if let Some(refusal) = of::<T>(dialect) {
+        refuse(tool, argument, &refusal, dialect);
     }
 }
 
 /// Reports an argument that a dialect rejects.
 #[track_caller]
 #[expect(clippy::panic, reason = "a tool that no vendor accepts is a compile error where it is written")]
-pub(super) const fn refuse(tool: &str, argument: &str, misfit: &DialectRefusal, dialect: &Dialect) {
-    let mut place = message("tool `", tool, "`, argument `", argument);
-    let mut step = misfit.steps;
+pub(super) const fn refuse(tool: &str, argument: &str, refusal: &DialectRefusal, dialect: &Dialect) {
+    let mut text = message("tool `", tool, "`, argument `", argument);
+    let mut step = refusal.steps;
     while step > 0 {
         step -= 1;
-        place = place.and(".").and(misfit.path[step]);
+        text = text.and(".").and(refusal.path[step]);
     }
-    panic!("{}", ended(place, dialect, misfit).as_str());
+    panic!("{}", with_reason(text, dialect, refusal).as_str());
 }
 
 /// Rejects a type that a dialect would reject as an argument.
@@ -76,17 +76,17 @@ pub(super) const fn refuse(tool: &str, argument: &str, misfit: &DialectRefusal, 
 #[track_caller]
 #[expect(clippy::panic, reason = "a type that no vendor accepts is a compile error where it is written")]
 pub const fn derived<T: ToolInput>(name: &str, dialect: &Dialect) {
-    if let Some(misfit) = of::<T>(dialect) {
-        let field = if misfit.steps == 0 { "" } else { misfit.path[misfit.steps - 1] };
-        let place = message("type `", name, "`, field `", field);
-        panic!("{}", ended(place, dialect, &misfit).as_str());
+    if let Some(refusal) = of::<T>(dialect) {
+        let field = if refusal.steps == 0 { "" } else { refusal.path[refusal.steps - 1] };
+        let text = message("type `", name, "`, field `", field);
+        panic!("{}", with_reason(text, dialect, &refusal).as_str());
     }
 }
 
 /// Returns the first part of a type that a dialect rejects.
 #[must_use]
 pub const fn of<T: ToolInput>(dialect: &Dialect) -> Option<DialectRefusal> {
-    of_shape(Of::<T>::SHAPE, T::BODY, dialect, false)
+    check_shape(StaticShape::<T>::SHAPE, T::BODY, dialect, false)
 }
 
 const NEVER: &str = "rejects a schema that allows no value";
@@ -94,44 +94,44 @@ const EXACT: &str = "has no keyword for a rule of an `exact` tool; remove the ru
 
 /// Returns the first part of a shape that a dialect rejects. For an `exact` tool, a part with a rule that would be
 /// lost counts as well.
-pub(super) const fn of_shape(
+pub(super) const fn check_shape(
     shape: &Shape,
     body: Option<&'static Shape>,
     dialect: &Dialect,
     exact: bool,
 ) -> Option<DialectRefusal> {
-    if exact && let Some(keyword) = lost(shape, dialect) {
-        return Some(DialectRefusal::lost(keyword));
+    if exact && let Some(keyword) = find_lost_keyword(shape, dialect) {
+        return Some(DialectRefusal::lost_keyword(keyword));
     }
     match &shape.kind {
         Kind::Never => Some(DialectRefusal::new(NEVER, "")),
         // A name is not followed again inside its own body.
         Kind::Ref(_) => match body {
-            Some(body) => of_shape(body, None, dialect, exact),
+            Some(body) => check_shape(body, None, dialect, exact),
             None => None,
         },
-        Kind::Array(rules) => of_frozen(&rules.items, body, dialect, exact),
-        Kind::Tuple(rules) => of_all(&rules.items, body, dialect, exact),
-        Kind::Union(UnionRules { variants, .. }) => of_all(variants, body, dialect, exact),
-        Kind::Object(rules) => of_object(rules, body, dialect, exact),
+        Kind::Array(rules) => check_frozen(&rules.items, body, dialect, exact),
+        Kind::Tuple(rules) => check_all(&rules.items, body, dialect, exact),
+        Kind::Union(UnionRules { variants, .. }) => check_all(variants, body, dialect, exact),
+        Kind::Object(rules) => check_object(rules, body, dialect, exact),
         _ => None,
     }
 }
 
-const fn of_frozen(
+const fn check_frozen(
     shape: &Frozen<Shape>,
     body: Option<&'static Shape>,
     dialect: &Dialect,
     exact: bool,
 ) -> Option<DialectRefusal> {
     match shape {
-        Frozen::Static(shape) => of_shape(shape, body, dialect, exact),
+        Frozen::Static(shape) => check_shape(shape, body, dialect, exact),
         // Constants contain no other variant.
         Frozen::Shared(_) => None,
     }
 }
 
-const fn of_all(
+const fn check_all(
     shapes: &Frozen<[Shape]>,
     body: Option<&'static Shape>,
     dialect: &Dialect,
@@ -140,16 +140,16 @@ const fn of_all(
     let Frozen::Static(shapes) = shapes else { return None };
     let mut index = 0;
     while index < shapes.len() {
-        let found = of_shape(&shapes[index], body, dialect, exact);
-        if found.is_some() {
-            return found;
+        let refusal = check_shape(&shapes[index], body, dialect, exact);
+        if refusal.is_some() {
+            return refusal;
         }
         index += 1;
     }
     None
 }
 
-const fn of_object(
+const fn check_object(
     rules: &ObjectRules,
     body: Option<&'static Shape>,
     dialect: &Dialect,
@@ -162,17 +162,17 @@ const fn of_object(
     let mut index = 0;
     while index < fields.len() {
         let name = static_text(&fields[index].name);
-        if let Some(mut found) = of_shape(&fields[index].shape, body, dialect, exact) {
-            if found.steps < STEPS {
-                found.path[found.steps] = name;
-                found.steps += 1;
+        if let Some(mut refusal) = check_shape(&fields[index].shape, body, dialect, exact) {
+            if refusal.steps < STEPS {
+                refusal.path[refusal.steps] = name;
+                refusal.steps += 1;
             }
-            return Some(found);
+            return Some(refusal);
         }
         index += 1;
     }
     match &rules.extra {
-        Extra::Of(shape) => of_frozen(shape, body, dialect, exact),
+        Extra::Of(shape) => check_frozen(shape, body, dialect, exact),
         _ => None,
     }
 }
@@ -189,16 +189,16 @@ const fn message(start: &str, name: &str, middle: &str, part: &str) -> ConstText
     ConstText::EMPTY.and(start).and(name).and(middle).and(part)
 }
 
-const fn ended(message: ConstText<600>, dialect: &Dialect, misfit: &DialectRefusal) -> ConstText<600> {
-    message.and("`: ").and(dialect.title).and(" ").and(misfit.reason).and(misfit.keyword)
+const fn with_reason(message: ConstText<600>, dialect: &Dialect, refusal: &DialectRefusal) -> ConstText<600> {
+    message.and("`: ").and(dialect.title).and(" ").and(refusal.reason).and(refusal.keyword)
 }
 
 /// Returns the keyword of a rule that a dialect would lose.
-const fn lost(shape: &Shape, dialect: &Dialect) -> Option<&'static str> {
+const fn find_lost_keyword(shape: &Shape, dialect: &Dialect) -> Option<&'static str> {
     match &shape.kind {
         Kind::Any if !dialect.untyped || !dialect.empty_objects => Some("type"),
-        Kind::Integer(rules) | Kind::Number(rules) => of_number(rules, dialect),
-        Kind::String(rules) => of_text(rules, dialect),
+        Kind::Integer(rules) | Kind::Number(rules) => lost_number_keyword(rules, dialect),
+        Kind::String(rules) => lost_string_keyword(rules, dialect),
         Kind::Array(rules) => first_lost(
             &[
                 ("minItems", rules.min_items.is_some()),
@@ -212,7 +212,7 @@ const fn lost(shape: &Shape, dialect: &Dialect) -> Option<&'static str> {
     }
 }
 
-const fn of_number(rules: &NumberRules, dialect: &Dialect) -> Option<&'static str> {
+const fn lost_number_keyword(rules: &NumberRules, dialect: &Dialect) -> Option<&'static str> {
     let format = rules.format.program();
     first_lost(
         &[
@@ -226,22 +226,22 @@ const fn of_number(rules: &NumberRules, dialect: &Dialect) -> Option<&'static st
     )
 }
 
-const fn of_text(rules: &StringRules, dialect: &Dialect) -> Option<&'static str> {
-    if set(&rules.format)
+const fn lost_string_keyword(rules: &StringRules, dialect: &Dialect) -> Option<&'static str> {
+    if is_set(&rules.format)
         && let Some(formats) = dialect.formats
-        && !has(formats, rules.format.program())
+        && !contains(formats, rules.format.program())
     {
         return Some("format");
     }
     first_lost(
         &[
-            ("format", set(&rules.format)),
+            ("format", is_set(&rules.format)),
             ("minLength", rules.min_length.is_some()),
             ("maxLength", rules.max_length.is_some()),
-            ("pattern", set(&rules.pattern)),
-            ("not", set(&rules.deny)),
-            ("contentEncoding", set(&rules.content_encoding)),
-            ("contentMediaType", set(&rules.content_media_type)),
+            ("pattern", is_set(&rules.pattern)),
+            ("not", is_set(&rules.deny)),
+            ("contentEncoding", is_set(&rules.content_encoding)),
+            ("contentMediaType", is_set(&rules.content_media_type)),
         ],
         dialect,
     )
@@ -251,8 +251,8 @@ const fn of_text(rules: &StringRules, dialect: &Dialect) -> Option<&'static str>
 const fn first_lost(keywords: &[(&'static str, bool)], dialect: &Dialect) -> Option<&'static str> {
     let mut index = 0;
     while index < keywords.len() {
-        let (keyword, needed) = keywords[index];
-        if needed && !has(dialect.keywords, keyword) {
+        let (keyword, is_used) = keywords[index];
+        if is_used && !contains(dialect.keywords, keyword) {
             return Some(keyword);
         }
         index += 1;
@@ -260,11 +260,11 @@ const fn first_lost(keywords: &[(&'static str, bool)], dialect: &Dialect) -> Opt
     None
 }
 
-const fn set(text: &Text) -> bool {
+const fn is_set(text: &Text) -> bool {
     !text.program().is_empty()
 }
 
-const fn has(names: &[&str], name: &str) -> bool {
+const fn contains(names: &[&str], name: &str) -> bool {
     let mut index = 0;
     while index < names.len() {
         if same(names[index], name) {
@@ -287,7 +287,7 @@ mod tests {
     use toolgen_kernel::schema::shape::render::render_input;
 
     /// Checks that compile-time refusals equal those of rendering.
-    fn agrees<T: ToolInput>(fields: &'static [Field]) {
+    fn assert_agreement<T: ToolInput>(fields: &'static [Field]) {
         let mut defs = Defs::default();
         T::defs(&mut defs);
         for dialect in Dialect::ALL {
@@ -304,7 +304,9 @@ mod tests {
 
     macro_rules! agree {
         ($($type:ty),* $(,)?) => {$(
-            agrees::<$type>(const { &[field_of(member::<$type>(), "value", &[], false, ArgumentRules::NONE)] });
+            assert_agreement::<$type>(
+                const { &[field_of(member::<$type>(), "value", &[], false, ArgumentRules::NONE)] },
+            );
         )*};
     }
 

@@ -1,7 +1,7 @@
-//! The rules that a dialect would lose of an `exact` tool, checked at compile time.
+//! The rules of an `exact` tool that a dialect would lose, checked at compile time.
 //!
 //! [`ToolSpec::schema`](toolgen_kernel::ToolSpec::schema) rejects an `exact` tool if a rule is lost. These checks
-//! cover what a constant can determine: the keywords of an argument and of its type, and rules between arguments.
+//! cover the rules that a constant can check: the keywords of an argument and of its type, and rules between arguments.
 //! Defects that need the whole schema, such as a regular expression that the dialect does not accept, are reported
 //! when the tool is rendered.
 //!
@@ -33,7 +33,7 @@
 //! }
 //! ```
 
-use super::dialect_check::{of_shape, refuse};
+use super::dialect_check::{check_shape, refuse};
 use crate::input::ToolInput;
 use toolgen_kernel::base::const_text::ConstText;
 use toolgen_kernel::schema::dialect::Dialect;
@@ -46,8 +46,8 @@ use toolgen_kernel::schema::shape::Field;
 /// Panics if the dialect has no keyword for one of the rules. In a constant, that is a compile error at the argument.
 #[track_caller]
 pub const fn argument<T: ToolInput>(tool: &str, field: &Field, dialect: &Dialect) {
-    if let Some(misfit) = of_shape(&field.shape, T::BODY, dialect, true) {
-        refuse(tool, field.name.program(), &misfit, dialect);
+    if let Some(refusal) = check_shape(&field.shape, T::BODY, dialect, true) {
+        refuse(tool, field.name.program(), &refusal, dialect);
     }
 }
 
@@ -80,19 +80,19 @@ mod tests {
     use toolgen_kernel::schema::shape::Extra;
     use toolgen_kernel::spec::ToolSpec;
 
-    fn agrees<T: ToolInput>(fields: &'static [Field]) {
+    fn assert_agreement<T: ToolInput>(fields: &'static [Field]) {
         let spec =
             ToolSpec { input: object(fields, &[], Extra::Closed).into(), exact: true, ..ToolSpec::EMPTY };
         for dialect in Dialect::ALL {
             let refused = spec.schema(dialect).is_err();
-            let loss = of_shape(&fields[0].shape, T::BODY, dialect, true);
+            let loss = check_shape(&fields[0].shape, T::BODY, dialect, true);
             assert_eq!(loss.is_some(), refused, "{} for {}: {loss:?}", fields[0].name, dialect.name);
         }
     }
 
     macro_rules! agree {
         ($($name:literal $type:ty: $rules:expr;)*) => {$(
-            agrees::<$type>(const { &[field_of(of::<$type>(), $name, &[], false, $rules)] });
+            assert_agreement::<$type>(const { &[field_of(of::<$type>(), $name, &[], false, $rules)] });
         )*};
     }
 

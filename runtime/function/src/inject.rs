@@ -142,10 +142,10 @@ impl<T: ?Sized> fmt::Debug for Service<T> {
 impl<T: Send + Sync + ?Sized + 'static> Inject<'_> for Service<T> {
     fn inject(ctx: &ToolContext) -> Result<Self, ToolError> {
         ctx.service::<T>().map(Service).ok_or_else(|| {
-            let wanted =
+            let detail =
                 format!("no service of type `{}` in the context of the call", std::any::type_name::<T>());
             ToolError::failed_with("SERVICE_UNAVAILABLE", "a service this tool needs is not available")
-                .with_operator_detail(wanted)
+                .with_operator_detail(detail)
         })
     }
 }

@@ -145,8 +145,8 @@ pub trait ToolInput: Sized {
     ///
     /// Returns the errors of [`decode`](Self::decode).
     #[doc(hidden)]
-    fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
-        Self::decode(given.into_value())
+    fn decode_borrowed(value: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+        Self::decode(value.into_value())
     }
 
     /// Returns the value of a missing field, if the field is optional.
@@ -155,8 +155,8 @@ pub trait ToolInput: Sized {
         None
     }
 
-    /// Returns the JSON that decodes to this value, if a type without `serde::Serialize` knows it. With it, the model
-    /// sees a default that is a variant.
+    /// Returns the JSON that decodes to this value, for types without `serde::Serialize` that can produce it. It shows
+    /// the model a default that is a variant.
     #[doc(hidden)]
     #[must_use]
     fn default_json(&self) -> Option<Value> {
@@ -164,10 +164,10 @@ pub trait ToolInput: Sized {
     }
 }
 
-/// The shape of a type as a reference, used in constants of other shapes.
-pub(crate) struct Of<T>(core::marker::PhantomData<T>);
+/// The shape of a type as a `&'static` reference, for constants of other shapes.
+pub(crate) struct StaticShape<T>(core::marker::PhantomData<T>);
 
-impl<T: ToolInput> Of<T> {
+impl<T: ToolInput> StaticShape<T> {
     pub(crate) const SHAPE: &'static Shape = &T::SHAPE;
 }
 
@@ -211,11 +211,11 @@ pub const fn reference(name: &'static str) -> Shape {
     rules::with_kind(Kind::Ref(toolgen_kernel::base::frozen::Text::Static(name)))
 }
 
-/// Returns a problem with a whole value: the expected and the given value.
+/// Returns a problem with a value as a whole: the expected and the actual value.
 #[doc(hidden)]
 #[must_use]
-pub fn problem(expected: &str, given: &Value) -> ArgumentProblem {
-    let given = match given {
+pub fn problem(expected: &str, value: &Value) -> ArgumentProblem {
+    let value = match value {
         Value::Null => "null".to_owned(),
         Value::Bool(value) => value.to_string(),
         Value::Number(value) => value.to_string(),
@@ -227,7 +227,7 @@ pub fn problem(expected: &str, given: &Value) -> ArgumentProblem {
     ArgumentProblem {
         pointer: String::new(),
         kind: ArgumentProblemKind::Type,
-        message: format!("expected {expected}, got {given}"),
+        message: format!("expected {expected}, got {value}"),
     }
 }
 

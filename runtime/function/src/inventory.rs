@@ -40,13 +40,13 @@ inventory::collect!(Registered);
 
 /// Returns the registered tools, sorted by name. The order of tools with the same name is unspecified; a
 /// [`Registry`](toolgen_kernel::Registry) rejects them. The ready-made tools of the feature `builtin`, which read
-/// files and run commands, are not included: a program names the ones that it offers.
+/// files and run commands, are not included: a program names the tools that it offers.
 #[must_use]
 pub fn tools() -> Vec<Arc<dyn AgentTool>> {
     let tools = inventory::iter::<Registered>.into_iter();
-    let ours = |module: &str| module.split("::").next() == Some("toolgen_builtin");
+    let is_builtin = |module: &str| module.split("::").next() == Some("toolgen_builtin");
     let mut tools: Vec<Arc<dyn AgentTool>> = tools
-        .filter(|Registered(_, module)| !ours(module))
+        .filter(|Registered(_, module)| !is_builtin(module))
         .map(|Registered(make, _)| Arc::new(make()) as Arc<dyn AgentTool>)
         .collect();
     tools.sort_by(|a, b| a.name().cmp(b.name()));

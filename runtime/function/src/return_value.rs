@@ -11,14 +11,14 @@ use std::marker::PhantomData;
 
 use serde_core::Serialize;
 
-use crate::input::{Defs, Of, ToolInput};
+use crate::input::{Defs, StaticShape, ToolInput};
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::call::control::{Control, Effect, InputRequest};
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::{Content, ToolResult};
 use toolgen_kernel::schema::shape::{Kind, Schema, Shape};
 
-/// A type that defines what a model sees of it.
+/// A type that defines its output for a model.
 ///
 /// Implemented for strings, content, results and `()`. Any other type only needs `serde::Serialize`: a model sees it
 /// as compact JSON, and the details of the result contain the value.
@@ -244,7 +244,7 @@ impl<E> ProbeDebug for Probe<'_, E> {}
 pub struct Returned<T>(PhantomData<T>);
 
 /// Returns the shape of structured values. A string is not structured, and `()` has no value.
-const fn structured(shape: &'static Shape) -> Option<&'static Shape> {
+const fn structured_shape(shape: &'static Shape) -> Option<&'static Shape> {
     match shape.kind {
         Kind::String(_) | Kind::Null | Kind::Any => None,
         _ => Some(shape),
@@ -253,7 +253,8 @@ const fn structured(shape: &'static Shape) -> Option<&'static Shape> {
 
 impl<T: ToolInput + Serialize> Returned<T> {
     /// The schema, if known.
-    pub const SHAPE: Option<&'static Shape> = if T::SYMMETRIC { structured(Of::<T>::SHAPE) } else { None };
+    pub const SHAPE: Option<&'static Shape> =
+        if T::SYMMETRIC { structured_shape(StaticShape::<T>::SHAPE) } else { None };
     /// Adds the shapes that the schema refers to.
     pub const DEFS: fn(&mut Defs) = T::defs;
 }

@@ -20,7 +20,7 @@
 //!     /// The word to find rhymes for.
 //!     #[arg(non_empty, len = ..=40)]
 //!     word: &str,
-//!     /// How many to give.
+//!     /// Maximum number of rhymes.
 //!     #[arg(default = 10, range = 1..=100)]
 //!     limit: usize,
 //! ) -> Vec<String> {
@@ -42,7 +42,7 @@
 //!
 //! A function may be plain or `async` and have any visibility. A plain function runs inline, that is, on the thread
 //! that makes the call. Nothing else runs there until it returns, and neither a timeout nor a cancellation can stop
-//! it. This is the fastest way for work of microseconds. A function that waits or computes for longer should be
+//! it. This is the fastest way for work that takes microseconds. A function that waits or computes for longer should be
 //! `async` or `blocking`: a `blocking` function runs on a separate thread, and the call does not wait for it after its
 //! timeout. For the same reason, `timeout` is an error for an inline function.
 //!
@@ -110,11 +110,11 @@
 //!
 //! #[tools]
 //! impl Counter {
-//!     /// Counts on.
+//!     /// Increases the counter.
 //!     #[tool]
 //!     fn count(
 //!         &self,
-//!         /// By how much.
+//!         /// The increment.
 //!         by: u64,
 //!     ) -> u64 {
 //!         self.0.fetch_add(by, std::sync::atomic::Ordering::SeqCst) + by
@@ -170,7 +170,7 @@ pub struct Function<S: 'static = ()> {
     spec: ToolSpec,
     defs: fn(&mut Defs),
     run: Run<S>,
-    linked: OnceLock<Option<Box<ToolSpec>>>,
+    complete_spec: OnceLock<Option<Box<ToolSpec>>>,
 }
 
 /// How a function is run.
@@ -206,37 +206,37 @@ impl<S: Send + Sync + 'static> Function<S> {
     /// Creates a function with this specification.
     #[must_use]
     pub const fn new(spec: ToolSpec, defs: fn(&mut Defs), run: Run<S>) -> Function<S> {
-        Function { spec, defs, run, linked: OnceLock::new() }
+        Function { spec, defs, run, complete_spec: OnceLock::new() }
     }
 
     /// Returns the specification of the tool. The first use collects the named shapes of its types.
     #[must_use]
     pub fn spec(&self) -> &ToolSpec {
-        let linked = self.linked.get_or_init(|| {
+        let complete_spec = self.complete_spec.get_or_init(|| {
             let mut defs = Defs::default();
             (self.defs)(&mut defs);
-            let linked = with_named_shapes(&self.spec, &defs);
-            (linked != self.spec).then(|| Box::new(linked))
+            let complete_spec = with_named_shapes(&self.spec, &defs);
+            (complete_spec != self.spec).then(|| Box::new(complete_spec))
         });
-        linked.as_deref().unwrap_or(&self.spec)
+        complete_spec.as_deref().unwrap_or(&self.spec)
     }
 
     fn run<'a>(
         &'static self,
         state: &'a Arc<S>,
-        given: BorrowedValue<'a>,
+        value: BorrowedValue<'a>,
         ctx: &'a ToolContext,
     ) -> Execution<'a> {
         match self.run {
             Run::Inline(run) => {
-                Execution::Finished(Arguments::new(given).and_then(|arguments| run(state, arguments, ctx)))
+                Execution::Finished(Arguments::new(value).and_then(|arguments| run(state, arguments, ctx)))
             }
-            Run::Async(run) => match Arguments::new(given) {
+            Run::Async(run) => match Arguments::new(value) {
                 Ok(arguments) => Execution::Running(run(state, arguments, ctx)),
                 Err(problem) => Execution::Finished(Err(problem)),
             },
             Run::Blocking(run) => {
-                let (state, ctx, params) = (Arc::clone(state), ctx.clone(), given.into_value());
+                let (state, ctx, params) = (Arc::clone(state), ctx.clone(), value.into_value());
                 let handle = tokio::task::spawn_blocking(move || {
                     let run =
                         || Arguments::new(params.into()).and_then(|arguments| run(&state, arguments, &ctx));
@@ -309,8 +309,8 @@ impl<S: Send + Sync + 'static> AgentTool for FunctionTool<S> {
         }
     }
 
-    fn execute_borrowed<'a>(&'a self, given: BorrowedValue<'a>, ctx: &'a ToolContext) -> Execution<'a> {
-        self.function.run(&self.state, given, ctx)
+    fn execute_borrowed<'a>(&'a self, value: BorrowedValue<'a>, ctx: &'a ToolContext) -> Execution<'a> {
+        self.function.run(&self.state, value, ctx)
     }
 }
 
@@ -336,31 +336,31 @@ pub trait ToolFunction {
 pub struct Arguments<'a>(Fields<'a>);
 
 impl<'a> Arguments<'a> {
-    fn new(given: BorrowedValue<'a>) -> Result<Arguments<'a>, ToolError> {
-        let given = if given == BorrowedValue::Null { BorrowedValue::Object(Vec::new()) } else { given };
-        Fields::new(given).map(Arguments).map_err(refused)
+    fn new(value: BorrowedValue<'a>) -> Result<Arguments<'a>, ToolError> {
+        let value = if value == BorrowedValue::Null { BorrowedValue::Object(Vec::new()) } else { value };
+        Fields::new(value).map(Arguments).map_err(to_tool_error)
     }
 
-    /// Takes out an argument.
+    /// Removes and decodes an argument.
     ///
     /// # Errors
     ///
     /// Returns an error if the argument does not fit its type, or is required and missing.
     pub fn take<T: ToolInput>(&mut self, name: &str) -> Result<T, ToolError> {
-        self.0.take(of::<T>(), name).map_err(refused)
+        self.0.take(of::<T>(), name).map_err(to_tool_error)
     }
 
-    /// Takes out an argument, or returns the default if it is missing.
+    /// Removes and decodes an argument, or returns the default if it is missing.
     ///
     /// # Errors
     ///
     /// Returns an error if the argument does not fit its type.
     pub fn take_or<T: ToolInput>(&mut self, name: &str, default: impl FnOnce() -> T) -> Result<T, ToolError> {
-        self.0.take_or(of::<T>(), name, default).map_err(refused)
+        self.0.take_or(of::<T>(), name, default).map_err(to_tool_error)
     }
 }
 
-fn refused(problem: ArgumentProblem) -> ToolError {
+fn to_tool_error(problem: ArgumentProblem) -> ToolError {
     ToolError::from_problems(vec![problem])
 }
 

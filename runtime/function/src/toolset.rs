@@ -41,7 +41,7 @@ pub mod forgotten {
 /// Panics if there are such tools, with their name and the functions. In a constant, that is a compile error.
 #[doc(hidden)]
 #[track_caller]
-#[expect(clippy::panic, reason = "a wrong list is a compile error where it is written")]
+#[expect(clippy::panic, reason = "an invalid list is a compile error where it is written")]
 pub const fn check_names(entries: &[Entry]) {
     let mut index = 0;
     while index < entries.len() {
@@ -52,8 +52,8 @@ pub const fn check_names(entries: &[Entry]) {
             if !second.name.is_empty() && same(first.name, second.name) {
                 let message =
                     ConstText::<1024>::EMPTY.and("two tools of this set have the name `").and(second.name);
-                let described = message.and("`: `").and(first.path).and("` and `").and(second.path);
-                panic!("{}", described.and("`; rename one of them with `#[tool(name = \"...\")]`").as_str());
+                let message = message.and("`: `").and(first.path).and("` and `").and(second.path);
+                panic!("{}", message.and("`; rename one of them with `#[tool(name = \"...\")]`").as_str());
             }
             other += 1;
         }
@@ -69,7 +69,7 @@ pub const fn check_names(entries: &[Entry]) {
 /// Panics if there is a cycle, with the names of its tools. In a constant, that is a compile error.
 #[doc(hidden)]
 #[track_caller]
-#[expect(clippy::panic, reason = "a wrong list is a compile error where it is written")]
+#[expect(clippy::panic, reason = "an invalid list is a compile error where it is written")]
 pub const fn check_cycles<const N: usize>(tools: &[(&str, &[&str]); N]) {
     // A tool is free if all tools that it requires are free. A tool that never becomes free is on a cycle, or requires
     // a tool that is on one.
@@ -146,8 +146,8 @@ mod tests {
     use super::*;
 
     fn refusal<const N: usize>(tools: [(&str, &[&str]); N]) -> Option<String> {
-        let caught = std::panic::catch_unwind(|| check_cycles(&tools)).err()?;
-        caught.downcast::<String>().ok().map(|text| *text)
+        let payload = std::panic::catch_unwind(|| check_cycles(&tools)).err()?;
+        payload.downcast::<String>().ok().map(|text| *text)
     }
 
     #[test]
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(refusal(FINE), None);
         let message = "Circular dependency detected while validating [b]. The path is b -> c -> b.";
         assert_eq!(refusal([("a", &["b"]), ("b", &["d", "c"]), ("c", &["b"]), ("d", &[])]).unwrap(), message);
-        let alone = "Circular dependency detected while validating [x]. The path is x -> x.";
-        assert_eq!(refusal([("x", &["x"])]).unwrap(), alone);
+        let self_cycle = "Circular dependency detected while validating [x]. The path is x -> x.";
+        assert_eq!(refusal([("x", &["x"])]).unwrap(), self_cycle);
     }
 }

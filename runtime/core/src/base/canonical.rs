@@ -14,7 +14,7 @@ use super::sha256::sha256;
 #[must_use]
 pub fn canonical(value: &Value) -> String {
     let mut out = String::new();
-    write(value, &mut out);
+    write_value(value, &mut out);
     out
 }
 
@@ -24,7 +24,7 @@ pub fn digest(value: &Value) -> String {
     sha256(canonical(value).as_bytes())
 }
 
-fn write(value: &Value, out: &mut String) {
+fn write_value(value: &Value, out: &mut String) {
     match value {
         Value::Array(items) => {
             out.push('[');
@@ -32,7 +32,7 @@ fn write(value: &Value, out: &mut String) {
                 if index > 0 {
                     out.push(',');
                 }
-                write(item, out);
+                write_value(item, out);
             }
             out.push(']');
         }
@@ -45,7 +45,7 @@ fn write(value: &Value, out: &mut String) {
                     out.push(',');
                 }
                 let _ = write!(out, "{}:", Value::from(key.as_str()));
-                write(value, out);
+                write_value(value, out);
             }
             out.push('}');
         }
@@ -66,22 +66,22 @@ fn write_number(number: &Number, out: &mut String) {
     }
     // `serde_json` writes the same digits as ECMAScript, the shortest that round-trip, but places the point
     // differently.
-    let (sign, text) = text.strip_prefix('-').map_or(("", &*text), |rest| ("-", rest));
+    let (sign, text) = text.strip_prefix('-').map_or(("", &*text), |unsigned| ("-", unsigned));
     let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let all = format!("{whole}{fraction}");
-    let digits = all.trim_start_matches('0');
-    let skipped = all.len() - digits.len();
+    let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all_digits = format!("{integer}{fraction}");
+    let digits = all_digits.trim_start_matches('0');
+    let leading_zeros = all_digits.len() - digits.len();
     let digits = digits.trim_end_matches('0');
     if digits.is_empty() {
         out.push('0');
         return;
     }
     out.push_str(sign);
-    let signed = |length: usize| i32::try_from(length).unwrap_or(i32::MAX);
+    let to_i32 = |length: usize| i32::try_from(length).unwrap_or(i32::MAX);
     // The number is `0.digits` × 10^`point`.
-    let point = signed(whole.len()) - signed(skipped) + exponent.parse::<i32>().unwrap_or_default();
-    place_point(digits, point, signed(digits.len()), out);
+    let point = to_i32(integer.len()) - to_i32(leading_zeros) + exponent.parse::<i32>().unwrap_or_default();
+    place_point(digits, point, to_i32(digits.len()), out);
 }
 
 fn place_point(digits: &str, point: i32, length: i32, out: &mut String) {
@@ -151,12 +151,12 @@ mod tests {
     /// RFC 8785, section 3.2.2.
     #[test]
     fn strings_and_literals_match_rfc_8785() {
-        let given = r#"{
+        let input = r#"{
             "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
             "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
             "literals": [null, true, false]
         }"#;
-        let value: Value = serde_json::from_str(given).unwrap();
+        let value: Value = serde_json::from_str(input).unwrap();
         assert_eq!(
             canonical(&value),
             "{\"literals\":[null,true,false],\"numbers\":[333333333.3333333,1e+30,4.5,0.002,1e-27],\

@@ -7,6 +7,6 @@ pub trait Check<Subject, Error> {
     ///
     /// # Errors
     ///
-    /// Returns the problem of the subject.
+    /// Returns the subject's problem.
     fn checked(&self, subject: &Subject) -> Result<(), Error>;
 }

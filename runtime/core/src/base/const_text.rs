@@ -1,6 +1,6 @@
 //! Strings that are built in constants, for error messages at compile time.
 
-/// A string of at most `N` bytes that is built in a constant. What does not fit is cut off.
+/// A string of at most `N` bytes that is built in a constant. Longer text is truncated.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstText<const N: usize> {
     bytes: [u8; N],
@@ -17,7 +17,7 @@ impl<const N: usize> ConstText<N> {
         let mut index = 0;
         while index < text.len() && self.length < N {
             let start = index;
-            // Whole characters only: part of one would not be valid UTF-8.
+            // Append whole characters only: a partial character is not valid UTF-8.
             index += 1;
             while index < text.len() && text[index] & 0xC0 == 0x80 {
                 index += 1;
@@ -39,11 +39,11 @@ impl<const N: usize> ConstText<N> {
     pub const fn int(self, value: i128) -> ConstText<N> {
         let mut digits = [0; 40];
         let mut start = digits.len();
-        let mut rest = value.unsigned_abs();
-        while rest > 0 || start == digits.len() {
+        let mut remaining = value.unsigned_abs();
+        while remaining > 0 || start == digits.len() {
             start -= 1;
-            digits[start] = b'0' + (rest % 10) as u8;
-            rest /= 10;
+            digits[start] = b'0' + (remaining % 10) as u8;
+            remaining /= 10;
         }
         let text = if value < 0 { self.and("-") } else { self };
         match core::str::from_utf8(digits.split_at(start).1) {

@@ -1,7 +1,7 @@
 //! HTML character references.
 
 /// Maximum length of a character reference, in bytes, with its `&` and `;`.
-const LONGEST: usize = 12;
+const MAX_LENGTH: usize = 12;
 
 const NAMED: [(&str, char); 48] = [
     ("amp", '&'),
@@ -58,15 +58,15 @@ const NAMED: [(&str, char); 48] = [
 /// the length of the reference.
 #[must_use]
 pub fn character(text: &str) -> Option<(char, usize)> {
-    let end = text.bytes().take(LONGEST).position(|byte| byte == b';')?;
+    let end = text.bytes().take(MAX_LENGTH).position(|byte| byte == b';')?;
     let name = text.get(1..end)?;
-    let found = match name.strip_prefix('#') {
+    let decoded = match name.strip_prefix('#') {
         Some(number) => {
             let hexadecimal = number.strip_prefix(['x', 'X']);
             let code = hexadecimal.map_or_else(|| number.parse(), |code| u32::from_str_radix(code, 16));
             char::from_u32(code.ok()?)?
         }
-        None => NAMED.iter().find(|(known, _)| *known == name)?.1,
+        None => NAMED.iter().find(|(entity, _)| *entity == name)?.1,
     };
-    Some((found, end + 1))
+    Some((decoded, end + 1))
 }

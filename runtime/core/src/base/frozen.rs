@@ -1,7 +1,7 @@
 //! Data that is either compiled into the program or shared at run time.
 //!
 //! A tool is the same value in both cases: generated code contains it as a `static`, and dynamic loaders build it in
-//! memory. [`Frozen`] is the pointer type of both. Unlike `Cow`, it is cheap to clone and can hold a recursive type
+//! memory. [`Frozen`] is the pointer type for both. Unlike `Cow`, it is cheap to clone and can hold a recursive type
 //! such as a schema.
 
 use std::fmt;
@@ -109,7 +109,7 @@ impl From<String> for Text {
 }
 
 impl Text {
-    /// Copies a string in a constant.
+    /// Copies a string.
     #[must_use]
     pub fn copy_of(text: &str) -> Text {
         if text.is_empty() { Text::EMPTY } else { Frozen::Shared(text.into()) }

@@ -58,15 +58,15 @@ impl InvisibleChar {
         })
     }
 
-    /// Whether the character is invisible to a reader. Line ends and tabs are; private-use characters are not, since
-    /// a font may draw them.
+    /// Whether the character is invisible to a reader. Line ends and tabs are invisible; private-use characters are
+    /// not, since a font may draw them.
     #[must_use]
     pub const fn is_invisible(char: char) -> bool {
         !matches!(InvisibleChar::of(char), None | Some(InvisibleChar::Private))
     }
 
-    /// Returns what is hidden in a string, as the end of a sentence that starts with “the text”. It names the first
-    /// character that harmless text does not need. Line ends and tabs are ignored, and so are joiners and selectors
+    /// Describes the first hidden character in a string that harmless text does not need. The description is the end
+    /// of a sentence that starts with “the text”. Line ends and tabs are ignored, and so are joiners and selectors
     /// where scripts and emoji use them.
     #[must_use]
     pub fn describe_first(text: &str) -> Option<String> {
@@ -77,7 +77,7 @@ impl InvisibleChar {
         let mut chars = text.chars().peekable();
         while let Some(char) = chars.next() {
             let after = chars.peek().copied().unwrap_or(' ');
-            let what = match InvisibleChar::of(char) {
+            let description = match InvisibleChar::of(char) {
                 None => None,
                 Some(InvisibleChar::Escape) => Some("a terminal escape sequence"),
                 Some(InvisibleChar::Control) if matches!(char, '\t' | '\n' | '\r') => None,
@@ -87,15 +87,15 @@ impl InvisibleChar {
                     (before.is_ascii() || after.is_ascii()).then_some("a hidden character")
                 }
                 Some(InvisibleChar::Selector) => {
-                    let follows = InvisibleChar::of(before) == Some(InvisibleChar::Selector)
+                    let is_misplaced = InvisibleChar::of(before) == Some(InvisibleChar::Selector)
                         || before.is_ascii_alphabetic();
-                    follows.then_some("a hidden character")
+                    is_misplaced.then_some("a hidden character")
                 }
                 Some(InvisibleChar::Invisible) => Some("a hidden character"),
                 Some(InvisibleChar::Private) => Some("a private-use character"),
             };
-            if let Some(what) = what {
-                return Some(format!("has {what}, U+{:04X}", u32::from(char)));
+            if let Some(description) = description {
+                return Some(format!("has {description}, U+{:04X}", u32::from(char)));
             }
             before = char;
         }
@@ -141,7 +141,7 @@ mod tests {
             ("\u{9b}m", "escape"),
         ] {
             assert!(
-                InvisibleChar::describe_first(text).is_some_and(|found| found.contains(part)),
+                InvisibleChar::describe_first(text).is_some_and(|description| description.contains(part)),
                 "{text:?}"
             );
         }

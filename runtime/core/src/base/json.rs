@@ -7,16 +7,16 @@ use serde_json::Value;
 
 /// Returns the size of a value as compact JSON, in bytes.
 pub fn json_bytes<T: Serialize + ?Sized>(value: &T) -> usize {
-    let mut count = Count(0);
-    // Neither can fail: the writer only counts, and the values have string keys.
+    let mut count = ByteCounter(0);
+    // This cannot fail: the writer only counts, and the values have string keys.
     let _ = serde_json::to_writer(&mut count, value);
     count.0
 }
 
 /// Counts the bytes that are written.
-struct Count(usize);
+struct ByteCounter(usize);
 
-impl Write for Count {
+impl Write for ByteCounter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 += bytes.len();
         Ok(bytes.len())

@@ -14,12 +14,12 @@ use crate::base::invisible::InvisibleChar;
 #[doc(hidden)]
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let obeyed = |char: char| match InvisibleChar::of(char) {
-        // Scripts such as Persian need these, and so do emoji.
+    let is_unsafe = |char: char| match InvisibleChar::of(char) {
+        // Emoji and scripts such as Persian need these.
         None | Some(InvisibleChar::Joiner | InvisibleChar::Selector | InvisibleChar::Private) => false,
         Some(_) => !matches!(char, '\n' | '\t'),
     };
-    if text.contains(obeyed) { Cow::Owned(text.replace(obeyed, " ")) } else { Cow::Borrowed(text) }
+    if text.contains(is_unsafe) { Cow::Owned(text.replace(is_unsafe, " ")) } else { Cow::Borrowed(text) }
 }
 
 /// Returns a string with all invisible characters, except for line breaks and tabs, written as `\u{…}`. An approver
@@ -31,13 +31,13 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 #[doc(hidden)]
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
-    let hidden = |char: char| InvisibleChar::of(char).is_some() && !matches!(char, '\n' | '\t');
-    if !text.contains(hidden) {
+    let is_hidden = |char: char| InvisibleChar::of(char).is_some() && !matches!(char, '\n' | '\t');
+    if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
-        if hidden(char) { out.extend(char.escape_unicode()) } else { out.push(char) }
+        if is_hidden(char) { out.extend(char.escape_unicode()) } else { out.push(char) }
     }
     Cow::Owned(out)
 }

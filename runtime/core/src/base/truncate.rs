@@ -3,18 +3,18 @@
 use std::borrow::Cow;
 
 /// Returns the last character boundary at or before a position, in bytes.
-pub fn floor(text: &str, at: usize) -> usize {
-    if at >= text.len() {
+pub fn floor(text: &str, index: usize) -> usize {
+    if index >= text.len() {
         return text.len();
     }
-    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+    (0..=index).rev().find(|index| text.is_char_boundary(*index)).unwrap_or(0)
 }
 
 /// Returns bytes without an incomplete UTF-8 character at their end.
 pub fn trim_partial_char(bytes: &[u8]) -> &[u8] {
     // A character has at most four bytes, so an incomplete one has at most three.
     let tail = bytes.len().saturating_sub(3);
-    let start = bytes[tail..].iter().rposition(|byte| *byte >= 0xc0).map(|at| tail + at);
+    let start = bytes[tail..].iter().rposition(|byte| *byte >= 0xc0).map(|index| tail + index);
     match start {
         Some(start) => match std::str::from_utf8(&bytes[start..]) {
             Err(error) if error.error_len().is_none() => &bytes[..start],
@@ -39,36 +39,36 @@ pub fn cut_at_sentence(text: &str, limit: usize) -> Cow<'_, str> {
     if text.len() <= limit || text.chars().nth(limit).is_none() {
         return Cow::Borrowed(text);
     }
-    let room = limit.saturating_sub(MARK.chars().count());
-    let end = text.char_indices().nth(room).map_or(text.len(), |(end, _)| end);
-    let mut kept = &text[..end];
-    if kept.matches("```").count() % 2 == 1 {
-        kept = kept.rfind("```").map_or(kept, |fence| &kept[..fence]);
+    let text_limit = limit.saturating_sub(MARK.chars().count());
+    let end = text.char_indices().nth(text_limit).map_or(text.len(), |(end, _)| end);
+    let mut prefix = &text[..end];
+    if prefix.matches("```").count() % 2 == 1 {
+        prefix = prefix.rfind("```").map_or(prefix, |fence| &prefix[..fence]);
     }
     // A boundary far before the end would lose more than a broken sentence.
-    let near = |at: &usize| *at > end / 3;
-    let at = sentence_end(kept, &text[kept.len()..]).filter(near);
-    let at = at.or_else(|| kept.rfind(char::is_whitespace).filter(near)).unwrap_or(kept.len());
-    let mut kept = kept[..at].trim_end();
-    while let Some((above, _)) = kept.rsplit_once('\n').filter(|(_, last)| last.starts_with('#')) {
-        kept = above.trim_end();
+    let is_near_end = |index: &usize| *index > end / 3;
+    let boundary = sentence_end(prefix, &text[prefix.len()..]).filter(is_near_end);
+    let boundary = boundary.or_else(|| prefix.rfind(char::is_whitespace).filter(is_near_end));
+    let mut prefix = prefix[..boundary.unwrap_or(prefix.len())].trim_end();
+    while let Some((above, _)) = prefix.rsplit_once('\n').filter(|(_, last)| last.starts_with('#')) {
+        prefix = above.trim_end();
     }
-    Cow::Owned(format!("{kept}{MARK}"))
+    Cow::Owned(format!("{prefix}{MARK}"))
 }
 
-/// Returns the end of the last complete sentence or line of `text`, which `rest` follows.
-fn sentence_end(text: &str, rest: &str) -> Option<usize> {
-    text.char_indices().rev().find_map(|(at, char)| {
-        let after = at + char.len_utf8();
+/// Returns the end of the last complete sentence or line of `text`, which `following` follows.
+fn sentence_end(text: &str, following: &str) -> Option<usize> {
+    text.char_indices().rev().find_map(|(index, char)| {
+        let after = index + char.len_utf8();
         match char {
-            '\n' => Some(at),
-            _ => ends_sentence(&text[..at], char, &text[after..], rest).then_some(after),
+            '\n' => Some(index),
+            _ => ends_sentence(&text[..index], char, &text[after..], following).then_some(after),
         }
     })
 }
 
 /// Returns the separator between a text and the sentence that follows it. It contains a full stop if the text lacks
-/// one, as a summary or a name does.
+/// one, as summaries and names often do.
 #[must_use]
 pub fn before_next(text: &str) -> &'static str {
     match text.trim_end().chars().next_back() {
@@ -89,26 +89,26 @@ fn is_quoted_end(text: &str) -> bool {
 /// Returns the first sentence of a text, or its first line if that is shorter.
 pub fn first_sentence(text: &str) -> &str {
     let line = text.trim().lines().next().unwrap_or_default().trim_end();
-    let end = line.char_indices().find_map(|(at, char)| {
-        let after = at + char.len_utf8();
-        ends_sentence(&line[..at], char, &line[after..], "").then_some(after)
+    let end = line.char_indices().find_map(|(index, char)| {
+        let after = index + char.len_utf8();
+        ends_sentence(&line[..index], char, &line[after..], "").then_some(after)
     });
     &line[..end.unwrap_or(line.len())]
 }
 
 /// Whether the character between `before` and `after` ends a sentence.
-fn ends_sentence(before: &str, char: char, after: &str, rest: &str) -> bool {
-    let shortened = || {
+fn ends_sentence(before: &str, char: char, after: &str, following: &str) -> bool {
+    let is_abbreviation = || {
         let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
         let line = before.rsplit('\n').next().unwrap_or_default();
-        let numbers = line.trim_start() == word && word.bytes().all(|byte| byte.is_ascii_digit());
+        let is_list_number = line.trim_start() == word && word.bytes().all(|byte| byte.is_ascii_digit());
         word.contains('.')
-            || numbers && !word.is_empty()
+            || is_list_number && !word.is_empty()
             || matches!(word.trim_start_matches('('), "vs" | "approx" | "incl" | "cf")
     };
-    let ends_word = || after.chars().chain(rest.chars()).next().is_none_or(char::is_whitespace);
+    let ends_word = || after.chars().chain(following.chars()).next().is_none_or(char::is_whitespace);
     match char {
-        '.' => ends_word() && !shortened(),
+        '.' => ends_word() && !is_abbreviation(),
         '!' | '?' => ends_word(),
         '。' | '！' | '？' => true,
         _ => false,

@@ -65,22 +65,26 @@ pub fn detail(spec: &ToolSpec) -> String {
         return format!("{}\n", spec.documentation.trim_end());
     }
     let mut out = format!("- **{}** - {}\n", spec.name, one_line(&spec.description));
-    if let Some(instead) = &spec.deprecated {
-        line(&mut out, "Deprecated", if instead.is_empty() { "do not use this tool" } else { instead });
+    if let Some(replacement) = &spec.deprecated {
+        write_line(
+            &mut out,
+            "Deprecated",
+            if replacement.is_empty() { "do not use this tool" } else { replacement },
+        );
     }
     match object_in(&spec.input, &spec.defs) {
-        Some(rules) => parameters(&mut out, rules, &spec.defs),
-        None => line(&mut out, "Parameters", &describe_shape(&spec.input, &spec.defs)),
+        Some(rules) => write_parameters(&mut out, rules, &spec.defs),
+        None => write_line(&mut out, "Parameters", &describe_shape(&spec.input, &spec.defs)),
     }
-    line(&mut out, "Rules", &rules_beside(spec));
-    line(&mut out, "Returns", &one_line(&spec.returns));
-    line(&mut out, "Use for", &one_line(&spec.use_for));
-    troubleshooting::needs(&mut out, spec);
+    write_line(&mut out, "Rules", &rules_for_all_arguments(spec));
+    write_line(&mut out, "Returns", &one_line(&spec.returns));
+    write_line(&mut out, "Use for", &one_line(&spec.use_for));
+    troubleshooting::write_requirements(&mut out, spec);
     for Example { summary, arguments } in spec.fitting_examples() {
         let summary = one_line(summary);
         let example_line =
             if summary.is_empty() { arguments.to_string() } else { format!("{summary}: {arguments}") };
-        line(&mut out, "Example", &example_line);
+        write_line(&mut out, "Example", &example_line);
     }
     out
 }
@@ -91,7 +95,7 @@ pub fn text_tokens(text: &str) -> usize {
     text.len().div_ceil(4)
 }
 
-fn line(out: &mut String, title: &str, text: &str) {
+fn write_line(out: &mut String, title: &str, text: &str) {
     if !text.is_empty() {
         out.push_str(&format!("  - {title}: {text}\n"));
     }
@@ -109,7 +113,7 @@ fn one_line(text: &str) -> String {
     let mut line = String::new();
     for paragraph in text.replace("\r\n", "\n").split("\n\n") {
         for (index, word) in paragraph.split_whitespace().enumerate() {
-            // A summary before a description rarely ends with a period.
+            // A summary that precedes a description rarely ends with a period.
             let space = if line.is_empty() { "" } else { " " };
             line.push_str(if index == 0 { before_next(&line) } else { space });
             line.push_str(word);
@@ -118,30 +122,35 @@ fn one_line(text: &str) -> String {
     line
 }
 
-fn parameters(out: &mut String, rules: &ObjectRules, defs: &List<Def>) {
+fn write_parameters(out: &mut String, rules: &ObjectRules, defs: &List<Def>) {
     let fields: Vec<&Field> = visible_fields(rules).collect();
-    let named: Vec<String> = fields.iter().map(|field| format!("{} ({})", field.name, need(field))).collect();
-    let open = if rules.extra != Extra::Closed && fields.is_empty() { "any" } else { "" };
-    line(out, "Parameters", &if named.is_empty() { open.to_owned() } else { named.join(", ") });
+    let names: Vec<String> =
+        fields.iter().map(|field| format!("{} ({})", field.name, requiredness(field))).collect();
+    let any_allowed = if rules.extra != Extra::Closed && fields.is_empty() { "any" } else { "" };
+    write_line(out, "Parameters", &if names.is_empty() { any_allowed.to_owned() } else { names.join(", ") });
     for field in fields {
-        let described = describe_shape(&field.shape, defs);
+        let description = describe_shape(&field.shape, defs);
         let kind = kind_name(&field.shape, defs);
-        let colon = if described.is_empty() { "" } else { ": " };
-        out.push_str(&format!("    - {} ({kind}, {}){colon}{described}\n", field.name, need(field)));
+        let colon = if description.is_empty() { "" } else { ": " };
+        out.push_str(&format!(
+            "    - {} ({kind}, {}){colon}{description}\n",
+            field.name,
+            requiredness(field)
+        ));
     }
 }
 
-/// Returns the rules about the arguments as a whole, which belong to no single argument.
-fn rules_beside(spec: &ToolSpec) -> String {
+/// Returns the rules that apply to the arguments as a whole.
+fn rules_for_all_arguments(spec: &ToolSpec) -> String {
     if !matches!(resolved(&spec.input, &spec.defs), Some(Shape { kind: Kind::All(_), .. })) {
         return String::new();
     }
     // A dialect that requires a plain object as arguments describes the other rules in prose.
-    let plain = Shape { description: "".into(), ..spec.input.shape().clone() };
-    let rendered = render_input(&plain, &spec.defs, &OPENAI).map(|rendered| rendered.schema);
-    let message = rendered.ok().and_then(|schema| Some(schema.get("description")?.as_str()?.to_owned()));
-    let message = message.unwrap_or_default();
-    message.strip_prefix('(').and_then(|message| message.strip_suffix(')')).unwrap_or(&message).to_owned()
+    let undescribed = Shape { description: "".into(), ..spec.input.shape().clone() };
+    let rendered = render_input(&undescribed, &spec.defs, &OPENAI).map(|rendered| rendered.schema);
+    let rules = rendered.ok().and_then(|schema| Some(schema.get("description")?.as_str()?.to_owned()));
+    let rules = rules.unwrap_or_default();
+    rules.strip_prefix('(').and_then(|rules| rules.strip_suffix(')')).unwrap_or(&rules).to_owned()
 }
 
 /// Returns the arguments that a caller may pass.
@@ -153,7 +162,7 @@ fn visible_fields(rules: &ObjectRules) -> impl Iterator<Item = &Field> {
     rules.fields.iter().filter(|field| field.access != Access::ReadOnly)
 }
 
-fn need(field: &Field) -> String {
+fn requiredness(field: &Field) -> String {
     match (&field.shape.default, field.required) {
         (_, true) => String::from("required"),
         (Some(default), false) => format!("optional, default {}", prose::value(default)),
@@ -194,7 +203,7 @@ fn kind_name(shape: &Shape, defs: &List<Def>) -> String {
         Kind::Integer(_) => "integer".into(),
         Kind::Number(_) => "number".into(),
         Kind::String(_) => "string".into(),
-        Kind::Enum(values) => either(values.iter().map(|value| value.type_name().to_owned())),
+        Kind::Enum(values) => join_distinct(values.iter().map(|value| value.type_name().to_owned())),
         Kind::Array(rules) => format!("list of {}", kind_name(&rules.items, defs)),
         Kind::Tuple(_) => "list".into(),
         Kind::Object(_) => "object".into(),
@@ -202,14 +211,14 @@ fn kind_name(shape: &Shape, defs: &List<Def>) -> String {
             Some(Kind::Ref(_) | Kind::Object(_) | Kind::Union(_) | Kind::All(_)) | None => name.to_string(),
             Some(_) => find_def(defs, name).map_or_else(String::new, |shape| kind_name(shape, &List::EMPTY)),
         },
-        Kind::Union(rules) => either(rules.variants.iter().map(|variant| kind_name(variant, defs))),
+        Kind::Union(rules) => join_distinct(rules.variants.iter().map(|variant| kind_name(variant, defs))),
         Kind::All(parts) => parts.first().map_or_else(|| "any value".into(), |part| kind_name(part, defs)),
     };
     if shape.nullable { format!("{name} or null") } else { name }
 }
 
 /// Joins names without duplicates: `string or integer`.
-fn either(names: impl Iterator<Item = String>) -> String {
+fn join_distinct(names: impl Iterator<Item = String>) -> String {
     let mut parts: Vec<String> = Vec::new();
     for name in names {
         if !parts.contains(&name) {
@@ -314,9 +323,9 @@ mod tests {
 
     #[test]
     fn custom_documentation_replaces_generated_text() {
-        let own = ToolSpec { documentation: "- **shell** - Ask first.\n\n".into(), ..spec() };
-        assert_eq!(detail(&own), "- **shell** - Ask first.\n");
-        assert_eq!(summary([&own]), summary([&spec()]));
+        let custom = ToolSpec { documentation: "- **shell** - Ask first.\n\n".into(), ..spec() };
+        assert_eq!(detail(&custom), "- **shell** - Ask first.\n");
+        assert_eq!(summary([&custom]), summary([&spec()]));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::base::canonical::canonical;
-use crate::spec::mcp::lint::{OtherServerTools, of_text, texts};
+use crate::spec::mcp::lint::{OtherServerTools, all_strings, first_finding};
 
 /// What a change means for the programs and models that call the tool, from the least to the most severe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -121,12 +121,12 @@ impl Change {
     pub fn place(&self) -> String {
         const MAX_TOOLS_NAMED: usize = 3;
         let Change { tool, tools, pointer, .. } = self;
-        let mut named: Vec<String> =
+        let mut shown: Vec<String> =
             tools.iter().take(MAX_TOOLS_NAMED).map(|name| format!("`{name}`")).collect();
         if tools.is_empty() && !tool.is_empty() {
-            named.push(format!("`{tool}`"));
+            shown.push(format!("`{tool}`"));
         }
-        let mut tools_text = named.join(", ");
+        let mut tools_text = shown.join(", ");
         if let Some(more @ 1..) = tools.len().checked_sub(MAX_TOOLS_NAMED) {
             tools_text.push_str(&format!(" and {more} more"));
         }
@@ -148,7 +148,7 @@ pub(super) type NamedSchemas<'v> = BTreeMap<&'v str, &'v Value>;
 /// The changes of one tool.
 pub(super) struct ToolChanges<'o> {
     pub(super) changes: Vec<Change>,
-    others: OtherServerTools<'o>,
+    other_tools: OtherServerTools<'o>,
     /// The schemas that references can name, before and after.
     named_schemas: (NamedSchemas<'o>, NamedSchemas<'o>),
     /// The pairs of different names whose schemas were compared, with the most severe change.
@@ -156,23 +156,23 @@ pub(super) struct ToolChanges<'o> {
 }
 
 impl<'o> ToolChanges<'o> {
-    /// Creates an empty list of changes. `others` are the names of tools that no text should name.
-    pub(super) fn new(others: OtherServerTools<'o>) -> ToolChanges<'o> {
+    /// Creates an empty list of changes. `other_tools` are the names of tools that no text should name.
+    pub(super) fn new(other_tools: OtherServerTools<'o>) -> ToolChanges<'o> {
         ToolChanges {
             changes: Vec::new(),
-            others,
+            other_tools,
             named_schemas: (NamedSchemas::new(), NamedSchemas::new()),
             renamed: BTreeMap::new(),
         }
     }
 
     /// Sets the schemas that references can name, before and after.
-    pub(super) fn names(&mut self, old: NamedSchemas<'o>, new: NamedSchemas<'o>) {
+    pub(super) fn set_named_schemas(&mut self, old: NamedSchemas<'o>, new: NamedSchemas<'o>) {
         self.named_schemas = (old, new);
     }
 
-    /// Returns the changes as those of this tool.
-    pub(super) fn of_tool(self, tool: &str) -> impl Iterator<Item = Change> {
+    /// Returns the changes, with the name of this tool.
+    pub(super) fn into_changes(self, tool: &str) -> impl Iterator<Item = Change> {
         let tool = tool.to_owned();
         self.changes.into_iter().map(move |change| Change { tool: tool.clone(), ..change })
     }
@@ -192,76 +192,84 @@ impl<'o> ToolChanges<'o> {
     }
 
     /// Reports the change of a value.
-    pub(super) fn changed(
+    pub(super) fn add_value_change(
         &mut self,
         pointer: &str,
         class: ChangeClass,
-        what: &str,
+        subject: &str,
         (old, new): BeforeAfter<'_>,
     ) {
-        self.add(pointer, class, describe_change(what, old, new));
+        self.add(pointer, class, describe_change(subject, old, new));
         if let Some(change) = self.changes.last_mut() {
             (change.before, change.after) = (old.cloned(), new.cloned());
         }
     }
 
-    /// Like [`changed`](Self::changed), with its own reason.
-    pub(super) fn changed_as(
+    /// Like [`add_value_change`](Self::add_value_change), with another reason.
+    pub(super) fn add_with_reason(
         &mut self,
         pointer: &str,
-        (class, cause): (ChangeClass, &'static str),
-        what: &str,
-        given: BeforeAfter<'_>,
+        (class, reason): (ChangeClass, &'static str),
+        subject: &str,
+        values: BeforeAfter<'_>,
     ) {
-        self.changed(pointer, class, what, given);
+        self.add_value_change(pointer, class, subject, values);
         if let Some(change) = self.changes.last_mut() {
-            change.reason = cause;
+            change.reason = reason;
         }
     }
 
     /// Reports a change of text that is only read. A suspicious text that is new gets a more severe class.
-    pub(super) fn text(&mut self, pointer: &str, given: BeforeAfter<'_>) {
-        if !self.suspicious(pointer, given) {
-            self.changed(pointer, ChangeClass::Text, "the text", given);
+    pub(super) fn add_text_change(&mut self, pointer: &str, values: BeforeAfter<'_>) {
+        if !self.report_suspicious(pointer, values) {
+            self.add_value_change(pointer, ChangeClass::Text, "the text", values);
         }
     }
 
     /// Reports a change that the comparison does not understand.
-    pub(super) fn unknown(&mut self, pointer: &str, given: BeforeAfter<'_>) {
-        self.suspicious(pointer, given);
+    pub(super) fn add_unknown(&mut self, pointer: &str, values: BeforeAfter<'_>) {
+        self.report_suspicious(pointer, values);
         let reason = "a change that is not understood may have any effect";
-        self.changed_as(pointer, (ChangeClass::Breaking, reason), "an unrecognized part", given);
+        self.add_with_reason(pointer, (ChangeClass::Breaking, reason), "an unrecognized part", values);
     }
 
     /// Reports suspicious content of new texts. Returns whether there is any.
-    pub(super) fn suspicious(&mut self, pointer: &str, (old, new): BeforeAfter<'_>) -> bool {
-        let known: BTreeSet<String> = old.map(texts).into_iter().flatten().map(|(_, text)| text).collect();
-        let before = self.changes.len();
-        for (at, text) in new.map(texts).unwrap_or_default() {
-            if let Some(what) = of_text(&text, self.others).filter(|_| !known.contains(&text)) {
-                self.add(&format!("{pointer}{at}"), ChangeClass::Security, format!("the text now {what}"));
+    pub(super) fn report_suspicious(&mut self, pointer: &str, (old, new): BeforeAfter<'_>) -> bool {
+        let old_texts: BTreeSet<String> =
+            old.map(all_strings).into_iter().flatten().map(|(_, text)| text).collect();
+        let old_count = self.changes.len();
+        for (suffix, text) in new.map(all_strings).unwrap_or_default() {
+            if let Some(finding) =
+                first_finding(&text, self.other_tools).filter(|_| !old_texts.contains(&text))
+            {
+                self.add(
+                    &format!("{pointer}{suffix}"),
+                    ChangeClass::Security,
+                    format!("the text now {finding}"),
+                );
             }
         }
-        self.changes.len() > before
+        self.changes.len() > old_count
     }
 
     /// Reports a name if it is suspicious. Returns whether it is.
-    pub(super) fn suspicious_name(&mut self, pointer: &str, name: &str) -> bool {
-        let found = of_text(name, self.others);
-        if let Some(what) = &found {
-            self.add(pointer, ChangeClass::Security, format!("the name {what}"));
+    pub(super) fn report_suspicious_name(&mut self, pointer: &str, name: &str) -> bool {
+        let finding = first_finding(name, self.other_tools);
+        if let Some(description) = &finding {
+            self.add(pointer, ChangeClass::Security, format!("the name {description}"));
         }
-        found.is_some()
+        finding.is_some()
     }
 }
 
 /// Returns the members that differ between two objects.
-pub(super) fn members<'v>(old: &'v Value, new: &'v Value) -> Vec<(&'v str, BeforeAfter<'v>)> {
+pub(super) fn changed_members<'v>(old: &'v Value, new: &'v Value) -> Vec<(&'v str, BeforeAfter<'v>)> {
     let keys = |value: &'v Value| value.as_object().into_iter().flat_map(|members| members.keys());
-    let all: BTreeSet<&String> = keys(old).chain(keys(new)).collect();
-    all.into_iter()
+    let all_keys: BTreeSet<&String> = keys(old).chain(keys(new)).collect();
+    all_keys
+        .into_iter()
         .map(|key| (key.as_str(), (old.get(key), new.get(key))))
-        .filter(|(_, given)| differ(*given))
+        .filter(|(_, values)| differ(*values))
         .collect()
 }
 
@@ -272,17 +280,17 @@ pub(super) fn differ((old, new): BeforeAfter<'_>) -> bool {
 }
 
 /// Describes that a value was added, removed or changed, and shows short values.
-fn describe_change(what: &str, old: Option<&Value>, new: Option<&Value>) -> String {
-    let short = |value: &Value| Some(canonical(value)).filter(|text| text.len() <= 60);
+fn describe_change(subject: &str, old: Option<&Value>, new: Option<&Value>) -> String {
+    let render_short = |value: &Value| Some(canonical(value)).filter(|text| text.len() <= 60);
     match (old, new) {
-        (None, Some(new)) => match short(new) {
-            Some(new) => format!("{what} was added: {new}"),
-            None => format!("{what} was added"),
+        (None, Some(new)) => match render_short(new) {
+            Some(new) => format!("{subject} was added: {new}"),
+            None => format!("{subject} was added"),
         },
-        (Some(_), None) => format!("{what} was removed"),
-        (old, new) => match (old.and_then(short), new.and_then(short)) {
-            (Some(old), Some(new)) => format!("{what} was {old} and is {new}"),
-            _ => format!("{what} changed"),
+        (Some(_), None) => format!("{subject} was removed"),
+        (old, new) => match (old.and_then(render_short), new.and_then(render_short)) {
+            (Some(old), Some(new)) => format!("{subject} was {old} and is {new}"),
+            _ => format!("{subject} changed"),
         },
     }
 }

@@ -1,8 +1,8 @@
 //! The graph of required tools, its order and its problems.
 //!
 //! A tool may require that another tool was called before it. These requirements form a graph, which has an order if
-//! it has no cycle. [`problems`] lists the errors for which a registry cannot be sealed; [`Graph`] answers questions
-//! about tools and draws them.
+//! it has no cycle. [`problems`] lists the errors that prevent a registry from being sealed; [`Graph`] orders tools,
+//! finds their dependents and draws them.
 
 mod draw;
 
@@ -65,27 +65,32 @@ pub enum RequirementProblem {
 }
 
 impl<'a> Graph<'a> {
-    /// Builds the graph of these tools, in any order. If two tools have the same name, the one whose requirements sort
+    /// Builds the graph of these tools, in any order. If two tools have the same name, the tool whose requirements sort
     /// last is used.
     #[must_use]
     pub fn of(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Graph<'a> {
-        let sorting = |spec: &'a ToolSpec| {
-            let keys =
-                spec.requires.iter().map(|it| (it.kind, it.name.as_str(), it.argument.as_str(), it.optional));
+        let sort_key = |spec: &'a ToolSpec| {
+            let keys = spec.requires.iter().map(|requirement| {
+                (
+                    requirement.kind,
+                    requirement.name.as_str(),
+                    requirement.argument.as_str(),
+                    requirement.optional,
+                )
+            });
             keys.collect::<Vec<_>>()
         };
         let mut tools: BTreeMap<&str, &ToolSpec> = BTreeMap::new();
         for spec in specs {
-            let kept = tools.entry(spec.name.as_str()).or_insert(spec);
-            if !std::ptr::eq(*kept, spec) && sorting(kept) < sorting(spec) {
-                *kept = spec;
+            let existing = tools.entry(spec.name.as_str()).or_insert(spec);
+            if !std::ptr::eq(*existing, spec) && sort_key(existing) < sort_key(spec) {
+                *existing = spec;
             }
         }
         Graph { tools, calls: BTreeSet::new() }
     }
 
-    /// Adds to the drawings that a tool calls other tools, as a composition does. The order of the tools does not
-    /// change.
+    /// Adds the calls of a tool, such as a composition, to the drawings. They do not affect the order of the tools.
     #[must_use]
     pub fn with_calls(mut self, tool: &'a str, called: impl IntoIterator<Item = &'a str>) -> Graph<'a> {
         self.calls.extend(called.into_iter().map(|called| (tool, called)));
@@ -103,17 +108,17 @@ impl<'a> Graph<'a> {
     #[must_use]
     pub fn before(&self, tool: &str) -> Vec<&'a str> {
         let Some(spec) = self.tools.get(tool) else { return Vec::new() };
-        let wanted = required_tools(spec).map(|requirement| requirement.name.as_str());
-        in_order(wanted, |name| self.tools.get(name).copied(), |name| name == tool)
+        let required = required_tools(spec).map(|requirement| requirement.name.as_str());
+        in_order(required, |name| self.tools.get(name).copied(), |name| name == tool)
     }
 
     /// Returns the tools that require a tool, optionally or not, by name.
     #[must_use]
     pub fn dependents(&self, tool: &str) -> Vec<&'a str> {
-        let of_tool = |requirement: &Requirement| {
+        let requires_tool = |requirement: &Requirement| {
             requirement.kind == RequirementKind::Tool && requirement.name.as_str() == tool
         };
-        let dependents = self.tools.iter().filter(|(_, spec)| spec.requires.iter().any(of_tool));
+        let dependents = self.tools.iter().filter(|(_, spec)| spec.requires.iter().any(requires_tool));
         dependents.map(|(name, _)| *name).collect()
     }
 }
@@ -127,14 +132,16 @@ pub fn problems<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Requir
         return Vec::new();
     }
     let graph = Graph::of(specs);
-    let requiring = || graph.tools.values().filter(|spec| !spec.requires.is_empty());
+    let with_requirements = || graph.tools.values().filter(|spec| !spec.requires.is_empty());
     let mut problems = BTreeSet::new();
-    for spec in requiring() {
-        for missing in required_tools(spec).filter(|it| !graph.tools.contains_key(it.name.as_str())) {
+    for spec in with_requirements() {
+        for missing in
+            required_tools(spec).filter(|requirement| !graph.tools.contains_key(requirement.name.as_str()))
+        {
             let (tool, requires) = (spec.name.to_string(), missing.name.to_string());
             problems.insert(RequirementProblem::Unregistered { tool, requires });
         }
-        for entity in spec.requires.iter().filter(|it| it.kind == RequirementKind::Entity) {
+        for entity in spec.requires.iter().filter(|requirement| requirement.kind == RequirementKind::Entity) {
             if matches!(find_field(spec, &entity.argument), ArgumentLookup::Nothing) {
                 problems.insert(RequirementProblem::Argument {
                     tool: spec.name.to_string(),
@@ -144,7 +151,7 @@ pub fn problems<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Requir
             }
         }
     }
-    problems.extend(cycles(&graph, requiring().map(|spec| spec.name.as_str())));
+    problems.extend(cycles(&graph, with_requirements().map(|spec| spec.name.as_str())));
     problems.into_iter().collect()
 }
 
@@ -153,20 +160,21 @@ fn cycles<'a>(
     graph: &Graph<'a>,
     names: impl Iterator<Item = &'a str>,
 ) -> impl Iterator<Item = RequirementProblem> {
-    let mut found = BTreeSet::new();
+    let mut cycles = BTreeSet::new();
     // `Some(depth)` on the current path, `None` once visited.
-    let mut seen: BTreeMap<&str, Option<usize>> = BTreeMap::new();
+    let mut visited: BTreeMap<&str, Option<usize>> = BTreeMap::new();
     let mut path = Vec::new();
     for name in names {
         let mut next = Some(name);
         loop {
             if let Some(name) = next.take() {
-                match (seen.get(name), graph.tools.get(name)) {
+                match (visited.get(name), graph.tools.get(name)) {
                     (Some(Some(depth)), _) => {
-                        found.insert(rotated(path[*depth..].iter().map(|(name, _)| *name).collect()));
+                        cycles
+                            .insert(rotate_to_first(path[*depth..].iter().map(|(name, _)| *name).collect()));
                     }
                     (None, Some(spec)) => {
-                        seen.insert(name, Some(path.len()));
+                        visited.insert(name, Some(path.len()));
                         path.push((name, required_tools(spec)));
                     }
                     _ => {}
@@ -175,16 +183,16 @@ fn cycles<'a>(
             let Some((name, required)) = path.last_mut() else { break };
             next = required.next().map(|requirement| requirement.name.as_str());
             if next.is_none() {
-                seen.insert(*name, None);
+                visited.insert(*name, None);
                 path.pop();
             }
         }
     }
-    found.into_iter().map(|path| RequirementProblem::Cycle(path.into_iter().map(str::to_owned).collect()))
+    cycles.into_iter().map(|path| RequirementProblem::Cycle(path.into_iter().map(str::to_owned).collect()))
 }
 
 /// Rotates a cycle to start, and end, with its first name.
-fn rotated(mut path: Vec<&str>) -> Vec<&str> {
+fn rotate_to_first(mut path: Vec<&str>) -> Vec<&str> {
     let first = path.iter().enumerate().min_by_key(|(_, name)| **name).map_or(0, |(index, _)| index);
     path.rotate_left(first);
     path.extend(path.first().copied());
@@ -235,7 +243,7 @@ pub fn find_field<'a>(spec: &'a ToolSpec, name: &str) -> ArgumentLookup<'a> {
 }
 
 fn find<'a>(shape: &'a Shape, defs: &'a List<Def>, name: &str, depth: usize) -> ArgumentLookup<'a> {
-    let within = |shape| find(shape, defs, name, depth + 1);
+    let find_in = |shape| find(shape, defs, name, depth + 1);
     match &shape.kind {
         Kind::Object(rules) => {
             // An object with some fields that allows others declares its arguments; an object without fields is a map.
@@ -247,20 +255,20 @@ fn find<'a>(shape: &'a Shape, defs: &'a List<Def>, name: &str, depth: usize) -> 
             }
         }
         _ if depth >= MAX_DEPTH => ArgumentLookup::Open,
-        Kind::Ref(target) => find_def(defs, target).map_or(ArgumentLookup::Open, within),
-        Kind::All(parts) => best(parts.iter().map(within)),
-        Kind::Union(rules) => best(rules.variants.iter().map(within)),
+        Kind::Ref(target) => find_def(defs, target).map_or(ArgumentLookup::Open, find_in),
+        Kind::All(parts) => best(parts.iter().map(find_in)),
+        Kind::Union(rules) => best(rules.variants.iter().map(find_in)),
         Kind::Any | Kind::Raw(_) => ArgumentLookup::Open,
         _ => ArgumentLookup::Nothing,
     }
 }
 
-/// Returns the field if one was found, otherwise `Open` if there is one.
-fn best<'a>(found: impl Iterator<Item = ArgumentLookup<'a>>) -> ArgumentLookup<'a> {
-    found.fold(ArgumentLookup::Nothing, |best, found| match (best, found) {
+/// Returns the first field, otherwise `Open` if any of the results is `Open`.
+fn best<'a>(lookups: impl Iterator<Item = ArgumentLookup<'a>>) -> ArgumentLookup<'a> {
+    lookups.fold(ArgumentLookup::Nothing, |best, lookup| match (best, lookup) {
         (ArgumentLookup::Field(field), _) => ArgumentLookup::Field(field),
         (_, ArgumentLookup::Nothing) => best,
-        (_, found) => found,
+        (_, lookup) => lookup,
     })
 }
 

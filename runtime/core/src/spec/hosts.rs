@@ -1,11 +1,11 @@
-//! Hosts in effects, limits and settings, and which of them a [`Network`] covers.
+//! Hosts in effects, limits and settings, and whether a [`Network`] covers them.
 
 use std::net::IpAddr;
 
 use crate::base::frozen::Text;
 use crate::spec::Network;
 
-/// A host or, as `*.domain`, all hosts below a domain; with one port or any.
+/// A host or, as `*.domain`, all hosts below a domain; with one port or any port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Host<'a> {
     name: &'a str,
@@ -31,10 +31,10 @@ impl<'a> Host<'a> {
 
     /// Returns the domain below which all hosts match.
     fn domain(&self) -> Option<&'a str> {
-        self.name.strip_prefix('*').filter(|rest| rest.starts_with('.') && rest.len() > 1)
+        self.name.strip_prefix('*').filter(|suffix| suffix.starts_with('.') && suffix.len() > 1)
     }
 
-    /// Whether this covers every host that `other` covers, ignoring ports.
+    /// Whether this entry covers every host that `other` covers, ignoring ports.
     fn covers_name(&self, other: &Host<'_>) -> bool {
         if self.name == "*" || self.name.eq_ignore_ascii_case(other.name) {
             return true;
@@ -48,7 +48,7 @@ impl<'a> Host<'a> {
     fn is_same_address(&self, other: &Host<'_>) -> bool {
         let address =
             |host: &Host<'_>| host.name.contains(':').then(|| host.name.parse::<IpAddr>().ok()).flatten();
-        address(self).is_some_and(|own| address(other) == Some(own))
+        address(self).is_some_and(|left| address(other) == Some(left))
     }
 
     fn covers(&self, other: &Host<'_>) -> bool {
@@ -56,7 +56,7 @@ impl<'a> Host<'a> {
     }
 
     /// Returns the hosts that are covered by both.
-    fn and(&self, other: &Host<'_>) -> Option<String> {
+    fn intersect(&self, other: &Host<'_>) -> Option<String> {
         let name = if self.covers_name(other) {
             other.name
         } else if other.covers_name(self) {
@@ -65,7 +65,7 @@ impl<'a> Host<'a> {
             return None;
         };
         match (self.port, other.port) {
-            (Some(port), Some(same)) if port != same => None,
+            (Some(port), Some(other_port)) if port != other_port => None,
             (Some(port), _) | (None, Some(port)) if name.contains(':') => Some(format!("[{name}]:{port}")),
             (Some(port), _) | (None, Some(port)) => Some(format!("{name}:{port}")),
             (None, None) => Some(name.to_owned()),
@@ -111,7 +111,7 @@ pub const fn host_within(text: &str) -> Option<&str> {
         if bytes[end] == b'/' && (end == 0 || bytes[end - 1] != b':' || start > 0) {
             break;
         }
-        // After the two slashes of a scheme.
+        // The host starts after the two slashes of a scheme.
         if bytes[end] == b'/' && end + 1 < bytes.len() && bytes[end + 1] == b'/' {
             end += 1;
             start = end + 1;
@@ -126,9 +126,11 @@ pub const fn host_within(text: &str) -> Option<&str> {
 #[must_use]
 pub fn wrong(text: &str) -> Option<String> {
     if is_host(text) {
-        let rest =
-            text.strip_prefix('*').filter(|rest| rest.is_empty() || rest.starts_with('.')).unwrap_or(text);
-        return rest.contains('*').then(|| {
+        let pattern = text
+            .strip_prefix('*')
+            .filter(|pattern| pattern.is_empty() || pattern.starts_with('.'))
+            .unwrap_or(text);
+        return pattern.contains('*').then(|| {
             format!("`{text}` matches no host: `*` stands for all hosts, or for all below a domain, as in `*.example.com`")
         });
     }
@@ -154,14 +156,14 @@ const fn is_word(text: &str, word: &str) -> bool {
 /// Whether an entry of the list covers this port of this host.
 pub fn covers(list: &[Text], host: &str, port: u16) -> bool {
     let port = port.to_string();
-    let asked = Host { port: Some(&port), ..Host::new(host) };
-    list.iter().any(|own| Host::new(own).covers(&asked))
+    let requested = Host { port: Some(&port), ..Host::new(host) };
+    list.iter().any(|entry| Host::new(entry).covers(&requested))
 }
 
 /// Whether an entry of the list covers some port of this host.
 pub fn covers_name(list: &[Text], host: &str) -> bool {
-    let asked = Host::new(host);
-    list.iter().any(|own| Host::new(own).covers_name(&asked))
+    let requested = Host::new(host);
+    list.iter().any(|entry| Host::new(entry).covers_name(&requested))
 }
 
 /// Whether the network includes this port of this host.
@@ -183,17 +185,18 @@ pub fn describe_hosts(network: &Network) -> String {
     }
 }
 
-/// Returns the part of `asked` that is not covered by `granted`.
-pub(crate) fn beyond(asked: &Network, granted: &Network) -> Network {
-    match (asked, granted) {
+/// Returns the part of `requested` that `granted` does not cover.
+pub(crate) fn not_covered(requested: &Network, granted: &Network) -> Network {
+    match (requested, granted) {
         (Network::None, _) | (_, Network::Any) => Network::None,
-        (Network::Hosts(asked), Network::Hosts(granted)) => {
-            let covered = |asked: &Text| granted.iter().any(|own| Host::new(own).covers(&Host::new(asked)));
-            listed(asked.iter().filter(|asked| !covered(asked)).cloned().collect())
+        (Network::Hosts(requested), Network::Hosts(granted)) => {
+            let is_covered =
+                |requested: &Text| granted.iter().any(|entry| Host::new(entry).covers(&Host::new(requested)));
+            from_hosts(requested.iter().filter(|requested| !is_covered(requested)).cloned().collect())
         }
-        (Network::Any, Network::Hosts(granted)) if granted.iter().any(|own| own == "*") => Network::None,
+        (Network::Any, Network::Hosts(granted)) if granted.iter().any(|entry| entry == "*") => Network::None,
         (Network::Any, _) => Network::Any,
-        (Network::Hosts(asked), Network::None) => listed(asked.to_vec()),
+        (Network::Hosts(requested), Network::None) => from_hosts(requested.to_vec()),
     }
 }
 
@@ -204,21 +207,21 @@ pub fn both(left: &Network, right: &Network) -> Network {
         (Network::Any, other) | (other, Network::Any) => other.clone(),
         (Network::Hosts(left), Network::Hosts(right)) => {
             let mut hosts: Vec<String> = Vec::new();
-            for one in left {
-                for other in right {
-                    if let Some(host) = Host::new(one).and(&Host::new(other))
+            for left_host in left {
+                for right_host in right {
+                    if let Some(host) = Host::new(left_host).intersect(&Host::new(right_host))
                         && !hosts.contains(&host)
                     {
                         hosts.push(host);
                     }
                 }
             }
-            listed(hosts.into_iter().map(Text::from).collect())
+            from_hosts(hosts.into_iter().map(Text::from).collect())
         }
     }
 }
 
-fn listed(hosts: Vec<Text>) -> Network {
+fn from_hosts(hosts: Vec<Text>) -> Network {
     if hosts.is_empty() { Network::None } else { Network::Hosts(hosts.into()) }
 }
 

@@ -100,7 +100,7 @@ impl EffectLimits {
             && rank(effects.files) <= rank(self.allowed_files())
             && (self.spawns || !effects.spawns)
             && (self.network == Network::Any
-                || hosts::beyond(&effects.network, &self.network) == Network::None)
+                || hosts::not_covered(&effects.network, &self.network) == Network::None)
     }
 
     /// Checks the effects of a tool.
@@ -118,52 +118,52 @@ impl EffectLimits {
     /// Returns every effect that exceeds the limits. Empty if and only if [`allows`](Self::allows) returns `true`.
     #[must_use]
     pub fn violations(&self, effects: &Effects) -> Vec<LimitViolation> {
-        let mut excess = Vec::new();
+        let mut violations = Vec::new();
         if self.read_only && !effects.read_only {
-            excess.push(LimitViolation::Changes);
+            violations.push(LimitViolation::Changes);
         }
         if effects.destructive && !self.may_destroy() {
-            excess.push(LimitViolation::Destroys { read_only: self.read_only });
+            violations.push(LimitViolation::Destroys { read_only: self.read_only });
         }
-        let beyond = hosts::beyond(&effects.network, &self.network);
+        let beyond = hosts::not_covered(&effects.network, &self.network);
         if beyond != Network::None {
-            excess.push(LimitViolation::Network { beyond, allowed: self.network.clone() });
+            violations.push(LimitViolation::Network { beyond, allowed: self.network.clone() });
         }
         let allowed = self.allowed_files();
         if rank(effects.files) > rank(allowed) {
-            excess.push(LimitViolation::Files { asked: effects.files, allowed });
+            violations.push(LimitViolation::Files { asked: effects.files, allowed });
         }
         if effects.spawns && !self.spawns {
-            excess.push(LimitViolation::Spawns);
+            violations.push(LimitViolation::Spawns);
         }
-        excess
+        violations
     }
 
-    /// Returns what both limits allow: a toolset can narrow the limits of its context, never widen them.
+    /// Returns the intersection of both limits: a toolset can narrow the limits of its context, never widen them.
     #[must_use]
     pub fn and(&self, other: &EffectLimits) -> EffectLimits {
         EffectLimits {
             read_only: self.read_only || other.read_only,
             destructive: self.destructive && other.destructive,
             network: hosts::both(&self.network, &other.network),
-            files: least(self.files, other.files),
+            files: lesser(self.files, other.files),
             spawns: self.spawns && other.spawns,
         }
     }
 
-    /// Returns the effects of a tool whose executor enforces these limits. It has no network unless any host is
+    /// Returns the effects of a tool whose executor enforces these limits. The tool has no network unless any host is
     /// allowed, and cannot write files unless that is allowed. If the limits are read-only, it changes nothing except
     /// over a network. No executor prevents it from starting programs and reading files.
     #[must_use]
     pub fn confine(&self, effects: &Effects) -> Effects {
         let network = if self.network == Network::Any { effects.network.clone() } else { Network::None };
-        let harmless = self.read_only && network == Network::None;
+        let is_harmless = self.read_only && network == Network::None;
         let files = if self.allowed_files() == Files::Write { Files::Write } else { Files::Read };
         Effects {
-            read_only: effects.read_only || harmless,
-            destructive: effects.destructive && !harmless,
+            read_only: effects.read_only || is_harmless,
+            destructive: effects.destructive && !is_harmless,
             network,
-            files: least(effects.files, files),
+            files: lesser(effects.files, files),
             ..effects.clone()
         }
     }
@@ -173,7 +173,7 @@ impl EffectLimits {
     }
 
     fn allowed_files(&self) -> Files {
-        if self.read_only { least(self.files, Files::Read) } else { self.files }
+        if self.read_only { lesser(self.files, Files::Read) } else { self.files }
     }
 }
 
@@ -185,7 +185,7 @@ fn rank(files: Files) -> u8 {
     }
 }
 
-fn least(left: Files, right: Files) -> Files {
+fn lesser(left: Files, right: Files) -> Files {
     if rank(left) <= rank(right) { left } else { right }
 }
 

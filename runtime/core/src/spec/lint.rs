@@ -17,8 +17,8 @@
 //!
 //! # use toolgen_runtime::AgentTool;
 //! let specs = [wait::tool().spec().clone()];
-//! let found: Vec<Lint> = lint(&specs).iter().map(|finding| finding.lint).collect();
-//! assert_eq!(found, [Lint::RestatesName, Lint::NoUnit]);
+//! let lints: Vec<Lint> = lint(&specs).iter().map(|finding| finding.lint).collect();
+//! assert_eq!(lints, [Lint::RestatesName, Lint::NoUnit]);
 //! ```
 
 mod shape_walk;
@@ -31,7 +31,7 @@ use std::fmt;
 
 use crate::base::invisible::InvisibleChar;
 use crate::schema::shape::{Access, Field, Kind, StringRules, object_in, resolved};
-use crate::spec::mcp::lint::instruction;
+use crate::spec::mcp::lint::find_instruction;
 use crate::spec::{ToolName, ToolSpec};
 
 /// The kinds of findings.
@@ -106,7 +106,7 @@ pub struct Finding {
     pub tool: ToolName,
     /// The arguments of the finding, as `filter.tags[]`. Empty for the tool itself.
     pub arguments: Vec<String>,
-    /// What was found, as a sentence without its period.
+    /// The finding, as a sentence without its period.
     pub message: String,
     /// How to fix it.
     pub help: &'static str,
@@ -125,22 +125,22 @@ impl fmt::Display for Finding {
 pub fn lint<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Finding> {
     let specs: Vec<&ToolSpec> = specs.into_iter().collect();
     let similar = similar::similar(&specs);
-    let mut seen = shape_walk::Visited::default();
+    let mut visited = shape_walk::Visited::default();
     let mut findings = Vec::new();
-    let mut values = values::Values::default();
+    let mut state = values::SharedState::default();
     for (index, spec) in specs.iter().enumerate() {
-        let mut found = Findings { spec, findings: Vec::new() };
-        found.of_tool();
-        found.of_arguments();
-        found.of_texts(&mut seen);
-        found.of_examples();
-        found.of_values(&mut values);
-        for (message, _) in similar.iter().filter(|(_, at)| *at == index) {
+        let mut tool_findings = Findings { spec, findings: Vec::new() };
+        tool_findings.check_tool();
+        tool_findings.check_arguments();
+        tool_findings.check_texts(&mut visited);
+        tool_findings.check_examples();
+        tool_findings.check_values(&mut state);
+        for (message, _) in similar.iter().filter(|(_, first)| *first == index) {
             let help = "state in each description what only that tool does, or omit tools";
-            found.add(Lint::NearDuplicate, &[], message.clone(), help);
+            tool_findings.add(Lint::NearDuplicate, &[], message.clone(), help);
         }
-        found.findings.sort_by_key(|finding| finding.lint);
-        findings.append(&mut found.findings);
+        tool_findings.findings.sort_by_key(|finding| finding.lint);
+        findings.append(&mut tool_findings.findings);
     }
     findings
 }
@@ -157,7 +157,7 @@ impl<'a> Findings<'a> {
         self.findings.push(Finding { lint, tool, arguments: arguments.to_vec(), message, help });
     }
 
-    fn of_tool(&mut self) {
+    fn check_tool(&mut self) {
         let ToolSpec { name, description, .. } = self.spec;
         if description.trim().is_empty() {
             let help = "say what the tool does, when to use it and what it returns";
@@ -181,22 +181,23 @@ impl<'a> Findings<'a> {
     fn fields(&self) -> Vec<(&'a Field, &'a str)> {
         let spec = self.spec;
         let Some(rules) = object_in(&spec.input, &spec.defs) else { return Vec::new() };
-        let given = rules.fields.iter().filter(|field| field.access != Access::ReadOnly);
-        let described = |field: &'a Field| {
-            let own = field.shape.description.as_str();
-            let named = || resolved(&field.shape, &spec.defs).map_or("", |shape| shape.description.as_str());
-            (field, if own.trim().is_empty() { named() } else { own })
+        let arguments = rules.fields.iter().filter(|field| field.access != Access::ReadOnly);
+        let with_description = |field: &'a Field| {
+            let description = field.shape.description.as_str();
+            let target_description =
+                || resolved(&field.shape, &spec.defs).map_or("", |shape| shape.description.as_str());
+            (field, if description.trim().is_empty() { target_description() } else { description })
         };
-        given.map(described).collect()
+        arguments.map(with_description).collect()
     }
 
-    fn of_arguments(&mut self) {
-        let (mut silent, mut restating, mut unitless) = (Vec::new(), Vec::new(), Vec::new());
+    fn check_arguments(&mut self) {
+        let (mut undescribed, mut restating, mut unitless) = (Vec::new(), Vec::new(), Vec::new());
         let fields = self.fields();
         for &(field, description) in &fields {
             let name = field.name.as_str();
             if description.trim().is_empty() {
-                silent.push(name.to_owned());
+                undescribed.push(name.to_owned());
             } else if words::restates(description, name) {
                 restating.push(name.to_owned());
             }
@@ -215,11 +216,11 @@ impl<'a> Findings<'a> {
         let name = &self.spec.name;
         let is_any_text = |field: &Field| {
             let shape = resolved(&field.shape, &self.spec.defs).unwrap_or(&field.shape);
-            let is_any = matches!(&shape.kind, Kind::String(rules) if *rules == StringRules::ANY);
-            is_any && !field.required && field.shape.default.is_none() && field.shape.examples.is_empty()
+            let allows_any = matches!(&shape.kind, Kind::String(rules) if *rules == StringRules::ANY);
+            allows_any && !field.required && field.shape.default.is_none() && field.shape.examples.is_empty()
         };
         if !fields.is_empty()
-            && silent.len() + restating.len() == fields.len()
+            && undescribed.len() + restating.len() == fields.len()
             && !self.spec.effects.read_only
             && self.spec.examples.is_empty()
             && fields.iter().all(|(field, _)| is_any_text(field))
@@ -231,17 +232,17 @@ impl<'a> Findings<'a> {
             let help = "state which arguments are required, describe each with an example, and give the defaults of the others";
             self.add(Lint::Vague, &[], message, help);
         }
-        let of = |arguments: &[String], one: &str, several: &str| match arguments {
-            [only] => format!("the argument `{only}` of the tool `{name}` {one}"),
-            all => format!("the arguments {} of the tool `{name}` {several}", words::enumerated(all)),
+        let sentence = |arguments: &[String], singular: &str, plural: &str| match arguments {
+            [only] => format!("the argument `{only}` of the tool `{name}` {singular}"),
+            all => format!("the arguments {} of the tool `{name}` {plural}", words::join_names(all)),
         };
-        if !silent.is_empty() {
-            let message = of(&silent, "has no description", "have no description");
-            self.add(Lint::NoArgumentDescription, &silent, message, "describe the value and its format");
+        if !undescribed.is_empty() {
+            let message = sentence(&undescribed, "has no description", "have no description");
+            self.add(Lint::NoArgumentDescription, &undescribed, message, "describe the value and its format");
         }
         if !restating.is_empty() {
-            let (one, several) = ("is described by its name alone", "are described by their names alone");
-            let message = of(&restating, one, several);
+            let (singular, plural) = ("is described by its name alone", "are described by their names alone");
+            let message = sentence(&restating, singular, plural);
             self.add(
                 Lint::ArgumentRestatesName,
                 &restating,
@@ -250,8 +251,8 @@ impl<'a> Findings<'a> {
             );
         }
         if !unitless.is_empty() {
-            let (one, several) = ("is a number without a unit", "are numbers without a unit");
-            let message = of(&unitless, one, several);
+            let (singular, plural) = ("is a number without a unit", "are numbers without a unit");
+            let message = sentence(&unitless, singular, plural);
             self.add(
                 Lint::NoUnit,
                 &unitless,
@@ -262,43 +263,43 @@ impl<'a> Findings<'a> {
     }
 
     /// Checks every string: those of the tool, and those of its arguments at any depth.
-    fn of_texts(&mut self, seen: &mut shape_walk::Visited) {
+    fn check_texts(&mut self, visited: &mut shape_walk::Visited) {
         let ToolSpec { name, label, description, returns, use_for, documentation, .. } = self.spec;
-        let own = [
+        let strings = [
             ("title", label),
             ("description", description),
             ("`returns`", returns),
             ("`use_for`", use_for),
             ("documentation", documentation),
         ];
-        for (what, text) in own {
+        for (kind, text) in strings {
             // The summary of an operation is its title and begins its description.
-            if what != "title" || !description.starts_with(text.as_str()) {
-                self.of_text(text, &format!("the {what} of the tool `{name}`"), &[]);
+            if kind != "title" || !description.starts_with(text.as_str()) {
+                self.check_text(text, &format!("the {kind} of the tool `{name}`"), &[]);
             }
         }
-        for (location, shape, _) in shape_walk::shapes(self.spec, seen) {
-            let whose = match location.as_str() {
+        for (location, shape, _) in shape_walk::shapes(self.spec, visited) {
+            let subject = match location.as_str() {
                 "" => format!("the description of all arguments of the tool `{name}`"),
                 location => format!("the description of the argument `{location}` of the tool `{name}`"),
             };
             let arguments: Vec<String> = if location.is_empty() { Vec::new() } else { vec![location] };
-            self.of_text(&shape.description, &whose, &arguments);
+            self.check_text(&shape.description, &subject, &arguments);
         }
     }
 
-    fn of_text(&mut self, text: &str, whose: &str, arguments: &[String]) {
-        if let Some(what) = InvisibleChar::describe_first(text) {
+    fn check_text(&mut self, text: &str, subject: &str, arguments: &[String]) {
+        if let Some(finding) = InvisibleChar::describe_first(text) {
             let help = "remove it: a model reads what a person does not see";
-            self.add(Lint::HiddenCharacters, arguments, format!("{whose} {what}"), help);
+            self.add(Lint::HiddenCharacters, arguments, format!("{subject} {finding}"), help);
         }
-        if let Some(what) = instruction(text) {
+        if let Some(finding) = find_instruction(text) {
             let help = "review it; describe only the tool, and keep instructions in the program's prompt";
-            self.add(Lint::Instructions, arguments, format!("{whose} {what}"), help);
+            self.add(Lint::Instructions, arguments, format!("{subject} {finding}"), help);
         }
     }
 
-    fn of_examples(&mut self) {
+    fn check_examples(&mut self) {
         for example in &self.spec.examples {
             if let Err(error) = self.spec.check_example(example) {
                 let message = format!("an example of the tool `{}` is invalid: {error}", self.spec.name);

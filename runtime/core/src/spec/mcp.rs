@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use self::references::Closed;
+use self::references::BundledSchema;
 use crate::base::frozen::{Frozen, Text};
 use crate::base::json::{json_bytes, type_name};
 use crate::base::printable::printable;
@@ -63,7 +63,7 @@ pub struct AdaptedTool {
 /// Why a descriptor is rejected.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RejectedDescriptor {
-    /// The server's name for the tool. Empty if it gives none.
+    /// The server's name for the tool. Empty if it has none.
     pub tool: String,
     /// The location in the descriptor, as a JSON pointer.
     pub pointer: &'static str,
@@ -84,16 +84,22 @@ __readable_debug!(RejectedDescriptor);
 
 impl std::error::Error for RejectedDescriptor {}
 
-/// Returns the descriptors of a server's whole list, each with its index, without duplicates: some servers list a tool
-/// on two pages.
+/// Returns the descriptors of a server's complete list, each with its index, without duplicates: some servers list a
+/// tool on two pages.
 #[must_use]
 pub fn distinct(descriptors: &[Value]) -> Vec<(usize, Value)> {
     let mut seen = BTreeSet::new();
-    let mut is_new = |one: &Value| is_deeper_than(one, MAX_LEVELS) || seen.insert(canonical(one));
-    descriptors.iter().enumerate().filter(|(_, one)| is_new(one)).map(|(at, one)| (at, one.clone())).collect()
+    let mut is_new =
+        |descriptor: &Value| is_deeper_than(descriptor, MAX_LEVELS) || seen.insert(canonical(descriptor));
+    descriptors
+        .iter()
+        .enumerate()
+        .filter(|(_, descriptor)| is_new(descriptor))
+        .map(|(index, descriptor)| (index, descriptor.clone()))
+        .collect()
 }
 
-/// Returns the tools of a server's whole list, in its order. Each invalid descriptor is rejected separately.
+/// Returns the tools of a server's complete list, in its order. Each invalid descriptor is rejected separately.
 ///
 /// If the list is `pinned`, each plan contains its descriptor, and the effects that the server declares are used,
 /// because a person has reviewed them. Otherwise every tool is assumed to have the most dangerous effects.
@@ -103,47 +109,45 @@ pub fn tools(
     descriptors: &[Value],
     pinned: bool,
 ) -> Vec<Result<AdaptedTool, RejectedDescriptor>> {
-    let raw: Vec<&str> = descriptors.iter().map(raw_name).collect();
-    let checked: Vec<Result<ToolName, RejectedDescriptor>> = descriptors
+    let raw_names: Vec<&str> = descriptors.iter().map(raw_name).collect();
+    let checked_names: Vec<Result<ToolName, RejectedDescriptor>> = descriptors
         .iter()
-        .zip(names(&server.alias, &raw))
-        .map(|(descriptor, name)| check(descriptor, name, &server.alias))
+        .zip(names(&server.alias, &raw_names))
+        .map(|(descriptor, name)| check_descriptor(descriptor, name, &server.alias))
         .collect();
-    let mut schemas: Vec<(String, Closed)> = Vec::new();
-    for (descriptor, name) in descriptors.iter().zip(&checked) {
+    let mut schemas: Vec<(String, BundledSchema)> = Vec::new();
+    for (descriptor, name) in descriptors.iter().zip(&checked_names) {
         for key in SCHEMAS {
             if let (Ok(name), Some(schema)) = (name, schema(descriptor, key)) {
-                schemas.push((format!("{name} {key}"), Closed::of(schema)));
+                schemas.push((format!("{name} {key}"), BundledSchema::of(schema)));
             }
         }
     }
-    references::separate(&mut schemas);
-    let mut schemas = schemas.into_iter().map(|(_, closed)| closed.into_document());
+    references::rename_conflicts(&mut schemas);
+    let mut schemas = schemas.into_iter().map(|(_, schema)| schema.into_document());
     let mut by_name: BTreeMap<String, Shape> = BTreeMap::new();
-    let mut of_tools: Vec<Vec<String>> = Vec::new();
+    let mut names_by_tool: Vec<Vec<String>> = Vec::new();
     let mut adapted: Vec<Result<AdaptedTool, RejectedDescriptor>> = Vec::new();
-    for (descriptor, name) in descriptors.iter().zip(checked) {
+    for (descriptor, name) in descriptors.iter().zip(checked_names) {
         adapted.push(name.map(|name| {
-            let documents =
-                SCHEMAS.map(|key| schema(descriptor, key).and_then(|_| schemas.next()).map(|one| (key, one)));
-            let (one, defs) = adapt(server, name, descriptor, documents, pinned);
-            of_tools.push(defs.iter().map(|def| def.name.to_string()).collect());
+            let documents = SCHEMAS.map(|key| {
+                schema(descriptor, key).and_then(|_| schemas.next()).map(|document| (key, document))
+            });
+            let (tool, defs) = adapt(server, name, descriptor, documents, pinned);
+            names_by_tool.push(defs.iter().map(|def| def.name.to_string()).collect());
             by_name.extend(defs.iter().map(|def| (def.name.to_string(), def.schema.shape().clone())));
-            one
+            tool
         }));
     }
     // A schema that consists only of a reference to itself would make decoding endless.
-    let changed = cycles::cut(&mut by_name);
+    let cut_names = cycles::cut(&mut by_name);
     let defs = complete_all(&mut by_name);
-    for (AdaptedTool { tool, problems }, own) in adapted.iter_mut().flatten().zip(of_tools) {
+    for (AdaptedTool { tool, problems }, names) in adapted.iter_mut().flatten().zip(names_by_tool) {
         tool.spec.defs = defs.clone();
         complete(&mut tool.spec);
-        problems.extend(
-            changed
-                .iter()
-                .filter(|name| own.contains(name))
-                .map(|name| lost(&format!("the schema `{name}` contains itself; that part is omitted"))),
-        );
+        problems.extend(cut_names.iter().filter(|name| names.contains(name)).map(|name| {
+            input_problem(&format!("the schema `{name}` contains itself; that part is omitted"))
+        }));
     }
     adapted
 }
@@ -158,9 +162,9 @@ pub fn tool(
     descriptor: &Value,
     pinned: bool,
 ) -> Result<Tool, RejectedDescriptor> {
-    let nothing = || refused("", "", "there is no descriptor".to_owned(), "give one");
-    let one = tools(server, std::slice::from_ref(descriptor), pinned).pop();
-    one.unwrap_or_else(|| Err(nothing())).map(|adapted| adapted.tool)
+    let missing = || rejected("", "", "there is no descriptor".to_owned(), "pass a descriptor");
+    let tool = tools(server, std::slice::from_ref(descriptor), pinned).pop();
+    tool.unwrap_or_else(|| Err(missing())).map(|adapted| adapted.tool)
 }
 
 /// The members of a descriptor that are schemas.
@@ -175,37 +179,45 @@ fn raw_name(descriptor: &Value) -> &str {
     descriptor.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
-fn refused(tool: &str, pointer: &'static str, message: String, help: &'static str) -> RejectedDescriptor {
+fn rejected(tool: &str, pointer: &'static str, message: String, help: &'static str) -> RejectedDescriptor {
     RejectedDescriptor { tool: tool.to_owned(), pointer, message, help }
 }
 
 /// Returns the name of a descriptor's tool, if the descriptor is valid.
-fn check(descriptor: &Value, name: Option<ToolName>, alias: &str) -> Result<ToolName, RejectedDescriptor> {
+fn check_descriptor(
+    descriptor: &Value,
+    name: Option<ToolName>,
+    alias: &str,
+) -> Result<ToolName, RejectedDescriptor> {
     let raw = raw_name(descriptor);
-    let ask = "ask the authors of the server to fix it, or omit the tool";
-    let fail = |pointer, message: &str, help| Err(refused(raw, pointer, message.to_owned(), help));
+    let help = "ask the authors of the server to fix it, or omit the tool";
+    let fail = |pointer, message: &str, help| Err(rejected(raw, pointer, message.to_owned(), help));
     if !descriptor.is_object() {
-        return fail("", "the descriptor is not an object", ask);
+        return fail("", "the descriptor is not an object", help);
     }
     if let Some(Value::String(reason)) = descriptor.get(UNREADABLE) {
-        return fail("", reason, ask);
+        return fail("", reason, help);
     }
     if raw.is_empty() {
-        let is_text = descriptor.get("name").is_none_or(Value::is_string);
-        return fail("/name", if is_text { "the tool has no name" } else { "the name is not a string" }, ask);
+        let is_string = descriptor.get("name").is_none_or(Value::is_string);
+        return fail(
+            "/name",
+            if is_string { "the tool has no name" } else { "the name is not a string" },
+            help,
+        );
     }
     match descriptor.get("inputSchema") {
         Some(Value::Object(_)) => {}
-        None => return fail("/inputSchema", "the tool has no schema of its arguments", ask),
-        Some(_) => return fail("/inputSchema", "the schema of the arguments is not an object", ask),
+        None => return fail("/inputSchema", "the tool has no schema of its arguments", help),
+        Some(_) => return fail("/inputSchema", "the schema of the arguments is not an object", help),
     }
     if is_deeper_than(descriptor, MAX_LEVELS) {
         let message = format!("the descriptor is nested deeper than {MAX_LEVELS} levels");
-        return fail("", &message, ask);
+        return fail("", &message, help);
     }
     if canonical(descriptor).len() > MAX_DESCRIPTOR {
         let message = format!("the descriptor is larger than {} KiB", MAX_DESCRIPTOR / 1024);
-        return fail("", &message, ask);
+        return fail("", &message, help);
     }
     if !is_alias(alias) {
         let message = format!("`{alias}` is not a valid alias of a server");
@@ -213,7 +225,7 @@ fn check(descriptor: &Value, name: Option<ToolName>, alias: &str) -> Result<Tool
     }
     match name {
         Some(name) => Ok(name),
-        None => fail("/name", "another tool of the server has the same name", ask),
+        None => fail("/name", "another tool of the server has the same name", help),
     }
 }
 
@@ -228,21 +240,22 @@ fn one_line(text: &str, max: usize) -> String {
 /// title and the version are kept.
 #[must_use]
 pub fn about(info: &Value) -> Value {
-    fn short(value: &Value) -> Value {
+    fn shorten(value: &Value) -> Value {
         match value {
             Value::String(text) => one_line(text, MAX_INFO).into(),
-            Value::Array(items) => items.iter().map(short).collect(),
+            Value::Array(items) => items.iter().map(shorten).collect(),
             Value::Object(members) => {
-                members.iter().map(|(key, value)| (one_line(key, MAX_INFO), short(value))).collect()
+                members.iter().map(|(key, value)| (one_line(key, MAX_INFO), shorten(value))).collect()
             }
             other => other.clone(),
         }
     }
-    let Value::Object(mut kept) = short(info) else { return Value::Null };
-    if json_bytes(&kept) > MAX_INFO_BYTES {
-        kept.retain(|key, value| matches!(key.as_str(), "name" | "title" | "version") && value.is_string());
+    let Value::Object(mut members) = shorten(info) else { return Value::Null };
+    if json_bytes(&members) > MAX_INFO_BYTES {
+        members
+            .retain(|key, value| matches!(key.as_str(), "name" | "title" | "version") && value.is_string());
     }
-    Value::Object(kept)
+    Value::Object(members)
 }
 
 /// Whether a value is nested deeper than `levels`, without recursion.
@@ -274,30 +287,30 @@ fn adapt(
     documents: [Option<(&str, Value)>; 2],
     pinned: bool,
 ) -> (AdaptedTool, Vec<Def>) {
-    let mut problems = misfits(descriptor);
+    let mut problems = type_problems(descriptor);
     let mut defs: Vec<Def> = Vec::new();
     let [input, output] = documents.map(|document| {
         document.map(|(key, schema)| {
-            problems.extend(references::dangling(&schema, &format!("/{key}")).into_iter().map(
+            problems.extend(references::dangling_references(&schema, &format!("/{key}")).into_iter().map(
                 |(pointer, text)| {
                     let message =
                         format!("the reference `{text}` is dangling, so any value is accepted here");
                     ReadProblem { pointer, kind: ReadProblemKind::Keyword, message }
                 },
             ));
-            let (shape, named) = keys::read(&schema, &format!("/{key}"), &mut problems);
-            defs.extend(named);
+            let (shape, named_schemas) = keys::read(&schema, &format!("/{key}"), &mut problems);
+            defs.extend(named_schemas);
             shape
         })
     });
-    let input = arguments(input.unwrap_or(Shape::NO_ARGUMENTS), &defs, &mut problems);
-    let own = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().trim().to_owned();
-    let title = one_line(&own(descriptor.get("title")), MAX_TITLE);
-    let hinted = one_line(&own(descriptor.pointer("/annotations/title")), MAX_TITLE);
-    let label = if title.is_empty() { hinted } else { title };
-    let described = own(descriptor.get("description"));
-    let texts = [&described, &label, raw_name(descriptor)].map(|text: &str| text);
-    let description = texts.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+    let input = arguments_shape(input.unwrap_or(Shape::NO_ARGUMENTS), &defs, &mut problems);
+    let trimmed = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().trim().to_owned();
+    let title = one_line(&trimmed(descriptor.get("title")), MAX_TITLE);
+    let hint_title = one_line(&trimmed(descriptor.pointer("/annotations/title")), MAX_TITLE);
+    let label = if title.is_empty() { hint_title } else { title };
+    let server_description = trimmed(descriptor.get("description"));
+    let candidates = [&server_description, &label, raw_name(descriptor)].map(|text: &str| text);
+    let description = candidates.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
     let spec = ToolSpec {
         name,
         description: description.to_owned().into(),
@@ -317,37 +330,38 @@ fn adapt(
 }
 
 /// The members of a descriptor that only describe a tool, with values of their types.
-fn said() -> [(&'static str, Value); 9] {
-    let hint = |pointer| (pointer, Value::Bool(false));
-    let text = |pointer| (pointer, Value::String(String::new()));
+fn descriptive_members() -> [(&'static str, Value); 9] {
+    let boolean = |pointer| (pointer, Value::Bool(false));
+    let string = |pointer| (pointer, Value::String(String::new()));
     let object = |pointer| (pointer, Value::Object(Map::new()));
     [
-        text("/title"),
-        text("/description"),
+        string("/title"),
+        string("/description"),
         object("/outputSchema"),
         object("/annotations"),
-        text("/annotations/title"),
-        hint("/annotations/readOnlyHint"),
-        hint("/annotations/destructiveHint"),
-        hint("/annotations/idempotentHint"),
-        hint("/annotations/openWorldHint"),
+        string("/annotations/title"),
+        boolean("/annotations/readOnlyHint"),
+        boolean("/annotations/destructiveHint"),
+        boolean("/annotations/idempotentHint"),
+        boolean("/annotations/openWorldHint"),
     ]
 }
 
-/// Returns a problem for each such member that has another type. `null` counts as missing.
-fn misfits(descriptor: &Value) -> Vec<ReadProblem> {
-    let misfit = |(pointer, wanted): (&str, Value)| {
-        let (wanted, found) = (type_name(&wanted), descriptor.pointer(pointer).map_or("null", type_name));
-        (found != wanted && found != "null").then(|| {
-            let message = format!("expected {wanted}, got {found}; it is ignored");
+/// Returns a problem for each descriptive member that has another type. `null` counts as missing.
+fn type_problems(descriptor: &Value) -> Vec<ReadProblem> {
+    let to_problem = |(pointer, expected): (&str, Value)| {
+        let (expected, actual) =
+            (type_name(&expected), descriptor.pointer(pointer).map_or("null", type_name));
+        (actual != expected && actual != "null").then(|| {
+            let message = format!("expected {expected}, got {actual}; it is ignored");
             ReadProblem { pointer: pointer.to_owned(), kind: ReadProblemKind::Keyword, message }
         })
     };
-    said().into_iter().filter_map(misfit).collect()
+    descriptive_members().into_iter().filter_map(to_problem).collect()
 }
 
 /// Returns the shape of the arguments as an object, which every call passes.
-fn arguments(mut shape: Shape, defs: &[Def], problems: &mut Vec<ReadProblem>) -> Shape {
+fn arguments_shape(mut shape: Shape, defs: &[Def], problems: &mut Vec<ReadProblem>) -> Shape {
     for _ in 0..16 {
         let Kind::Ref(name) = &shape.kind else { break };
         let Some(def) = defs.iter().find(|def| def.name == *name) else { break };
@@ -359,7 +373,7 @@ fn arguments(mut shape: Shape, defs: &[Def], problems: &mut Vec<ReadProblem>) ->
     if let Some(shape) = spread(&shape, defs) {
         return shape;
     }
-    let what = match &shape.kind {
+    let actual = match &shape.kind {
         Kind::String(_) => Some("a string"),
         Kind::Integer(_) | Kind::Number(_) => Some("a number"),
         Kind::Boolean => Some("a boolean"),
@@ -368,10 +382,10 @@ fn arguments(mut shape: Shape, defs: &[Def], problems: &mut Vec<ReadProblem>) ->
         Kind::Null => Some("null"),
         _ => None,
     };
-    problems.push(lost(&match what {
-        Some(what) => {
+    problems.push(input_problem(&match actual {
+        Some(actual) => {
             format!(
-                "this is the schema of {what}, but arguments must be an object, so any arguments are accepted"
+                "this is the schema of {actual}, but arguments must be an object, so any arguments are accepted"
             )
         }
         None => "the arguments are not declared by name, so any arguments are accepted".to_owned(),
@@ -380,7 +394,7 @@ fn arguments(mut shape: Shape, defs: &[Def], problems: &mut Vec<ReadProblem>) ->
     Shape { description: shape.description, ..Shape::of(kind) }
 }
 
-fn lost(message: &str) -> ReadProblem {
+fn input_problem(message: &str) -> ReadProblem {
     let pointer = "/inputSchema".to_owned();
     ReadProblem { pointer, kind: ReadProblemKind::Keyword, message: message.to_owned() }
 }
@@ -413,8 +427,8 @@ fn effects(server: &McpServer, descriptor: &Value) -> Effects {
 
 /// Returns the host of a URL, with its port if it has one.
 fn host_of(url: &str) -> Option<String> {
-    let (_, rest) = url.split_once("://")?;
-    let authority = rest.split(['/', '?', '#', '\\']).next()?;
+    let (_, remainder) = url.split_once("://")?;
+    let authority = remainder.split(['/', '?', '#', '\\']).next()?;
     let host = authority.rsplit('@').next().filter(|host| !host.is_empty())?;
     Some(host.to_ascii_lowercase())
 }

@@ -6,7 +6,7 @@ use crate::base::frozen::Text;
 
 /// A tool name that every vendor accepts: `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`.
 ///
-/// The rule is the intersection of what OpenAI, Anthropic, Gemini, Bedrock and MCP accept.
+/// The rule is the intersection of the rules of OpenAI, Anthropic, Gemini, Bedrock and MCP.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ToolName(pub(super) Text);
 
@@ -21,7 +21,7 @@ impl ToolName {
     /// Panics if the name is invalid. In a constant, that is a compile error at the caller's literal.
     #[track_caller]
     #[must_use]
-    #[expect(clippy::panic, reason = "a wrong literal is a compile error where it is written")]
+    #[expect(clippy::panic, reason = "an invalid literal is a compile error at the literal")]
     pub const fn new(name: &'static str) -> ToolName {
         match check_name(name) {
             Ok(()) => ToolName(Text::Static(name)),

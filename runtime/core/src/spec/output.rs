@@ -66,9 +66,9 @@ impl ToolSpec {
     #[must_use]
     pub fn structured_output(&self) -> Option<StructuredOutput> {
         let schema = self.output.as_ref()?;
-        let unstructured =
+        let is_unstructured =
             |kind: &Kind| matches!(kind, Kind::String(_) | Kind::Null | Kind::Any | Kind::Never);
-        if unstructured(&resolved(schema, &self.defs)?.kind) {
+        if is_unstructured(&resolved(schema, &self.defs)?.kind) {
             return None;
         }
         Some(StructuredOutput {
@@ -82,15 +82,16 @@ impl ToolSpec {
 
 /// Whether all values of a shape are objects.
 fn is_object(shape: &Shape, defs: &List<Def>, depth: usize) -> bool {
-    let Some(own) = resolved(shape, defs).filter(|own| !own.nullable && !shape.nullable) else {
+    let Some(target) = resolved(shape, defs).filter(|target| !target.nullable && !shape.nullable) else {
         return false;
     };
-    match &own.kind {
+    match &target.kind {
         Kind::Object(_) => true,
         Kind::Union(union) if depth > 0 => {
-            !union.variants.is_empty() && union.variants.iter().all(|one| is_object(one, defs, depth - 1))
+            !union.variants.is_empty()
+                && union.variants.iter().all(|variant| is_object(variant, defs, depth - 1))
         }
-        Kind::All(all) if depth > 0 => all.iter().any(|one| is_object(one, defs, depth - 1)),
+        Kind::All(parts) if depth > 0 => parts.iter().any(|part| is_object(part, defs, depth - 1)),
         _ => false,
     }
 }

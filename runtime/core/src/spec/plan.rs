@@ -344,8 +344,8 @@ impl Part {
     /// Returns the part for a field, if it has one.
     #[must_use]
     pub fn of<'p>(parts: &'p [Part], field: &str) -> Option<&'p Part> {
-        let own = parts.iter().find(|part| part.name == field);
-        own.or_else(|| parts.iter().find(|part| part.name.is_empty()))
+        let named = parts.iter().find(|part| part.name == field);
+        named.or_else(|| parts.iter().find(|part| part.name.is_empty()))
     }
 }
 
@@ -388,9 +388,9 @@ pub enum Placement {
     Other(Text),
 }
 
-/// HTTP schemes that answer a challenge or sign a request (from IANA's registry, and some common ones that are not in
-/// it). With these schemes, the credential itself must not be sent.
-const COMPUTED: [&str; 12] = [
+/// HTTP schemes that respond to a challenge or sign a request: those of IANA's registry, and some other common ones.
+/// With these schemes, the credential itself must not be sent.
+const COMPUTED_SCHEMES: [&str; 12] = [
     "aws4-hmac-sha256",
     "concealed",
     "digest",
@@ -406,8 +406,8 @@ const COMPUTED: [&str; 12] = [
 ];
 
 impl Placement {
-    /// Whether the credential is sent there unchanged. It is not if the HTTP scheme computes a value from it, if the
-    /// name of the scheme is not a token (RFC 9110, 11.1), or if the header belongs to the client.
+    /// Whether the credential can be sent unchanged. It cannot if the HTTP scheme computes a value from it, if the name
+    /// of the scheme is not a token (RFC 9110, 11.1), or if the header belongs to the client.
     #[must_use]
     pub fn is_supported(&self) -> bool {
         match self {
@@ -416,7 +416,7 @@ impl Placement {
             }
             Placement::Other(name) => {
                 let lower = name.to_ascii_lowercase();
-                is_token(name) && !COMPUTED.contains(&lower.as_str()) && !lower.starts_with("scram-")
+                is_token(name) && !COMPUTED_SCHEMES.contains(&lower.as_str()) && !lower.starts_with("scram-")
             }
             _ => true,
         }
@@ -437,7 +437,7 @@ impl Placement {
 /// `application/jwt` or `application/octet-stream`, the schema or the bytes decide.
 #[must_use]
 pub fn is_binary_media_type(essence: &str) -> bool {
-    const OTHERS: [&str; 15] = [
+    const SUBTYPES: [&str; 15] = [
         "gzip",
         "java-archive",
         "msword",
@@ -458,23 +458,23 @@ pub fn is_binary_media_type(essence: &str) -> bool {
     match main {
         "audio" | "video" | "font" | "image" => !sub.ends_with("+xml"),
         "application" => {
-            OTHERS.contains(&sub) || sub.starts_with("vnd.openxmlformats-") || sub.starts_with("vnd.ms-")
+            SUBTYPES.contains(&sub) || sub.starts_with("vnd.openxmlformats-") || sub.starts_with("vnd.ms-")
         }
         _ => false,
     }
 }
 
-/// The arguments of a request, and whether each is sent as a string everywhere.
+/// The arguments of a request, and whether each is always sent as a string.
 #[derive(Default)]
-struct Places<'p>(BTreeMap<&'p Text, bool>);
+struct ArgumentForms<'p>(BTreeMap<&'p Text, bool>);
 
-impl<'p> Places<'p> {
+impl<'p> ArgumentForms<'p> {
     fn add(&mut self, argument: &'p Text, is_text: bool) {
-        let known = self.0.entry(argument).or_insert(true);
-        *known &= is_text;
+        let is_always_text = self.0.entry(argument).or_insert(true);
+        *is_always_text &= is_text;
     }
 
-    fn body(&mut self, body: &'p Body) {
+    fn add_body(&mut self, body: &'p Body) {
         let parts = match &body.codec {
             Codec::Form(parts) | Codec::Multipart(parts) => Some(parts),
             _ => None,
@@ -484,8 +484,8 @@ impl<'p> Places<'p> {
                 self.add(&field.argument, parts.is_some_and(|parts| is_text(Part::of(parts, &field.name))));
             }),
             BodySource::Argument(name) => {
-                let form = parts.is_some_and(|parts| parts.iter().all(|part| is_text(Some(part))));
-                self.add(name, form || body.codec == Codec::Text);
+                let is_form = parts.is_some_and(|parts| parts.iter().all(|part| is_text(Some(part))));
+                self.add(name, is_form || body.codec == Codec::Text);
             }
         }
     }
@@ -494,9 +494,9 @@ impl<'p> Places<'p> {
 /// Whether scalar values of a field are sent as strings.
 fn is_text(part: Option<&Part>) -> bool {
     let Some(part) = part else { return true };
-    let kind = part.content_type.as_str();
+    let content_type = part.content_type.as_str();
     !part.file
-        && (kind.is_empty() || kind.starts_with("text/plain"))
+        && (content_type.is_empty() || content_type.starts_with("text/plain"))
         && matches!(part.encoding, None | Some(Encoding::Style { .. }))
 }
 
@@ -505,29 +505,31 @@ impl RequestPlan {
     /// forms.
     #[must_use]
     pub fn texts(&self) -> List<Text> {
-        let mut places = Places::default();
+        let mut arguments = ArgumentForms::default();
         for parameter in &self.parameters {
-            places.add(&parameter.argument, matches!(parameter.encoding, Encoding::Style { .. }));
+            arguments.add(&parameter.argument, matches!(parameter.encoding, Encoding::Style { .. }));
         }
         if let Some(body) = &self.body {
-            places.body(body);
+            arguments.add_body(body);
         }
         for (name, template) in &self.derived {
-            let whole = matches!(template, Template::Value(_) | Template::Text(_) | Template::With(..));
-            let is_text = whole && places.0.get(name).copied().unwrap_or(false);
+            let is_whole_value =
+                matches!(template, Template::Value(_) | Template::Text(_) | Template::With(..));
+            let is_text = is_whole_value && arguments.0.get(name).copied().unwrap_or(false);
             template.references(&mut |reference| {
                 if let Root::Argument(argument) = &reference.root {
-                    places.add(argument, is_text && reference.path.is_empty());
+                    arguments.add(argument, is_text && reference.path.is_empty());
                 }
             });
         }
-        let is_same = |template: &Template| matches!(template, Template::With(..));
-        let is_given =
-            |name: &Text| self.derived.iter().all(|(derived, made)| derived != name || is_same(made));
-        places
+        let keeps_name = |template: &Template| matches!(template, Template::With(..));
+        let is_call_argument = |name: &Text| {
+            self.derived.iter().all(|(derived, template)| derived != name || keeps_name(template))
+        };
+        arguments
             .0
             .into_iter()
-            .filter(|(name, is_text)| *is_text && is_given(name))
+            .filter(|(name, is_text)| *is_text && is_call_argument(name))
             .map(|(name, _)| name.clone())
             .collect()
     }

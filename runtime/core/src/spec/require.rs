@@ -14,11 +14,11 @@ impl ToolSpec {
     /// `write` for any other tool.
     #[must_use]
     pub fn required_scopes(&self) -> &[Text] {
-        if self.scopes.is_empty() { self.usual_scopes() } else { &self.scopes }
+        if self.scopes.is_empty() { self.default_scopes() } else { &self.scopes }
     }
 
     /// Returns the scopes of a tool that declares none, based on its effects.
-    pub(crate) fn usual_scopes(&self) -> &[Text] {
+    pub(crate) fn default_scopes(&self) -> &[Text] {
         if self.effects.read_only && !self.effects.destructive { READ } else { WRITE }
     }
 }
@@ -107,8 +107,12 @@ impl Requirement {
         if self.kind != RequirementKind::Service || !self.message.is_empty() {
             return self.message_or_default();
         }
-        let vowel = self.name.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U']);
-        Cow::Owned(format!("{tool} tool requires {} {}", if vowel { "an" } else { "a" }, self.name))
+        let starts_with_vowel = self.name.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U']);
+        Cow::Owned(format!(
+            "{tool} tool requires {} {}",
+            if starts_with_vowel { "an" } else { "a" },
+            self.name
+        ))
     }
 }
 
@@ -137,33 +141,34 @@ impl RequirementKind {
     }
 }
 
-/// Returns the requirements for other tools that block a tool.
+/// Returns the requirements of a tool for other tools, without optional ones.
 pub(crate) fn required_tools(spec: &ToolSpec) -> impl Iterator<Item = &Requirement> {
-    let is_needed = |it: &&Requirement| it.kind == RequirementKind::Tool && !it.optional;
+    let is_needed =
+        |requirement: &&Requirement| requirement.kind == RequirementKind::Tool && !requirement.optional;
     spec.requires.iter().filter(is_needed)
 }
 
-/// Returns the wanted tools and the tools that they require, each once and after all its requirements. Tools that are
-/// `done` and tools that do not exist are omitted. The requirements of a done tool are included, because they may have
-/// to run again. There is no recursion, because a long chain could overflow the stack.
+/// Returns the requested tools and the tools that they require, each once and after all its requirements. Tools that
+/// are done or do not exist are omitted. The requirements of a done tool are included, because they may have to run
+/// again. There is no recursion, because a long chain could overflow the stack.
 pub fn in_order<'a>(
-    wanted: impl IntoIterator<Item = &'a str>,
+    requested: impl IntoIterator<Item = &'a str>,
     find: impl Fn(&str) -> Option<&'a ToolSpec>,
-    done: impl Fn(&str) -> bool,
+    is_done: impl Fn(&str) -> bool,
 ) -> Vec<&'a str> {
     let mut order = Vec::new();
     let mut seen = BTreeSet::new();
-    let mut enter = |name: &'a str| {
+    let mut visit = |name: &'a str| {
         let is_new = seen.insert(name);
         find(name).filter(|_| is_new).map(|spec| (spec.name.as_str(), required_tools(spec)))
     };
-    for name in wanted {
-        let mut path = Vec::from_iter(enter(name));
+    for name in requested {
+        let mut path = Vec::from_iter(visit(name));
         while let Some((name, required)) = path.last_mut() {
             match required.next() {
-                Some(next) => path.extend(enter(&next.name)),
+                Some(next) => path.extend(visit(&next.name)),
                 None => {
-                    order.extend(Some(*name).filter(|name| !done(name)));
+                    order.extend(Some(*name).filter(|name| !is_done(name)));
                     path.pop();
                 }
             }
@@ -186,20 +191,20 @@ mod tests {
             (Requirement::custom("a"), "Check 'a' must pass", "custom"),
             (Requirement::service("a"), "Service 'a' is required", "service"),
         ];
-        for (requirement, described, kind) in cases {
+        for (requirement, message, kind) in cases {
             assert_eq!(
                 (requirement.message_or_default().as_ref(), requirement.kind.as_str()),
-                (described, kind)
+                (message, kind)
             );
-            assert_eq!(requirement.message("own words").message_or_default(), "own words");
+            assert_eq!(requirement.message("custom message").message_or_default(), "custom message");
         }
-        for (service, described) in [
+        for (service, message) in [
             (Requirement::service("executor"), "shell tool requires an executor"),
             (Requirement::service("chat service"), "shell tool requires a chat service"),
-            (Requirement::service("mail").message("own words"), "own words"),
+            (Requirement::service("mail").message("custom message"), "custom message"),
             (Requirement::context("a"), "Context 'a' is required"),
         ] {
-            assert_eq!(service.message_for("shell"), described);
+            assert_eq!(service.message_for("shell"), message);
         }
     }
 }

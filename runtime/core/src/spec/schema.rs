@@ -28,7 +28,7 @@ impl ToolSpec {
     ///
     /// # use toolgen_runtime::AgentTool;
     /// let tool = find::tool();
-    /// let words = |dialect| tool.spec().schema(dialect).map(|told| told.schema["properties"]["words"].clone());
+    /// let words = |dialect| tool.spec().schema(dialect).map(|rendered| rendered.schema["properties"]["words"].clone());
     /// assert_eq!(words(&ANTHROPIC), Ok(json!({"type": "string", "description": "Words of the text.", "minLength": 3})));
     /// assert_eq!(
     ///     words(&OPENAI_STRICT),
@@ -64,10 +64,10 @@ impl ToolSpec {
     ///
     /// # use toolgen_runtime::AgentTool;
     /// let tool = find::tool();
-    /// let told = tool.spec().schema_with(&OPENAI, &Slim::COMPACT).unwrap();
-    /// assert_eq!(told.description, "Finds songs.");
-    /// assert_eq!(told.schema["properties"]["words"]["description"], "The words to be found, in any order.");
-    /// let words = &told.trims[1];
+    /// let rendered = tool.spec().schema_with(&OPENAI, &Slim::COMPACT).unwrap();
+    /// assert_eq!(rendered.description, "Finds songs.");
+    /// assert_eq!(rendered.schema["properties"]["words"]["description"], "The words to be found, in any order.");
+    /// let words = &rendered.trims[1];
     /// assert_eq!(words.to_string(), "/properties/words: the description is shortened from 58 to 36 characters (description)");
     /// ```
     ///
@@ -93,49 +93,50 @@ mod tests {
         let long = "It says this and that. ".repeat(60);
         let spec = ToolSpec { description: long.trim().to_owned().into(), ..ToolSpec::EMPTY };
         for dialect in [&OPENAI, &OPENAI_STRICT] {
-            let message = spec.schema(dialect).unwrap();
-            assert!(message.description.ends_with("and that. …"), "{}", message.description);
-            let length = message.description.chars().count();
+            let rendered = spec.schema(dialect).unwrap();
+            assert!(rendered.description.ends_with("and that. …"), "{}", rendered.description);
+            let length = rendered.description.chars().count();
             assert!((950..=1_024).contains(&length), "{length}");
-            let [Loss { pointer, keyword: "description", in_prose: false, .. }] = message.losses.as_slice()
+            let [Loss { pointer, keyword: "description", in_prose: false, .. }] = rendered.losses.as_slice()
             else {
-                panic!("{:?}", message.losses)
+                panic!("{:?}", rendered.losses)
             };
             assert_eq!(pointer, "");
         }
-        let message = spec.schema(&ANTHROPIC).unwrap();
-        assert_eq!((message.description.as_ref(), message.losses), (spec.description.as_str(), vec![]));
+        let rendered = spec.schema(&ANTHROPIC).unwrap();
+        assert_eq!((rendered.description.as_ref(), rendered.losses), (spec.description.as_str(), vec![]));
     }
 
     #[test]
     fn deprecation_of_a_tool_is_stated_once() {
-        let message = |description: &'static str, deprecated: Option<&'static str>, dialect, slim: &Slim| {
-            let deprecated = deprecated.map(Into::into);
-            let spec = ToolSpec { description: description.into(), deprecated, ..ToolSpec::EMPTY };
-            spec.schema_with(dialect, slim).unwrap().description.into_owned()
-        };
+        let description =
+            |description: &'static str, deprecated: Option<&'static str>, dialect, slim: &Slim| {
+                let deprecated = deprecated.map(Into::into);
+                let spec = ToolSpec { description: description.into(), deprecated, ..ToolSpec::EMPTY };
+                spec.schema_with(dialect, slim).unwrap().description.into_owned()
+            };
         let text = "Gets a pet. It is fast.";
-        assert_eq!(message(text, None, &OPENAI, &Slim::NONE), text);
+        assert_eq!(description(text, None, &OPENAI, &Slim::NONE), text);
         let plain = "Gets a pet. It is fast. Deprecated: do not use it if another tool does the same.";
-        assert_eq!(message(text, Some(""), &OPENAI, &Slim::NONE), plain);
+        assert_eq!(description(text, Some(""), &OPENAI, &Slim::NONE), plain);
         assert_eq!(
-            message(text, Some("use get_animal"), &ANTHROPIC, &Slim::NONE),
+            description(text, Some("use get_animal"), &ANTHROPIC, &Slim::NONE),
             format!("{text} Deprecated: use get_animal")
         );
         assert_eq!(
-            message(text, Some("use get_animal"), &OPENAI, &Slim::COMPACT),
+            description(text, Some("use get_animal"), &OPENAI, &Slim::COMPACT),
             "Gets a pet. Deprecated: use get_animal"
         );
         assert_eq!(
-            message("Get the members of a team", Some("use get_group"), &OPENAI, &Slim::NONE),
+            description("Get the members of a team", Some("use get_group"), &OPENAI, &Slim::NONE),
             "Get the members of a team. Deprecated: use get_group"
         );
         for text in ["DEPRECATED! Gets a pet.", "Gets a pet (deprecated)."] {
-            assert_eq!(message(text, Some(""), &OPENAI, &Slim::NONE), text);
+            assert_eq!(description(text, Some(""), &OPENAI, &Slim::NONE), text);
         }
         // A dialect may limit the length of the description; the note must fit.
         let long: &'static str = "It says this and that. ".repeat(60).leak();
-        let cut = message(long, Some("use get_animal"), &OPENAI, &Slim::NONE);
+        let cut = description(long, Some("use get_animal"), &OPENAI, &Slim::NONE);
         assert!(
             cut.ends_with("and that. … Deprecated: use get_animal") && cut.chars().count() <= 1_024,
             "{cut}"

@@ -89,7 +89,7 @@ pub struct SearchIndex {
     /// Number of tools.
     count: usize,
     /// The occurrences of each word stem: the tool, and the weight of the word in it.
-    places: BTreeMap<String, Vec<(u32, f32)>>,
+    postings: BTreeMap<String, Vec<(u32, f32)>>,
     /// The actions of each tool.
     actions: Vec<&'static [Action]>,
 }
@@ -97,8 +97,8 @@ pub struct SearchIndex {
 /// The indexed words in one tool.
 #[derive(Default)]
 struct Words {
-    /// The numbers of their stems, each with its field.
-    seen: Vec<(u32, Field)>,
+    /// The numbers of the stems of the words, each with its field.
+    stems: Vec<(u32, Field)>,
     lengths: [f32; FIELDS.len()],
 }
 
@@ -127,9 +127,9 @@ impl Stems {
     }
 
     /// Returns the numbers of the words in a string that other tools may share.
-    fn shared(&mut self, text: &str) -> &[u32] {
-        let known = self.texts.get(text).cloned();
-        let range = known.unwrap_or_else(|| {
+    fn shared_numbers(&mut self, text: &str) -> &[u32] {
+        let cached = self.texts.get(text).cloned();
+        let range = cached.unwrap_or_else(|| {
             let start = self.numbers.len();
             words(text, |word| {
                 let number = self.number(word);
@@ -147,7 +147,7 @@ impl Words {
     fn add(&mut self, field: Field, text: &str, stems: &mut Stems) {
         words(text, |word| {
             if let Some(number) = stems.number(word) {
-                self.seen.push((number, field));
+                self.stems.push((number, field));
                 self.lengths[field as usize] += 1.0;
             }
         });
@@ -155,48 +155,49 @@ impl Words {
 
     /// Like [`add`](Self::add), for a string that other tools may share.
     fn add_shared(&mut self, field: Field, text: &str, stems: &mut Stems) {
-        let numbers = stems.shared(text);
-        self.lengths[field as usize] += real(numbers.len());
-        self.seen.extend(numbers.iter().map(|number| (*number, field)));
+        let numbers = stems.shared_numbers(text);
+        self.lengths[field as usize] += to_f32(numbers.len());
+        self.stems.extend(numbers.iter().map(|number| (*number, field)));
     }
 
-    fn of(spec: &ToolSpec, more: &str, stems: &mut Stems) -> Words {
+    fn of(spec: &ToolSpec, extra_text: &str, stems: &mut Stems) -> Words {
         let mut words = Words::default();
         words.add(Field::Name, spec.name.as_str(), stems);
         words.add(Field::Name, &spec.label, stems);
-        let (first, rest) = opening(&spec.description);
-        words.add(Field::Summary, first, stems);
-        words.add(Field::Text, &rest[..floor(rest, MAX_DESCRIPTION_BYTES)], stems);
+        let (summary, remainder) = split_summary(&spec.description);
+        words.add(Field::Summary, summary, stems);
+        words.add(Field::Text, &remainder[..floor(remainder, MAX_DESCRIPTION_BYTES)], stems);
         words.add(Field::Text, &spec.use_for, stems);
         words.add_shared(Field::Text, &spec.returns, stems);
-        words.add(Field::Path, more, stems);
+        words.add(Field::Path, extra_text, stems);
         if &*spec.category != "general" {
             words.add_shared(Field::Path, &spec.category, stems);
         }
-        words.arguments(spec, stems);
+        words.add_arguments(spec, stems);
         words
     }
 
-    fn arguments(&mut self, spec: &ToolSpec, stems: &mut Stems) {
-        let input = IndexedSchema::at(&spec.input);
+    fn add_arguments(&mut self, spec: &ToolSpec, stems: &mut Stems) {
+        let input = IndexedSchema::from_schema(&spec.input);
         let input = input.resolved(&spec.defs).unwrap_or(input);
-        for (name, own) in &input.fields {
+        for (name, field) in &input.fields {
             self.add_shared(Field::Arguments, name, stems);
-            let named = own.resolved(&spec.defs);
-            let value = named.as_ref().unwrap_or(own);
-            let note = if own.description.is_empty() { &value.description } else { &own.description };
+            let target = field.resolved(&spec.defs);
+            let value = target.as_ref().unwrap_or(field);
+            let note = if field.description.is_empty() { &value.description } else { &field.description };
             self.add_shared(Field::Notes, &note[..floor(note, MAX_ARGUMENT_TEXT_BYTES)], stems);
             match &value.items {
-                Some(items) => self.values(items.resolved(&spec.defs).as_ref().unwrap_or(items), stems),
-                None => self.values(value, stems),
+                Some(items) => self.add_values(items.resolved(&spec.defs).as_ref().unwrap_or(items), stems),
+                None => self.add_values(value, stems),
             }
             // The fields of a body that is a single argument also describe the call.
             value.fields.iter().for_each(|(name, _)| self.add_shared(Field::Values, name, stems));
         }
     }
 
-    fn values(&mut self, of: &IndexedSchema<'_>, stems: &mut Stems) {
-        of.values
+    fn add_values(&mut self, schema: &IndexedSchema<'_>, stems: &mut Stems) {
+        schema
+            .values
             .iter()
             .take(MAX_VALUES_INDEXED)
             .for_each(|text| self.add_shared(Field::Values, text, stems));
@@ -204,7 +205,7 @@ impl Words {
 }
 
 /// Splits a description after its first paragraph, or after its first sentence if that ends earlier.
-fn opening(text: &str) -> (&str, &str) {
+fn split_summary(text: &str) -> (&str, &str) {
     let paragraph = text.find("\n\n").unwrap_or(text.len());
     text.split_at(first_sentence(&text[..paragraph]).len())
 }
@@ -213,28 +214,28 @@ impl SearchIndex {
     /// Indexes tools. Each has additional search text, such as the path of its request. The order of the tools decides
     /// between equal scores.
     pub fn new<'a>(tools: impl IntoIterator<Item = (&'a ToolSpec, &'a str)>) -> SearchIndex {
-        let (mut stems, mut actions, mut all) = (Stems::default(), Vec::new(), Vec::new());
-        for (spec, more) in tools {
-            actions.push(done(spec, opening(&spec.description).0));
-            all.push(Words::of(spec, more, &mut stems));
+        let (mut stems, mut actions, mut words_by_tool) = (Stems::default(), Vec::new(), Vec::new());
+        for (spec, extra_text) in tools {
+            actions.push(actions_of_tool(spec, split_summary(&spec.description).0));
+            words_by_tool.push(Words::of(spec, extra_text, &mut stems));
         }
-        let count = all.len();
+        let count = words_by_tool.len();
         let mut average = [0.0_f32; FIELDS.len()];
-        for words in &all {
+        for words in &words_by_tool {
             average.iter_mut().zip(words.lengths).for_each(|(sum, length)| *sum += length);
         }
-        average.iter_mut().for_each(|sum| *sum = (*sum / real(count)).max(1.0));
-        let mut places: Vec<Vec<(u32, f32)>> = vec![Vec::new(); stems.stems.len()];
+        average.iter_mut().for_each(|sum| *sum = (*sum / to_f32(count)).max(1.0));
+        let mut postings: Vec<Vec<(u32, f32)>> = vec![Vec::new(); stems.stems.len()];
         // The weight of each stem in a tool, and the stems that the tool has.
-        let (mut sums, mut touched) = (vec![0.0_f32; places.len()], Vec::new());
-        for (tool, words) in (0_u32..).zip(all) {
+        let (mut sums, mut touched) = (vec![0.0_f32; postings.len()], Vec::new());
+        for (tool, words) in (0_u32..).zip(words_by_tool) {
             let mut weights = [0.0; FIELDS.len()];
-            for (at, (weight, length)) in FIELDS.into_iter().enumerate() {
-                weights[at] = weight / (1.0 - length + length * words.lengths[at] / average[at]);
+            for (index, (weight, length)) in FIELDS.into_iter().enumerate() {
+                weights[index] = weight / (1.0 - length + length * words.lengths[index] / average[index]);
             }
-            for (stem, field) in words.seen {
+            for (stem, field) in words.stems {
                 let Some((stem, sum)) =
-                    usize::try_from(stem).ok().and_then(|at| Some((at, sums.get_mut(at)?)))
+                    usize::try_from(stem).ok().and_then(|index| Some((index, sums.get_mut(index)?)))
                 else {
                     continue;
                 };
@@ -244,36 +245,40 @@ impl SearchIndex {
                 *sum += weights[field as usize];
             }
             for stem in touched.drain(..) {
-                if let (Some(sum), Some(place)) = (sums.get_mut(stem), places.get_mut(stem)) {
-                    place.push((tool, std::mem::take(sum)));
+                if let (Some(sum), Some(list)) = (sums.get_mut(stem), postings.get_mut(stem)) {
+                    list.push((tool, std::mem::take(sum)));
                 }
             }
         }
-        let mut place =
-            |number: u32| usize::try_from(number).ok().and_then(|at| places.get_mut(at)).map(std::mem::take);
-        let places =
-            stems.stems.into_iter().filter_map(|(stem, number)| Some((stem, place(number)?))).collect();
-        SearchIndex { count, places, actions }
+        let mut take_postings = |number: u32| {
+            usize::try_from(number).ok().and_then(|index| postings.get_mut(index)).map(std::mem::take)
+        };
+        let postings = stems
+            .stems
+            .into_iter()
+            .filter_map(|(stem, number)| Some((stem, take_postings(number)?)))
+            .collect();
+        SearchIndex { count, postings, actions }
     }
 
     /// Returns the indices of the tools that match a query best, the best first: at most `limit`, and only those that
     /// `keep` accepts. Only the first 2,000 bytes of a query are read.
     #[must_use]
-    pub fn search(&self, question: &str, limit: usize, keep: impl Fn(usize) -> bool) -> Vec<usize> {
-        let question = synonyms::plain(&question[..floor(question, MAX_QUERY_BYTES)]);
-        let wanted = query_stems(&question);
+    pub fn search(&self, query: &str, limit: usize, keep: impl Fn(usize) -> bool) -> Vec<usize> {
+        let query = synonyms::replace_phrases(&query[..floor(query, MAX_QUERY_BYTES)]);
+        let query_words = query_stems(&query);
         let mut scores = vec![0.0_f32; self.count];
         // The weight of the query's words that each tool contains, and the weight of all words.
-        let (mut shares, mut whole) = (vec![0.0_f32; self.count], 0.0);
+        let (mut shares, mut total) = (vec![0.0_f32; self.count], 0.0);
         let mut best = vec![(0.0_f32, 0.0_f32); self.count];
-        for word in &wanted {
+        for word in &query_words {
             best.fill((0.0, 0.0));
             let mut rarest = 0.0_f32;
-            let mut note = |stem: &str, factor: f32| {
-                let Some(places) = self.places.get(stem) else { return false };
-                let rarity = self.rarity(places.len());
+            let mut score_stem = |stem: &str, factor: f32| {
+                let Some(postings) = self.postings.get(stem) else { return false };
+                let rarity = self.rarity(postings.len());
                 rarest = rarest.max(rarity);
-                for (tool, count) in places {
+                for (tool, count) in postings {
                     if let Some(best) = usize::try_from(*tool).ok().and_then(|tool| best.get_mut(tool)) {
                         let score = factor * rarity * count / (count + SATURATION);
                         if score > best.0 {
@@ -283,74 +288,79 @@ impl SearchIndex {
                 }
                 true
             };
-            let mut found = note(word, 1.0);
-            for (synonym, weight) in synonyms::of(word) {
-                found |= note(synonym, *weight);
+            let mut is_indexed = score_stem(word, 1.0);
+            for (synonym, weight) in synonyms::synonyms_of(word) {
+                is_indexed |= score_stem(synonym, *weight);
             }
-            if !found {
-                self.beginning_like(word).into_iter().for_each(|other| {
-                    note(other, PREFIX_WEIGHT);
+            if !is_indexed {
+                self.stems_with_prefix(word).into_iter().for_each(|other| {
+                    score_stem(other, PREFIX_WEIGHT);
                 });
             }
-            whole += rarest;
+            total += rarest;
             for ((score, share), best) in scores.iter_mut().zip(&mut shares).zip(&best) {
                 *score += best.0;
                 *share += best.1 * rarest;
             }
         }
         for (score, share) in scores.iter_mut().zip(shares) {
-            *score *= 1.0 - COVERAGE_WEIGHT + COVERAGE_WEIGHT * share / whole.max(f32::MIN_POSITIVE);
+            *score *= 1.0 - COVERAGE_WEIGHT + COVERAGE_WEIGHT * share / total.max(f32::MIN_POSITIVE);
         }
-        let asked = actions_in_query(&question);
-        let (asked, factor) =
-            if asked.is_empty() { (&[Action::Read][..], READ_ONLY_BOOST) } else { (asked, ACTION_BOOST) };
-        for (score, done) in scores.iter_mut().zip(&self.actions) {
-            if done.iter().any(|done| asked.contains(done)) {
+        let requested_actions = actions_in_query(&query);
+        let (requested_actions, factor) = if requested_actions.is_empty() {
+            (&[Action::Read][..], READ_ONLY_BOOST)
+        } else {
+            (requested_actions, ACTION_BOOST)
+        };
+        for (score, actions) in scores.iter_mut().zip(&self.actions) {
+            if actions.iter().any(|action| requested_actions.contains(action)) {
                 *score *= factor;
             }
         }
-        let mut found: Vec<(usize, f32)> =
+        let mut ranked: Vec<(usize, f32)> =
             scores.into_iter().enumerate().filter(|(_, score)| *score > 0.0).collect();
-        found.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
-        found.into_iter().map(|(tool, _)| tool).filter(|tool| keep(*tool)).take(limit).collect()
+        ranked.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
+        ranked.into_iter().map(|(tool, _)| tool).filter(|tool| keep(*tool)).take(limit).collect()
     }
 
     fn rarity(&self, tools: usize) -> f32 {
-        let (all, tools) = (real(self.count), real(tools));
-        (1.0 + (all - tools + 0.5) / (tools + 0.5)).ln().powf(RARITY)
+        let (total, tools) = (to_f32(self.count), to_f32(tools));
+        (1.0 + (total - tools + 0.5) / (tools + 0.5)).ln().powf(RARITY)
     }
 
     /// Returns indexed words with the same prefix as an unknown word, for languages without stemming.
-    fn beginning_like(&self, word: &str) -> Vec<&str> {
-        let letters = word.chars().count();
-        let same = (letters * 3).div_ceil(4).max(4);
-        let Some((end, _)) =
-            word.char_indices().nth(same.min(letters)).or((letters >= same).then_some((word.len(), ' ')))
+    fn stems_with_prefix(&self, word: &str) -> Vec<&str> {
+        let char_count = word.chars().count();
+        let prefix_length = (char_count * 3).div_ceil(4).max(4);
+        let Some((end, _)) = word
+            .char_indices()
+            .nth(prefix_length.min(char_count))
+            .or((char_count >= prefix_length).then_some((word.len(), ' ')))
         else {
             return Vec::new();
         };
-        let beginning = &word[..end];
-        let known = self.places.range(beginning.to_owned()..).map(|(known, _)| known.as_str());
-        known.take_while(|known| known.starts_with(beginning)).take(16).collect()
+        let prefix = &word[..end];
+        let stems = self.postings.range(prefix.to_owned()..).map(|(stem, _)| stem.as_str());
+        stems.take_while(|stem| stem.starts_with(prefix)).take(16).collect()
     }
 }
 
 /// Returns the word stems of a query, in order. Filler words are skipped if there are other words.
-fn query_stems(question: &str) -> Vec<String> {
-    let (mut all, mut telling) = (BTreeSet::new(), BTreeSet::new());
-    words(question, |word| {
+fn query_stems(query: &str) -> Vec<String> {
+    let (mut all, mut informative) = (BTreeSet::new(), BTreeSet::new());
+    words(query, |word| {
         if all.len() < MAX_QUERY_WORDS {
             all.insert(stem(word));
             if !is_filler(word) {
-                telling.insert(stem(word));
+                informative.insert(stem(word));
             }
         }
     });
-    (if telling.is_empty() { all } else { telling }).into_iter().collect()
+    (if informative.is_empty() { all } else { informative }).into_iter().collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of tools and words are small")]
-fn real(count: usize) -> f32 {
+fn to_f32(count: usize) -> f32 {
     count as f32
 }
 
@@ -376,46 +386,47 @@ const DELETE: &str = "delete remove destroy drop erase purge clear rid unassign 
 
 /// Returns the actions that the verb with this stem means.
 fn actions_of(stem: &str) -> &'static [Action] {
-    static KNOWN: OnceLock<BTreeMap<String, Vec<Action>>> = OnceLock::new();
-    let known = KNOWN.get_or_init(|| {
-        let mut known: BTreeMap<String, Vec<Action>> = BTreeMap::new();
+    static ACTIONS: OnceLock<BTreeMap<String, Vec<Action>>> = OnceLock::new();
+    let by_stem = ACTIONS.get_or_init(|| {
+        let mut by_stem: BTreeMap<String, Vec<Action>> = BTreeMap::new();
         for (list, action) in [
             (READ, Action::Read),
             (CREATE, Action::Create),
             (UPDATE, Action::Update),
             (DELETE, Action::Delete),
         ] {
-            list.split_whitespace().for_each(|word| known.entry(words::stem(word)).or_default().push(action));
+            list.split_whitespace()
+                .for_each(|word| by_stem.entry(words::stem(word)).or_default().push(action));
         }
-        known
+        by_stem
     });
-    known.get(stem).map_or(&[], Vec::as_slice)
+    by_stem.get(stem).map_or(&[], Vec::as_slice)
 }
 
 /// Returns the actions that the first verb of a query asks for; empty if it has none.
-fn actions_in_query(question: &str) -> &'static [Action] {
-    first(question, 3)
+fn actions_in_query(query: &str) -> &'static [Action] {
+    first_actions(query, 3)
 }
 
 /// Returns the actions of the first verb in the summary or the name of a tool.
-fn done(spec: &ToolSpec, summary: &str) -> &'static [Action] {
-    let verbs = first(summary, 1);
+fn actions_of_tool(spec: &ToolSpec, summary: &str) -> &'static [Action] {
+    let verbs = first_actions(summary, 1);
     if !verbs.is_empty() {
         return verbs;
     }
-    let named = first(spec.name.as_str(), 3);
-    if named.is_empty() && spec.effects.read_only { &[Action::Read] } else { named }
+    let name_actions = first_actions(spec.name.as_str(), 3);
+    if name_actions.is_empty() && spec.effects.read_only { &[Action::Read] } else { name_actions }
 }
 
-fn first(text: &str, max: usize) -> &'static [Action] {
-    let (mut found, mut read): (&[Action], usize) = (&[], 0);
+fn first_actions(text: &str, max: usize) -> &'static [Action] {
+    let (mut actions, mut word_count): (&[Action], usize) = (&[], 0);
     words(text, |word| {
-        if found.is_empty() && read < max {
-            read += 1;
-            found = actions_of(&stem(word));
+        if actions.is_empty() && word_count < max {
+            word_count += 1;
+            actions = actions_of(&stem(word));
         }
     });
-    found
+    actions
 }
 
 #[cfg(test)]
@@ -462,6 +473,6 @@ mod tests {
         for word in ["cat", "small", "name", "kind", "only", "one"] {
             assert_eq!(index.search(word, 1, |_| true), [0], "{word}");
         }
-        assert!(!index.places.contains_key("right") && !index.places.contains_key("string"));
+        assert!(!index.postings.contains_key("right") && !index.postings.contains_key("string"));
     }
 }

@@ -42,24 +42,24 @@ impl Reader {
     }
 
     /// Returns a required string.
-    pub(super) fn text(&mut self, object: &Value, at: &str, key: &str) -> String {
+    pub(super) fn text(&mut self, object: &Value, pointer: &str, key: &str) -> String {
         match object.get(key) {
             Some(Value::String(text)) => text.clone(),
             _ => {
-                self.fail(child(at, key), format!("`{key}` is not a string"));
+                self.fail(child(pointer, key), format!("`{key}` is not a string"));
                 String::new()
             }
         }
     }
 
     /// Returns a required list of strings.
-    pub(super) fn texts(&mut self, object: &Value, at: &str, key: &str) -> List<Text> {
+    pub(super) fn texts(&mut self, object: &Value, pointer: &str, key: &str) -> List<Text> {
         let items = object.get(key).and_then(Value::as_array);
         let texts: Option<Vec<Text>> =
             items.and_then(|items| items.iter().map(|item| item.as_str().map(Text::copy_of)).collect());
         texts.map_or_else(
             || {
-                self.fail(child(at, key), format!("`{key}` is not an array of strings"));
+                self.fail(child(pointer, key), format!("`{key}` is not an array of strings"));
                 List::EMPTY
             },
             List::from,
@@ -67,12 +67,12 @@ impl Reader {
     }
 
     /// Reports unknown keys, or a value that is not an object.
-    pub(super) fn keys(&mut self, object: &Value, at: &str, known: &[&str]) {
+    pub(super) fn keys(&mut self, object: &Value, pointer: &str, known_keys: &[&str]) {
         let Some(members) = object.as_object() else {
-            return self.fail(at, "this is not an object");
+            return self.fail(pointer, "this is not an object");
         };
-        for key in members.keys().filter(|key| !known.contains(&key.as_str())) {
-            self.fail(child(at, key), format!("unknown key `{key}`"));
+        for key in members.keys().filter(|key| !known_keys.contains(&key.as_str())) {
+            self.fail(child(pointer, key), format!("unknown key `{key}`"));
         }
     }
 }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use self::named::{Lists, Reached, reached, shared};
+use self::named::{NamedSchemas, SchemaCache, reachable_schemas, shared_schemas};
 use crate::schema::shape::pointer::child;
 use crate::spec::drift::Change;
 use crate::spec::strict_reader::Reader;
@@ -30,7 +30,7 @@ pub const SURFACE: &str = "toolgen_lock";
 /// The format version.
 const VERSION: u64 = 1;
 
-const LOCK_AGAIN: &str = "write the lock again with `cargo toolgen lock`, and review the changes";
+const RELOCK_HELP: &str = "write the lock again with `cargo toolgen lock`, and review the changes";
 
 /// The tools of a program as data, with the toolsets that contain them.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +50,7 @@ struct Entry {
     /// The tool without its named schemas.
     tool: Value,
     /// The schemas that it refers to, directly or indirectly.
-    named_schemas: Reached,
+    named_schemas: NamedSchemas,
 }
 
 /// The error if two tools have the same name.
@@ -68,8 +68,8 @@ __readable_debug!(DuplicateName);
 impl std::error::Error for DuplicateName {}
 
 impl Surface {
-    /// Returns the surface of these tools. Each has its execution, as [`recorded`] or [`call`](Self::call) returns it,
-    /// if it is known.
+    /// Returns the surface of these tools. Each comes with its execution, as [`recorded`] or [`call`](Self::call)
+    /// returns it, if it is known.
     ///
     /// # Errors
     ///
@@ -78,14 +78,14 @@ impl Surface {
         tools: impl IntoIterator<Item = (&'a ToolSpec, Option<Value>)>,
     ) -> Result<Surface, DuplicateName> {
         let mut surface = Surface::default();
-        let mut lists = Lists::default();
+        let mut cache = SchemaCache::default();
         for (spec, call) in tools {
             let name = spec.name.to_string();
-            let mut tool = tool::written(spec);
+            let mut tool = tool::spec_to_json(spec);
             tool.extend(call.map(|call| ("call".to_owned(), call)));
             let tool = Value::Object(tool);
-            let by_name = reached(&tool, &lists.of(&spec.defs));
-            if surface.tools.insert(name.clone(), Entry { tool, named_schemas: by_name }).is_some() {
+            let named_schemas = reachable_schemas(&tool, &cache.of(&spec.defs));
+            if surface.tools.insert(name.clone(), Entry { tool, named_schemas }).is_some() {
                 return Err(DuplicateName(name));
             }
         }
@@ -123,13 +123,13 @@ impl Surface {
     /// Returns the specifications of the tools, sorted by name.
     #[must_use]
     pub fn specs(&self) -> Vec<ToolSpec> {
-        let shared = shared(self.tools.values().map(|entry| &entry.named_schemas));
-        let all = named::defs(&shared);
-        let mut reader = Reader::new(LOCK_AGAIN);
+        let shared_schemas = shared_schemas(self.tools.values().map(|entry| &entry.named_schemas));
+        let all_defs = named::defs(&shared_schemas);
+        let mut reader = Reader::new(RELOCK_HELP);
         let spec = |(name, entry): (&String, &Entry)| {
-            let own = named::unshared(&entry.named_schemas, &shared);
-            let defs = if own.is_empty() { all.clone() } else { named::defs(&entry.named_schemas) };
-            ToolSpec { defs, ..reader.tool(name, &entry.tool, "") }
+            let unshared = named::unshared_schemas(&entry.named_schemas, &shared_schemas);
+            let defs = if unshared.is_empty() { all_defs.clone() } else { named::defs(&entry.named_schemas) };
+            ToolSpec { defs, ..reader.read_tool(name, &entry.tool, "") }
         };
         self.tools.iter().map(spec).collect()
     }
@@ -137,7 +137,7 @@ impl Surface {
     /// Returns the surface as the contents of its file, which are the same for equal surfaces.
     #[must_use]
     pub fn text(&self) -> String {
-        let shared = shared(self.tools.values().map(|entry| &entry.named_schemas));
+        let shared_schemas = shared_schemas(self.tools.values().map(|entry| &entry.named_schemas));
         let mut root = Map::new();
         root.insert(SURFACE.into(), VERSION.into());
         if !self.documents.is_empty() {
@@ -148,9 +148,9 @@ impl Surface {
         }
         let tool = |(name, entry): (&String, &Entry)| {
             let mut tool = entry.tool.clone();
-            let own = named::unshared(&entry.named_schemas, &shared);
-            if !own.is_empty() {
-                tool["$defs"] = named::written(&own);
+            let unshared = named::unshared_schemas(&entry.named_schemas, &shared_schemas);
+            if !unshared.is_empty() {
+                tool["$defs"] = named::schemas_to_json(&unshared);
             }
             (name.clone(), tool)
         };
@@ -158,8 +158,8 @@ impl Surface {
         if !self.toolsets.is_empty() {
             root.insert("toolsets".into(), json!(self.toolsets));
         }
-        if !shared.is_empty() {
-            root.insert("$defs".into(), named::written(&shared));
+        if !shared_schemas.is_empty() {
+            root.insert("$defs".into(), named::schemas_to_json(&shared_schemas));
         }
         let mut text = format!("{:#}", Value::Object(root));
         text.push('\n');
@@ -176,7 +176,7 @@ impl Surface {
             Ok(root) => Surface::read(&root),
             Err(error) => {
                 let message = format!("the lock is not JSON: {error}");
-                Err(vec![LockProblem { pointer: String::new(), message, help: LOCK_AGAIN }])
+                Err(vec![LockProblem { pointer: String::new(), message, help: RELOCK_HELP }])
             }
         }
     }
@@ -187,8 +187,8 @@ impl Surface {
     ///
     /// Returns all errors in the value.
     pub fn read(root: &Value) -> Result<Surface, Vec<LockProblem>> {
-        let mut reader = Reader::new(LOCK_AGAIN);
-        let surface = reader.surface(root);
+        let mut reader = Reader::new(RELOCK_HELP);
+        let surface = reader.read_surface(root);
         if reader.problems.is_empty() { Ok(surface) } else { Err(reader.problems) }
     }
 
@@ -201,11 +201,11 @@ impl Surface {
 }
 
 impl Reader {
-    fn surface(&mut self, root: &Value) -> Surface {
-        let found = root.get(SURFACE);
-        if found.and_then(Value::as_u64) != Some(VERSION) {
-            let given = found.map_or_else(|| "missing".to_owned(), Value::to_string);
-            let message = format!("expected lock version {VERSION}, got {given}");
+    fn read_surface(&mut self, root: &Value) -> Surface {
+        let version = root.get(SURFACE);
+        if version.and_then(Value::as_u64) != Some(VERSION) {
+            let actual = version.map_or_else(|| "missing".to_owned(), Value::to_string);
+            let message = format!("expected lock version {VERSION}, got {actual}");
             let help = "write the lock again with this version of `cargo toolgen`";
             self.fail_with(child("", SURFACE), message, help);
             return Surface::default();
@@ -216,7 +216,7 @@ impl Reader {
         match root.get("tools") {
             Some(Value::Object(tools)) => {
                 for (name, tool) in tools {
-                    let entry = self.entry(name, tool, &defs);
+                    let entry = self.read_entry(name, tool, &defs);
                     surface.tools.insert(name.clone(), entry);
                 }
             }
@@ -242,32 +242,33 @@ impl Reader {
         surface
     }
 
-    fn entry(&mut self, name: &str, tool: &Value, shared: &Reached) -> Entry {
-        let at = child("/tools", name);
-        self.tool(name, tool, &at);
-        if let Some(given) = tool.get("call") {
-            let one = given.as_object().filter(|call| call.len() == 1).and_then(|call| call.iter().next());
-            if !one.is_some_and(|(kind, value)| call::KINDS.contains(&kind.as_str()) && value.is_object()) {
+    fn read_entry(&mut self, name: &str, tool: &Value, shared_schemas: &NamedSchemas) -> Entry {
+        let pointer = child("/tools", name);
+        self.read_tool(name, tool, &pointer);
+        if let Some(call) = tool.get("call") {
+            let member = call.as_object().filter(|call| call.len() == 1).and_then(|call| call.iter().next());
+            if !member.is_some_and(|(kind, value)| call::KINDS.contains(&kind.as_str()) && value.is_object())
+            {
                 let kinds = call::KINDS.join(", ");
-                self.fail(format!("{at}/call"), format!("`call` is not an object with one of {kinds}"));
+                self.fail(format!("{pointer}/call"), format!("`call` is not an object with one of {kinds}"));
             }
         }
-        let mut all = shared.clone();
-        all.extend(self.read_named(tool, &at));
+        let mut schemas = shared_schemas.clone();
+        schemas.extend(self.read_named(tool, &pointer));
         let mut tool = tool.clone();
         if let Value::Object(members) = &mut tool {
             members.shift_remove("$defs");
         }
-        Entry { named_schemas: reached(&tool, &all), tool }
+        Entry { named_schemas: reachable_schemas(&tool, &schemas), tool }
     }
 
-    fn read_named(&mut self, object: &Value, at: &str) -> Reached {
+    fn read_named(&mut self, object: &Value, pointer: &str) -> NamedSchemas {
         match object.get("$defs") {
-            None => Reached::new(),
+            None => NamedSchemas::new(),
             Some(Value::Object(members)) => named::read(members),
             Some(_) => {
-                self.fail(format!("{at}/$defs"), "`$defs` is not an object");
-                Reached::new()
+                self.fail(format!("{pointer}/$defs"), "`$defs` is not an object");
+                NamedSchemas::new()
             }
         }
     }

@@ -45,7 +45,8 @@ pub struct Reference {
     pub root: Root,
     /// The path from there to the value: members of objects and indices of lists.
     pub path: List<Text>,
-    /// Whether the value may be missing. If it is missing, what contains it is omitted; otherwise the call fails.
+    /// Whether the value may be missing. If so, the item, member or string that contains the reference is omitted when
+    /// the value is missing; otherwise the call fails.
     pub optional: bool,
 }
 
@@ -107,18 +108,18 @@ impl<'a> Scope<'a> {
             Root::Step(name) => self.steps.and_then(|steps| steps.get(name.as_str())),
             Root::Item => self.item,
         };
-        let found = reference.path.iter().try_fold(root?, |value, key| match value {
+        let target = reference.path.iter().try_fold(root?, |value, key| match value {
             Value::Object(members) => members.get(key.as_str()),
             Value::Array(items) => items.get(key.parse::<usize>().ok()?),
             _ => None,
         })?;
-        (!found.is_null()).then_some(found)
+        (!target.is_null()).then_some(target)
     }
 
     fn required(&self, reference: &Reference) -> Result<Option<&'a Value>, Unfilled> {
         match self.find(reference) {
             None if !reference.optional => Err(Unfilled(reference.clone())),
-            found => Ok(found),
+            value => Ok(value),
         }
     }
 }
@@ -133,7 +134,7 @@ impl Template {
         match self {
             Template::Constant(json) => Ok(serde_json::from_str(json).ok()),
             Template::Value(reference) => Ok(scope.required(reference)?.cloned()),
-            Template::Text(segments) => Ok(joined(segments, scope)?.map(Value::String)),
+            Template::Text(segments) => Ok(join_segments(segments, scope)?.map(Value::String)),
             Template::List(items) => {
                 let filled: Result<Vec<_>, _> = items.iter().map(|item| item.fill(scope)).collect();
                 Ok(Some(filled?.into_iter().flatten().collect()))
@@ -151,15 +152,15 @@ impl Template {
                 let constants = members.iter().filter_map(|(name, json)| {
                     Some((name.as_str().to_owned(), serde_json::from_str(json.as_ref()?).ok()?))
                 });
-                let object: Map<String, Value> = constants.collect();
+                let constants: Map<String, Value> = constants.collect();
                 match scope.required(reference)? {
-                    Some(Value::Object(found)) => {
-                        let mut found = found.clone();
-                        found.extend(object);
-                        Ok(Some(Value::Object(found)))
+                    Some(Value::Object(object)) => {
+                        let mut object = object.clone();
+                        object.extend(constants);
+                        Ok(Some(Value::Object(object)))
                     }
-                    None if object.is_empty() => Ok(None),
-                    None => Ok(Some(Value::Object(object))),
+                    None if constants.is_empty() => Ok(None),
+                    None => Ok(Some(Value::Object(constants))),
                     Some(other) => Ok(Some(other.clone())),
                 }
             }
@@ -176,7 +177,7 @@ impl Template {
             Template::Value(reference) => {
                 Ok(scope.required(reference)?.map(|value| text_of(value).into_owned()))
             }
-            Template::Text(segments) => joined(segments, scope),
+            Template::Text(segments) => join_segments(segments, scope),
             _ => Ok(self.fill(scope)?.map(|value| text_of(&value).into_owned())),
         }
     }
@@ -246,7 +247,7 @@ impl Condition {
     }
 }
 
-fn joined(segments: &[Segment], scope: &Scope<'_>) -> Result<Option<String>, Unfilled> {
+fn join_segments(segments: &[Segment], scope: &Scope<'_>) -> Result<Option<String>, Unfilled> {
     let mut text = String::new();
     for segment in segments {
         match segment {
@@ -316,7 +317,7 @@ mod tests {
         Reference { root: Root::Argument(name.to_owned().into()), path: path.into(), optional }
     }
 
-    fn filled(template: &Template, arguments: Value) -> Result<Option<Value>, Unfilled> {
+    fn fill(template: &Template, arguments: Value) -> Result<Option<Value>, Unfilled> {
         let Value::Object(arguments) = arguments else { unreachable!("an object") };
         template.fill(&Scope::of(&arguments))
     }
@@ -324,20 +325,20 @@ mod tests {
     #[test]
     fn single_placeholder_keeps_its_type() {
         let value = Template::Value(reference("n", &[], false));
-        assert_eq!(filled(&value, json!({"n": 5})), Ok(Some(json!(5))));
+        assert_eq!(fill(&value, json!({"n": 5})), Ok(Some(json!(5))));
         let segments = vec![Segment::Literal("no. ".into()), Segment::Value(reference("n", &["0"], false))];
         let text = Template::Text(segments.into());
-        assert_eq!(filled(&text, json!({"n": [5]})), Ok(Some(json!("no. 5"))));
-        assert_eq!(filled(&text, json!({"n": []})), Err(Unfilled(reference("n", &["0"], false))));
+        assert_eq!(fill(&text, json!({"n": [5]})), Ok(Some(json!("no. 5"))));
+        assert_eq!(fill(&text, json!({"n": []})), Err(Unfilled(reference("n", &["0"], false))));
     }
 
     #[test]
     fn member_with_a_missing_optional_value_is_omitted() {
         let optional = Template::Value(reference("a", &[], true));
         let members = vec![("a".into(), optional.clone()), ("b".into(), Template::Constant("1".into()))];
-        assert_eq!(filled(&Template::Object(members.into()), json!({"a": null})), Ok(Some(json!({"b": 1}))));
-        assert_eq!(filled(&Template::List(vec![optional.clone()].into()), json!({})), Ok(Some(json!([]))));
-        assert_eq!(filled(&optional, json!({})), Ok(None));
+        assert_eq!(fill(&Template::Object(members.into()), json!({"a": null})), Ok(Some(json!({"b": 1}))));
+        assert_eq!(fill(&Template::List(vec![optional.clone()].into()), json!({})), Ok(Some(json!([]))));
+        assert_eq!(fill(&optional, json!({})), Ok(None));
     }
 
     #[test]
@@ -346,12 +347,12 @@ mod tests {
         let Value::Object(arguments) = arguments else { unreachable!("an object") };
         let scope = Scope::of(&arguments);
         let given = |name| Condition::Given(reference(name, &[], true));
-        let one =
+        let equal =
             Condition::Equal(Template::Value(reference("n", &[], false)), Template::Constant("1".into()));
         let not = Condition::Not(Frozen::Shared(std::sync::Arc::new(given("none"))));
-        let all = vec![given("n"), Condition::True(reference("on", &[], false)), one.clone(), not];
-        assert_eq!(Condition::All(all.into()).holds(&scope), Ok(true));
-        assert_eq!(Condition::Any(vec![given("none"), one].into()).holds(&scope), Ok(true));
+        let conditions = vec![given("n"), Condition::True(reference("on", &[], false)), equal.clone(), not];
+        assert_eq!(Condition::All(conditions.into()).holds(&scope), Ok(true));
+        assert_eq!(Condition::Any(vec![given("none"), equal].into()).holds(&scope), Ok(true));
         assert_eq!(Condition::Any(List::EMPTY).holds(&scope), Ok(false));
     }
 }

@@ -1,4 +1,4 @@
-//! Toolsets and their contexts: what a kind of agent gets, and what it may do.
+//! Toolsets and their contexts: the tools of a kind of agent, and their limits.
 
 use std::time::Duration;
 
@@ -76,8 +76,8 @@ impl Toolset {
     }
 }
 
-/// What the tools of an agent may do, and where, as data. A toolbox applies it to its context; it only narrows what
-/// that context allows.
+/// The limits and the working directory of an agent's tools, as data. A toolbox applies them to its context; they only
+/// narrow what that context allows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContextSpec {
     /// The name of the context.

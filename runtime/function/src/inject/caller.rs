@@ -103,16 +103,21 @@ impl<T: ContextValue> Inject<'_> for FromContext<T> {
     fn inject(ctx: &ToolContext) -> Result<Self, ToolError> {
         let values = ctx.values();
         let value = if T::TRUSTED { values.trusted(T::KEY) } else { values.get(T::KEY) };
-        let Some(value) = value.filter(|value| is_given(value)) else { return Err(absent(T::KEY, ctx)) };
-        let wanted = std::any::type_name::<T>();
+        let Some(value) = value.filter(|value| is_given(value)) else {
+            return Err(missing_value(T::KEY, ctx));
+        };
+        let type_name = std::any::type_name::<T>();
         T::read(value).map(FromContext).ok_or_else(|| {
             ToolError::failed_with(unmet_requirements::CODE, format!("{} is not valid.", T::KEY))
-                .with_operator_detail(format!("the value of `{}` in the context is not a `{wanted}`", T::KEY))
+                .with_operator_detail(format!(
+                    "the value of `{}` in the context is not a `{type_name}`",
+                    T::KEY
+                ))
         })
     }
 }
 
-/// The URL of the instructions for authentication. Provided as a service, it appears in authentication errors.
+/// The URL of the instructions for authentication. If it is provided as a service, authentication errors contain it.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -130,7 +135,7 @@ impl HelpUrl {
     }
 }
 
-fn absent(key: &str, ctx: &ToolContext) -> ToolError {
+fn missing_value(key: &str, ctx: &ToolContext) -> ToolError {
     let mut text = format!("{key} is required. Ensure you have authenticated with a valid API key.");
     if let Some(help) = ctx.service::<HelpUrl>() {
         text.push_str(&format!(" See: {}", help.0));

@@ -10,7 +10,7 @@ use serde_core::de::DeserializeOwned;
 use serde_core::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::named_shapes::renamed;
+use super::named_shapes::rename_refs;
 use super::{ArgumentProblem, ArgumentProblemKind, Defs, ToolInput, reference};
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::schema::shape::Shape;
@@ -65,7 +65,8 @@ impl<T: JsonSchema + DeserializeOwned, N: ForeignName> ToolInput for Foreign<T, 
     fn defs(defs: &mut Defs) {
         // Two arguments share the shapes that they refer to, unless two foreign types have the same name.
         let mut shapes = shapes::<T>(N::NAME, "schemars");
-        if shapes.iter().any(|(name, shape)| defs.found.get(name).is_some_and(|known| known != shape)) {
+        if shapes.iter().any(|(name, shape)| defs.shapes.get(name).is_some_and(|existing| existing != shape))
+        {
             shapes = self::shapes::<T>(N::NAME, N::NAME);
         }
         for (name, shape) in shapes {
@@ -84,46 +85,46 @@ impl<T: JsonSchema + DeserializeOwned, N: ForeignName> ToolInput for Foreign<T, 
     }
 }
 
-/// Returns the shape of the type under its name, and the shapes that it refers to under names prefixed with `above`.
-fn shapes<T: JsonSchema>(name: &'static str, above: &str) -> Vec<(Text, Shape)> {
+/// Returns the shape of the type under its name, and the shapes that it refers to under names prefixed with `prefix`.
+fn shapes<T: JsonSchema>(name: &'static str, prefix: &str) -> Vec<(Text, Shape)> {
     let generator = SchemaSettings::draft2020_12().for_deserialize().into_generator();
     let mut schema = Value::from(generator.into_root_schema_for::<T>());
     let by_name = match schema.as_object_mut().and_then(|schema| schema.remove("$defs")) {
         Some(Value::Object(by_name)) => by_name,
         _ => Map::new(),
     };
-    let below = |inner: &str| Text::from(format!("{above}::{inner}"));
+    let prefixed = |inner: &str| Text::from(format!("{prefix}::{inner}"));
     let names: BTreeMap<Text, Text> =
-        by_name.keys().map(|inner| (Text::from(inner.clone()), below(inner))).collect();
-    let shape = |schema: &Value| renamed(&read(&tidy(schema), &mut Vec::new()), &names);
-    let inner = by_name.iter().map(|(inner, schema)| (below(inner), shape(schema)));
+        by_name.keys().map(|inner| (Text::from(inner.clone()), prefixed(inner))).collect();
+    let shape = |schema: &Value| rename_refs(&read(&remove_rust_details(schema), &mut Vec::new()), &names);
+    let inner = by_name.iter().map(|(inner, schema)| (prefixed(inner), shape(schema)));
     [(Text::Static(name), shape(&schema))].into_iter().chain(inner).collect()
 }
 
 /// Removes Rust-specific titles and formats from a schema.
-fn tidy(schema: &Value) -> Value {
+fn remove_rust_details(schema: &Value) -> Value {
     let Value::Object(schema) = schema else { return schema.clone() };
-    let rust = [
+    let rust_formats = [
         "int8", "int16", "int32", "int64", "int", "uint8", "uint16", "uint32", "uint64", "uint", "float",
         "double",
     ];
-    let mut tidied = Map::new();
+    let mut out = Map::new();
     for (keyword, value) in schema {
-        let noise = matches!(keyword.as_str(), "$schema" | "title")
-            || (keyword == "format" && value.as_str().is_some_and(|format| rust.contains(&format)));
-        if noise {
+        let is_rust_specific = matches!(keyword.as_str(), "$schema" | "title")
+            || (keyword == "format" && value.as_str().is_some_and(|format| rust_formats.contains(&format)));
+        if is_rust_specific {
             continue;
         }
         let value = match (keyword.as_str(), value) {
             // The keys of these objects are names, not keywords.
             ("properties" | "patternProperties" | "dependentSchemas", Value::Object(by_name)) => {
-                by_name.iter().map(|(name, schema)| (name.clone(), tidy(schema))).collect()
+                by_name.iter().map(|(name, schema)| (name.clone(), remove_rust_details(schema))).collect()
             }
             ("enum" | "const" | "default" | "examples" | "required", value) => value.clone(),
-            (_, Value::Array(schemas)) => schemas.iter().map(tidy).collect(),
-            (_, value) => tidy(value),
+            (_, Value::Array(schemas)) => schemas.iter().map(remove_rust_details).collect(),
+            (_, value) => remove_rust_details(value),
         };
-        tidied.insert(keyword.clone(), value);
+        out.insert(keyword.clone(), value);
     }
-    Value::Object(tidied)
+    Value::Object(out)
 }

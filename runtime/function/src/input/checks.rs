@@ -10,7 +10,7 @@ use toolgen_kernel::base::const_text::{ConstText, same};
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::schema::shape::{Kind, Literal, Number, NumberRules, Shape};
 
-/// A message.
+/// An error message.
 type Message = ConstText<600>;
 
 /// A default or an example as written, and its constraints, for messages.
@@ -73,64 +73,67 @@ pub const fn rule(shape: &Shape, rules: &ArgumentRules, written: &str, ty: &str)
     if matches!(kind, Kind::Never) {
         return;
     }
-    let number = matches!(kind, Kind::Integer(_) | Kind::Number(_));
-    let text = matches!(kind, Kind::String(_));
-    let sized = text || matches!(kind, Kind::Array(_) | Kind::Object(_));
-    if !number && (minimum.is_some() || maximum.is_some() || below.is_some()) {
+    let is_number = matches!(kind, Kind::Integer(_) | Kind::Number(_));
+    let is_string = matches!(kind, Kind::String(_));
+    let has_length = is_string || matches!(kind, Kind::Array(_) | Kind::Object(_));
+    if !is_number && (minimum.is_some() || maximum.is_some() || below.is_some()) {
         refuse(&message("`range` applies to numbers, but this argument is not a number"));
     }
-    if !sized && (min_len.is_some() || max_len.is_some()) {
+    if !has_length && (min_len.is_some() || max_len.is_some()) {
         refuse(&message(
             "`len` and `non_empty` apply to strings, lists and maps, but this argument is none of them",
         ));
     }
-    if !text && !pattern.is_empty() {
+    if !is_string && !pattern.is_empty() {
         refuse(&message("`pattern` applies to strings, but this argument is not a string"));
     }
-    if !text && !deny.is_empty() {
+    if !is_string && !deny.is_empty() {
         refuse(&message("`deny_pattern` applies to strings, but this argument is not a string"));
     }
-    if !text && !format.is_empty() {
+    if !is_string && !format.is_empty() {
         refuse(&message("`secret` applies to strings, but this argument is not a string"));
     }
-    if !(text || number || one_of.is_empty()) {
+    if !(is_string || is_number || one_of.is_empty()) {
         refuse(&message(
             "`one_of` applies to strings and numbers, but this argument is neither; an enum that derives `ToolInput` declares its own values",
         ));
     }
-    if let (Some(least), Some(max)) = (min_len, max_len)
-        && *least > *max
+    if let (Some(min), Some(max)) = (min_len, max_len)
+        && *min > *max
     {
         refuse(&message("`").and(written).and("` contains no length"));
     }
     if let Kind::Integer(base) | Kind::Number(base) = kind {
-        range(base, rules, written, ty);
+        check_range(base, rules, written, ty);
     }
 }
 
 /// Rejects a range that contains no value, or values that the type does not have.
 #[track_caller]
-const fn range(base: &NumberRules, rules: &ArgumentRules, written: &str, ty: &str) {
+const fn check_range(base: &NumberRules, rules: &ArgumentRules, written: &str, ty: &str) {
     let (low, high, below) = (rules.minimum, rules.maximum, rules.below);
     if let Some(low) = low
-        && !within(low, None, high, below)
+        && !is_within(low, None, high, below)
     {
         refuse(&message("`").and(written).and("` contains no value"));
     }
-    let beyond = match (low, high, below, base.maximum) {
+    let exceeds_type = match (low, high, below, base.maximum) {
         // An exclusive bound is inside the type if the last value before it is.
         (_, _, Some(Number::Int(below)), Some(Number::Int(max))) => below > max + 1,
         _ => false,
     };
-    if beyond || !inside(base, low) || !inside(base, high) {
-        refuse(&bounds(message("`").and(written).and("` goes beyond ").and(type_name_of(ty).as_str()), base));
+    if exceeds_type || !is_inside(base, low) || !is_inside(base, high) {
+        refuse(&with_bounds(
+            message("`").and(written).and("` goes beyond ").and(type_name_of(ty).as_str()),
+            base,
+        ));
     }
 }
 
 /// Whether a bound is a value of the type.
-const fn inside(base: &NumberRules, bound: Option<Number>) -> bool {
+const fn is_inside(base: &NumberRules, bound: Option<Number>) -> bool {
     match bound {
-        Some(bound) => within(bound, base.minimum, base.maximum, None),
+        Some(bound) => is_within(bound, base.minimum, base.maximum, None),
         None => true,
     }
 }
@@ -141,11 +144,9 @@ const fn type_name_of(ty: &str) -> ConstText<200> {
 }
 
 /// Appends the values of a type to a message.
-const fn bounds(message: Message, base: &NumberRules) -> Message {
+const fn with_bounds(message: Message, base: &NumberRules) -> Message {
     match (base.minimum, base.maximum) {
-        (Some(Number::Int(least)), Some(Number::Int(max))) => {
-            message.and(": ").int(least).and(" to ").int(max)
-        }
+        (Some(Number::Int(min)), Some(Number::Int(max))) => message.and(": ").int(min).and(" to ").int(max),
         _ => message,
     }
 }
@@ -166,45 +167,45 @@ pub const fn value(shape: &Shape, rules: &ArgumentRules, value: ConstLiteral, wr
         return;
     }
     // A default has the type of the argument, which the compiler checks; an example has no type.
-    let example = same(written.what, "example");
-    let no_value = start.and(" is not a value of ").and(type_name_of(written.ty).as_str());
+    let is_example = same(written.what, "example");
+    let not_a_value = start.and(" is not a value of ").and(type_name_of(written.ty).as_str());
     match (&shape.kind, value) {
-        (Kind::Enum(Frozen::Static(allowed)), _) if example && !is_one_of(allowed, value) => {
-            refuse(&no_value)
+        (Kind::Enum(Frozen::Static(allowed)), _) if is_example && !is_one_of(allowed, value) => {
+            refuse(&not_a_value)
         }
         (Kind::Integer(base) | Kind::Number(base), ConstLiteral::Int(int)) => {
-            number(base, rules, Number::Int(int), no_value, written);
+            check_number(base, rules, Number::Int(int), not_a_value, written);
         }
         (Kind::Number(base), ConstLiteral::Float(float)) => {
-            number(base, rules, Number::Float(float), no_value, written);
+            check_number(base, rules, Number::Float(float), not_a_value, written);
         }
-        (Kind::String(_), ConstLiteral::Str(text)) if !is_as_long(rules, text) => {
+        (Kind::String(_), ConstLiteral::Str(text)) if !has_valid_length(rules, text) => {
             refuse(&start.and(" violates `").and(written.len).and("`"));
         }
         (Kind::String(_) | Kind::Boolean, ConstLiteral::Int(_) | ConstLiteral::Float(_))
         | (Kind::Integer(_), ConstLiteral::Float(_))
         | (Kind::Integer(_) | Kind::Number(_) | Kind::Boolean, ConstLiteral::Str(_))
         | (Kind::Integer(_) | Kind::Number(_) | Kind::String(_), ConstLiteral::Bool(_))
-            if example =>
+            if is_example =>
         {
-            refuse(&no_value);
+            refuse(&not_a_value);
         }
         _ => {}
     }
 }
 
 #[track_caller]
-const fn number(
+const fn check_number(
     base: &NumberRules,
     rules: &ArgumentRules,
     value: Number,
-    no_value: Message,
+    not_a_value: Message,
     written: &Written,
 ) {
-    if !within(value, base.minimum, base.maximum, None) {
-        refuse(&bounds(no_value, base));
+    if !is_within(value, base.minimum, base.maximum, None) {
+        refuse(&with_bounds(not_a_value, base));
     }
-    if !within(value, rules.minimum, rules.maximum, rules.below) {
+    if !is_within(value, rules.minimum, rules.maximum, rules.below) {
         let text = message("the ").and(written.what).and(" ").and(written.value).and(" is outside `");
         refuse(&text.and(written.range).and("`"));
     }
@@ -223,7 +224,7 @@ pub const fn items(shape: &Shape) {
 }
 
 /// Returns the literal of a schema in the form of an attribute.
-const fn lit(literal: &Literal) -> ConstLiteral {
+const fn to_const_literal(literal: &Literal) -> ConstLiteral {
     match literal {
         Literal::Bool(value) => ConstLiteral::Bool(*value),
         Literal::Number(Number::Int(value)) => ConstLiteral::Int(*value),
@@ -237,15 +238,15 @@ const fn lit(literal: &Literal) -> ConstLiteral {
 const fn is_one_of(allowed: &[Literal], value: ConstLiteral) -> bool {
     let mut index = 0;
     while index < allowed.len() {
-        let equal = match (lit(&allowed[index]), value) {
-            (ConstLiteral::Str(one), ConstLiteral::Str(other)) => same(one, other),
-            (ConstLiteral::Int(one), ConstLiteral::Int(other)) => one == other,
-            (ConstLiteral::Float(one), ConstLiteral::Float(other)) => one.to_bits() == other.to_bits(),
+        let is_equal = match (to_const_literal(&allowed[index]), value) {
+            (ConstLiteral::Str(left), ConstLiteral::Str(right)) => same(left, right),
+            (ConstLiteral::Int(left), ConstLiteral::Int(right)) => left == right,
+            (ConstLiteral::Float(left), ConstLiteral::Float(right)) => left.to_bits() == right.to_bits(),
             (ConstLiteral::Str(_), ConstLiteral::Int(_) | ConstLiteral::Float(_))
             | (ConstLiteral::Int(_) | ConstLiteral::Float(_), ConstLiteral::Str(_)) => false,
             _ => true,
         };
-        if equal {
+        if is_equal {
             return true;
         }
         index += 1;
@@ -254,23 +255,23 @@ const fn is_one_of(allowed: &[Literal], value: ConstLiteral) -> bool {
 }
 
 /// Whether a number is within bounds, the last of which is exclusive.
-const fn within(value: Number, least: Option<Number>, most: Option<Number>, below: Option<Number>) -> bool {
-    let low = match least {
-        Some(least) => less(value, least),
+const fn is_within(value: Number, min: Option<Number>, max: Option<Number>, below: Option<Number>) -> bool {
+    let is_too_low = match min {
+        Some(min) => is_less(value, min),
         None => false,
     };
-    let high = match most {
-        Some(most) => less(most, value),
+    let is_too_high = match max {
+        Some(max) => is_less(max, value),
         None => false,
     };
-    let not_below = match below {
-        Some(below) => !less(value, below),
+    let reaches_bound = match below {
+        Some(below) => !is_less(value, below),
         None => false,
     };
-    !(low || high || not_below)
+    !(is_too_low || is_too_high || reaches_bound)
 }
 
-const fn less(a: Number, b: Number) -> bool {
+const fn is_less(a: Number, b: Number) -> bool {
     match (a, b) {
         (Number::Int(a), Number::Int(b)) => a < b,
         (a, b) => float(a) < float(b),
@@ -278,7 +279,7 @@ const fn less(a: Number, b: Number) -> bool {
 }
 
 /// Whether the length of a string, in characters, is within the rules.
-const fn is_as_long(rules: &ArgumentRules, text: &str) -> bool {
+const fn has_valid_length(rules: &ArgumentRules, text: &str) -> bool {
     let bytes = text.as_bytes();
     let (mut index, mut characters) = (0, 0);
     while index < bytes.len() {
@@ -288,15 +289,15 @@ const fn is_as_long(rules: &ArgumentRules, text: &str) -> bool {
         }
         index += 1;
     }
-    let short = matches!(rules.min_len, Some(least) if characters < least);
-    let long = matches!(rules.max_len, Some(max) if characters > max);
-    !(short || long)
+    let is_too_short = matches!(rules.min_len, Some(min) if characters < min);
+    let is_too_long = matches!(rules.max_len, Some(max) if characters > max);
+    !(is_too_short || is_too_long)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::{Of, ToolInput};
+    use crate::input::{StaticShape, ToolInput};
 
     const WRITTEN: Written = Written {
         what: "default",
@@ -312,8 +313,8 @@ mod tests {
         reason.map(|reason| reason.downcast_ref::<String>().unwrap().clone()).unwrap_or_default()
     }
 
-    fn of_value<T: ToolInput>(rules: ArgumentRules, lit: ConstLiteral) -> String {
-        refusal(move || value(Of::<T>::SHAPE, &rules, lit, &WRITTEN))
+    fn value_refusal<T: ToolInput>(rules: ArgumentRules, literal: ConstLiteral) -> String {
+        refusal(move || value(StaticShape::<T>::SHAPE, &rules, literal, &WRITTEN))
     }
 
     #[test]
@@ -323,20 +324,32 @@ mod tests {
             maximum: Some(Number::Int(5)),
             ..ArgumentRules::NONE
         };
-        assert_eq!(of_value::<u32>(range, ConstLiteral::Int(5)), "");
-        assert_eq!(of_value::<u32>(range, ConstLiteral::Int(500)), "the default V is outside `range = R`");
-        assert_eq!(of_value::<i32>(range, ConstLiteral::Int(-1)), "the default V is outside `range = R`");
+        assert_eq!(value_refusal::<u32>(range, ConstLiteral::Int(5)), "");
+        assert_eq!(
+            value_refusal::<u32>(range, ConstLiteral::Int(500)),
+            "the default V is outside `range = R`"
+        );
+        assert_eq!(
+            value_refusal::<i32>(range, ConstLiteral::Int(-1)),
+            "the default V is outside `range = R`"
+        );
         let below = ArgumentRules { below: Some(Number::Float(1.0)), ..ArgumentRules::NONE };
-        assert_eq!(of_value::<f64>(below, ConstLiteral::Float(0.5)), "");
-        assert_eq!(of_value::<f64>(below, ConstLiteral::Float(1.0)), "the default V is outside `range = R`");
+        assert_eq!(value_refusal::<f64>(below, ConstLiteral::Float(0.5)), "");
+        assert_eq!(
+            value_refusal::<f64>(below, ConstLiteral::Float(1.0)),
+            "the default V is outside `range = R`"
+        );
         let long = ArgumentRules { max_len: Some(2), ..ArgumentRules::NONE };
-        assert_eq!(of_value::<String>(long, ConstLiteral::Str("äö")), "");
-        assert_eq!(of_value::<String>(long, ConstLiteral::Str("abc")), "the default V violates `len = L`");
+        assert_eq!(value_refusal::<String>(long, ConstLiteral::Str("äö")), "");
+        assert_eq!(
+            value_refusal::<String>(long, ConstLiteral::Str("abc")),
+            "the default V violates `len = L`"
+        );
         const ALLOWED: &[Literal] = &[ConstLiteral::Str("a").literal(), ConstLiteral::Str("b").literal()];
         let one_of = ArgumentRules { one_of: ALLOWED, ..ArgumentRules::NONE };
-        assert_eq!(of_value::<String>(one_of, ConstLiteral::Str("b")), "");
+        assert_eq!(value_refusal::<String>(one_of, ConstLiteral::Str("b")), "");
         assert_eq!(
-            of_value::<String>(one_of, ConstLiteral::Str("zz")),
+            value_refusal::<String>(one_of, ConstLiteral::Str("zz")),
             "the default V is none of `one_of(O)`"
         );
     }
@@ -345,17 +358,17 @@ mod tests {
     fn default_of_another_type_does_not_compile() {
         let any = ArgumentRules::NONE;
         assert_eq!(
-            of_value::<Option<u8>>(any, ConstLiteral::Int(300)),
+            value_refusal::<Option<u8>>(any, ConstLiteral::Int(300)),
             "the default V is not a value of `T`: 0 to 255"
         );
-        assert_eq!(of_value::<u64>(any, ConstLiteral::Int(i128::from(u64::MAX))), "");
+        assert_eq!(value_refusal::<u64>(any, ConstLiteral::Int(i128::from(u64::MAX))), "");
         // A value of another type does not compile in any case.
-        assert_eq!(of_value::<u8>(any, ConstLiteral::Str("x")), "");
+        assert_eq!(value_refusal::<u8>(any, ConstLiteral::Str("x")), "");
         let example = Written { what: "example", ..WRITTEN };
-        let of_example =
+        let example_refusal =
             |shape: &'static Shape| refusal(move || value(shape, &any, ConstLiteral::Bool(true), &example));
-        assert_eq!(of_example(Of::<String>::SHAPE), "the example V is not a value of `T`");
-        assert_eq!(of_example(Of::<serde_json::Value>::SHAPE), "");
+        assert_eq!(example_refusal(StaticShape::<String>::SHAPE), "the example V is not a value of `T`");
+        assert_eq!(example_refusal(StaticShape::<serde_json::Value>::SHAPE), "");
     }
 
     #[test]
@@ -368,7 +381,7 @@ mod tests {
                 below: bound(below),
                 ..ArgumentRules::NONE
             };
-            refusal(move || rule(Of::<u8>::SHAPE, &rules, "W", "u8"))
+            refusal(move || rule(StaticShape::<u8>::SHAPE, &rules, "W", "u8"))
         };
         let beyond = "`W` goes beyond `u8`: 0 to 255";
         assert_eq!(range(Some(0), Some(255), None), "");

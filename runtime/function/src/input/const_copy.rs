@@ -7,7 +7,7 @@ use toolgen_kernel::schema::shape::{
 };
 
 /// Copies a shape and allows `null`.
-pub(super) const fn nullable(shape: &Shape) -> Shape {
+pub(super) const fn copy_nullable(shape: &Shape) -> Shape {
     copy_as(shape, copy_kind(&shape.kind), true)
 }
 
@@ -60,16 +60,14 @@ pub(super) const fn copy_kind(kind: &Kind) -> Kind {
             mode: rules.mode,
             variants: rules.variants.borrowed(),
             discriminator: match &rules.discriminator {
-                Some(Discriminator { property, mapping, default_variant: by_default }) => {
-                    Some(Discriminator {
-                        property: property.borrowed(),
-                        mapping: mapping.borrowed(),
-                        default_variant: match by_default {
-                            Some(name) => Some(name.borrowed()),
-                            None => None,
-                        },
-                    })
-                }
+                Some(Discriminator { property, mapping, default_variant }) => Some(Discriminator {
+                    property: property.borrowed(),
+                    mapping: mapping.borrowed(),
+                    default_variant: match default_variant {
+                        Some(name) => Some(name.borrowed()),
+                        None => None,
+                    },
+                }),
                 None => None,
             },
         }),

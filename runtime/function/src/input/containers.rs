@@ -9,13 +9,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::derive::{Items, of};
-use super::{ArgumentProblem, BorrowedValue, Defs, Of, ToolInput, const_copy, problem, rules};
+use super::{ArgumentProblem, BorrowedValue, Defs, StaticShape, ToolInput, const_copy, problem, rules};
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::schema::shape::{ArrayRules, Extra, Kind, ObjectRules, Shape, TupleRules};
 
 #[diagnostic::do_not_recommend]
 impl<T: ToolInput> ToolInput for Option<T> {
-    const SHAPE: Shape = const_copy::nullable(Of::<T>::SHAPE);
+    const SHAPE: Shape = const_copy::copy_nullable(StaticShape::<T>::SHAPE);
     const REQUIRED: bool = false;
     const BODY: Option<&'static Shape> = T::BODY;
 
@@ -27,8 +27,8 @@ impl<T: ToolInput> ToolInput for Option<T> {
         Self::decode_borrowed(value.into())
     }
 
-    fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
-        if given == BorrowedValue::Null { Ok(None) } else { T::decode_borrowed(given).map(Some) }
+    fn decode_borrowed(value: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+        if value == BorrowedValue::Null { Ok(None) } else { T::decode_borrowed(value).map(Some) }
     }
 
     fn absent() -> Option<Self> {
@@ -44,7 +44,7 @@ macro_rules! pointers {
     ($($pointer:ident)*) => {$(
         #[diagnostic::do_not_recommend]
         impl<T: ToolInput> ToolInput for $pointer<T> {
-            const SHAPE: Shape = const_copy::copy(Of::<T>::SHAPE);
+            const SHAPE: Shape = const_copy::copy(StaticShape::<T>::SHAPE);
             const REQUIRED: bool = T::REQUIRED;
             const BODY: Option<&'static Shape> = T::BODY;
 
@@ -56,8 +56,8 @@ macro_rules! pointers {
                 T::decode(value).map($pointer::new)
             }
 
-            fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
-                T::decode_borrowed(given).map($pointer::new)
+            fn decode_borrowed(value: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+                T::decode_borrowed(value).map($pointer::new)
             }
 
             fn absent() -> Option<Self> {
@@ -69,7 +69,7 @@ macro_rules! pointers {
 
 pointers!(Box Arc Rc);
 
-const fn list(items: &'static Shape, unique: bool, length: Option<u64>) -> Shape {
+const fn list_shape(items: &'static Shape, unique: bool, length: Option<u64>) -> Shape {
     rules::with_kind(Kind::Array(ArrayRules {
         items: Frozen::Static(items),
         min_items: length,
@@ -79,12 +79,13 @@ const fn list(items: &'static Shape, unique: bool, length: Option<u64>) -> Shape
 }
 
 /// Decodes the values of a list.
-fn each<T: ToolInput, C: FromIterator<T>>(given: BorrowedValue<'_>) -> Result<C, ArgumentProblem> {
-    let items = given.into_list().map_err(|other| problem("an array", &other))?;
+fn decode_list<T: ToolInput, C: FromIterator<T>>(value: BorrowedValue<'_>) -> Result<C, ArgumentProblem> {
+    let items = value.into_list().map_err(|other| problem("an array", &other))?;
     let mut problem = None;
-    let taken = UntilError { items: items.into_iter().enumerate(), problem: &mut problem, made: PhantomData };
-    let all = taken.collect();
-    problem.map_or(Ok(all), Err)
+    let values =
+        UntilError { items: items.into_iter().enumerate(), problem: &mut problem, marker: PhantomData };
+    let collected = values.collect();
+    problem.map_or(Ok(collected), Err)
 }
 
 /// Iterates over values up to the first problem. Unlike an iterator of `Result`, it knows the number of values, so
@@ -92,7 +93,7 @@ fn each<T: ToolInput, C: FromIterator<T>>(given: BorrowedValue<'_>) -> Result<C,
 struct UntilError<'p, 't, T> {
     items: std::iter::Enumerate<std::vec::IntoIter<BorrowedValue<'t>>>,
     problem: &'p mut Option<ArgumentProblem>,
-    made: PhantomData<T>,
+    marker: PhantomData<T>,
 }
 
 impl<T: ToolInput> Iterator for UntilError<'_, '_, T> {
@@ -115,13 +116,13 @@ impl<T: ToolInput> Iterator for UntilError<'_, '_, T> {
 }
 
 /// Decodes a list of exactly `N` values.
-fn exactly<T: ToolInput, const N: usize>(given: BorrowedValue<'_>) -> Result<[T; N], ArgumentProblem> {
-    let items: Vec<T> = each(given)?;
+fn decode_array<T: ToolInput, const N: usize>(value: BorrowedValue<'_>) -> Result<[T; N], ArgumentProblem> {
+    let items: Vec<T> = decode_list(value)?;
     let count = items.len();
     items.try_into().map_err(|_| problem(&format!("an array of {N} items"), &Value::from(count)))
 }
 
-const fn map(values: &'static Shape) -> Shape {
+const fn map_shape(values: &'static Shape) -> Shape {
     rules::with_kind(Kind::Object(ObjectRules {
         extra: Extra::Of(Frozen::Static(values)),
         ..ObjectRules::ANY
@@ -129,15 +130,15 @@ const fn map(values: &'static Shape) -> Shape {
 }
 
 /// Decodes the values of a map.
-fn entries<T: ToolInput, C: FromIterator<(String, T)>>(
-    given: BorrowedValue<'_>,
+fn decode_map<T: ToolInput, C: FromIterator<(String, T)>>(
+    value: BorrowedValue<'_>,
 ) -> Result<C, ArgumentProblem> {
-    let entries = given.into_entries().map_err(|other| problem("an object", &other))?;
-    let taken = entries.into_iter().map(|(key, item)| match T::decode_borrowed(item) {
+    let entries = value.into_entries().map_err(|other| problem("an object", &other))?;
+    let decoded = entries.into_iter().map(|(key, item)| match T::decode_borrowed(item) {
         Ok(item) => Ok((key.into_owned(), item)),
         Err(problem) => Err(problem.within(&key)),
     });
-    taken.collect()
+    decoded.collect()
 }
 
 macro_rules! containers {
@@ -158,35 +159,36 @@ macro_rules! containers {
                 $decode(value.into())
             }
 
-            fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
-                $decode(given)
+            fn decode_borrowed(value: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+                $decode(value)
             }
         }
     )*};
 }
 
 containers! {
-    Vec<T>, [], [], list(Of::<T>::SHAPE, false, None), each;
-    VecDeque<T>, [], [], list(Of::<T>::SHAPE, false, None), each;
-    Box<[T]>, [], [], list(Of::<T>::SHAPE, false, None), each;
-    Arc<[T]>, [], [], list(Of::<T>::SHAPE, false, None), each;
-    BTreeSet<T>, [], [T: Ord], list(Of::<T>::SHAPE, true, None), each;
-    HashSet<T, S>, [S: BuildHasher + Default], [T: Eq + Hash], list(Of::<T>::SHAPE, true, None), each;
-    [T; N], [const N: usize], [], list(Of::<T>::SHAPE, false, Some(N as u64)), exactly;
-    BTreeMap<String, T>, [], [], map(Of::<T>::SHAPE), entries;
-    HashMap<String, T, S>, [S: BuildHasher + Default], [], map(Of::<T>::SHAPE), entries;
+    Vec<T>, [], [], list_shape(StaticShape::<T>::SHAPE, false, None), decode_list;
+    VecDeque<T>, [], [], list_shape(StaticShape::<T>::SHAPE, false, None), decode_list;
+    Box<[T]>, [], [], list_shape(StaticShape::<T>::SHAPE, false, None), decode_list;
+    Arc<[T]>, [], [], list_shape(StaticShape::<T>::SHAPE, false, None), decode_list;
+    BTreeSet<T>, [], [T: Ord], list_shape(StaticShape::<T>::SHAPE, true, None), decode_list;
+    HashSet<T, S>, [S: BuildHasher + Default], [T: Eq + Hash],
+        list_shape(StaticShape::<T>::SHAPE, true, None), decode_list;
+    [T; N], [const N: usize], [], list_shape(StaticShape::<T>::SHAPE, false, Some(N as u64)), decode_array;
+    BTreeMap<String, T>, [], [], map_shape(StaticShape::<T>::SHAPE), decode_map;
+    HashMap<String, T, S>, [S: BuildHasher + Default], [], map_shape(StaticShape::<T>::SHAPE), decode_map;
 }
 
 macro_rules! tuples {
     ($($count:literal: $($part:ident)+;)*) => {$(
-        impl<$($part: ToolInput),+> Of<($($part,)+)> {
-            const ITEMS: &'static [Shape] = &[$(const_copy::copy(Of::<$part>::SHAPE)),+];
+        impl<$($part: ToolInput),+> StaticShape<($($part,)+)> {
+            const ITEMS: &'static [Shape] = &[$(const_copy::copy(StaticShape::<$part>::SHAPE)),+];
         }
 
         #[diagnostic::do_not_recommend]
         impl<$($part: ToolInput),+> ToolInput for ($($part,)+) {
             const SHAPE: Shape = rules::with_kind(Kind::Tuple(TupleRules {
-                items: Frozen::Static(Of::<Self>::ITEMS),
+                items: Frozen::Static(StaticShape::<Self>::ITEMS),
                 rest: Extra::Closed,
                 min_items: Some($count),
                 max_items: Some($count),
@@ -200,8 +202,8 @@ macro_rules! tuples {
                 Self::decode_borrowed(value.into())
             }
 
-            fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
-                let mut items = Items::new(given, $count)?;
+            fn decode_borrowed(value: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+                let mut items = Items::new(value, $count)?;
                 Ok(($(items.next(of::<$part>())?,)+))
             }
         }

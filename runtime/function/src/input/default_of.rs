@@ -1,5 +1,4 @@
-//! Literals as defaults of arguments. Each literal goes through a trait, so that an error names the type of the
-//! argument.
+//! Literals as defaults of arguments. A trait converts each literal, so that an error names the type of the argument.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hash};
@@ -53,7 +52,7 @@ macro_rules! integers {
                 clippy::cast_sign_loss,
                 clippy::cast_lossless,
                 clippy::unnecessary_cast,
-                reason = "`checks` refuse a number that the type does not have at compile time"
+                reason = "`checks` rejects a number outside the type at compile time"
             )]
             fn of_integer(literal: i128) -> Self {
                 literal as $type
@@ -92,7 +91,7 @@ impl OfDecimal for f64 {
 
 #[diagnostic::do_not_recommend]
 impl OfDecimal for f32 {
-    #[expect(clippy::cast_possible_truncation, reason = "precision is the type's")]
+    #[expect(clippy::cast_possible_truncation, reason = "the type limits the precision")]
     fn of_decimal(literal: f64) -> Self {
         literal as f32
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_core::Serialize;
 use serde_json::Value;
 
-use super::{Of, ToolInput};
+use super::{StaticShape, ToolInput};
 use toolgen_kernel::base::frozen::{Frozen, Text};
 use toolgen_kernel::schema::shape::{Kind, Shape};
 
@@ -16,7 +16,7 @@ use toolgen_kernel::schema::shape::{Kind, Shape};
 #[doc(hidden)]
 #[derive(Clone, Debug, Default)]
 pub struct Defs {
-    pub(super) found: BTreeMap<Text, Shape>,
+    pub(super) shapes: BTreeMap<Text, Shape>,
     pub(super) defaults: Vec<FieldDefault>,
     /// The pairs of a type and a type that is flattened into it.
     pub(super) flattened: Vec<(&'static str, &'static str)>,
@@ -35,10 +35,10 @@ impl Defs {
     /// Adds a shape and, on first use, the shapes that it refers to.
     pub fn add(&mut self, name: impl Into<Text>, shape: impl FnOnce() -> Shape, parts: &[fn(&mut Defs)]) {
         let name = name.into();
-        if self.found.contains_key(&name) {
+        if self.shapes.contains_key(&name) {
             return;
         }
-        self.found.insert(name, shape());
+        self.shapes.insert(name, shape());
         for part in parts {
             part(self);
         }
@@ -62,13 +62,13 @@ impl Defs {
     /// Records that the fields of a type are flattened into another type.
     #[doc(hidden)]
     pub fn flatten<T: ToolInput>(&mut self, owner: &'static str) {
-        if let Kind::Ref(Frozen::Static(inner)) = &Of::<T>::SHAPE.kind {
+        if let Kind::Ref(Frozen::Static(inner)) = &StaticShape::<T>::SHAPE.kind {
             self.flattened.push((owner, inner));
         }
     }
 }
 
-/// The default of a field, evaluated twice. The macros ask it for the value to show; method resolution finds the first
+/// The default of a field, evaluated twice. The macros call it for the value to show; method resolution finds the first
 /// trait that applies.
 #[doc(hidden)]
 #[derive(Debug)]
@@ -91,21 +91,21 @@ pub trait DefaultFromToolInput {
 impl<T: Serialize> DefaultFromSerialize for &Defaults<T> {
     fn toolgen_default(&self, owner: &'static str, field: &'static str, defs: &mut Defs) {
         // A value that cannot be serialized is omitted, and so is a value that changes with each evaluation.
-        let (one, other) = (serde_json::to_value(&self.0), serde_json::to_value(&self.1));
-        if let (Ok(one), Ok(other)) = (one, other)
-            && one == other
+        let (first, second) = (serde_json::to_value(&self.0), serde_json::to_value(&self.1));
+        if let (Ok(first), Ok(second)) = (first, second)
+            && first == second
         {
-            defs.default_of(owner, field, one);
+            defs.default_of(owner, field, first);
         }
     }
 }
 
 impl<T: ToolInput> DefaultFromToolInput for Defaults<T> {
     fn toolgen_default(&self, owner: &'static str, field: &'static str, defs: &mut Defs) {
-        if let (Some(one), Some(other)) = (self.0.default_json(), self.1.default_json())
-            && one == other
+        if let (Some(first), Some(second)) = (self.0.default_json(), self.1.default_json())
+            && first == second
         {
-            defs.default_of(owner, field, one);
+            defs.default_of(owner, field, first);
         }
     }
 }

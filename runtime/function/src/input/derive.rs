@@ -6,9 +6,10 @@ use serde_json::{Map, Value};
 use toolgen_core::internal::{BorrowedValue, Entries, entry, extra_copied};
 
 use super::const_copy::copy_field;
-use super::rules::{named, with_kind};
+use super::rules::{named_field, with_kind};
 use super::{
-    ArgumentProblem, ArgumentProblemKind, ArgumentRules, Defs, Of, ToolInput, missing, problem, refine,
+    ArgumentProblem, ArgumentProblemKind, ArgumentRules, Defs, StaticShape, ToolInput, missing, problem,
+    refine,
 };
 use toolgen_kernel::base::const_text::{ConstText, same};
 use toolgen_kernel::base::frozen::{Frozen, Text};
@@ -53,11 +54,11 @@ pub const fn union(variants: &'static [Shape]) -> Shape {
 /// Returns a required field.
 #[must_use]
 pub const fn member(name: &'static str, shape: Shape) -> Field {
-    named(name, &[], true, shape)
+    named_field(name, &[], true, shape)
 }
 
-/// What a derive needs of a field's type. All uses refer to this type in the same way, so that rustc reports an
-/// unsuitable type only once.
+/// The parts of a field's type that a derive uses. All uses refer to this type in the same way, so that rustc reports
+/// an unsuitable type only once.
 pub struct Member<T> {
     required: bool,
     shape: &'static Shape,
@@ -81,12 +82,12 @@ impl<T> std::fmt::Debug for Member<T> {
     }
 }
 
-/// Returns what a derive needs of a field's type.
+/// Returns the parts of a field's type that a derive uses.
 #[must_use]
 pub const fn of<T: ToolInput>() -> Member<T> {
     Member {
         required: T::REQUIRED,
-        shape: Of::<T>::SHAPE,
+        shape: StaticShape::<T>::SHAPE,
         defs: T::defs,
         make: T::decode_borrowed,
         missing: missing::<T>,
@@ -95,39 +96,39 @@ pub const fn of<T: ToolInput>() -> Member<T> {
 
 /// Returns the function that collects the shapes that a type refers to.
 #[must_use]
-pub const fn defs_of<T>(of: Member<T>) -> fn(&mut Defs) {
-    of.defs
+pub const fn defs_of<T>(member: Member<T>) -> fn(&mut Defs) {
+    member.defs
 }
 
 /// Returns the shape of a type.
 #[must_use]
-pub const fn shape_of<T>(of: Member<T>) -> &'static Shape {
-    of.shape
+pub const fn shape_of<T>(member: Member<T>) -> &'static Shape {
+    member.shape
 }
 
 /// Returns the shape of a type's value, refined by attributes.
 #[must_use]
-pub const fn value<T>(of: Member<T>, rules: ArgumentRules) -> Shape {
-    refine(of.shape, rules)
+pub const fn value<T>(member: Member<T>, rules: ArgumentRules) -> Shape {
+    refine(member.shape, rules)
 }
 
 /// Returns an argument or a field: its type, refined by attributes.
 #[must_use]
 pub const fn field_of<T>(
-    of: Member<T>,
+    member: Member<T>,
     name: &'static str,
     aliases: &'static [Text],
     has_default: bool,
     rules: ArgumentRules,
 ) -> Field {
-    named(name, aliases, of.required && !has_default, refine(of.shape, rules))
+    named_field(name, aliases, member.required && !has_default, refine(member.shape, rules))
 }
 
 /// Returns the object rules of a type, by reference or inline.
-const fn object_of<T: ToolInput>() -> Option<&'static ObjectRules> {
-    let shape = match (&Of::<T>::SHAPE.kind, T::BODY) {
+const fn object_rules<T: ToolInput>() -> Option<&'static ObjectRules> {
+    let shape = match (&StaticShape::<T>::SHAPE.kind, T::BODY) {
         (Kind::Ref(_), Some(body)) => body,
-        _ => Of::<T>::SHAPE,
+        _ => StaticShape::<T>::SHAPE,
     };
     match &shape.kind {
         Kind::Object(object) if !shape.nullable => Some(object),
@@ -142,9 +143,9 @@ const fn object_of<T: ToolInput>() -> Option<&'static ObjectRules> {
 /// Panics if the type has no fields. In a constant, that is a compile error at the field.
 #[track_caller]
 #[must_use]
-#[expect(clippy::panic, reason = "a wrong field is a compile error where it is written")]
+#[expect(clippy::panic, reason = "an invalid field is a compile error where it is written")]
 pub const fn fields_of<T: ToolInput>() -> &'static [Field] {
-    match object_of::<T>() {
+    match object_rules::<T>() {
         Some(ObjectRules { fields: Frozen::Static(fields), .. }) => fields,
         _ => panic!(
             "only a struct or a map can be flattened into another type; to flatten an enum, derive \
@@ -156,7 +157,7 @@ pub const fn fields_of<T: ToolInput>() -> &'static [Field] {
 /// Returns the extra fields that a flattened type allows.
 #[must_use]
 pub const fn extra<T: ToolInput>() -> Extra {
-    match object_of::<T>() {
+    match object_rules::<T>() {
         Some(object) => extra_copied(&object.extra),
         None => Extra::Closed,
     }
@@ -164,11 +165,11 @@ pub const fn extra<T: ToolInput>() -> Extra {
 
 /// Returns the extra fields that several types allow together.
 #[must_use]
-pub const fn extra_of(all: &[Extra]) -> Extra {
+pub const fn extra_of(extras: &[Extra]) -> Extra {
     let mut index = 0;
-    while index < all.len() {
-        if !matches!(all[index], Extra::Closed) {
-            return extra_copied(&all[index]);
+    while index < extras.len() {
+        if !matches!(extras[index], Extra::Closed) {
+            return extra_copied(&extras[index]);
         }
         index += 1;
     }
@@ -194,55 +195,59 @@ pub const fn count(lists: &[&[Field]]) -> usize {
 #[track_caller]
 #[must_use]
 pub const fn join<const N: usize>(lists: &[&[Field]]) -> [Field; N] {
-    let mut all = [const { Field::OPTIONAL }; N];
-    let (mut at, mut list) = (0, 0);
+    let mut fields = [const { Field::OPTIONAL }; N];
+    let (mut next, mut list) = (0, 0);
     while list < lists.len() {
         let mut index = 0;
         while index < lists[list].len() {
             // A constant cannot drop anything; the replaced value owns nothing.
-            core::mem::forget(core::mem::replace(&mut all[at], copy_field(&lists[list][index])));
-            at += 1;
+            core::mem::forget(core::mem::replace(&mut fields[next], copy_field(&lists[list][index])));
+            next += 1;
             index += 1;
         }
         list += 1;
     }
-    check_names(&all);
-    all
+    check_names(&fields);
+    fields
 }
 
 /// Rejects fields that share a name or an alias.
 #[track_caller]
-#[expect(clippy::panic, reason = "fields of one name are a compile error where they come together")]
+#[expect(clippy::panic, reason = "fields with the same name are a compile error where they are joined")]
 const fn check_names(fields: &[Field]) {
-    let mut one = 0;
-    while one < fields.len() {
-        let mut other = one + 1;
-        while other < fields.len() {
-            if let Some(name) = shared_name(&fields[one], &fields[other]) {
+    let mut left = 0;
+    while left < fields.len() {
+        let mut right = left + 1;
+        while right < fields.len() {
+            if let Some(name) = shared_name(&fields[left], &fields[right]) {
                 let message = ConstText::<300>::EMPTY.and("two fields are called `").and(name);
                 panic!("{}", message.and("` in JSON, one of them in the flattened type").as_str());
             }
-            other += 1;
+            right += 1;
         }
-        one += 1;
+        left += 1;
     }
 }
 
 /// Returns a name that both fields accept.
-const fn shared_name(one: &Field, other: &Field) -> Option<&'static str> {
-    let (ones, others) = (one.aliases.program(), other.aliases.program());
-    let mut remaining = 0;
-    while remaining <= ones.len() {
-        let name = if remaining == 0 { one.name.program() } else { ones[remaining - 1].program() };
-        let mut right = 0;
-        while right <= others.len() {
-            let compared = if right == 0 { other.name.program() } else { others[right - 1].program() };
-            if same(name, compared) {
+const fn shared_name(left: &Field, right: &Field) -> Option<&'static str> {
+    let (left_aliases, right_aliases) = (left.aliases.program(), right.aliases.program());
+    let mut left_index = 0;
+    while left_index <= left_aliases.len() {
+        let name = if left_index == 0 { left.name.program() } else { left_aliases[left_index - 1].program() };
+        let mut right_index = 0;
+        while right_index <= right_aliases.len() {
+            let other_name = if right_index == 0 {
+                right.name.program()
+            } else {
+                right_aliases[right_index - 1].program()
+            };
+            if same(name, other_name) {
                 return Some(name);
             }
-            right += 1;
+            right_index += 1;
         }
-        remaining += 1;
+        left_index += 1;
     }
     None
 }
@@ -253,47 +258,47 @@ pub struct Fields<'t>(Entries<'t>);
 
 impl<'t> Fields<'t> {
     /// Reads the fields of a value.
-    pub fn new(given: BorrowedValue<'t>) -> Result<Fields<'t>, ArgumentProblem> {
-        Entries::new(given).map(Fields).map_err(|other| problem("an object", &other))
+    pub fn new(value: BorrowedValue<'t>) -> Result<Fields<'t>, ArgumentProblem> {
+        Entries::new(value).map(Fields).map_err(|other| problem("an object", &other))
     }
 
-    /// Takes out a field.
-    pub fn take<T>(&mut self, of: Member<T>, name: &str) -> Result<T, ArgumentProblem> {
+    /// Removes a field and decodes it.
+    pub fn take<T>(&mut self, member: Member<T>, name: &str) -> Result<T, ArgumentProblem> {
         match self.0.take(name) {
-            Some(given) => entry(name, (of.make)(given)),
-            None => (of.missing)(name),
+            Some(value) => entry(name, (member.make)(value)),
+            None => (member.missing)(name),
         }
     }
 
-    /// Takes out a field, or its default.
+    /// Removes a field and decodes it, or returns its default.
     pub fn take_or<T>(
         &mut self,
-        of: Member<T>,
+        member: Member<T>,
         name: &str,
         default: impl FnOnce() -> T,
     ) -> Result<T, ArgumentProblem> {
         match self.0.take(name) {
-            Some(given) => entry(name, (of.make)(given)),
+            Some(value) => entry(name, (member.make)(value)),
             None => Ok(default()),
         }
     }
 
-    /// Takes out the fields of a flattened type.
+    /// Removes the fields of a flattened type and decodes them.
     pub fn flat<T: ToolInput>(&mut self) -> Result<T, ArgumentProblem> {
-        let object = object_of::<T>();
-        let rest = object.is_none_or(|object| object.extra != Extra::Closed);
-        if rest {
+        let object = object_rules::<T>();
+        let accepts_extra = object.is_none_or(|object| object.extra != Extra::Closed);
+        if accepts_extra {
             return T::decode_borrowed(self.0.take_all());
         }
         let fields = object.map(|object| &*object.fields).unwrap_or_default();
-        let taken = fields.iter().filter_map(|field| {
-            let given = self.0.take(&field.name)?;
-            Some((field.name.as_str().into(), given))
+        let entries = fields.iter().filter_map(|field| {
+            let value = self.0.take(&field.name)?;
+            Some((field.name.as_str().into(), value))
         });
-        T::decode_borrowed(BorrowedValue::Object(taken.collect()))
+        T::decode_borrowed(BorrowedValue::Object(entries.collect()))
     }
 
-    /// Checks that no field is left.
+    /// Checks that no field remains.
     pub fn end(self) -> Result<(), ArgumentProblem> {
         match self.0.unread_key() {
             None => Ok(()),
@@ -315,20 +320,20 @@ pub struct Items<'t>(std::iter::Enumerate<std::vec::IntoIter<BorrowedValue<'t>>>
 
 impl<'t> Items<'t> {
     /// Reads a list of exactly `count` items.
-    pub fn new(given: BorrowedValue<'t>, count: usize) -> Result<Items<'t>, ArgumentProblem> {
-        let wrong = |other: &Value| problem(&format!("an array of {count} items"), other);
-        let items = given.into_list().map_err(|other| wrong(&other))?;
+    pub fn new(value: BorrowedValue<'t>, count: usize) -> Result<Items<'t>, ArgumentProblem> {
+        let type_problem = |other: &Value| problem(&format!("an array of {count} items"), other);
+        let items = value.into_list().map_err(|other| type_problem(&other))?;
         if items.len() == count {
             Ok(Items(items.into_iter().enumerate()))
         } else {
-            Err(wrong(&Value::Array(Vec::new())))
+            Err(type_problem(&Value::Array(Vec::new())))
         }
     }
 
-    /// Takes the next item.
-    pub fn next<T>(&mut self, of: Member<T>) -> Result<T, ArgumentProblem> {
-        let (index, given) = self.0.next().unwrap_or((0, BorrowedValue::Null));
-        (of.make)(given).map_err(|problem| problem.within(&index.to_string()))
+    /// Decodes the next item.
+    pub fn next<T>(&mut self, member: Member<T>) -> Result<T, ArgumentProblem> {
+        let (index, value) = self.0.next().unwrap_or((0, BorrowedValue::Null));
+        (member.make)(value).map_err(|problem| problem.within(&index.to_string()))
     }
 }
 
@@ -336,32 +341,32 @@ impl<'t> Items<'t> {
 type VariantName<'t> = (Cow<'t, str>, BorrowedValue<'t>);
 
 /// Reads an externally tagged variant: `"Name"` or `{"Name": value}`.
-pub fn external(given: BorrowedValue<'_>) -> Result<VariantName<'_>, ArgumentProblem> {
-    let wrong = |other: &Value| problem("one of the variants of the argument", other);
-    if let BorrowedValue::Text(name) = given {
+pub fn external(value: BorrowedValue<'_>) -> Result<VariantName<'_>, ArgumentProblem> {
+    let type_problem = |other: &Value| problem("one of the variants of the argument", other);
+    if let BorrowedValue::Text(name) = value {
         return Ok((name, BorrowedValue::Null));
     }
-    let mut entries = given.into_entries().map_err(|other| wrong(&other))?;
+    let mut entries = value.into_entries().map_err(|other| type_problem(&other))?;
     match (entries.pop(), entries.is_empty()) {
         (Some(only), true) => Ok(only),
-        _ => Err(wrong(&Value::Object(Map::new()))),
+        _ => Err(type_problem(&Value::Object(Map::new()))),
     }
 }
 
 /// Reads an internally tagged variant: `{"tag": "Name", …}`.
-pub fn internal<'t>(given: BorrowedValue<'t>, tag: &str) -> Result<VariantName<'t>, ArgumentProblem> {
-    let mut fields = Fields::new(given)?;
+pub fn internal<'t>(value: BorrowedValue<'t>, tag: &str) -> Result<VariantName<'t>, ArgumentProblem> {
+    let mut fields = Fields::new(value)?;
     let name = fields.take(of::<String>(), tag)?;
     Ok((name.into(), fields.0.take_all()))
 }
 
 /// Reads an adjacently tagged variant: `{"tag": "Name", "content": value}`.
 pub fn adjacent<'t>(
-    given: BorrowedValue<'t>,
+    value: BorrowedValue<'t>,
     tag: &str,
     content: &str,
 ) -> Result<VariantName<'t>, ArgumentProblem> {
-    let mut fields = Fields::new(given)?;
+    let mut fields = Fields::new(value)?;
     let name = fields.take(of::<String>(), tag)?;
     let content = fields.0.take(content).unwrap_or(BorrowedValue::Null);
     fields.end()?;
@@ -370,18 +375,18 @@ pub fn adjacent<'t>(
 
 /// Returns the problem of an unknown variant name.
 #[must_use]
-pub fn no_variant(name: &str, known: &[&str]) -> ArgumentProblem {
-    let known = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+pub fn no_variant(name: &str, expected: &[&str]) -> ArgumentProblem {
+    let expected = expected.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     ArgumentProblem {
         pointer: String::new(),
         kind: ArgumentProblemKind::Value,
-        message: format!("expected one of {known}, got `{name}`"),
+        message: format!("expected one of {expected}, got `{name}`"),
     }
 }
 
 /// Adds a key to the path of a result's problem.
-pub fn placed<T>(made: Result<T, ArgumentProblem>, key: Option<&str>) -> Result<T, ArgumentProblem> {
-    made.map_err(|problem| match key {
+pub fn placed<T>(result: Result<T, ArgumentProblem>, key: Option<&str>) -> Result<T, ArgumentProblem> {
+    result.map_err(|problem| match key {
         Some(key) => problem.within(key),
         None => problem,
     })

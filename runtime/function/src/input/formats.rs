@@ -9,19 +9,19 @@ use super::{ArgumentProblem, ToolInput, problem, rules};
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::schema::shape::{Kind, Shape, StringRules};
 
-const fn of_format(format: &'static str) -> Shape {
+const fn format_shape(format: &'static str) -> Shape {
     rules::with_kind(Kind::String(StringRules { format: Text::Static(format), ..StringRules::ANY }))
 }
 
 macro_rules! formats {
-    ($($type:ty, $format:literal, $what:literal;)*) => {$(
+    ($($type:ty, $format:literal, $expected:literal;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl ToolInput for $type {
-            const SHAPE: Shape = of_format($format);
+            const SHAPE: Shape = format_shape($format);
 
             fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-                let read = value.as_str().and_then(|text| text.parse().ok());
-                read.ok_or_else(|| problem($what, &value))
+                let parsed = value.as_str().and_then(|text| text.parse().ok());
+                parsed.ok_or_else(|| problem($expected, &value))
             }
         }
     )*};
@@ -53,16 +53,16 @@ formats! { url::Url, "uri", "a URL"; }
 #[cfg(feature = "uuid")]
 formats! { uuid::Uuid, "uuid", "a UUID"; }
 
-/// Written as in ISO 8601, which states the units: `PT1M30S`. Years and months have no fixed length and are rejected.
+/// In ISO 8601 notation, which states the units: `PT1M30S`. Years and months have no fixed length and are rejected.
 #[diagnostic::do_not_recommend]
 impl ToolInput for Duration {
-    const SHAPE: Shape = of_format("duration");
+    const SHAPE: Shape = format_shape("duration");
     // Serde writes seconds and nanoseconds.
     const SYMMETRIC: bool = false;
 
     fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-        let read = value.as_str().and_then(span);
-        read.ok_or_else(|| {
+        let parsed = value.as_str().and_then(parse_duration);
+        parsed.ok_or_else(|| {
             problem("a duration of weeks, days, hours, minutes and seconds such as PT1M30S", &value)
         })
     }
@@ -73,7 +73,7 @@ const UNITS: [(char, u64, bool); 5] =
     [('W', 604_800, false), ('D', 86_400, false), ('H', 3600, true), ('M', 60, true), ('S', 1, true)];
 
 /// Parses a duration. A number may have a fraction.
-fn span(text: &str) -> Option<Duration> {
+fn parse_duration(text: &str) -> Option<Duration> {
     let text = text.strip_prefix('P')?;
     let (days, times) = match text.split_once('T') {
         Some((_, "")) => return None,
@@ -82,31 +82,31 @@ fn span(text: &str) -> Option<Duration> {
     };
     let mut sum = Duration::ZERO;
     let mut units = UNITS.iter();
-    let mut given = 0;
-    for (mut rest, is_time) in [(days, false), (times, true)] {
-        while !rest.is_empty() {
-            let end = rest.find(|c: char| c.is_ascii_alphabetic())?;
-            let (number, unit) = rest.split_at(end);
-            let (_, seconds, _) =
-                units.find(|(letter, _, behind)| unit.starts_with(*letter) && *behind == is_time)?;
-            sum = sum.checked_add(amount(number, *seconds)?)?;
-            rest = unit.get(1..)?;
-            given += 1;
+    let mut unit_count = 0;
+    for (mut remaining, is_time) in [(days, false), (times, true)] {
+        while !remaining.is_empty() {
+            let end = remaining.find(|c: char| c.is_ascii_alphabetic())?;
+            let (number, unit) = remaining.split_at(end);
+            let (_, seconds, _) = units
+                .find(|(letter, _, is_time_unit)| unit.starts_with(*letter) && *is_time_unit == is_time)?;
+            sum = sum.checked_add(parse_amount(number, *seconds)?)?;
+            remaining = unit.get(1..)?;
+            unit_count += 1;
         }
     }
-    (given > 0).then_some(sum)
+    (unit_count > 0).then_some(sum)
 }
 
 /// Returns a number of units as a duration.
-fn amount(number: &str, seconds: u64) -> Option<Duration> {
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let (whole, fraction) = number.split_once(['.', ',']).unwrap_or((number, "0"));
-    if !digits(whole) || !digits(fraction) {
+fn parse_amount(number: &str, seconds: u64) -> Option<Duration> {
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (integer, fraction) = number.split_once(['.', ',']).unwrap_or((number, "0"));
+    if !is_digits(integer) || !is_digits(fraction) {
         return None;
     }
-    let whole = Duration::from_secs(whole.parse::<u64>().ok()?.checked_mul(seconds)?);
+    let integer = Duration::from_secs(integer.parse::<u64>().ok()?.checked_mul(seconds)?);
     let nanos = format!("{:0<9}", fraction.get(..9).unwrap_or(fraction)).parse::<u64>().ok()?;
-    whole.checked_add(Duration::from_nanos(nanos.checked_mul(seconds)?))
+    integer.checked_add(Duration::from_nanos(nanos.checked_mul(seconds)?))
 }
 
 #[cfg(test)]
@@ -134,8 +134,8 @@ mod tests {
             ("90", None),
             ("P99999999999999999999D", None),
         ] {
-            let read = Duration::decode(json!(text)).ok();
-            assert_eq!(read, millis.map(Duration::from_millis), "{text}");
+            let parsed = Duration::decode(json!(text)).ok();
+            assert_eq!(parsed, millis.map(Duration::from_millis), "{text}");
         }
     }
 

@@ -102,7 +102,7 @@ impl ArgumentRules {
     };
 }
 
-pub(super) const fn named(
+pub(super) const fn named_field(
     name: &'static str,
     aliases: &'static [Text],
     required: bool,
@@ -166,15 +166,15 @@ pub(super) const fn with_kind(kind: Kind) -> Shape {
 /// Refines a shape by the rules of attributes.
 ///
 /// An enum that describes its values keeps that description if its use has another description: a constant cannot join
-/// strings, so the enum is kept as a part of the shape, and `renamed` joins the descriptions.
+/// strings, so the enum is kept as a part of the shape, and `rename_refs` joins the descriptions.
 ///
 /// Rules that do not apply to the type are ignored here; [`checks`](super::checks) reject them at their location.
 #[doc(hidden)]
 #[must_use]
 pub const fn refine(shape: &'static Shape, rules: ArgumentRules) -> Shape {
     let kind = refine_kind(&shape.kind, &rules);
-    let explained = matches!(kind, Kind::Enum(_)) && lists_values(shape.description.program());
-    let kind = if explained && rules.one_of.is_empty() && !rules.description.is_empty() {
+    let describes_values = matches!(kind, Kind::Enum(_)) && lists_values(shape.description.program());
+    let kind = if describes_values && rules.one_of.is_empty() && !rules.description.is_empty() {
         // Only borrowed parts are replaced.
         core::mem::forget(kind);
         Kind::All(Frozen::Static(core::slice::from_ref(shape)))
@@ -206,26 +206,31 @@ pub const fn refine(shape: &'static Shape, rules: ArgumentRules) -> Shape {
 }
 
 /// The prefix of the line of a value in the description of an enum.
-const VALUE: &str = "- `";
+const VALUE_PREFIX: &str = "- `";
 
 /// Whether a description lists values, one per line.
 const fn lists_values(text: &str) -> bool {
-    let (text, mark) = (text.as_bytes(), VALUE.as_bytes());
-    let mut at = 0;
-    while at + mark.len() <= text.len() {
-        let line = at == 0 || text[at - 1] == b'\n';
-        if line && text[at] == mark[0] && text[at + 1] == mark[1] && text[at + 2] == mark[2] {
+    let (text, prefix) = (text.as_bytes(), VALUE_PREFIX.as_bytes());
+    let mut index = 0;
+    while index + prefix.len() <= text.len() {
+        let starts_line = index == 0 || text[index - 1] == b'\n';
+        if starts_line
+            && text[index] == prefix[0]
+            && text[index + 1] == prefix[1]
+            && text[index + 2] == prefix[2]
+        {
             return true;
         }
-        at += 1;
+        index += 1;
     }
     false
 }
 
 /// Returns the lines of a description, starting with the first value.
-pub(super) fn listed_values(text: &str) -> &str {
-    let line = if text.starts_with(VALUE) { Some(0) } else { text.find("\n- `").map(|at| at + 1) };
-    line.map_or("", |at| &text[at..])
+pub(super) fn value_lines(text: &str) -> &str {
+    let start =
+        if text.starts_with(VALUE_PREFIX) { Some(0) } else { text.find("\n- `").map(|index| index + 1) };
+    start.map_or("", |index| &text[index..])
 }
 
 /// Applies rules to a kind of value, if they are valid for it.

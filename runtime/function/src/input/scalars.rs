@@ -13,12 +13,12 @@ use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::schema::shape::{Extra, Kind, Number, NumberRules, ObjectRules, Shape, StringRules};
 
 /// Returns the rules of numbers with a format, whose own bounds are checked but not shown.
-const fn between(minimum: Number, maximum: Number, format: &'static str) -> NumberRules {
+const fn bounded(minimum: Number, maximum: Number, format: &'static str) -> NumberRules {
     let format = Frozen::Static(format);
     NumberRules { minimum: Some(minimum), maximum: Some(maximum), format, ..NumberRules::ANY }
 }
 
-const fn integer(minimum: i128, maximum: i128, bits: u32, signed: bool) -> Shape {
+const fn integer_shape(minimum: i128, maximum: i128, bits: u32, signed: bool) -> Shape {
     let format = match (bits, signed) {
         (8, true) => "int8",
         (16, true) => "int16",
@@ -29,7 +29,7 @@ const fn integer(minimum: i128, maximum: i128, bits: u32, signed: bool) -> Shape
         (32, false) => "uint32",
         (_, false) => "uint64",
     };
-    rules::with_kind(Kind::Integer(between(Number::Int(minimum), Number::Int(maximum), format)))
+    rules::with_kind(Kind::Integer(bounded(Number::Int(minimum), Number::Int(maximum), format)))
 }
 
 /// Converts a number to an integer. A fraction of zero is accepted.
@@ -47,7 +47,7 @@ macro_rules! integers {
     ($($type:ty)*) => {$(
         #[diagnostic::do_not_recommend]
         impl ToolInput for $type {
-            const SHAPE: Shape = integer(
+            const SHAPE: Shape = integer_shape(
                 <$type>::MIN as i128,
                 <$type>::MAX as i128,
                 <$type>::BITS,
@@ -58,13 +58,13 @@ macro_rules! integers {
                 Self::decode_borrowed(value.into())
             }
 
-            fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
-                let int = match &given {
+            fn decode_borrowed(value: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+                let int = match &value {
                     BorrowedValue::Number(number) => to_i128(number).and_then(|int| Self::try_from(int).ok()),
                     _ => None,
                 };
                 int.ok_or_else(|| {
-                    problem(concat!("an integer that fits ", stringify!($type)), &given.into_value())
+                    problem(concat!("an integer that fits ", stringify!($type)), &value.into_value())
                 })
             }
         }
@@ -77,7 +77,7 @@ macro_rules! positives {
     ($($type:ident of $inner:ty),*) => {$(
         #[diagnostic::do_not_recommend]
         impl ToolInput for $type {
-            const SHAPE: Shape = integer(1, <$inner>::MAX as i128, <$inner>::BITS, false);
+            const SHAPE: Shape = integer_shape(1, <$inner>::MAX as i128, <$inner>::BITS, false);
 
             fn decode(value: Value) -> Result<Self, ArgumentProblem> {
                 <$inner>::decode(value.clone())
@@ -101,18 +101,18 @@ impl ToolInput for f64 {
         Self::decode_borrowed(value.into())
     }
 
-    fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
-        let number = match &given {
+    fn decode_borrowed(value: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+        let number = match &value {
             BorrowedValue::Number(number) => number.as_f64(),
             _ => None,
         };
-        number.ok_or_else(|| problem("a number", &given.into_value()))
+        number.ok_or_else(|| problem("a number", &value.into_value()))
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl ToolInput for f32 {
-    const SHAPE: Shape = rules::with_kind(Kind::Number(between(
+    const SHAPE: Shape = rules::with_kind(Kind::Number(bounded(
         Number::Float(f32::MIN as f64),
         Number::Float(f32::MAX as f64),
         "float",
@@ -121,7 +121,7 @@ impl ToolInput for f32 {
     fn decode(value: Value) -> Result<Self, ArgumentProblem> {
         #[expect(
             clippy::cast_possible_truncation,
-            reason = "the shape keeps it in range; precision is the type's"
+            reason = "the shape keeps the value in range; the type limits the precision"
         )]
         let narrow = f64::decode(value)? as f32;
         Ok(narrow)
@@ -136,8 +136,8 @@ impl ToolInput for bool {
         Self::decode_borrowed(value.into())
     }
 
-    fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
-        match given {
+    fn decode_borrowed(value: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+        match value {
             BorrowedValue::Bool(value) => Ok(value),
             other => Err(problem("true or false", &other.into_value())),
         }
@@ -178,8 +178,8 @@ impl ToolInput for String {
         Self::decode_borrowed(value.into())
     }
 
-    fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
-        match given {
+    fn decode_borrowed(value: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+        match value {
             BorrowedValue::Text(text) => Ok(text.into_owned()),
             other => Err(problem("a string", &other.into_value())),
         }
@@ -196,8 +196,8 @@ macro_rules! texts {
                 String::decode(value).map(Into::into)
             }
 
-            fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
-                String::decode_borrowed(given).map(Into::into)
+            fn decode_borrowed(value: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+                String::decode_borrowed(value).map(Into::into)
             }
         }
     )*};

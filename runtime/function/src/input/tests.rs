@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::{ArgumentRules, ConstLiteral, Of, ToolInput, refine};
+use super::{ArgumentRules, ConstLiteral, StaticShape, ToolInput, refine};
 use toolgen_kernel::schema::shape::{Kind, Number, Shape};
 
 #[test]
@@ -34,7 +34,7 @@ fn values_decode_to_their_types() {
 #[test]
 fn rules_extend_the_shape_of_a_type() {
     const LIMIT: Shape = refine(
-        Of::<Option<u32>>::SHAPE,
+        StaticShape::<Option<u32>>::SHAPE,
         ArgumentRules {
             minimum: Some(Number::Int(1)),
             default: Some(ConstLiteral::Int(10)),

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::typescript::property;
-use super::unexpressed::{UnexpressedRule, in_one_line, is_in_full, unexpressed_rules};
+use super::unexpressed::{UnexpressedRule, is_in_full_docs, join_rules, unexpressed_rules};
 use super::{describe_shape, detail, fields, first_paragraph, kind_name, typescript};
 use crate::base::frozen::Text;
 use crate::base::invisible::InvisibleChar;
@@ -80,10 +80,10 @@ impl<'a> Style<'a> {
     }
 
     /// Returns the rules that neither the schema of a tool nor the rest of its documentation contains.
-    pub(super) fn unsaid(&self, spec: &ToolSpec) -> Vec<UnexpressedRule> {
+    pub(super) fn undocumented_rules(&self, spec: &ToolSpec) -> Vec<UnexpressedRule> {
         let mut rules = self.dialect.map(|dialect| unexpressed_rules(spec, dialect)).unwrap_or_default();
         if self.level == Level::Full {
-            rules.retain(|rule| !is_in_full(rule, spec));
+            rules.retain(|rule| !is_in_full_docs(rule, spec));
         }
         rules
     }
@@ -100,8 +100,8 @@ pub struct Group<'a> {
     pub specs: Vec<&'a ToolSpec>,
 }
 
-/// Groups tools by their [categories](ToolSpec::category), sorted by name. The order within a group is the given
-/// order.
+/// Groups tools by their [categories](ToolSpec::category), sorted by name. Within a group, the order of the tools is
+/// unchanged.
 #[must_use]
 pub fn by_category<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
@@ -126,15 +126,15 @@ pub fn by_toolset<'a>(
     let specs: Vec<&ToolSpec> = specs.into_iter().collect();
     let mut groups: Vec<Group<'a>> = Vec::new();
     for set in toolsets {
-        let member = |name: &Text| specs.iter().copied().find(|spec| *spec.name.as_str() == **name);
-        let members = set.members.iter().filter_map(member).collect();
+        let find_spec = |name: &Text| specs.iter().copied().find(|spec| *spec.name.as_str() == **name);
+        let members = set.members.iter().filter_map(find_spec).collect();
         groups.push(Group { name: &set.name, description: &set.description, specs: members });
     }
-    let is_in =
-        |spec: &&ToolSpec| groups.iter().any(|group| group.specs.iter().any(|one| one.name == spec.name));
-    let others: Vec<&ToolSpec> = specs.iter().copied().filter(|spec| !is_in(spec)).collect();
-    if !others.is_empty() {
-        groups.push(Group { name: "", description: "", specs: others });
+    let is_grouped =
+        |spec: &&ToolSpec| groups.iter().any(|group| group.specs.iter().any(|other| other.name == spec.name));
+    let ungrouped: Vec<&ToolSpec> = specs.iter().copied().filter(|spec| !is_grouped(spec)).collect();
+    if !ungrouped.is_empty() {
+        groups.push(Group { name: "", description: "", specs: ungrouped });
     }
     groups.retain(|group| !group.specs.is_empty());
     groups
@@ -148,19 +148,19 @@ pub fn by_toolset<'a>(
 ///
 /// /// Finds songs. The best ones come first.
 /// #[tool(undocumented)]
-/// fn find(words: String, most: Option<u8>) -> String {
-///     format!("{words} {most:?}")
+/// fn find(words: String, limit: Option<u8>) -> String {
+///     format!("{words} {limit:?}")
 /// }
 ///
 /// # use toolgen_runtime::AgentTool;
 /// let tool = find::tool();
-/// let told = |level| docs_at([tool.spec()], &Style::new(level));
-/// assert_eq!(told(Level::Index), "- find(words, most?)\n");
-/// assert_eq!(told(Level::Summary), "- **find** - Finds songs.\n");
+/// let docs = |level| docs_at([tool.spec()], &Style::new(level));
+/// assert_eq!(docs(Level::Index), "- find(words, limit?)\n");
+/// assert_eq!(docs(Level::Summary), "- **find** - Finds songs.\n");
 /// assert_eq!(
-///     told(Level::Signature),
+///     docs(Level::Signature),
 ///     "```ts\ninterface Tools {\n  // Finds songs. The best ones come first.\n  \
-///      find(args: { words: string; most?: number | null });\n}\n```\n"
+///      find(args: { words: string; limit?: number | null });\n}\n```\n"
 /// );
 /// ```
 #[must_use]
@@ -173,7 +173,7 @@ pub fn docs_at<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>, style: &Style<
 #[must_use]
 pub fn grouped(groups: &[Group<'_>], style: &Style<'_>) -> String {
     if style.level == Level::Signature {
-        return format!("```ts\n{}```\n", module(groups, style));
+        return format!("```ts\n{}```\n", module_source(groups, style));
     }
     let mut out = String::new();
     for group in groups {
@@ -187,22 +187,22 @@ pub fn grouped(groups: &[Group<'_>], style: &Style<'_>) -> String {
             out.push_str(&format!("{}\n\n", group.description.trim()));
         }
         for spec in &group.specs {
-            out.push_str(&one(spec, style));
+            out.push_str(&tool_docs(spec, style));
         }
     }
     out
 }
 
 /// Returns the documentation of one tool at any level except signatures, which form one interface of several tools.
-fn one(spec: &ToolSpec, style: &Style<'_>) -> String {
+fn tool_docs(spec: &ToolSpec, style: &Style<'_>) -> String {
     match style.level {
-        Level::Index => format!("- {}\n", index(spec)),
+        Level::Index => format!("- {}\n", index_entry(spec)),
         Level::Summary | Level::Signature => format!("- **{}** - {}\n", spec.name, sentence(spec)),
         Level::Full => {
-            let rules = style.unsaid(spec);
-            let not = if rules.is_empty() { String::new() } else { in_one_line(&rules) };
+            let rules = style.undocumented_rules(spec);
+            let unexpressed = if rules.is_empty() { String::new() } else { join_rules(&rules) };
             let mut out = detail(spec);
-            super::line(&mut out, "Not in the schema", &not);
+            super::write_line(&mut out, "Not in the schema", &unexpressed);
             out
         }
     }
@@ -215,10 +215,10 @@ pub fn sentence(spec: &ToolSpec) -> String {
 }
 
 /// Returns the name and the arguments of a tool: `get_pet(id, detail?)`.
-fn index(spec: &ToolSpec) -> String {
-    let by_name =
+fn index_entry(spec: &ToolSpec) -> String {
+    let arguments =
         fields(spec).map(|field| format!("{}{}", field.name, if field.required { "" } else { "?" }));
-    format!("{}({})", spec.name, by_name.collect::<Vec<_>>().join(", "))
+    format!("{}({})", spec.name, arguments.collect::<Vec<_>>().join(", "))
 }
 
 /// Returns the documentation of groups of tools as JSON: `level`, `types` if signatures refer to any, and `groups`
@@ -227,62 +227,62 @@ fn index(spec: &ToolSpec) -> String {
 pub fn json(groups: &[Group<'_>], style: &Style<'_>) -> Value {
     let mut out = Map::new();
     out.insert("level".into(), style.level.name().into());
-    let mut signatures = all(groups, style);
+    let mut signatures = signatures(groups, style);
     if !signatures.types.is_empty() {
         let types = signatures.types.iter().map(|(name, text)| (name.clone(), Value::from(text.as_str())));
         out.insert("types".into(), types.collect());
     }
     let groups = groups.iter().map(|group| {
-        let tools = group.specs.iter().map(|spec| tool(spec, signatures.next(), style));
+        let tools = group.specs.iter().map(|spec| tool_json(spec, signatures.next(), style));
         json!({"name": group.name, "description": group.description, "tools": tools.collect::<Vec<_>>()})
     });
     out.insert("groups".into(), groups.collect());
     Value::Object(out)
 }
 
-fn tool(spec: &ToolSpec, types: Option<Types>, style: &Style<'_>) -> Value {
+fn tool_json(spec: &ToolSpec, types: Option<Types>, style: &Style<'_>) -> Value {
     let mut out = Map::new();
-    let mut say = |key: &str, value: Value| {
+    let mut insert = |key: &str, value: Value| {
         let is_empty = value.as_str() == Some("") || value.as_array().is_some_and(Vec::is_empty);
         if !is_empty {
             out.insert(key.to_owned(), value);
         }
     };
-    say("name", spec.name.as_str().into());
+    insert("name", spec.name.as_str().into());
     match style.level {
-        Level::Index => say("index", index(spec).into()),
-        Level::Summary => say("summary", sentence(spec).into()),
+        Level::Index => insert("index", index_entry(spec).into()),
+        Level::Summary => insert("summary", sentence(spec).into()),
         Level::Signature => {
-            say("description", first_paragraph(&spec.description).into());
-            say("signature", types.map(|types| signature(spec, &types)).unwrap_or_default().into());
+            insert("description", first_paragraph(&spec.description).into());
+            insert("signature", types.map(|types| signature(spec, &types)).unwrap_or_default().into());
         }
         Level::Full => {
-            say("description", spec.description.as_str().into());
-            say("parameters", fields(spec).map(|field| parameter(field, spec)).collect());
-            say("returns", spec.returns.as_str().into());
-            say("use_for", spec.use_for.as_str().into());
+            insert("description", spec.description.as_str().into());
+            insert("parameters", fields(spec).map(|field| parameter_json(field, spec)).collect());
+            insert("returns", spec.returns.as_str().into());
+            insert("use_for", spec.use_for.as_str().into());
             let examples = spec.fitting_examples().map(|example| {
                 let arguments: Value = serde_json::from_str(&example.arguments).unwrap_or_default();
                 json!({"summary": example.summary.as_str(), "arguments": arguments})
             });
-            say("examples", examples.collect());
-            say("documentation", detail(spec).into());
+            insert("examples", examples.collect());
+            insert("documentation", detail(spec).into());
         }
     }
     if matches!(style.level, Level::Signature | Level::Full) {
-        if let Some(instead) = &spec.deprecated {
-            say("deprecated", json!(true));
-            say("instead", instead.as_str().into());
+        if let Some(replacement) = &spec.deprecated {
+            insert("deprecated", json!(true));
+            insert("instead", replacement.as_str().into());
         }
-        let rules = style.unsaid(spec);
-        let rule =
-            |one: &UnexpressedRule| json!({"place": one.place, "keyword": one.keyword, "told": one.rule});
-        say("not_in_schema", rules.iter().map(rule).collect());
+        let rules = style.undocumented_rules(spec);
+        let to_json =
+            |rule: &UnexpressedRule| json!({"place": rule.place, "keyword": rule.keyword, "told": rule.rule});
+        insert("not_in_schema", rules.iter().map(to_json).collect());
     }
     Value::Object(out)
 }
 
-fn parameter(field: &Field, spec: &ToolSpec) -> Value {
+fn parameter_json(field: &Field, spec: &ToolSpec) -> Value {
     let mut out = Map::new();
     out.insert("name".into(), field.name.as_str().into());
     out.insert("type".into(), kind_name(&field.shape, &spec.defs).into());
@@ -302,36 +302,36 @@ pub(super) struct Types {
 
 /// The types of all tools, in the order of the groups, and the types that they refer to.
 pub(super) struct Signatures {
-    of_tools: std::vec::IntoIter<Types>,
+    by_tool: std::vec::IntoIter<Types>,
     pub(super) types: Vec<(String, String)>,
 }
 
 impl Signatures {
     /// Returns the types of the next tool; `None` at levels other than signatures.
     pub(super) fn next(&mut self) -> Option<Types> {
-        self.of_tools.next()
+        self.by_tool.next()
     }
 }
 
 /// Returns the types of all tools; empty at levels other than signatures.
-pub(super) fn all(groups: &[Group<'_>], style: &Style<'_>) -> Signatures {
-    let is_wanted = style.level == Level::Signature;
-    let specs = || groups.iter().flat_map(|group| group.specs.iter().copied()).filter(|_| is_wanted);
-    let result = |spec| -> Option<&Shape> { result_of(spec, style) };
+pub(super) fn signatures(groups: &[Group<'_>], style: &Style<'_>) -> Signatures {
+    let has_signatures = style.level == Level::Signature;
+    let specs = || groups.iter().flat_map(|group| group.specs.iter().copied()).filter(|_| has_signatures);
+    let output = |spec| -> Option<&Shape> { result_of(spec, style) };
     let roots = specs().flat_map(|spec| {
         let input = resolved(&spec.input, &spec.defs).unwrap_or(spec.input.shape());
-        let output = result(spec).map(|shape| (shape, &spec.defs, true));
+        let output = output(spec).map(|shape| (shape, &spec.defs, true));
         [Some((input, &spec.defs, false)), output].into_iter().flatten()
     });
     let mut types = typescript::Types::of(roots);
-    let of_tools: Vec<Types> = specs()
+    let by_tool: Vec<Types> = specs()
         .map(|spec| {
             let input = resolved(&spec.input, &spec.defs).unwrap_or(spec.input.shape());
             let arguments = types.root(input, &spec.defs, false);
-            Types { arguments, result: result(spec).map(|shape| types.root(shape, &spec.defs, true)) }
+            Types { arguments, result: output(spec).map(|shape| types.root(shape, &spec.defs, true)) }
         })
         .collect();
-    Signatures { of_tools: of_tools.into_iter(), types: types.declared() }
+    Signatures { by_tool: by_tool.into_iter(), types: types.into_declarations() }
 }
 
 fn result_of<'a>(spec: &'a ToolSpec, style: &Style<'_>) -> Option<&'a Shape> {
@@ -344,19 +344,19 @@ pub(super) fn signature(spec: &ToolSpec, types: &Types) -> String {
         resolved(&spec.input, &spec.defs).map(|shape| &shape.kind),
         Some(Kind::Object(rules)) if rules.extra == Extra::Closed && rules.patterns.is_empty()
     );
-    let none = fields(spec).next().is_none();
-    let mark = if fields(spec).any(|field| field.required) { "" } else { "?" };
+    let has_no_fields = fields(spec).next().is_none();
+    let question_mark = if fields(spec).any(|field| field.required) { "" } else { "?" };
     let arguments = match types.arguments.as_str() {
-        _ if none && is_closed => String::new(),
-        parameters => format!("args{mark}: {parameters}"),
+        _ if has_no_fields && is_closed => String::new(),
+        parameters => format!("args{question_mark}: {parameters}"),
     };
-    let result = types.result.as_ref().map(|returned| format!(": {returned}")).unwrap_or_default();
+    let result = types.result.as_ref().map(|ty| format!(": {ty}")).unwrap_or_default();
     format!("{}({arguments}){result}", property(spec.name.as_str()))
 }
 
 /// Returns the source of a module with the types and the interface of all tools.
-pub(super) fn module(groups: &[Group<'_>], style: &Style<'_>) -> String {
-    let mut signatures = all(groups, style);
+pub(super) fn module_source(groups: &[Group<'_>], style: &Style<'_>) -> String {
+    let mut signatures = signatures(groups, style);
     let mut out = String::new();
     for (name, text) in &signatures.types {
         out.push_str(&format!("type {name} = {text};\n"));
@@ -368,22 +368,22 @@ pub(super) fn module(groups: &[Group<'_>], style: &Style<'_>) -> String {
     let mut first = true;
     for group in groups {
         if !group.name.is_empty() {
-            let parting = if first { "" } else { "\n" };
+            let separator = if first { "" } else { "\n" };
             let colon = if group.description.is_empty() { "" } else { ": " };
             let heading = format!("## {}{colon}{}", group.name, first_paragraph(group.description));
-            out.push_str(&format!("{parting}{}", comment(&heading)));
+            out.push_str(&format!("{separator}{}", to_comment(&heading)));
         }
         first = false;
         for spec in &group.specs {
             let Some(types) = signatures.next() else { continue };
-            out.push_str(&comment(&first_paragraph(&spec.description)));
-            if let Some(instead) = &spec.deprecated {
-                let instead = if instead.is_empty() { "do not use this tool" } else { instead };
-                out.push_str(&comment(&format!("Deprecated: {instead}")));
+            out.push_str(&to_comment(&first_paragraph(&spec.description)));
+            if let Some(replacement) = &spec.deprecated {
+                let replacement = if replacement.is_empty() { "do not use this tool" } else { replacement };
+                out.push_str(&to_comment(&format!("Deprecated: {replacement}")));
             }
-            let rules = style.unsaid(spec);
+            let rules = style.undocumented_rules(spec);
             if !rules.is_empty() {
-                out.push_str(&comment(&in_one_line(&rules)));
+                out.push_str(&to_comment(&join_rules(&rules)));
             }
             out.push_str(&format!("  {};\n", signature(spec, &types)));
         }
@@ -393,8 +393,8 @@ pub(super) fn module(groups: &[Group<'_>], style: &Style<'_>) -> String {
 }
 
 /// Returns a text as a one-line comment, or an empty string.
-fn comment(text: &str) -> String {
-    let seen = text.replace(InvisibleChar::is_invisible, " ");
-    let words: Vec<&str> = seen.split_whitespace().collect();
+fn to_comment(text: &str) -> String {
+    let visible = text.replace(InvisibleChar::is_invisible, " ");
+    let words: Vec<&str> = visible.split_whitespace().collect();
     if words.is_empty() { String::new() } else { format!("  // {}\n", words.join(" ")) }
 }

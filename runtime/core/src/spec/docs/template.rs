@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The error if a prompt cannot be filled: all problems, in order.
+/// The error for a prompt that cannot be filled: all problems, in order.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TemplateError {
     /// The problems.
@@ -37,20 +37,20 @@ pub enum TemplateProblem {
 ///
 /// # Errors
 ///
-/// Returns every placeholder without a value, and every invalid one. A prompt is never returned half filled.
+/// Returns every placeholder without a value, and every invalid placeholder. A prompt is never returned half filled.
 pub fn fill(template: &str, values: &[(&str, &str)]) -> Result<String, TemplateError> {
     let (mut out, mut rest) = (String::with_capacity(template.len()), template);
     let mut problems = Vec::new();
-    while let Some((before, behind)) = rest.split_once("{{") {
+    while let Some((before, after_open)) = rest.split_once("{{") {
         out.push_str(before);
-        let Some((location, after)) = behind.split_once("}}") else {
+        let Some((placeholder, after)) = after_open.split_once("}}") else {
             problems.push(TemplateProblem::Open);
             break;
         };
         rest = after;
-        match name(location) {
-            None => problems.push(TemplateProblem::NotAPlace(location.to_owned())),
-            Some(name) => match values.iter().find(|(known, _)| *known == name) {
+        match placeholder_name(placeholder) {
+            None => problems.push(TemplateProblem::NotAPlace(placeholder.to_owned())),
+            Some(name) => match values.iter().find(|(key, _)| *key == name) {
                 Some((_, value)) => out.push_str(value),
                 None => problems.push(TemplateProblem::NoValue(name.to_owned())),
             },
@@ -60,18 +60,19 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> Result<String, TemplateE
     if problems.is_empty() { Ok(out) } else { Err(TemplateError { problems }) }
 }
 
-fn name(location: &str) -> Option<&str> {
-    let name = location.trim().strip_prefix('.')?;
-    let fits = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
-    name.split('.').all(fits).then_some(name)
+fn placeholder_name(placeholder: &str) -> Option<&str> {
+    let name = placeholder.trim().strip_prefix('.')?;
+    let is_identifier =
+        |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
+    name.split('.').all(is_identifier).then_some(name)
 }
 
 impl fmt::Display for TemplateProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TemplateProblem::NoValue(name) => write!(f, "no value for '{{{{.{name}}}}}'"),
-            TemplateProblem::NotAPlace(location) => {
-                write!(f, "'{{{{{location}}}}}' is not a place for a value")
+            TemplateProblem::NotAPlace(placeholder) => {
+                write!(f, "'{{{{{placeholder}}}}}' is not a place for a value")
             }
             TemplateProblem::Open => f.write_str("'{{' without '}}'"),
         }

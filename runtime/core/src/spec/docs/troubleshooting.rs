@@ -2,44 +2,51 @@
 
 use std::fmt::Write as _;
 
-use super::line;
+use super::write_line;
 use crate::base::frozen::Text;
 use crate::spec::{Requirement, RequirementKind, Timeout, ToolSpec};
 
 /// Returns a Markdown page for callers whose calls of a tool fail. For each declared requirement, it has the error
 /// message that a caller gets, and the fix.
 ///
-/// The messages are those of the errors, so you can search the page for a message from a log.
+/// The messages equal those of the errors, so you can search the page for a message from a log.
 #[must_use]
 pub fn troubleshooting(spec: &ToolSpec) -> String {
     let mut out = format!("# Troubleshooting `{}`\n", spec.name);
-    for (text, help) in refusals(spec, true) {
-        section(&mut out, &text, &help);
+    for (text, help) in rejections(spec, true) {
+        write_section(&mut out, &text, &help);
     }
     if let Timeout::Millis(millis) = spec.timeout {
         let text = format!("Tool exceeded timeout of {:?}", std::time::Duration::from_millis(millis));
-        section(&mut out, &text, "The tool's time limit was reached. Request less data per call.");
+        write_section(&mut out, &text, "The tool's time limit was reached. Request less data per call.");
     }
     let text = format!("Tool not found: {}", spec.name);
-    section(&mut out, &text, "The program does not offer the tool, or the name is misspelled.");
+    write_section(&mut out, &text, "The program does not offer the tool, or the name is misspelled.");
     out
 }
 
 /// Returns the message and the fix of each rejection that the specification declares. A page also has the rejections
 /// that every tool can have.
-fn refusals(spec: &ToolSpec, is_page: bool) -> Vec<(String, String)> {
-    let mut all = Vec::new();
-    let mut say = |text: String, help: String| all.push((text, help));
-    for requirement in spec.requires.iter().filter(|it| it.kind != RequirementKind::Service) {
-        say(requirement.message_or_default().into_owned(), remedy(requirement));
+fn rejections(spec: &ToolSpec, is_page: bool) -> Vec<(String, String)> {
+    let mut entries = Vec::new();
+    let mut add = |text: String, help: String| entries.push((text, help));
+    for requirement in spec.requires.iter().filter(|requirement| requirement.kind != RequirementKind::Service)
+    {
+        add(requirement.message_or_default().into_owned(), fix_for(requirement));
     }
-    if is_page && spec.requires.iter().any(|it| !it.optional && it.kind != RequirementKind::Service) {
+    if is_page
+        && spec
+            .requires
+            .iter()
+            .any(|requirement| !requirement.optional && requirement.kind != RequirementKind::Service)
+    {
         let text = format!("Cannot execute '{}': prerequisites not met.", spec.name);
         let help = "The lines below it list the missing prerequisites and the tools to call first, in order. The \
                       error code is `DEPENDENCY_NOT_MET`.";
-        say(text, help.to_owned());
+        add(text, help.to_owned());
     }
-    for requirement in spec.requires.iter().filter(|it| it.kind == RequirementKind::Service) {
+    for requirement in spec.requires.iter().filter(|requirement| requirement.kind == RequirementKind::Service)
+    {
         let help = format!("The program must provide the service `{}`.", requirement.name);
         let text = match requirement.optional {
             true => requirement.message_or_default().into_owned(),
@@ -51,48 +58,48 @@ fn refusals(spec: &ToolSpec, is_page: bool) -> Vec<(String, String)> {
                 )
             }
         };
-        say(text, help);
+        add(text, help);
     }
-    for scope in if is_page { spec.required_scopes() } else { own_scopes(spec) } {
+    for scope in if is_page { spec.required_scopes() } else { nondefault_scopes(spec) } {
         let text = format!("Permission denied: API key missing scope '{scope}' for tool '{}'", spec.name);
-        say(text, format!("Use an API key that has the scope `{scope}`."));
+        add(text, format!("Use an API key that has the scope `{scope}`."));
     }
     if is_page {
         let text = format!("Permission denied: API key does not have access to tool '{}'", spec.name);
-        say(text, "The API key is limited to a list of tools. Add this tool to the list.".to_owned());
+        add(text, "The API key is limited to a list of tools. Add this tool to the list.".to_owned());
     }
     if !spec.service.is_empty() {
         let text = format!("Service '{}' is temporarily unavailable. Please try again later.", spec.service);
         let help = "Several calls of the service failed, so further calls are blocked for a while. Wait, then retry.";
-        say(text, help.to_owned());
+        add(text, help.to_owned());
     }
-    all
+    entries
 }
 
-/// Writes the lines of the full documentation about what calls of a tool need, and how to fix a rejection. There are
-/// none for a tool that declares nothing.
-pub(super) fn needs(out: &mut String, spec: &ToolSpec) {
-    let named: Vec<String> = spec.requires.iter().map(named).collect();
-    line(out, "Requires", &named.join(", "));
-    let scopes: Vec<&str> = own_scopes(spec).iter().map(|scope| scope.as_str()).collect();
-    line(out, "Scopes", &scopes.join(", "));
-    let refusals = refusals(spec, false);
-    if !refusals.is_empty() {
+/// Writes the lines of the full documentation about the requirements of a tool's calls, and the fix for each
+/// rejection. A tool that declares nothing has no such lines.
+pub(super) fn write_requirements(out: &mut String, spec: &ToolSpec) {
+    let requirements: Vec<String> = spec.requires.iter().map(describe_requirement).collect();
+    write_line(out, "Requires", &requirements.join(", "));
+    let scopes: Vec<&str> = nondefault_scopes(spec).iter().map(|scope| scope.as_str()).collect();
+    write_line(out, "Scopes", &scopes.join(", "));
+    let rejections = rejections(spec, false);
+    if !rejections.is_empty() {
         out.push_str("  - Troubleshooting:\n");
     }
-    for (text, help) in refusals {
+    for (text, help) in rejections {
         let _ =
             writeln!(out, "    - {}: {help}", text.lines().next().unwrap_or_default().trim_end_matches('.'));
     }
 }
 
 /// Returns the scopes of a tool, if they differ from the default scopes for its effects.
-fn own_scopes(spec: &ToolSpec) -> &[Text] {
-    if *spec.scopes == *spec.usual_scopes() { &[] } else { &spec.scopes }
+fn nondefault_scopes(spec: &ToolSpec) -> &[Text] {
+    if *spec.scopes == *spec.default_scopes() { &[] } else { &spec.scopes }
 }
 
 /// Describes a requirement in a few words.
-fn named(requirement: &Requirement) -> String {
+fn describe_requirement(requirement: &Requirement) -> String {
     let kind = match requirement.kind {
         RequirementKind::Context => "context value",
         RequirementKind::Session => "session state",
@@ -109,12 +116,12 @@ fn named(requirement: &Requirement) -> String {
     format!("{kind} `{}`{argument}{optional}", requirement.name)
 }
 
-fn section(out: &mut String, text: &str, help: &str) {
+fn write_section(out: &mut String, text: &str, help: &str) {
     let title = text.lines().next().unwrap_or_default();
     let _ = write!(out, "\n## {title}\n\n{help}\n");
 }
 
-fn remedy(requirement: &Requirement) -> String {
+fn fix_for(requirement: &Requirement) -> String {
     let name = &requirement.name;
     let help = match requirement.kind {
         RequirementKind::Context => format!(

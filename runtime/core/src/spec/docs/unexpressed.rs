@@ -24,23 +24,23 @@ pub struct UnexpressedRule {
 /// reason.
 #[must_use]
 pub fn unexpressed_rules(spec: &ToolSpec, dialect: &Dialect) -> Vec<UnexpressedRule> {
-    let mut found = Vec::new();
+    let mut rules = Vec::new();
     for loss in spec.schema(dialect).iter().flat_map(|rendered| &rendered.losses) {
-        let rule = of_loss(spec, loss);
-        if !found.contains(&rule) {
-            found.push(rule);
+        let rule = rule_of_loss(spec, loss);
+        if !rules.contains(&rule) {
+            rules.push(rule);
         }
     }
-    found
+    rules
 }
 
-fn of_loss(spec: &ToolSpec, loss: &Loss) -> UnexpressedRule {
+fn rule_of_loss(spec: &ToolSpec, loss: &Loss) -> UnexpressedRule {
     let (location, shape) = locate(spec, &loss.pointer);
-    let of_tool = loss.keyword == "description" && loss.pointer.is_empty();
+    let is_tool_description = loss.keyword == "description" && loss.pointer.is_empty();
     let wording = shape.and_then(|shape| prose::rule(shape, loss.keyword));
-    let message = match (wording, loss.keyword) {
-        _ if of_tool => "the description of the tool is truncated".to_owned(),
-        (Some(message), _) => message,
+    let text = match (wording, loss.keyword) {
+        _ if is_tool_description => "the description of the tool is truncated".to_owned(),
+        (Some(text), _) => text,
         // Reported only for variants that are disjoint, see `render`.
         (None, "oneOf") => "exactly one of the variants matches".to_owned(),
         (None, "anyOf") => "at least one of the variants matches".to_owned(),
@@ -53,7 +53,7 @@ fn of_loss(spec: &ToolSpec, loss: &Loss) -> UnexpressedRule {
         (None, "schema" | "not" | "if" | "allOf") => "more rules apply".to_owned(),
         (None, keyword) => format!("the rule `{keyword}` is checked"),
     };
-    UnexpressedRule { place: location, keyword: loss.keyword, rule: message }
+    UnexpressedRule { place: location, keyword: loss.keyword, rule: text }
 }
 
 /// Returns the location of a JSON pointer into a rendered schema in prose, and the shape at that location. If the form
@@ -63,8 +63,8 @@ fn locate<'a>(spec: &'a ToolSpec, path: &str) -> (String, Option<&'a Shape>) {
     let mut shape = Some(spec.input.shape());
     let mut tokens = path.split('/').skip(1).map(pointer::token_of);
     while let Some(token) = tokens.next() {
-        let here = shape.and_then(|shape| resolved(shape, &spec.defs));
-        let next = match (token.as_str(), here.map(|shape| &shape.kind)) {
+        let current = shape.and_then(|shape| resolved(shape, &spec.defs));
+        let next = match (token.as_str(), current.map(|shape| &shape.kind)) {
             ("$defs", _) => {
                 let name = tokens.next().unwrap_or_default();
                 location.clone_from(&name);
@@ -72,16 +72,16 @@ fn locate<'a>(spec: &'a ToolSpec, path: &str) -> (String, Option<&'a Shape>) {
             }
             ("properties", Some(Kind::Object(rules))) => {
                 let name = tokens.next().unwrap_or_default();
-                let found = rules.fields.iter().find(|field| field.name == *name);
+                let field = rules.fields.iter().find(|field| field.name == *name);
                 if !location.is_empty() {
                     location.push('.');
                 }
                 location.push_str(&name);
-                found.map(|field| &field.shape)
+                field.map(|field| &field.shape)
             }
             ("additionalProperties", Some(Kind::Object(rules))) => {
                 location.push_str(if location.is_empty() { "*" } else { ".*" });
-                extra(&rules.extra)
+                extra_shape(&rules.extra)
             }
             ("items", Some(Kind::Array(rules))) => {
                 location.push_str("[]");
@@ -89,7 +89,7 @@ fn locate<'a>(spec: &'a ToolSpec, path: &str) -> (String, Option<&'a Shape>) {
             }
             ("items", Some(Kind::Tuple(rules))) => {
                 location.push_str("[]");
-                extra(&rules.rest)
+                extra_shape(&rules.rest)
             }
             ("prefixItems", Some(Kind::Tuple(rules))) => {
                 let index = tokens.next().unwrap_or_default();
@@ -99,7 +99,7 @@ fn locate<'a>(spec: &'a ToolSpec, path: &str) -> (String, Option<&'a Shape>) {
             ("anyOf" | "oneOf", Some(Kind::Union(rules))) => nth(&rules.variants, tokens.next()),
             ("allOf", Some(Kind::All(parts))) => nth(parts, tokens.next()),
             // A nullable shape is rendered as a variant next to `null`.
-            ("anyOf", _) if tokens.next().as_deref() == Some("0") => here,
+            ("anyOf", _) if tokens.next().as_deref() == Some("0") => current,
             _ => return (location, None),
         };
         shape = next;
@@ -111,12 +111,12 @@ fn nth(shapes: &List<Shape>, index: Option<String>) -> Option<&Shape> {
     shapes.get(index?.parse::<usize>().ok()?)
 }
 
-fn extra(extra: &Extra) -> Option<&Shape> {
+fn extra_shape(extra: &Extra) -> Option<&Shape> {
     if let Extra::Of(shape) = extra { Some(shape) } else { None }
 }
 
 /// Returns the rules as one line: `tags: at most 3 items; name: at least 1 character`.
-pub(super) fn in_one_line(rules: &[UnexpressedRule]) -> String {
+pub(super) fn join_rules(rules: &[UnexpressedRule]) -> String {
     let parts = rules.iter().map(|rule| match rule.place.as_str() {
         "" => rule.rule.clone(),
         location => format!("{location}: {}", rule.rule),
@@ -125,12 +125,15 @@ pub(super) fn in_one_line(rules: &[UnexpressedRule]) -> String {
 }
 
 /// Whether the full documentation of a tool contains a rule: it contains the rules of the arguments themselves.
-pub(super) fn is_in_full(rule: &UnexpressedRule, spec: &ToolSpec) -> bool {
+pub(super) fn is_in_full_docs(rule: &UnexpressedRule, spec: &ToolSpec) -> bool {
     let Some(rules) = object_in(&spec.input, &spec.defs) else { return false };
-    let stated = |shape: &Shape| {
+    let is_stated = |shape: &Shape| {
         let target = resolved(shape, &spec.defs);
         [Some(shape), target].into_iter().flatten().any(|shape| prose::rules(shape).contains(&rule.rule))
     };
-    let default = matches!(rule.keyword, "default" | "enum" | "const" | "deprecated");
-    rules.fields.iter().any(|field| field.name == *rule.place && (default || stated(&field.shape)))
+    let is_always_stated = matches!(rule.keyword, "default" | "enum" | "const" | "deprecated");
+    rules
+        .fields
+        .iter()
+        .any(|field| field.name == *rule.place && (is_always_stated || is_stated(&field.shape)))
 }

@@ -62,25 +62,26 @@ impl KeywordChange {
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
 /// Returns the change of a rule; `None` if the keyword is unknown.
-pub(super) fn rule(key: &str, given: BeforeAfter<'_>, side: Side) -> Option<KeywordChange> {
-    let (old, new) = given;
+pub(super) fn rule_change(key: &str, values: BeforeAfter<'_>, side: Side) -> Option<KeywordChange> {
+    let (old, new) = values;
     Some(match key {
-        "type" => types(old, new),
-        "required" => {
-            sets(texts_of(old, &[]), texts_of(new, &[])).map_or(KeywordChange::Other, KeywordChange::flipped)
+        "type" => type_change(old, new),
+        "required" => compare_sets(string_set(old, &[]), string_set(new, &[]))
+            .map_or(KeywordChange::Other, KeywordChange::flipped),
+        "x-aliases" => {
+            compare_sets(string_set(old, &[]), string_set(new, &[])).unwrap_or(KeywordChange::Other)
         }
-        "x-aliases" => sets(texts_of(old, &[]), texts_of(new, &[])).unwrap_or(KeywordChange::Other),
         "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" | "minContains" => {
-            bound(given, false)
+            compare_bounds(values, false)
         }
         "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" | "maxContains" => {
-            bound(given, true)
+            compare_bounds(values, true)
         }
         "dependentRequired" | "dependentSchemas" | "unevaluatedProperties" | "unevaluatedItems" => {
-            presence(given)
+            compare_presence(values)
         }
-        "uniqueItems" => flag(given).flipped(),
-        "nullable" => flag(given),
+        "uniqueItems" => compare_flags(values).flipped(),
+        "nullable" => compare_flags(values),
         // A read-only field is not an argument, and a write-only field is not in a result.
         "readOnly" if side == Side::Output => KeywordChange::Same,
         "writeOnly" if side == Side::Input => KeywordChange::Same,
@@ -90,7 +91,7 @@ pub(super) fn rule(key: &str, given: BeforeAfter<'_>, side: Side) -> Option<Keyw
 }
 
 /// Compares booleans that allow more values if `true`, and are `false` by default.
-fn flag((old, new): BeforeAfter<'_>) -> KeywordChange {
+fn compare_flags((old, new): BeforeAfter<'_>) -> KeywordChange {
     match (old.unwrap_or(&Value::Bool(false)), new.unwrap_or(&Value::Bool(false))) {
         (Value::Bool(old), Value::Bool(new)) if old == new => KeywordChange::Same,
         (Value::Bool(_), Value::Bool(true)) => KeywordChange::Wider,
@@ -102,14 +103,14 @@ fn flag((old, new): BeforeAfter<'_>) -> KeywordChange {
 /// Returns whether a schema allows everything or nothing; `None` for other schemas.
 pub(super) fn as_bool(schema: Option<&Value>) -> Option<bool> {
     match schema {
-        Some(Value::Bool(all)) => Some(*all),
+        Some(Value::Bool(allows_all)) => Some(*allows_all),
         Some(Value::Object(members)) if members.is_empty() => Some(true),
         _ => None,
     }
 }
 
 /// Compares sets of allowed values.
-fn sets(old: Option<BTreeSet<String>>, new: Option<BTreeSet<String>>) -> Option<KeywordChange> {
+fn compare_sets(old: Option<BTreeSet<String>>, new: Option<BTreeSet<String>>) -> Option<KeywordChange> {
     let (old, new) = (old?, new?);
     Some(match (old.is_subset(&new), new.is_subset(&old)) {
         (true, true) => KeywordChange::Same,
@@ -120,7 +121,7 @@ fn sets(old: Option<BTreeSet<String>>, new: Option<BTreeSet<String>>) -> Option<
 }
 
 /// Returns the strings of a list, or a single string. `None` if the value has another type.
-fn texts_of(value: Option<&Value>, default: &[&str]) -> Option<BTreeSet<String>> {
+fn string_set(value: Option<&Value>, default: &[&str]) -> Option<BTreeSet<String>> {
     match value {
         None => Some(default.iter().map(|text| (*text).to_owned()).collect()),
         Some(Value::String(text)) => Some(BTreeSet::from([text.clone()])),
@@ -129,56 +130,56 @@ fn texts_of(value: Option<&Value>, default: &[&str]) -> Option<BTreeSet<String>>
     }
 }
 
-fn types(old: Option<&Value>, new: Option<&Value>) -> KeywordChange {
-    let all = |value: Option<&Value>| {
-        let mut types = texts_of(value, &TYPES)?;
+fn type_change(old: Option<&Value>, new: Option<&Value>) -> KeywordChange {
+    let known_types = |value: Option<&Value>| {
+        let mut types = string_set(value, &TYPES)?;
         if types.contains("number") {
             types.insert("integer".to_owned());
         }
-        types.iter().all(|one| TYPES.contains(&one.as_str())).then_some(types)
+        types.iter().all(|name| TYPES.contains(&name.as_str())).then_some(types)
     };
-    sets(all(old), all(new)).unwrap_or(KeywordChange::Other)
+    compare_sets(known_types(old), known_types(new)).unwrap_or(KeywordChange::Other)
 }
 
 /// Compares lists of allowed values, or single values. A missing list allows all values.
-pub(super) fn listed((old, new): BeforeAfter<'_>, single: bool) -> KeywordChange {
+pub(super) fn compare_values((old, new): BeforeAfter<'_>, is_single: bool) -> KeywordChange {
     let values = |value: &Value| -> Option<BTreeSet<String>> {
         match value {
-            _ if single => Some(BTreeSet::from([canonical(value)])),
+            _ if is_single => Some(BTreeSet::from([canonical(value)])),
             Value::Array(items) => Some(items.iter().map(canonical).collect()),
             _ => None,
         }
     };
     match (old, new) {
-        (Some(old), Some(new)) => sets(values(old), values(new)).unwrap_or(KeywordChange::Other),
-        _ => presence((old, new)),
+        (Some(old), Some(new)) => compare_sets(values(old), values(new)).unwrap_or(KeywordChange::Other),
+        _ => compare_presence((old, new)),
     }
 }
 
 /// Compares bounds; a missing bound allows all values.
-fn bound((old, new): BeforeAfter<'_>, upper: bool) -> KeywordChange {
+fn compare_bounds((old, new): BeforeAfter<'_>, is_upper: bool) -> KeywordChange {
     match (old.map(Value::as_f64), new.map(Value::as_f64)) {
         (Some(Some(old)), Some(Some(new))) if old < new => {
-            if upper {
+            if is_upper {
                 KeywordChange::Wider
             } else {
                 KeywordChange::Narrower
             }
         }
         (Some(Some(old)), Some(Some(new))) if old > new => {
-            if upper {
+            if is_upper {
                 KeywordChange::Narrower
             } else {
                 KeywordChange::Wider
             }
         }
-        (Some(Some(_)), None) | (None, Some(Some(_))) => presence((old, new)),
+        (Some(Some(_)), None) | (None, Some(Some(_))) => compare_presence((old, new)),
         _ => KeywordChange::Other,
     }
 }
 
 /// Compares rules that are only known to restrict values: a missing rule allows all values.
-pub(super) fn presence((old, new): BeforeAfter<'_>) -> KeywordChange {
+pub(super) fn compare_presence((old, new): BeforeAfter<'_>) -> KeywordChange {
     match (old, new) {
         (None, Some(_)) => KeywordChange::Narrower,
         (Some(_), None) => KeywordChange::Wider,

@@ -14,12 +14,12 @@ const MAX_VALUE_SHOWN: usize = 200;
 pub fn report(changes: &[Change]) -> String {
     let mut text = String::new();
     for class in ChangeClass::ALL.into_iter().rev() {
-        let of_class: Vec<&Change> = changes.iter().filter(|change| change.class == class).collect();
-        if of_class.is_empty() {
+        let class_changes: Vec<&Change> = changes.iter().filter(|change| change.class == class).collect();
+        if class_changes.is_empty() {
             continue;
         }
-        text.push_str(&format!("{class} ({}): {}\n", of_class.len(), class.meaning()));
-        for change in of_class {
+        text.push_str(&format!("{class} ({}): {}\n", class_changes.len(), class.meaning()));
+        for change in class_changes {
             text.push_str(&format!("  {}{}\n", visible(&change.place()), visible(&change.message)));
             if change.reason != class.meaning() {
                 text.push_str(&format!("      because {}\n", change.reason));
@@ -40,11 +40,11 @@ pub fn report(changes: &[Change]) -> String {
 /// Returns changes as JSON, in the given order.
 #[must_use]
 pub fn json(changes: &[Change]) -> Value {
-    let one = |change: &Change| {
-        let Change { tool, tools, pointer, class, message, reason: cause, before, after } = change;
+    let to_json = |change: &Change| {
+        let Change { tool, tools, pointer, class, message, reason, before, after } = change;
         let tools = if tools.is_empty() { std::slice::from_ref(tool) } else { tools };
         let mut out = serde_json::json!({
-            "class": class.name(), "tools": tools, "pointer": pointer, "message": message, "why": cause,
+            "class": class.name(), "tools": tools, "pointer": pointer, "message": message, "why": reason,
         });
         for (key, value) in [("before", before), ("after", after)] {
             if let Some(value) = value {
@@ -53,7 +53,7 @@ pub fn json(changes: &[Change]) -> Value {
         }
         out
     };
-    changes.iter().map(one).collect()
+    changes.iter().map(to_json).collect()
 }
 
 /// Returns the number of changes of each class, the most severe first.
@@ -68,15 +68,15 @@ pub fn counted(changes: &[Change]) -> String {
 
 /// Returns excerpts of two texts around their first difference.
 fn first_difference(before: &str, after: &str) -> (String, String) {
-    let same = before.chars().zip(after.chars()).take_while(|(left, right)| left == right).count();
-    let skipped = same.saturating_sub(MAX_VALUE_SHOWN / 4);
-    let part = |text: &str| {
+    let common = before.chars().zip(after.chars()).take_while(|(left, right)| left == right).count();
+    let skipped = common.saturating_sub(MAX_VALUE_SHOWN / 4);
+    let excerpt = |text: &str| {
         let start = if skipped > 0 { "…" } else { "" };
         let displayed: String = text.chars().skip(skipped).take(MAX_VALUE_SHOWN).collect();
         let end = if text.chars().count() > skipped + MAX_VALUE_SHOWN { "…" } else { "" };
         format!("{start}{displayed}{end}")
     };
-    (part(before), part(after))
+    (excerpt(before), excerpt(after))
 }
 
 /// Returns a text of a document or a server in a form that is safe for a terminal: all characters except letters,

@@ -25,7 +25,7 @@ impl Graph<'_> {
             let label = node.label().replace('"', "#quot;").replace(['\n', '\r'], " ");
             let _ = writeln!(out, "  {}{open}\"{label}\"{close}", node.id());
         }
-        self.arrows(|from, to, arrow| {
+        self.for_each_arrow(|from, to, arrow| {
             let arrow = match arrow {
                 Arrow::Required => "-->",
                 Arrow::Optional => "-.->",
@@ -47,16 +47,16 @@ impl Graph<'_> {
                 Some(RequirementKind::Entity) => "cylinder",
                 Some(RequirementKind::Custom | RequirementKind::Service | RequirementKind::Tool) => "hexagon",
             };
-            let (id, label) = (quoted(&node.id()), quoted(&node.label()));
+            let (id, label) = (quote(&node.id()), quote(&node.label()));
             let _ = writeln!(out, "  {id} [label={label}, shape={shape}];");
         }
-        self.arrows(|from, to, arrow| {
+        self.for_each_arrow(|from, to, arrow| {
             let style = match arrow {
                 Arrow::Required => "",
                 Arrow::Optional => " [style=dotted]",
                 Arrow::Calls => " [style=bold, label=\"calls\"]",
             };
-            let _ = writeln!(out, "  {} -> {}{style};", quoted(&from.id()), quoted(&to.id()));
+            let _ = writeln!(out, "  {} -> {}{style};", quote(&from.id()), quote(&to.id()));
         });
         out.push_str("}\n");
         out
@@ -64,13 +64,13 @@ impl Graph<'_> {
 
     fn nodes<'s>(&'s self) -> BTreeSet<Node<'s>> {
         let mut nodes = BTreeSet::new();
-        self.arrows(|from, to, _| nodes.extend([from, to]));
+        self.for_each_arrow(|from, to, _| nodes.extend([from, to]));
         nodes
     }
 
-    fn arrows<'s>(&'s self, mut draw: impl FnMut(Node<'s>, Node<'s>, Arrow)) {
+    fn for_each_arrow<'s>(&'s self, mut draw: impl FnMut(Node<'s>, Node<'s>, Arrow)) {
         for (name, spec) in &self.tools {
-            for requirement in unique(spec) {
+            for requirement in unique_requirements(spec) {
                 let kind = Some(requirement.kind).filter(|kind| *kind != RequirementKind::Tool);
                 let from = Node { kind, name: requirement.name.as_str() };
                 let arrow = if requirement.optional { Arrow::Optional } else { Arrow::Required };
@@ -95,9 +95,9 @@ enum Arrow {
 }
 
 /// Returns the requirements of a tool in order, without duplicates of kind and name.
-fn unique(spec: &ToolSpec) -> impl Iterator<Item = &Requirement> {
+fn unique_requirements(spec: &ToolSpec) -> impl Iterator<Item = &Requirement> {
     let mut seen = BTreeSet::new();
-    spec.requires.iter().filter(move |it| seen.insert((it.kind, it.name.as_str())))
+    spec.requires.iter().filter(move |requirement| seen.insert((requirement.kind, requirement.name.as_str())))
 }
 
 /// A node of the graph: a tool, or a requirement of another kind.
@@ -133,6 +133,6 @@ impl Node<'_> {
     }
 }
 
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace(['\n', '\r'], " "))
 }

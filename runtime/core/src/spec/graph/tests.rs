@@ -50,7 +50,7 @@ fn every_cycle_is_named_once_and_deterministically() {
     }
     specs.reverse();
     assert_eq!(texts(&specs), expected);
-    assert_eq!(Graph::of(&specs).order().len(), 7, "a cycle does not stop the order");
+    assert_eq!(Graph::of(&specs).order().len(), 7, "a cycle does not prevent an order");
 }
 
 #[test]
@@ -83,16 +83,16 @@ fn cycle_detection_agrees_with_a_naive_search() {
             }
         }
         let cyclic = (0..4).any(|tool| reach[tool][tool]);
-        let found = problems(&specs);
-        assert_eq!(!found.is_empty(), cyclic, "{lines:?}");
-        for problem in found {
+        let problems = problems(&specs);
+        assert_eq!(!problems.is_empty(), cyclic, "{lines:?}");
+        for problem in problems {
             let RequirementProblem::Cycle(path) = problem else { panic!("{problem}") };
-            let index = |name: &String| names.iter().position(|it| it == name).unwrap();
+            let index = |name: &String| names.iter().position(|other| other == name).unwrap();
             assert!(path.windows(2).all(|pair| edge(index(&pair[0]), index(&pair[1]))), "{path:?}");
         }
         if !cyclic {
             let order = Graph::of(&specs).order();
-            let offset = |name: &str| order.iter().position(|it| *it == name).unwrap();
+            let offset = |name: &str| order.iter().position(|other| *other == name).unwrap();
             for from in 0..4 {
                 for to in (0..4).filter(|to| edge(from, *to)) {
                     assert!(offset(names[to]) < offset(names[from]), "{order:?} {lines:?}");
@@ -111,8 +111,8 @@ fn long_chain_does_not_overflow_the_stack() {
     assert_eq!(Graph::of(&specs).before("t0").first(), Some(&"t20000"));
     specs.pop();
     specs.push(tool("t20000", vec![Requirement::tool("t0")]));
-    let found = problems(&specs);
-    assert!(matches!(found.as_slice(), [RequirementProblem::Cycle(path)] if path.len() == 20_002));
+    let problems = problems(&specs);
+    assert!(matches!(problems.as_slice(), [RequirementProblem::Cycle(path)] if path.len() == 20_002));
 }
 
 #[test]
@@ -124,12 +124,12 @@ fn missing_requirement_is_an_error_unless_optional() {
     ];
     assert_eq!(texts(&specs), expected);
     let optional_cycle = tools(&["a: b", "b: a?"]);
-    assert!(texts(&optional_cycle).is_empty(), "what does not block makes no knot");
+    assert!(texts(&optional_cycle).is_empty(), "optional requirements form no cycle");
 }
 
 #[test]
 fn entity_requirement_names_an_argument_of_its_tool() {
-    let with = |schema: serde_json::Value, argument: &str| {
+    let problems_with = |schema: serde_json::Value, argument: &str| {
         let spec = ToolSpec {
             input: read_canonical(&schema).into(),
             ..tool("t", vec![Requirement::entity("plan", argument.to_owned()).optional()])
@@ -140,17 +140,20 @@ fn entity_requirement_names_an_argument_of_its_tool() {
         "type": "object",
         "properties": { "plan_slug": { "type": "string" }, "id": { "type": "string", "readOnly": true } },
     });
-    assert_eq!(with(fields.clone(), "plan_slug"), Vec::<String>::new());
+    assert_eq!(problems_with(fields.clone(), "plan_slug"), Vec::<String>::new());
     let missing = "Tool [t] finds entity [plan] by argument [slug], which its input does not have.";
-    assert_eq!(with(fields.clone(), "slug"), [missing]);
-    assert_eq!(with(fields.clone(), "id").len(), 1, "the model does not give what is read-only");
-    assert_eq!(with(fields, ""), ["Tool [t] requires entity [plan] and names no argument to find it by."]);
-    assert!(with(json!({ "type": "object" }), "slug").is_empty(), "a map may hold it");
-    let either = json!({ "anyOf": [
+    assert_eq!(problems_with(fields.clone(), "slug"), [missing]);
+    assert_eq!(problems_with(fields.clone(), "id").len(), 1, "a model cannot set a read-only field");
+    assert_eq!(
+        problems_with(fields, ""),
+        ["Tool [t] requires entity [plan] and names no argument to find it by."]
+    );
+    assert!(problems_with(json!({ "type": "object" }), "slug").is_empty(), "a map may contain the argument");
+    let union = json!({ "anyOf": [
         { "type": "object", "properties": { "a": { "type": "string" } }, "additionalProperties": false },
         { "type": "object", "properties": { "slug": { "type": "string" } }, "additionalProperties": false },
     ]});
-    assert!(with(either, "slug").is_empty());
+    assert!(problems_with(union, "slug").is_empty());
 }
 
 #[test]

@@ -13,18 +13,19 @@ const MAX_DEPTH: usize = 32;
 
 /// Returns the shapes of a tool's arguments, with their locations (`filter.tags[]`), and whether each is a variant of
 /// a union. A named shape is visited only where it occurs first, even if several tools share it.
-pub(super) fn shapes<'a>(spec: &'a ToolSpec, seen: &mut Visited) -> Vec<(String, &'a Shape, bool)> {
-    let mut found = Vec::new();
-    let mut open = vec![(String::new(), spec.input.shape(), 0, false)];
-    while let Some((location, shape, depth, is_choice)) = open.pop() {
+pub(super) fn shapes<'a>(spec: &'a ToolSpec, visited: &mut Visited) -> Vec<(String, &'a Shape, bool)> {
+    let mut shapes = Vec::new();
+    let mut stack = vec![(String::new(), spec.input.shape(), 0, false)];
+    while let Some((location, shape, depth, is_variant)) = stack.pop() {
         if depth > MAX_DEPTH {
             continue;
         }
-        let from = open.len();
-        let of_choice =
-            matches!(shape.kind, Kind::Union(_)) || is_choice && matches!(shape.kind, Kind::Ref(_));
-        let mut visit =
-            |location: String, shape: &'a Shape| open.push((location, shape, depth + 1, of_choice));
+        let first_child = stack.len();
+        let children_are_variants =
+            matches!(shape.kind, Kind::Union(_)) || is_variant && matches!(shape.kind, Kind::Ref(_));
+        let mut visit = |location: String, shape: &'a Shape| {
+            stack.push((location, shape, depth + 1, children_are_variants))
+        };
         match &shape.kind {
             Kind::Object(rules) => {
                 let dot = if location.is_empty() { "" } else { "." };
@@ -48,7 +49,7 @@ pub(super) fn shapes<'a>(spec: &'a ToolSpec, seen: &mut Visited) -> Vec<(String,
             Kind::All(parts) => parts.iter().for_each(|part| visit(location.clone(), part)),
             Kind::Ref(name) => {
                 if let Some(target) = find_def(&spec.defs, name)
-                    && seen.insert((spec.defs.as_ptr().addr(), name.to_string()))
+                    && visited.insert((spec.defs.as_ptr().addr(), name.to_string()))
                 {
                     visit(location.clone(), target);
                 }
@@ -56,9 +57,9 @@ pub(super) fn shapes<'a>(spec: &'a ToolSpec, seen: &mut Visited) -> Vec<(String,
             _ => {}
         }
         // The stack is last in, first out.
-        open.get_mut(from..).unwrap_or_default().reverse();
+        stack.get_mut(first_child..).unwrap_or_default().reverse();
         let is_single = matches!(&shape.kind, Kind::Enum(values) if values.len() == 1);
-        found.push((location, shape, is_choice || is_single));
+        shapes.push((location, shape, is_variant || is_single));
     }
-    found
+    shapes
 }

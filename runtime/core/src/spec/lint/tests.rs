@@ -37,10 +37,13 @@ fn description_lints_match_the_script() {
                     last.examples = last.examples.iter().cloned().chain([example]).collect();
                 }
                 "lint" => {
-                    let found = lint(&specs);
-                    return found.iter().map(|one| format!("{} {}", one.lint.code(), one.message)).collect();
+                    let findings = lint(&specs);
+                    return findings
+                        .iter()
+                        .map(|finding| format!("{} {}", finding.lint.code(), finding.message))
+                        .collect();
                 }
-                other => panic!("there is no word `{other}`"),
+                other => panic!("unknown command `{other}`"),
             }
             Vec::new()
         }

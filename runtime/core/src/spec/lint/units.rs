@@ -35,7 +35,7 @@ const MEASURES: &[&str] = &[
 ];
 
 /// Words in names of numbers that count something, or are not measured.
-const COUNTED: &[&str] = &[
+const COUNTS: &[&str] = &[
     "code",
     "page",
     "pages",
@@ -138,48 +138,50 @@ const UNITS: &[&str] = &[
 ];
 
 /// Abbreviations of units, as separate words.
-const SHORT: &[&str] = &[
+const ABBREVIATIONS: &[&str] = &[
     "s", "sec", "secs", "ms", "us", "ns", "min", "mins", "h", "hr", "hrs", "d", "b", "kb", "mb", "gb", "tb",
     "kib", "mib", "gib", "tib", "k", "px", "em", "rem", "pt", "mm", "cm", "m", "km", "ft", "in", "mi", "nm",
     "g", "kg", "mg", "lb", "lbs", "oz", "l", "ml", "c", "f", "deg", "rad", "hz", "khz", "mhz", "ghz", "kbps",
     "mbps", "bps", "kw", "kwh", "w", "v", "a", "pa", "hpa", "bar", "rpm", "fps", "kmh", "mph", "pct",
 ];
 
-/// Whether the name of a number needs a unit that neither the name nor the description gives. `others` are the names
-/// next to it: one of them may be for the unit.
+/// Whether the name of a number needs a unit that neither the name nor the description states. `others` are the names
+/// of all arguments: one of them may be the unit.
 pub(super) fn is_missing<'a>(
     name: &str,
     description: &str,
-    is_whole: bool,
+    is_integer: bool,
     mut others: impl Iterator<Item = &'a str>,
 ) -> bool {
-    let named = words(name);
+    let name_words = words(name);
     // An integer weight is a rank, and `u_height` is in rack units.
-    let is_rank = is_whole && named.last().is_some_and(|last| last == "weight");
-    let is_given = |other: &str| words(other).iter().any(|word| matches!(word.as_str(), "unit" | "units"));
-    if is_rank || named.first().is_some_and(|first| first == "u") || others.any(is_given) {
+    let is_rank = is_integer && name_words.last().is_some_and(|last| last == "weight");
+    let names_unit = |other: &str| words(other).iter().any(|word| matches!(word.as_str(), "unit" | "units"));
+    if is_rank || name_words.first().is_some_and(|first| first == "u") || others.any(names_unit) {
         return false;
     }
-    let is_measure = named.iter().any(|word| MEASURES.contains(&word.as_str()))
-        && !named.iter().any(|word| COUNTED.contains(&word.as_str()));
+    let is_measure = name_words.iter().any(|word| MEASURES.contains(&word.as_str()))
+        && !name_words.iter().any(|word| COUNTS.contains(&word.as_str()));
     if !is_measure {
         return false;
     }
-    let last = named.last().map(String::as_str).unwrap_or_default();
-    let in_name =
-        SHORT.contains(&last) || named.iter().any(|word| UNITS.iter().any(|unit| word.contains(unit)));
-    if in_name || description.contains('%') {
+    let last = name_words.last().map(String::as_str).unwrap_or_default();
+    let is_in_name = ABBREVIATIONS.contains(&last)
+        || name_words.iter().any(|word| UNITS.iter().any(|unit| word.contains(unit)));
+    if is_in_name || description.contains('%') {
         return false;
     }
     let lower = description.to_lowercase();
     // `in` and `a` are usually not inches and amperes.
-    let is_short =
-        |word: &String| SHORT.contains(&word.as_str()) && !matches!(word.as_str(), "in" | "a" | "s" | "us");
-    !UNITS.iter().any(|unit| lower.contains(unit)) && !words(&separated(&lower)).iter().any(is_short)
+    let is_abbreviation = |word: &String| {
+        ABBREVIATIONS.contains(&word.as_str()) && !matches!(word.as_str(), "in" | "a" | "s" | "us")
+    };
+    !UNITS.iter().any(|unit| lower.contains(unit))
+        && !words(&separate_numbers(&lower)).iter().any(is_abbreviation)
 }
 
 /// Separates numbers from the letters after them: `30s` is `30 s`.
-fn separated(text: &str) -> String {
+fn separate_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let mut before = ' ';
     for char in text.chars() {

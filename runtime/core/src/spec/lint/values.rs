@@ -6,8 +6,8 @@ use crate::schema::shape::{Field, Kind, object_in};
 
 /// State that is shared by the checks of all tools.
 #[derive(Default)]
-pub(super) struct Values<'a> {
-    seen: shape_walk::Visited,
+pub(super) struct SharedState<'a> {
+    visited: shape_walk::Visited,
     never: Option<Never<'a>>,
 }
 
@@ -16,29 +16,29 @@ const HELP: &str =
 
 impl<'a> Findings<'a> {
     /// Reports arguments that can never be passed, and a tool that can never be called.
-    pub(super) fn of_values(&mut self, values: &mut Values<'a>) {
+    pub(super) fn check_values(&mut self, state: &mut SharedState<'a>) {
         let spec = self.spec;
-        let Values { seen, never } = values;
+        let SharedState { visited, never } = state;
         let mut never =
             never.take().filter(|never| never.is_among(&spec.defs)).unwrap_or_else(|| Never::new(&spec.defs));
-        let mut messages: Vec<String> = Vec::new();
+        let mut reported: Vec<String> = Vec::new();
         if let Some(reason) = never.why(&spec.input) {
             let required = object_in(&spec.input, &spec.defs).into_iter().flat_map(|rules| &rules.fields);
             let required: Vec<&Field> = required.filter(|field| field.required).collect();
-            let vain = required.into_iter().filter(|field| never.why(&field.shape).is_some());
-            messages.extend(vain.map(|field| field.name.to_string()));
+            let unsatisfiable = required.into_iter().filter(|field| never.why(&field.shape).is_some());
+            reported.extend(unsatisfiable.map(|field| field.name.to_string()));
             let message = format!("the tool `{}` can never be called: {reason}", spec.name);
-            self.add(Lint::NoValue, messages.get(..1).unwrap_or_default(), message, HELP);
+            self.add(Lint::NoValue, reported.get(..1).unwrap_or_default(), message, HELP);
         }
-        for (location, shape, is_choice) in shape_walk::shapes(spec, seen) {
-            let is_within = |outer: &String| {
+        for (location, shape, is_variant) in shape_walk::shapes(spec, visited) {
+            let is_inside = |outer: &String| {
                 location
                     .strip_prefix(outer.as_str())
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
             };
             // `false` forbids a key on purpose, and other variants of a union may accept values.
-            let is_meant = is_choice || shape.kind == Kind::Never;
-            if location.is_empty() || is_meant || messages.iter().any(is_within) {
+            let is_intended = is_variant || shape.kind == Kind::Never;
+            if location.is_empty() || is_intended || reported.iter().any(is_inside) {
                 continue;
             }
             if let Some(reason) = never.why(shape) {
@@ -47,9 +47,9 @@ impl<'a> Findings<'a> {
                     spec.name
                 );
                 self.add(Lint::NoValue, std::slice::from_ref(&location), message, HELP);
-                messages.push(location);
+                reported.push(location);
             }
         }
-        values.never = Some(never);
+        state.never = Some(never);
     }
 }

@@ -18,7 +18,7 @@ use crate::schema::shape::{Def, Shape};
 const MAX_KEY: usize = 64;
 
 /// Maximum number of schemas that are visited to find the types of a schema.
-const MAX_SEEN: usize = 500;
+const MAX_VISITED: usize = 500;
 
 /// A standalone schema whose keys are made portable.
 struct Keys<'p, 'd> {
@@ -36,7 +36,7 @@ impl Keys<'_, '_> {
 
 impl Source<'_> for Keys<'_, '_> {
     fn types_of(&self, name: &str) -> Option<Vec<&'static str>> {
-        self.types_at(name, &Cell::new(MAX_SEEN))
+        self.types_at(name, &Cell::new(MAX_VISITED))
     }
 
     fn report(&mut self, problem: ReadProblem) {
@@ -44,55 +44,55 @@ impl Source<'_> for Keys<'_, '_> {
     }
 
     fn keys<'k>(&self, keys: &mut dyn Iterator<Item = &'k str>) -> BTreeMap<&'k str, String> {
-        portable(&keys.collect::<Vec<_>>())
+        portable_keys(&keys.collect::<Vec<_>>())
     }
 }
 
 /// Parses a schema and the schemas in its `$defs`. Locations start with `prefix`.
 pub(super) fn read(schema: &Value, prefix: &str, problems: &mut Vec<ReadProblem>) -> (Shape, Vec<Def>) {
     let by_name = schema.get("$defs").and_then(Value::as_object);
-    let mut shape = |schema: &Value, pointer: String| {
+    let mut read_shape = |schema: &Value, pointer: String| {
         let location = SchemaLocation { pointer, ..SchemaLocation::default() };
         let normal = normal_form(schema, location, &mut Keys { problems: &mut *problems, defs: by_name });
         read_normal_form(&normal, "", problems)
     };
-    let root = shape(schema, prefix.to_owned());
+    let root = read_shape(schema, prefix.to_owned());
     let by_name = by_name.into_iter().flat_map(Map::iter);
     let defs = by_name.map(|(name, schema)| Def {
         name: name.clone().into(),
-        schema: shape(schema, format!("{prefix}/$defs/{name}")).into(),
+        schema: read_shape(schema, format!("{prefix}/$defs/{name}")).into(),
     });
     (root, defs.collect())
 }
 
 /// Returns a key that every vendor accepts for each key of an object: `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`. Valid keys are
 /// not changed; if changed keys collide, digits distinguish them.
-fn portable<'k>(keys: &[&'k str]) -> BTreeMap<&'k str, String> {
-    let plain: Vec<String> = keys.iter().map(|key| legal(key)).collect();
+fn portable_keys<'k>(keys: &[&'k str]) -> BTreeMap<&'k str, String> {
+    let identifiers: Vec<String> = keys.iter().map(|key| to_identifier(key)).collect();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    plain.iter().for_each(|own| *counts.entry(own).or_default() += 1);
-    let pairs = keys.iter().zip(&plain).map(|(key, own)| {
-        let alone = counts.get(own.as_str()) == Some(&1);
-        let fits = own.len() <= MAX_KEY && (alone || own == key);
-        (*key, if fits { own.clone() } else { with_hash(own, key) })
+    identifiers.iter().for_each(|identifier| *counts.entry(identifier).or_default() += 1);
+    let pairs = keys.iter().zip(&identifiers).map(|(key, identifier)| {
+        let is_unique = counts.get(identifier.as_str()) == Some(&1);
+        let is_valid = identifier.len() <= MAX_KEY && (is_unique || identifier == key);
+        (*key, if is_valid { identifier.clone() } else { with_hash(identifier, key) })
     });
     pairs.collect()
 }
 
-fn legal(key: &str) -> String {
-    let mut own: String = key
+fn to_identifier(key: &str) -> String {
+    let mut identifier: String = key
         .chars()
         .map(|char| if char.is_ascii_alphanumeric() || char == '_' { char } else { '_' })
         .collect();
-    if !own.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
-        own.insert(0, '_');
+    if !identifier.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
+        identifier.insert(0, '_');
     }
-    own
+    identifier
 }
 
-fn with_hash(own: &str, key: &str) -> String {
+fn with_hash(identifier: &str, key: &str) -> String {
     let digest = sha256(key.as_bytes());
-    let stem = own.get(..own.len().min(MAX_KEY - 9)).unwrap_or(own);
+    let stem = identifier.get(..identifier.len().min(MAX_KEY - 9)).unwrap_or(identifier);
     format!("{stem}_{}", digest.get(..8).unwrap_or(&digest))
 }
 
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn keys_are_valid_for_all_vendors() {
         let long = "x".repeat(70);
-        let keys = portable(&["id", "user-id", "a.b", "a b", "a_b", "2d", "", &long]);
+        let keys = portable_keys(&["id", "user-id", "a.b", "a b", "a_b", "2d", "", &long]);
         assert_eq!(
             (keys["id"].as_str(), keys["user-id"].as_str(), keys["a_b"].as_str()),
             ("id", "user_id", "a_b")
@@ -118,7 +118,7 @@ mod tests {
     fn many_keys_are_converted_quickly() {
         let keys: Vec<String> = (0..30_000).map(|index| format!("k.{index}")).collect();
         let started = std::time::Instant::now();
-        assert_eq!(portable(&keys.iter().map(String::as_str).collect::<Vec<_>>()).len(), keys.len());
+        assert_eq!(portable_keys(&keys.iter().map(String::as_str).collect::<Vec<_>>()).len(), keys.len());
         assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
     }
 }

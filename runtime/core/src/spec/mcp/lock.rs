@@ -1,4 +1,4 @@
-//! The lock of an MCP server: the tools that a person reviewed, and what they depend on.
+//! The lock of an MCP server: the tools that a person reviewed, and their dependencies.
 //!
 //! A lock is a JSON file that is reviewed like code. `specs/mcp-lock.schema.json` is its schema.
 
@@ -46,7 +46,7 @@ pub struct Package {
     pub integrity: String,
 }
 
-const LOCK_AGAIN: &str = "lock the server again with `cargo toolgen mcp lock`, and review the changes";
+const RELOCK_HELP: &str = "lock the server again with `cargo toolgen mcp lock`, and review the changes";
 
 impl Lock {
     /// Returns the lock as the contents of its file, which are the same for equal locks.
@@ -54,31 +54,31 @@ impl Lock {
     pub fn text(&self) -> String {
         let Lock { server, package, info, auth, tools } = self;
         let mut lock = Map::new();
-        let mut put = |key: &str, value: Value| {
+        let mut insert = |key: &str, value: Value| {
             lock.insert(key.to_owned(), value);
         };
-        put(LOCK, VERSION.into());
-        put("alias", server.alias.as_str().into());
-        put("transport", transport(&server.transport));
+        insert(LOCK, VERSION.into());
+        insert("alias", server.alias.as_str().into());
+        insert("transport", transport(&server.transport));
         if let Some(Package { registry, name, version, integrity }) = package {
-            put(
+            insert(
                 "package",
                 json!({"registry": registry, "name": name, "version": version, "integrity": integrity}),
             );
         }
-        put("server", info.clone());
-        put("revision", server.revision.as_str().into());
-        put("capabilities", texts_value(&server.capabilities));
-        put("auth", auth.as_str().into());
+        insert("server", info.clone());
+        insert("revision", server.revision.as_str().into());
+        insert("capabilities", strings_to_json(&server.capabilities));
+        insert("auth", auth.as_str().into());
         let mut sorted: Vec<&Value> = tools.iter().collect();
         sorted.sort_by(|left, right| raw_name(left).cmp(raw_name(right)));
-        let raw: Vec<&str> = sorted.iter().map(|descriptor| raw_name(descriptor)).collect();
-        let names = names(&server.alias, &raw);
+        let raw_names: Vec<&str> = sorted.iter().map(|descriptor| raw_name(descriptor)).collect();
+        let names = names(&server.alias, &raw_names);
         let tools = sorted.iter().zip(names).map(|(descriptor, name)| {
             let name = name.map(|name| name.to_string()).unwrap_or_default();
             json!({"name": name, "digest": format!("sha256:{}", digest(descriptor)), "descriptor": descriptor})
         });
-        put("tools", tools.collect());
+        insert("tools", tools.collect());
         let mut text = format!("{:#}", Value::Object(lock));
         text.push('\n');
         text
@@ -91,25 +91,25 @@ impl Lock {
     ///
     /// Returns all errors in the lock.
     pub fn read(root: &Value) -> Result<Lock, Vec<LockProblem>> {
-        let mut reader = Reader::new(LOCK_AGAIN);
-        let lock = reader.lock(root);
+        let mut reader = Reader::new(RELOCK_HELP);
+        let lock = reader.read_lock(root);
         match lock {
             Some(lock) if reader.problems.is_empty() => Ok(lock),
             _ => Err(reader.problems),
         }
     }
 
-    /// Returns the server of a lock whose list of tools may have been edited: this is enough to lock it again.
+    /// Returns the server of a lock whose list of tools may have been edited: the server is enough to lock it again.
     #[must_use]
     pub fn read_server(root: &Value) -> Option<McpServer> {
-        let mut reader = Reader::new(LOCK_AGAIN);
-        let lock = reader.lock(root)?;
-        let is_whole = reader.problems.iter().all(|problem| problem.pointer.starts_with("/tools"));
-        is_whole.then_some(lock.server)
+        let mut reader = Reader::new(RELOCK_HELP);
+        let lock = reader.read_lock(root)?;
+        let has_valid_server = reader.problems.iter().all(|problem| problem.pointer.starts_with("/tools"));
+        has_valid_server.then_some(lock.server)
     }
 }
 
-fn texts_value(texts: &List<Text>) -> Value {
+fn strings_to_json(texts: &List<Text>) -> Value {
     texts.iter().map(|text| Value::from(text.as_str())).collect()
 }
 
@@ -122,15 +122,15 @@ pub fn transport(transport: &McpTransport) -> Value {
             names.extend(inherit.iter().map(Text::as_str));
             names.sort_unstable();
             names.dedup();
-            let mut program = json!({"argv": texts_value(argv), "env": names});
+            let mut program = json!({"argv": strings_to_json(argv), "env": names});
             if !work_dir.is_empty() {
                 program["work_dir"] = work_dir.as_str().into();
             }
             json!({"stdio": program})
         }
         McpTransport::Http { url, headers, bearer } => {
-            let named = |(name, variable): &(Text, Text)| (name.to_string(), Value::from(variable.as_str()));
-            let headers: Map<String, Value> = headers.iter().map(named).collect();
+            let entry = |(name, variable): &(Text, Text)| (name.to_string(), Value::from(variable.as_str()));
+            let headers: Map<String, Value> = headers.iter().map(entry).collect();
             let mut remote = json!({"url": url.as_str(), "headers": headers});
             if !bearer.is_empty() {
                 remote["bearer"] = bearer.as_str().into();
@@ -141,11 +141,11 @@ pub fn transport(transport: &McpTransport) -> Value {
 }
 
 impl Reader {
-    fn lock(&mut self, root: &Value) -> Option<Lock> {
-        let found = root.get(LOCK);
-        if found.and_then(Value::as_u64) != Some(VERSION) {
-            let given = found.map_or_else(|| "missing".to_owned(), Value::to_string);
-            let message = format!("expected lock version {VERSION}, got {given}");
+    fn read_lock(&mut self, root: &Value) -> Option<Lock> {
+        let version = root.get(LOCK);
+        if version.and_then(Value::as_u64) != Some(VERSION) {
+            let actual = version.map_or_else(|| "missing".to_owned(), Value::to_string);
+            let message = format!("expected lock version {VERSION}, got {actual}");
             let help = "lock the server again with this version of `cargo toolgen`";
             self.fail_with(format!("/{LOCK}"), message, help);
             return None;
@@ -159,8 +159,8 @@ impl Reader {
             let help = "use `a` to `z`, digits and `-`, at most 32, and start with a letter";
             self.fail_with("/alias", message, help);
         }
-        let transport = self.transport(root);
-        let package = root.get("package").map(|package| self.package(package));
+        let transport = self.read_transport(root);
+        let package = root.get("package").map(|package| self.read_package(package));
         let server = McpServer {
             transport,
             revision: self.text(root, "", "revision").into(),
@@ -168,34 +168,34 @@ impl Reader {
             alias: alias.into(),
             ..McpServer::EMPTY
         };
-        let tools = self.tools(root, &server.alias);
+        let tools = self.read_tools(root, &server.alias);
         let info = root.get("server").cloned().unwrap_or_default();
         Some(Lock { package, info, auth: self.text(root, "", "auth"), server, tools })
     }
 
-    fn transport(&mut self, root: &Value) -> McpTransport {
-        const AT: &str = "/transport";
+    fn read_transport(&mut self, root: &Value) -> McpTransport {
+        const POINTER: &str = "/transport";
         let transport = root.get("transport").unwrap_or(&Value::Null);
-        self.keys(transport, AT, &["stdio", "http"]);
+        self.keys(transport, POINTER, &["stdio", "http"]);
         match (transport.get("stdio"), transport.get("http")) {
             (Some(program), None) => {
-                let at = "/transport/stdio";
-                self.keys(program, at, &["argv", "env", "work_dir"]);
-                let argv = self.texts(program, at, "argv");
+                let pointer = "/transport/stdio";
+                self.keys(program, pointer, &["argv", "env", "work_dir"]);
+                let argv = self.texts(program, pointer, "argv");
                 if argv.is_empty() {
-                    self.fail(format!("{at}/argv"), "the program has no name");
+                    self.fail(format!("{pointer}/argv"), "the program has no name");
                 }
                 let work_dir = if program.get("work_dir").is_some() {
-                    self.text(program, at, "work_dir").into()
+                    self.text(program, pointer, "work_dir").into()
                 } else {
                     Text::EMPTY
                 };
-                let inherit = self.texts(program, at, "env");
+                let inherit = self.texts(program, pointer, "env");
                 McpTransport::Stdio { argv, env: List::EMPTY, inherit, work_dir }
             }
             (None, Some(remote)) => {
-                let at = "/transport/http";
-                self.keys(remote, at, &["url", "headers", "bearer"]);
+                let pointer = "/transport/http";
+                self.keys(remote, pointer, &["url", "headers", "bearer"]);
                 let mut headers = Vec::new();
                 match remote.get("headers") {
                     Some(Value::Object(members)) => {
@@ -204,64 +204,64 @@ impl Reader {
                             headers.push((Text::copy_of(name), Text::from(variable)));
                         }
                     }
-                    _ => self.fail(format!("{at}/headers"), "`headers` is not an object"),
+                    _ => self.fail(format!("{pointer}/headers"), "`headers` is not an object"),
                 }
                 let bearer = if remote.get("bearer").is_some() {
-                    self.text(remote, at, "bearer").into()
+                    self.text(remote, pointer, "bearer").into()
                 } else {
                     Text::EMPTY
                 };
                 McpTransport::Http {
-                    url: self.text(remote, at, "url").into(),
+                    url: self.text(remote, pointer, "url").into(),
                     headers: headers.into(),
                     bearer,
                 }
             }
             _ => {
-                self.fail(AT, "`transport` has either `stdio` or `http`");
+                self.fail(POINTER, "`transport` has either `stdio` or `http`");
                 McpTransport::EMPTY
             }
         }
     }
 
-    fn package(&mut self, package: &Value) -> Package {
-        const AT: &str = "/package";
-        self.keys(package, AT, &["registry", "name", "version", "integrity"]);
+    fn read_package(&mut self, package: &Value) -> Package {
+        const POINTER: &str = "/package";
+        self.keys(package, POINTER, &["registry", "name", "version", "integrity"]);
         Package {
-            registry: self.text(package, AT, "registry"),
-            name: self.text(package, AT, "name"),
-            version: self.text(package, AT, "version"),
-            integrity: self.text(package, AT, "integrity"),
+            registry: self.text(package, POINTER, "registry"),
+            name: self.text(package, POINTER, "name"),
+            version: self.text(package, POINTER, "version"),
+            integrity: self.text(package, POINTER, "integrity"),
         }
     }
 
-    fn tools(&mut self, root: &Value, alias: &str) -> Vec<Value> {
+    fn read_tools(&mut self, root: &Value, alias: &str) -> Vec<Value> {
         let Some(Value::Array(entries)) = root.get("tools") else {
             self.fail("/tools", "`tools` is not an array");
             return Vec::new();
         };
         let tools: Vec<Value> =
             entries.iter().map(|entry| entry.get("descriptor").cloned().unwrap_or_default()).collect();
-        let raw: Vec<&str> = tools.iter().map(raw_name).collect();
-        for ((index, entry), name) in entries.iter().enumerate().zip(names(alias, &raw)) {
-            let at = format!("/tools/{index}");
-            self.keys(entry, &at, &["name", "digest", "descriptor"]);
+        let raw_names: Vec<&str> = tools.iter().map(raw_name).collect();
+        for ((index, entry), name) in entries.iter().enumerate().zip(names(alias, &raw_names)) {
+            let pointer = format!("/tools/{index}");
+            self.keys(entry, &pointer, &["name", "digest", "descriptor"]);
             let Some(descriptor) = entry.get("descriptor").filter(|descriptor| descriptor.is_object()) else {
-                self.fail(format!("{at}/descriptor"), "the descriptor is not an object");
+                self.fail(format!("{pointer}/descriptor"), "the descriptor is not an object");
                 continue;
             };
             let raw = raw_name(descriptor);
-            if self.text(entry, &at, "digest") != format!("sha256:{}", digest(descriptor)) {
+            if self.text(entry, &pointer, "digest") != format!("sha256:{}", digest(descriptor)) {
                 let message =
                     format!("the digest of `{raw}` is not that of its descriptor: one of them was edited");
-                self.fail(format!("{at}/digest"), message);
+                self.fail(format!("{pointer}/digest"), message);
             }
             let name = name.map(|name| name.to_string()).unwrap_or_default();
-            if self.text(entry, &at, "name") != name {
+            if self.text(entry, &pointer, "name") != name {
                 let message = format!(
                     "`{raw}` must have the name `{name}`, which follows from the tools of this server"
                 );
-                self.fail(format!("{at}/name"), message);
+                self.fail(format!("{pointer}/name"), message);
             }
         }
         tools

@@ -14,34 +14,35 @@ use crate::schema::shape::pointer::{child, percent_decode, token_of};
 /// The keys that contain named schemas.
 const DEFS: [&str; 2] = ["$defs", "definitions"];
 /// The keys whose values are maps of schemas; the keys of these maps are not keywords.
-const NAMED: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
+const SCHEMA_MAPS: [&str; 5] =
+    ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 /// The keys whose values are data, not schemas.
 const DATA: [&str; 5] = ["const", "default", "enum", "example", "examples"];
 
 /// A schema, and the named schemas that it refers to.
 #[derive(Debug)]
-pub(super) struct Closed {
+pub(super) struct BundledSchema {
     root: Value,
     defs: BTreeMap<String, Value>,
 }
 
-impl Closed {
+impl BundledSchema {
     /// Moves the targets of references to `$defs`. References that are dangling, or leave the schema, are not changed.
-    pub(super) fn of(schema: &Value) -> Closed {
+    pub(super) fn of(schema: &Value) -> BundledSchema {
         let mut names = Names::default();
         for key in DEFS {
             for name in schema.get(key).and_then(Value::as_object).into_iter().flat_map(Map::keys) {
-                names.name(&child(&format!("/{key}"), name));
+                names.name_for(&child(&format!("/{key}"), name));
             }
         }
-        let root = names.rewritten(&without_defs(schema), schema);
+        let root = names.rewrite(&without_defs(schema), schema);
         let mut defs = BTreeMap::new();
         // A rewritten schema may contain more references.
-        while let Some((pointer, name)) = names.open.pop() {
+        while let Some((pointer, name)) = names.pending.pop() {
             let target = schema.pointer(&pointer).map(without_defs).unwrap_or_default();
-            defs.insert(name, names.rewritten(&target, schema));
+            defs.insert(name, names.rewrite(&target, schema));
         }
-        Closed { root, defs }
+        BundledSchema { root, defs }
     }
 
     /// Returns the schema as one document.
@@ -54,50 +55,50 @@ impl Closed {
     }
 
     fn rename(&mut self, names: &BTreeMap<String, String>) {
-        let new = |name: &str| names.get(name).map_or(name, String::as_str).to_owned();
+        let new_name = |name: &str| names.get(name).map_or(name, String::as_str).to_owned();
         let rewrite = |value: &Value| {
             map_references(value, &mut |text| {
-                Some(format!("#/$defs/{}", new(text.strip_prefix("#/$defs/")?)))
+                Some(format!("#/$defs/{}", new_name(text.strip_prefix("#/$defs/")?)))
             })
         };
         self.root = rewrite(&self.root);
-        self.defs = self.defs.iter().map(|(name, value)| (new(name), rewrite(value))).collect();
+        self.defs = self.defs.iter().map(|(name, value)| (new_name(name), rewrite(value))).collect();
     }
 }
 
-/// Renames schemas so that equal names mean equal schemas in all of these. Each comes with a string that is unique to
-/// it.
-pub(super) fn separate(all: &mut [(String, Closed)]) {
-    let mut first: BTreeMap<String, String> = BTreeMap::new();
-    let mut unlike: BTreeSet<String> = BTreeSet::new();
-    for (name, schema) in all.iter().flat_map(|(_, closed)| &closed.defs) {
+/// Renames schemas so that named schemas with equal names are equal. Each bundled schema comes with a string that is
+/// unique to it.
+pub(super) fn rename_conflicts(schemas: &mut [(String, BundledSchema)]) {
+    let mut first_texts: BTreeMap<String, String> = BTreeMap::new();
+    let mut conflicting: BTreeSet<String> = BTreeSet::new();
+    for (name, schema) in schemas.iter().flat_map(|(_, bundle)| &bundle.defs) {
         let text = canonical(schema);
-        if first.entry(name.clone()).or_insert_with(|| text.clone()) != &text {
-            unlike.insert(name.clone());
+        if first_texts.entry(name.clone()).or_insert_with(|| text.clone()) != &text {
+            conflicting.insert(name.clone());
         }
     }
     // Equal schemas that refer to different schemas are different as well. Each name is visited once, because a server
     // controls the length of the chain.
-    let mut named_by: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-    for (name, schema) in all.iter().flat_map(|(_, closed)| &closed.defs) {
+    let mut referrers: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for (name, schema) in schemas.iter().flat_map(|(_, bundle)| &bundle.defs) {
         for text in references(schema) {
-            if let Some(named) = text.strip_prefix("#/$defs/") {
-                named_by.entry(named.to_owned()).or_default().insert(name);
+            if let Some(target) = text.strip_prefix("#/$defs/") {
+                referrers.entry(target.to_owned()).or_default().insert(name);
             }
         }
     }
-    let mut open: Vec<String> = unlike.iter().cloned().collect();
-    while let Some(name) = open.pop() {
-        for by in named_by.get(&name).into_iter().flatten() {
-            if unlike.insert((*by).to_owned()) {
-                open.push((*by).to_owned());
+    let mut pending: Vec<String> = conflicting.iter().cloned().collect();
+    while let Some(name) = pending.pop() {
+        for referrer in referrers.get(&name).into_iter().flatten() {
+            if conflicting.insert((*referrer).to_owned()) {
+                pending.push((*referrer).to_owned());
             }
         }
     }
-    for (owner, closed) in all {
-        let own = closed.defs.keys().filter(|name| unlike.contains(*name));
-        let names = own.map(|name| (name.clone(), with_hash(name, owner))).collect();
-        closed.rename(&names);
+    for (owner, bundle) in schemas {
+        let conflicts = bundle.defs.keys().filter(|name| conflicting.contains(*name));
+        let names = conflicts.map(|name| (name.clone(), with_hash(name, owner))).collect();
+        bundle.rename(&names);
     }
 }
 
@@ -107,21 +108,21 @@ struct Names {
     /// The names, by JSON pointer.
     names: BTreeMap<String, String>,
     used: BTreeSet<String>,
-    /// The names whose schemas are not written yet.
-    open: Vec<(String, String)>,
+    /// The names whose schemas are not rewritten yet.
+    pending: Vec<(String, String)>,
 }
 
 impl Names {
-    fn name(&mut self, pointer: &str) -> String {
+    fn name_for(&mut self, pointer: &str) -> String {
         if let Some(name) = self.names.get(pointer) {
             return name.clone();
         }
         let tokens = pointer.split('/').skip(1).map(token_of);
         let is_name = |token: &String| !matches!(token.as_str(), "properties" | "$defs" | "definitions");
         let text = tokens.filter(is_name).collect::<Vec<_>>().join("_");
-        let legal =
+        let to_legal =
             |char: char| if char.is_ascii_alphanumeric() || "_.-".contains(char) { char } else { '_' };
-        let mut name: String = text.chars().map(legal).take(64).collect();
+        let mut name: String = text.chars().map(to_legal).take(64).collect();
         if name.is_empty() {
             name.push_str("arguments");
         }
@@ -130,14 +131,14 @@ impl Names {
             self.used.insert(name.clone());
         }
         self.names.insert(pointer.to_owned(), name.clone());
-        self.open.push((pointer.to_owned(), name.clone()));
+        self.pending.push((pointer.to_owned(), name.clone()));
         name
     }
 
-    fn rewritten(&mut self, part: &Value, whole: &Value) -> Value {
+    fn rewrite(&mut self, part: &Value, document: &Value) -> Value {
         map_references(part, &mut |text| {
-            let pointer = normal(&percent_decode(text.strip_prefix('#')?)?);
-            whole.pointer(&pointer).map(|_| format!("#/$defs/{}", self.name(&pointer)))
+            let pointer = normalize(&percent_decode(text.strip_prefix('#')?)?);
+            document.pointer(&pointer).map(|_| format!("#/$defs/{}", self.name_for(&pointer)))
         })
     }
 }
@@ -152,7 +153,7 @@ fn map_references(schema: &Value, map: &mut dyn FnMut(&str) -> Option<String>) -
                     Value::String(text) if key == "$ref" => {
                         map(text).map_or_else(|| value.clone(), Value::from)
                     }
-                    Value::Object(by_name) if NAMED.contains(&key.as_str()) => {
+                    Value::Object(by_name) if SCHEMA_MAPS.contains(&key.as_str()) => {
                         let by_name =
                             by_name.iter().map(|(name, schema)| (name.clone(), map_references(schema, map)));
                         Value::Object(by_name.collect())
@@ -169,48 +170,51 @@ fn map_references(schema: &Value, map: &mut dyn FnMut(&str) -> Option<String>) -
 }
 
 /// Returns the dangling references of a schema, with their locations, which start with `prefix`.
-pub(super) fn dangling(schema: &Value, prefix: &str) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    let mut open = vec![(prefix.to_owned(), schema)];
-    while let Some((at, part)) = open.pop() {
+pub(super) fn dangling_references(schema: &Value, prefix: &str) -> Vec<(String, String)> {
+    let mut dangling = Vec::new();
+    let mut pending = vec![(prefix.to_owned(), schema)];
+    while let Some((pointer, part)) = pending.pop() {
         match part {
             Value::Array(items) => {
-                open.extend(items.iter().enumerate().map(|(index, item)| (format!("{at}/{index}"), item)));
+                pending.extend(
+                    items.iter().enumerate().map(|(index, item)| (format!("{pointer}/{index}"), item)),
+                );
             }
             Value::Object(members) => {
                 for (key, value) in members {
-                    let at = child(&at, key);
+                    let pointer = child(&pointer, key);
                     match value {
                         Value::String(text) if key == "$ref" => {
                             let target = text.strip_prefix('#').map(|target| {
-                                normal(&percent_decode(target).unwrap_or_else(|| target.to_owned()))
+                                normalize(&percent_decode(target).unwrap_or_else(|| target.to_owned()))
                             });
                             if target.is_some_and(|target| schema.pointer(&target).is_none()) {
-                                found.push((at, text.clone()));
+                                dangling.push((pointer, text.clone()));
                             }
                         }
-                        Value::Object(by_name) if NAMED.contains(&key.as_str()) => {
-                            open.extend(by_name.iter().map(|(name, schema)| (child(&at, name), schema)));
+                        Value::Object(by_name) if SCHEMA_MAPS.contains(&key.as_str()) => {
+                            pending
+                                .extend(by_name.iter().map(|(name, schema)| (child(&pointer, name), schema)));
                         }
                         _ if DATA.contains(&key.as_str()) => {}
-                        _ => open.push((at, value)),
+                        _ => pending.push((pointer, value)),
                     }
                 }
             }
             _ => {}
         }
     }
-    found.sort();
-    found
+    dangling.sort();
+    dangling
 }
 
 fn references(schema: &Value) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut references = Vec::new();
     map_references(schema, &mut |text| {
-        found.push(text.to_owned());
+        references.push(text.to_owned());
         None
     });
-    found
+    references
 }
 
 fn without_defs(schema: &Value) -> Value {
@@ -221,14 +225,14 @@ fn without_defs(schema: &Value) -> Value {
     schema
 }
 
-fn with_hash(name: &str, of: &str) -> String {
-    let digest = sha256(of.as_bytes());
+fn with_hash(name: &str, seed: &str) -> String {
+    let digest = sha256(seed.as_bytes());
     format!("{name}_{}", digest.get(..8).unwrap_or(&digest))
 }
 
-/// Returns the normal form of a pointer. A `~` may be escaped or not, so a server could write a key with many of them
-/// as any number of pointers, each of which would be a separate schema.
-fn normal(pointer: &str) -> String {
+/// Returns the normal form of a pointer. Without it, a server could refer to one key with many `~`, each escaped or
+/// not, by any number of pointers, each of which would be a separate schema.
+fn normalize(pointer: &str) -> String {
     let Some(tokens) = pointer.strip_prefix('/') else { return pointer.to_owned() };
     tokens.split('/').fold(String::new(), |normal, token| child(&normal, &token_of(token)))
 }
@@ -254,15 +258,15 @@ mod tests {
             },
             "$defs": {"Pair<int>": {"items": {"$ref": "#/properties/from/properties/x"}, "default": {"$ref": "#"}}},
         });
-        let closed = Closed::of(&schema).into_document();
-        let properties = &closed["properties"];
+        let document = BundledSchema::of(&schema).into_document();
+        let properties = &document["properties"];
         assert_eq!(properties["to"], json!({"$ref": "#/$defs/from"}));
         assert_eq!(properties["next"], json!({"$ref": "#/$defs/arguments"}));
         assert_eq!(properties["pair"], json!({"$ref": "#/$defs/Pair_int_"}));
         assert_eq!(properties["default"], json!({"$ref": "#/$defs/from"}));
         assert_eq!(properties["out"], json!({"$ref": "https://example.com/schema"}));
         assert_eq!(properties["nowhere"], json!({"$ref": "#/$defs/Nothing"}));
-        let defs = closed["$defs"].as_object().unwrap();
+        let defs = document["$defs"].as_object().unwrap();
         assert_eq!(defs.keys().collect::<Vec<_>>(), ["Pair_int_", "arguments", "from", "from_x"]);
         assert_eq!(defs["Pair_int_"], json!({"items": {"$ref": "#/$defs/from_x"}, "default": {"$ref": "#"}}));
         assert_eq!(defs["arguments"]["properties"]["next"], json!({"$ref": "#/$defs/arguments"}));
@@ -270,20 +274,20 @@ mod tests {
 
     #[test]
     fn different_schemas_of_one_name_get_separate_names() {
-        let of = |size: i32| {
+        let bundle = |size: i32| {
             let defs = json!({
                 "Same": {"type": "string"}, "Page": {"maximum": size}, "List": {"items": {"$ref": "#/$defs/Page"}}
             });
-            Closed::of(&json!({"$ref": "#/$defs/List", "$defs": defs}))
+            BundledSchema::of(&json!({"$ref": "#/$defs/List", "$defs": defs}))
         };
-        let mut all = vec![("a".to_owned(), of(1)), ("b".to_owned(), of(2))];
-        separate(&mut all);
-        let names = |index: usize| all[index].1.defs.keys().cloned().collect::<Vec<_>>();
+        let mut schemas = vec![("a".to_owned(), bundle(1)), ("b".to_owned(), bundle(2))];
+        rename_conflicts(&mut schemas);
+        let names = |index: usize| schemas[index].1.defs.keys().cloned().collect::<Vec<_>>();
         let shared: Vec<String> = names(0).into_iter().filter(|name| names(1).contains(name)).collect();
         assert_eq!(shared, ["Same"]);
         let (list, page) = (with_hash("List", "a"), with_hash("Page", "a"));
-        assert_eq!(all[0].1.root, json!({"$ref": format!("#/$defs/{list}")}));
-        assert_eq!(all[0].1.defs[&list], json!({"items": {"$ref": format!("#/$defs/{page}")}}));
+        assert_eq!(schemas[0].1.root, json!({"$ref": format!("#/$defs/{list}")}));
+        assert_eq!(schemas[0].1.defs[&list], json!({"items": {"$ref": format!("#/$defs/{page}")}}));
     }
 
     #[test]
@@ -292,25 +296,25 @@ mod tests {
             "properties": {"~~": {"type": "string"}, "a": {"$ref": "#/properties/~~"}, "b": {"$ref": "#/properties/~0~"},
                            "c": {"$ref": "#/properties/~0~0"}},
         });
-        let closed = Closed::of(&schema);
-        assert_eq!(closed.defs.len(), 1, "{:?}", closed.defs);
-        assert_eq!(closed.root["properties"]["a"], closed.root["properties"]["c"]);
+        let bundle = BundledSchema::of(&schema);
+        assert_eq!(bundle.defs.len(), 1, "{:?}", bundle.defs);
+        assert_eq!(bundle.root["properties"]["a"], bundle.root["properties"]["c"]);
     }
 
     #[test]
     fn late_difference_is_found_quickly() {
         // In the order of their names, each schema is found to be different after the one before it.
-        let of = |leaf: &str| {
-            let chain =
-                (0..3000).map(|at| (format!("c{at:04}"), json!({"$ref": format!("#/$defs/c{:04}", at + 1)})));
+        let bundle = |leaf: &str| {
+            let chain = (0..3000)
+                .map(|index| (format!("c{index:04}"), json!({"$ref": format!("#/$defs/c{:04}", index + 1)})));
             let mut defs: Map<String, Value> = chain.collect();
             defs.insert("c3000".to_owned(), json!({"type": leaf}));
-            Closed::of(&json!({"$ref": "#/$defs/c0000", "$defs": defs}))
+            BundledSchema::of(&json!({"$ref": "#/$defs/c0000", "$defs": defs}))
         };
-        let mut all = vec![("a".to_owned(), of("string")), ("b".to_owned(), of("integer"))];
+        let mut schemas = vec![("a".to_owned(), bundle("string")), ("b".to_owned(), bundle("integer"))];
         let started = std::time::Instant::now();
-        separate(&mut all);
+        rename_conflicts(&mut schemas);
         assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
-        assert!(all[0].1.defs.keys().all(|name| !all[1].1.defs.contains_key(name)));
+        assert!(schemas[0].1.defs.keys().all(|name| !schemas[1].1.defs.contains_key(name)));
     }
 }

@@ -30,7 +30,7 @@ fn remote() -> Frozen<McpServer> {
 }
 
 /// Returns all parts of a tool, and the name that its server knows.
-fn whole(tool: &Tool) -> Vec<String> {
+fn describe_tool(tool: &Tool) -> Vec<String> {
     let ExecutionPlan::Mcp(plan) = &tool.call else { panic!("{:?}", tool.call) };
     let calls = format!("calls {} {}", plan.tool, plan.descriptor);
     vec![format!("{} {}", tool.spec.name, tool.spec.to_json()), calls]
@@ -43,8 +43,8 @@ fn descriptors_match_the_script() {
         let mut last = ToolSpec::EMPTY;
         move |word, rest| {
             let value = || script::values(rest).remove(0);
-            let messages = |made: Result<Tool, _>| match made {
-                Ok(tool) => whole(&tool),
+            let messages = |result: Result<Tool, _>| match result {
+                Ok(tool) => describe_tool(&tool),
                 Err(error) => vec![format!("refused: {error}")],
             };
             match word {
@@ -53,21 +53,25 @@ fn descriptors_match_the_script() {
                 "unpinned" => messages(tool(&program(), &value(), false)),
                 "input" => {
                     let list = [json!({"name": "x", "inputSchema": value()})];
-                    let one = tools(&program(), &list, true).remove(0).unwrap();
-                    last = one.tool.spec;
+                    let adapted = tools(&program(), &list, true).remove(0).unwrap();
+                    last = adapted.tool.spec;
                     let json = last.to_json();
                     let defs = json.get("$defs").map(|defs| format!("with {defs}"));
-                    let problems = one.problems.iter().map(|one| format!("{}: {}", one.pointer, one.message));
+                    let problems = adapted
+                        .problems
+                        .iter()
+                        .map(|problem| format!("{}: {}", problem.pointer, problem.message));
                     std::iter::once(json["input"].to_string()).chain(defs).chain(problems).collect()
                 }
                 "list" => tools(&program(), value().as_array().unwrap(), true)
                     .into_iter()
-                    .flat_map(|one| match one {
-                        Ok(one) => {
-                            let name = one.tool.spec.name.to_string();
-                            let described =
-                                |one: &ReadProblem| format!("{name} {}: {}", one.pointer, one.message);
-                            let problems: Vec<String> = one.problems.iter().map(described).collect();
+                    .flat_map(|result| match result {
+                        Ok(adapted) => {
+                            let name = adapted.tool.spec.name.to_string();
+                            let describe = |problem: &ReadProblem| {
+                                format!("{name} {}: {}", problem.pointer, problem.message)
+                            };
+                            let problems: Vec<String> = adapted.problems.iter().map(describe).collect();
                             if problems.is_empty() { vec![name] } else { problems }
                         }
                         Err(error) => vec![format!("refused: {error}")],
@@ -80,16 +84,18 @@ fn descriptors_match_the_script() {
                     std::iter::once(rendered.schema.to_string()).chain(losses).collect()
                 }
                 "takes" => {
-                    let read = decode_owned(value(), &last.input, &last.defs, &JSON_SCHEMA, &mut Vec::new());
-                    match read {
-                        Ok(read) => vec![read.to_string()],
-                        Err(problems) => {
-                            problems.iter().map(|one| format!("{}: {}", one.pointer, one.message)).collect()
-                        }
+                    let decoded =
+                        decode_owned(value(), &last.input, &last.defs, &JSON_SCHEMA, &mut Vec::new());
+                    match decoded {
+                        Ok(decoded) => vec![decoded.to_string()],
+                        Err(problems) => problems
+                            .iter()
+                            .map(|problem| format!("{}: {}", problem.pointer, problem.message))
+                            .collect(),
                     }
                 }
                 "documented" => vec![crate::spec::docs::detail(&last)],
-                other => panic!("there is no word `{other}`"),
+                other => panic!("unknown command `{other}`"),
             }
         }
     });
@@ -107,22 +113,22 @@ fn oversized_descriptor_or_invalid_alias_is_rejected() {
 
 #[test]
 fn equal_schemas_are_shared_between_tools() {
-    let of = |name: &str, size: i32| {
+    let descriptor = |name: &str, size: i32| {
         let schema = json!({"type": "object", "properties": {"page": {"$ref": "#/$defs/Page"}},
             "$defs": {"Page": {"type": "integer", "maximum": size}, "Same": {"type": "string"}}});
         json!({"name": name, "inputSchema": schema})
     };
     let names = |list: &[Value]| {
-        let all = tools(&program(), list, true);
-        let defs = &all[0].as_ref().unwrap().tool.spec.defs;
+        let tools = tools(&program(), list, true);
+        let defs = &tools[0].as_ref().unwrap().tool.spec.defs;
         defs.iter().map(|def| def.name.to_string()).collect::<Vec<_>>()
     };
-    assert_eq!(names(&[of("a", 1), of("b", 1)]), ["Page", "Same"]);
-    let apart = names(&[of("a", 1), of("b", 2)]);
-    assert_eq!(apart.len(), 3, "{apart:?}");
-    let mut turned = names(&[of("b", 2), of("a", 1)]);
-    turned.sort();
-    assert_eq!(apart, turned);
+    assert_eq!(names(&[descriptor("a", 1), descriptor("b", 1)]), ["Page", "Same"]);
+    let separate = names(&[descriptor("a", 1), descriptor("b", 2)]);
+    assert_eq!(separate.len(), 3, "{separate:?}");
+    let mut reversed = names(&[descriptor("b", 2), descriptor("a", 1)]);
+    reversed.sort();
+    assert_eq!(separate, reversed);
 }
 
 #[test]
@@ -130,10 +136,10 @@ fn equal_duplicate_descriptors_are_merged() {
     let find = json!({"name": "find.orders", "inputSchema": {"type": "object"}, "description": "Finds."});
     let mut other = find.clone();
     other["description"] = json!("Something else.");
-    let again: Value = serde_json::from_str(&canonical(&find)).unwrap();
-    let list = [find, json!({"name": "x"}), again, other.clone(), other, json!({"name": "x"})];
-    let places: Vec<usize> = distinct(&list).into_iter().map(|(at, _)| at).collect();
-    assert_eq!(places, [0, 1, 3]);
+    let duplicate: Value = serde_json::from_str(&canonical(&find)).unwrap();
+    let list = [find, json!({"name": "x"}), duplicate, other.clone(), other, json!({"name": "x"})];
+    let indexes: Vec<usize> = distinct(&list).into_iter().map(|(index, _)| index).collect();
+    assert_eq!(indexes, [0, 1, 3]);
     let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
     assert_eq!(distinct(&[deep.clone(), deep]).len(), 2);
 }

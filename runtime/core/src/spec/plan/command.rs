@@ -92,7 +92,7 @@ pub enum ArgvTemplate {
 pub enum Stdin {
     /// No input: standard input is closed.
     Nothing,
-    /// A text.
+    /// This text.
     Text(Template),
     /// The arguments of the call, as one JSON object.
     Arguments,
@@ -114,8 +114,8 @@ pub enum CommandOutput {
 /// The meaning of an exit code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExitCode {
-    /// The code; 128 plus the signal number if a signal ended the program. [`ExitCode::OTHER`] stands for all codes that
-    /// are neither 0 nor listed.
+    /// The code; 128 plus the signal number if a signal ended the program. [`ExitCode::OTHER`] stands for all codes
+    /// that are neither 0 nor listed.
     pub code: i32,
     /// Whether the call succeeded.
     pub success: bool,

@@ -8,8 +8,8 @@ use super::{Body, BodySource, Codec, Part, RequestPlan};
 /// `content_type`.
 pub const FILE_FIELDS: [&str; 5] = ["text", "base64", "path", "filename", "content_type"];
 
-/// Returns the description of a file argument: as `text` if the content may be text, and by `path` if the program can
-/// read files.
+/// Returns the description of a file argument. It offers `text` if the content may be text, and `path` if the program
+/// can read files.
 #[must_use]
 pub const fn file_argument_help(text: bool, path: bool) -> &'static str {
     match (text, path) {
@@ -56,7 +56,8 @@ impl RequestPlan {
     }
 }
 
-/// Removes the path from each file argument in a shape, and updates its description. Returns whether there was one.
+/// Removes the path from each file argument in a shape, and updates its description. Returns whether the shape
+/// contains a file argument.
 fn drop_paths(shape: &mut Shape) -> bool {
     let changed = match &mut shape.kind {
         Kind::Object(rules) if is_file(&rules.fields) => {
@@ -77,9 +78,10 @@ fn drop_paths(shape: &mut Shape) -> bool {
             changed
         }
         Kind::Union(UnionRules { variants: parts, .. }) | Kind::All(parts) => {
-            let mut all = parts.to_vec();
-            let changed = all.iter_mut().fold(false, |changed, part| drop_paths(part) | changed);
-            *parts = all.into();
+            let mut parts_without_paths = parts.to_vec();
+            let changed =
+                parts_without_paths.iter_mut().fold(false, |changed, part| drop_paths(part) | changed);
+            *parts = parts_without_paths.into();
             changed
         }
         _ => false,

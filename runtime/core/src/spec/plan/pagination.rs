@@ -107,7 +107,7 @@ impl NextPage {
 
 impl fmt::Display for Pagination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Pagination { next, items, has_more: more, total, size, max_items_argument: offered } = self;
+        let Pagination { next, items, has_more: more, total, size, max_items_argument: max_items } = self;
         match next {
             NextPage::Link => f.write_str("link")?,
             NextPage::Url(pointer) => write!(f, "next={pointer}")?,
@@ -117,10 +117,11 @@ impl fmt::Display for Pagination {
             NextPage::Page { argument, first } => write!(f, "page={argument}@{first}")?,
             NextPage::Offset(argument) => write!(f, "offset={argument}")?,
         }
-        let rest = [("items", items), ("more", more), ("total", total), ("size", size), ("offered", offered)];
-        for (word, value) in rest {
+        let pairs =
+            [("items", items), ("more", more), ("total", total), ("size", size), ("offered", max_items)];
+        for (key, value) in pairs {
             if !value.is_empty() {
-                write!(f, " {word}={value}")?;
+                write!(f, " {key}={value}")?;
             }
         }
         Ok(())
@@ -148,7 +149,7 @@ __readable_debug!(PaginationError);
 impl std::error::Error for PaginationError {}
 
 /// Parses `ARGUMENT` or `ARGUMENT@FIRST`.
-fn numbered(text: &str) -> Option<NextPage> {
+fn parse_page(text: &str) -> Option<NextPage> {
     let (argument, first) = text.split_once('@').unwrap_or((text, "1"));
     let first = first.parse().ok().filter(|_| !argument.is_empty())?;
     Some(NextPage::Page { argument: argument.to_owned().into(), first })
@@ -159,42 +160,46 @@ impl FromStr for Pagination {
 
     fn from_str(text: &str) -> Result<Pagination, PaginationError> {
         let error = |reason: String| Err(PaginationError(reason));
-        let (mut next, mut read) = (None, Pagination::new(NextPage::Link));
+        let (mut next, mut pagination) = (None, Pagination::new(NextPage::Link));
         for word in text.split_whitespace() {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
-            let owned = || Text::from(value.to_owned());
+            let to_text = || Text::from(value.to_owned());
             let is_pointer = |text: &str| text.starts_with('/');
-            let at = || {
+            let argument_and_pointer = || {
                 let (argument, pointer) = value.split_once('@')?;
                 (!argument.is_empty() && is_pointer(pointer))
                     .then(|| (Text::from(argument.to_owned()), Text::from(pointer.to_owned())))
             };
-            let found = match key {
+            let parsed = match key {
                 "link" if word == "link" => Some(NextPage::Link),
-                "next" if is_pointer(value) => Some(NextPage::Url(owned())),
-                "cursor" => at().map(|(argument, pointer)| NextPage::Cursor { argument, pointer }),
-                "last" => at().map(|(argument, pointer)| NextPage::Last { argument, pointer }),
-                "page" => numbered(value),
-                "offset" if !value.is_empty() => Some(NextPage::Offset(owned())),
+                "next" if is_pointer(value) => Some(NextPage::Url(to_text())),
+                "cursor" => {
+                    argument_and_pointer().map(|(argument, pointer)| NextPage::Cursor { argument, pointer })
+                }
+                "last" => {
+                    argument_and_pointer().map(|(argument, pointer)| NextPage::Last { argument, pointer })
+                }
+                "page" => parse_page(value),
+                "offset" if !value.is_empty() => Some(NextPage::Offset(to_text())),
                 _ => None,
             };
-            match (key, found) {
+            match (key, parsed) {
                 (_, Some(_)) if next.is_some() => {
                     return error(format!("`{word}` is a second way to request the next page"));
                 }
-                (_, Some(found)) => next = Some(found),
-                ("items", None) if is_pointer(value) => read.items = owned(),
+                (_, Some(parsed)) => next = Some(parsed),
+                ("items", None) if is_pointer(value) => pagination.items = to_text(),
                 ("more", None) if is_pointer(value.strip_prefix('!').unwrap_or(value)) => {
-                    read.has_more = owned();
+                    pagination.has_more = to_text();
                 }
-                ("total", None) if is_pointer(value) => read.total = owned(),
-                ("size", None) if !value.is_empty() => read.size = owned(),
-                ("offered", None) if !value.is_empty() => read.max_items_argument = owned(),
+                ("total", None) if is_pointer(value) => pagination.total = to_text(),
+                ("size", None) if !value.is_empty() => pagination.size = to_text(),
+                ("offered", None) if !value.is_empty() => pagination.max_items_argument = to_text(),
                 _ => return error(format!("`{word}` is not a part of a pagination")),
             }
         }
         match next {
-            Some(next) => Ok(Pagination { next, ..read }),
+            Some(next) => Ok(Pagination { next, ..pagination }),
             None => error(format!("`{text}` does not state how to request the next page")),
         }
     }

@@ -1,4 +1,4 @@
-//! Which response headers are shown.
+//! The response headers that are shown.
 
 /// Whether a response header may contain a credential: its value is not shown, and no type has a field for it.
 /// Pagination tokens are not secret.
@@ -19,9 +19,9 @@ pub fn is_secret_header(name: &str) -> bool {
         "xsrf",
     ];
     let letters = letters(name);
-    let is_place =
-        ["pagetoken", "continuationtoken", "nexttoken"].iter().any(|location| letters.ends_with(location));
-    PARTS.iter().any(|part| letters.contains(part)) && !is_place
+    let is_page_token =
+        ["pagetoken", "continuationtoken", "nexttoken"].iter().any(|suffix| letters.ends_with(suffix));
+    PARTS.iter().any(|part| letters.contains(part)) && !is_page_token
 }
 
 /// Whether a header that a document declares describes the requested data rather than the request, the connection or
@@ -40,7 +40,7 @@ pub fn is_informative_header(name: &str) -> bool {
         "cachecontrol",
         "transferencoding",
     ];
-    const WHOLE: [&str; 14] = [
+    const NAMES: [&str; 14] = [
         "age",
         "connection",
         "date",
@@ -57,10 +57,10 @@ pub fn is_informative_header(name: &str) -> bool {
         "xpoweredby",
     ];
     let letters = letters(name);
-    let of_content = letters.starts_with("content") && letters != "contentlocation";
+    let describes_content = letters.starts_with("content") && letters != "contentlocation";
     !is_secret_header(name)
-        && !of_content
-        && !WHOLE.contains(&letters.as_str())
+        && !describes_content
+        && !NAMES.contains(&letters.as_str())
         && !PARTS.iter().any(|part| letters.contains(part))
 }
 

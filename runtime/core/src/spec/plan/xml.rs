@@ -58,7 +58,7 @@ pub enum XmlContent {
     /// Any content. The members of an object become elements. Keys that start with `@` become attributes, and `#text`
     /// becomes the text next to them. A list becomes one element per item.
     Any,
-    /// A text.
+    /// Text.
     Text,
     /// A number.
     Number,

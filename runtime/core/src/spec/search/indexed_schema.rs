@@ -1,7 +1,7 @@
-//! Extracts from a schema what the search indexes: names, descriptions and enumerated values.
+//! Extracts the parts of a schema that the search indexes: names, descriptions and enumerated values.
 //!
 //! In generated code, a schema is a string until it is used. Parsing a thousand schemas takes longer than indexing
-//! them, so the search extracts what it needs from the string, without parsing the shapes.
+//! them, so the search extracts these parts from the string, without parsing the shapes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -30,48 +30,51 @@ pub(super) struct IndexedSchema<'t> {
 
 impl<'t> IndexedSchema<'t> {
     /// Reads a schema.
-    pub(super) fn at(schema: &'t Schema) -> IndexedSchema<'t> {
-        let read = schema.unread().and_then(|text| serde_json::from_str(text).ok());
-        read.unwrap_or_else(|| IndexedSchema::of(schema.shape(), LEVELS))
+    pub(super) fn from_schema(schema: &'t Schema) -> IndexedSchema<'t> {
+        let parsed = schema.unread().and_then(|text| serde_json::from_str(text).ok());
+        parsed.unwrap_or_else(|| IndexedSchema::from_shape(schema.shape(), LEVELS))
     }
 
-    fn of(shape: &'t Shape, levels: usize) -> IndexedSchema<'t> {
-        let mut glance =
+    fn from_shape(shape: &'t Shape, levels: usize) -> IndexedSchema<'t> {
+        let mut indexed =
             IndexedSchema { description: Cow::Borrowed(&shape.description), ..IndexedSchema::default() };
         match &shape.kind {
-            Kind::Ref(name) => glance.name = Some(Cow::Borrowed(name)),
+            Kind::Ref(name) => indexed.name = Some(Cow::Borrowed(name)),
             Kind::Enum(values) => {
                 let texts = values.iter().filter_map(|value| match value {
                     Literal::String(text) => Some(Cow::Borrowed(text.as_str())),
                     _ => None,
                 });
-                glance.values = texts.collect();
+                indexed.values = texts.collect();
             }
             Kind::Array(rules) if levels > 0 => {
-                glance.items = Some(Box::new(IndexedSchema::of(&rules.items, levels - 1)));
+                indexed.items = Some(Box::new(IndexedSchema::from_shape(&rules.items, levels - 1)));
             }
             Kind::Object(rules) if levels > 0 => {
                 let fields = rules.fields.iter();
-                glance.fields = fields
+                indexed.fields = fields
                     .map(|field| {
-                        (Cow::Borrowed(field.name.as_str()), IndexedSchema::of(&field.shape, levels - 1))
+                        (
+                            Cow::Borrowed(field.name.as_str()),
+                            IndexedSchema::from_shape(&field.shape, levels - 1),
+                        )
                     })
                     .collect();
             }
             _ => {}
         }
-        glance
+        indexed
     }
 
-    /// Returns the target of this, if it is a reference.
+    /// Returns the target of the schema, if the schema is a reference.
     pub(super) fn resolved(&self, defs: &'t List<Def>) -> Option<IndexedSchema<'t>> {
-        let mut found = IndexedSchema::at(find_schema(defs, self.name.as_deref()?)?);
+        let mut target = IndexedSchema::from_schema(find_schema(defs, self.name.as_deref()?)?);
         // More references than named shapes are a cycle.
         for _ in 0..defs.len() {
-            let Some(name) = &found.name else { break };
-            found = IndexedSchema::at(find_schema(defs, name)?);
+            let Some(name) = &target.name else { break };
+            target = IndexedSchema::from_schema(find_schema(defs, name)?);
         }
-        Some(found)
+        Some(target)
     }
 }
 
@@ -148,8 +151,8 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<SchemaValue<'de>, A::Error> {
         let mut texts = Vec::new();
-        while let Some(read) = seq.next_element()? {
-            if let SchemaValue::Text(text) = read {
+        while let Some(value) = seq.next_element()? {
+            if let SchemaValue::Text(text) = value {
                 texts.push(text);
             }
         }
@@ -157,20 +160,20 @@ impl<'de> Visitor<'de> for Reader {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SchemaValue<'de>, A::Error> {
-        let (mut glance, mut types, mut is_tuple) = (IndexedSchema::default(), Vec::new(), false);
+        let (mut indexed, mut types, mut is_tuple) = (IndexedSchema::default(), Vec::new(), false);
         while let Some(SchemaValue::Text(keyword)) = map.next_key()? {
             match &*keyword {
                 "description" => {
-                    glance.description =
+                    indexed.description =
                         map.next_value::<SchemaValue<'de>>()?.texts().pop().unwrap_or_default();
                 }
                 "type" => types = map.next_value::<SchemaValue<'de>>()?.texts(),
-                "enum" | "const" | "x-enum" => glance.values = map.next_value::<SchemaValue<'de>>()?.texts(),
-                "properties" => glance.fields = map.next_value::<Fields<'de>>()?.0,
-                "items" => glance.items = Some(Box::new(map.next_value()?)),
+                "enum" | "const" | "x-enum" => indexed.values = map.next_value::<SchemaValue<'de>>()?.texts(),
+                "properties" => indexed.fields = map.next_value::<Fields<'de>>()?.0,
+                "items" => indexed.items = Some(Box::new(map.next_value()?)),
                 "$ref" => {
                     let reference = map.next_value::<SchemaValue<'de>>()?.texts().pop();
-                    glance.name = reference.and_then(|text| pointer::referenced(&text)).map(Cow::Owned);
+                    indexed.name = reference.and_then(|text| pointer::referenced(&text)).map(Cow::Owned);
                 }
                 other => {
                     is_tuple |= other == "prefixItems";
@@ -178,12 +181,12 @@ impl<'de> Visitor<'de> for Reader {
                 }
             }
         }
-        let is = |name: &str| types.iter().any(|own| own == name);
-        if !is("object") {
-            glance.fields.clear();
+        let has_type = |name: &str| types.iter().any(|ty| ty == name);
+        if !has_type("object") {
+            indexed.fields.clear();
         }
-        glance.items = glance.items.filter(|_| is("array") && !is_tuple);
-        Ok(SchemaValue::Schema(Box::new(glance)))
+        indexed.items = indexed.items.filter(|_| has_type("array") && !is_tuple);
+        Ok(SchemaValue::Schema(Box::new(indexed)))
     }
 }
 

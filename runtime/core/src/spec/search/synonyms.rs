@@ -7,7 +7,7 @@ use super::words::stem;
 
 /// Groups of words that a model and a tool may use interchangeably: the verbs of most APIs and the usual nouns. A word
 /// may be in several groups.
-const ALIKE: [&str; 44] = [
+const RELATED: [&str; 44] = [
     "get fetch show read retrieve view look find lookup see display describe request",
     "list all show browse enumerate which every everything index",
     "find search query look lookup",
@@ -55,7 +55,7 @@ const ALIKE: [&str; 44] = [
 ];
 
 /// Forms of the same word: abbreviations and spellings.
-const SAME: [&str; 19] = [
+const EQUIVALENT: [&str; 19] = [
     "repo repository",
     "org organization organisation",
     "pr pull",
@@ -102,8 +102,8 @@ const PHRASES: [(&str, &str); 20] = [
 ];
 
 /// Returns a query in lower case, with each verb of several words replaced by one verb.
-pub(super) fn plain(question: &str) -> String {
-    let lower = question.to_lowercase();
+pub(super) fn replace_phrases(query: &str) -> String {
+    let lower = query.to_lowercase();
     PHRASES.iter().fold(
         lower,
         |text, (phrase, verb)| if text.contains(phrase) { text.replace(phrase, verb) } else { text },
@@ -111,20 +111,20 @@ pub(super) fn plain(question: &str) -> String {
 }
 
 /// Returns the stems of the synonyms of a word, given by its stem, and the weight of each.
-pub(super) fn of(stem: &str) -> &'static [(String, f32)] {
-    static KNOWN: OnceLock<BTreeMap<String, Vec<(String, f32)>>> = OnceLock::new();
-    KNOWN.get_or_init(synonym_table).get(stem).map_or(&[], Vec::as_slice)
+pub(super) fn synonyms_of(stem: &str) -> &'static [(String, f32)] {
+    static TABLE: OnceLock<BTreeMap<String, Vec<(String, f32)>>> = OnceLock::new();
+    TABLE.get_or_init(synonym_table).get(stem).map_or(&[], Vec::as_slice)
 }
 
 fn synonym_table() -> BTreeMap<String, Vec<(String, f32)>> {
-    let mut known: BTreeMap<String, Vec<(String, f32)>> = BTreeMap::new();
-    let groups = SAME.iter().map(|group| (group, 1.0)).chain(ALIKE.iter().map(|group| (group, 0.4)));
+    let mut table: BTreeMap<String, Vec<(String, f32)>> = BTreeMap::new();
+    let groups = EQUIVALENT.iter().map(|group| (group, 1.0)).chain(RELATED.iter().map(|group| (group, 0.4)));
     for (group, weight) in groups {
         let stems: Vec<String> = group.split(' ').map(stem).collect();
-        for one in &stems {
-            let others = known.entry(one.clone()).or_default();
-            others.extend(stems.iter().filter(|other| *other != one).map(|other| (other.clone(), weight)));
+        for word in &stems {
+            let others = table.entry(word.clone()).or_default();
+            others.extend(stems.iter().filter(|other| *other != word).map(|other| (other.clone(), weight)));
         }
     }
-    known
+    table
 }

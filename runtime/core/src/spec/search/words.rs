@@ -14,73 +14,73 @@ pub(super) fn is_filler(word: &str) -> bool {
     FILLERS.binary_search(&word).is_ok()
 }
 
-/// Calls `take` with each word of a text, in order and in lower case: the parts of `camelCase`, `snake_case` and
-/// `v2Name`, and words without separators as a whole, so that both `OAuth` and `auth` find `OAuthClient`. Scripts
-/// without spaces between words give each pair of adjacent characters.
-pub(super) fn words(text: &str, mut take: impl FnMut(&str)) {
+/// Calls `visit` with each word of a text, in order and in lower case: the parts of `camelCase`, `snake_case` and
+/// `v2Name`, and words without separators as a whole, so that both `OAuth` and `auth` find `OAuthClient`. In scripts
+/// without spaces between words, each pair of adjacent characters is a word.
+pub(super) fn words(text: &str, mut visit: impl FnMut(&str)) {
     let mut word = String::new();
     for run in text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {
         // Most words of a text have one part and are already in lower case.
         if run.bytes().all(|byte| byte.is_ascii_lowercase()) {
-            take(run);
+            visit(run);
             continue;
         }
         if run.chars().any(is_unspaced) {
-            pairs(run, &mut word, &mut take);
+            visit_pairs(run, &mut word, &mut visit);
             continue;
         }
-        let parts = Parts { rest: run }.inspect(|part| {
-            lower(part, &mut word);
-            take(&word);
+        let parts = Parts { remaining: run }.inspect(|part| {
+            write_lowercase(part, &mut word);
+            visit(&word);
         });
         if parts.count() > 1 {
-            lower(run, &mut word);
-            take(&word);
+            write_lowercase(run, &mut word);
+            visit(&word);
         }
     }
 }
 
-fn lower(text: &str, into: &mut String) {
-    into.clear();
-    into.extend(text.chars().flat_map(char::to_lowercase));
+fn write_lowercase(text: &str, out: &mut String) {
+    out.clear();
+    out.extend(text.chars().flat_map(char::to_lowercase));
 }
 
-/// Passes each pair of adjacent characters in a run of Chinese, Japanese, Thai and similar scripts, and each other
+/// Visits each pair of adjacent characters in a run of Chinese, Japanese, Thai and similar scripts, and each other
 /// part of the run.
-fn pairs(run: &str, word: &mut String, take: &mut impl FnMut(&str)) {
+fn visit_pairs(run: &str, word: &mut String, visit: &mut impl FnMut(&str)) {
     let mut before: Option<char> = None;
-    let mut alone = false;
+    let mut is_isolated = false;
     word.clear();
     for c in run.chars() {
         if !is_unspaced(c) {
-            finish(word, &mut alone, before.take(), take);
+            visit_isolated(word, &mut is_isolated, before.take(), visit);
             word.extend(c.to_lowercase());
             continue;
         }
         if !word.is_empty() {
-            take(word);
+            visit(word);
             word.clear();
         }
-        alone = before.is_none();
+        is_isolated = before.is_none();
         if let Some(before) = before {
-            take(&String::from_iter([before, c]));
+            visit(&String::from_iter([before, c]));
         }
         before = Some(c);
     }
-    finish(word, &mut alone, before, take);
+    visit_isolated(word, &mut is_isolated, before, visit);
     if !word.is_empty() {
-        take(word);
+        visit(word);
     }
 }
 
-/// Passes a character that has no neighbor.
-fn finish(word: &str, alone: &mut bool, before: Option<char>, take: &mut impl FnMut(&str)) {
-    if let Some(before) = before.filter(|_| std::mem::take(alone) && word.is_empty()) {
-        take(before.encode_utf8(&mut [0; 4]));
+/// Visits a character that has no neighbor.
+fn visit_isolated(word: &str, is_isolated: &mut bool, before: Option<char>, visit: &mut impl FnMut(&str)) {
+    if let Some(before) = before.filter(|_| std::mem::take(is_isolated) && word.is_empty()) {
+        visit(before.encode_utf8(&mut [0; 4]));
     }
 }
 
-/// Whether a script has no spaces between words.
+/// Whether a character belongs to a script without spaces between words.
 fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c),
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3400..=0x4DBF
@@ -89,26 +89,26 @@ fn is_unspaced(c: char) -> bool {
 
 /// The parts of a name: it is split before an upper-case letter that starts a word, and between letters and digits.
 struct Parts<'a> {
-    rest: &'a str,
+    remaining: &'a str,
 }
 
 impl<'a> Iterator for Parts<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
-        let mut chars = self.rest.char_indices();
+        let mut chars = self.remaining.char_indices();
         let (_, mut before) = chars.next()?;
-        let end = chars.find_map(|(at, c)| {
-            let follows = self.rest[at..].chars().nth(1);
-            let begins = c.is_uppercase()
+        let end = chars.find_map(|(index, c)| {
+            let next_char = self.remaining[index..].chars().nth(1);
+            let starts_word = c.is_uppercase()
                 && (before.is_lowercase()
-                    || before.is_uppercase() && follows.is_some_and(char::is_lowercase));
-            let digits = c.is_numeric() != before.is_numeric();
+                    || before.is_uppercase() && next_char.is_some_and(char::is_lowercase));
+            let is_digit_boundary = c.is_numeric() != before.is_numeric();
             before = c;
-            (begins || digits).then_some(at)
+            (starts_word || is_digit_boundary).then_some(index)
         });
-        let (part, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
-        self.rest = rest;
+        let (part, remaining) = self.remaining.split_at(end.unwrap_or(self.remaining.len()));
+        self.remaining = remaining;
         Some(part)
     }
 }
@@ -120,7 +120,7 @@ pub(super) fn stem(word: &str) -> String {
         return word.to_owned();
     }
     let mut stem = singular(word);
-    for (ending, least, with) in [
+    for (ending, min_length, replacement) in [
         ("ization", 4, "iz"),
         ("isation", 4, "iz"),
         ("ising", 4, "iz"),
@@ -133,11 +133,11 @@ pub(super) fn stem(word: &str) -> String {
         ("ied", 3, "y"),
         ("ed", 3, ""),
     ] {
-        if let Some(short) =
-            stem.strip_suffix(ending).filter(|short| short.len() >= least && has_vowel(short))
+        if let Some(root) =
+            stem.strip_suffix(ending).filter(|root| root.len() >= min_length && has_vowel(root))
         {
-            let twice = with.is_empty() && is_doubled(short);
-            stem = format!("{}{with}", if twice { &short[..short.len() - 1] } else { short });
+            let drops_last = replacement.is_empty() && is_doubled(root);
+            stem = format!("{}{replacement}", if drops_last { &root[..root.len() - 1] } else { root });
             break;
         }
     }
@@ -151,15 +151,15 @@ pub(super) fn stem(word: &str) -> String {
 }
 
 fn singular(word: &str) -> String {
-    let cut = |by: usize| word[..word.len() - by].to_owned();
+    let without_last = |count: usize| word[..word.len() - count].to_owned();
     if word.ends_with("ies") && word.len() > 4 {
-        return cut(3) + "y";
+        return without_last(3) + "y";
     }
     if ["sses", "xes", "ches", "shes", "zes"].iter().any(|ending| word.ends_with(ending)) {
-        return cut(2);
+        return without_last(2);
     }
-    let plural = word.ends_with('s') && !["ss", "us", "is"].iter().any(|ending| word.ends_with(ending));
-    if plural { cut(1) } else { word.to_owned() }
+    let is_plural = word.ends_with('s') && !["ss", "us", "is"].iter().any(|ending| word.ends_with(ending));
+    if is_plural { without_last(1) } else { word.to_owned() }
 }
 
 fn has_vowel(text: &str) -> bool {
@@ -167,9 +167,9 @@ fn has_vowel(text: &str) -> bool {
 }
 
 fn is_doubled(text: &str) -> bool {
-    let mut last = text.bytes().rev();
-    let (one, two) = (last.next(), last.next());
-    one == two && !matches!(one, Some(b'l' | b's' | b'z' | b'e' | b'o') | None)
+    let mut bytes = text.bytes().rev();
+    let (last, second_last) = (bytes.next(), bytes.next());
+    last == second_last && !matches!(last, Some(b'l' | b's' | b'z' | b'e' | b'o') | None)
 }
 
 #[cfg(test)]
@@ -177,9 +177,9 @@ mod tests {
     use super::*;
 
     fn split(text: &str) -> Vec<String> {
-        let mut all = Vec::new();
-        words(text, |word| all.push(word.to_owned()));
-        all
+        let mut parts = Vec::new();
+        words(text, |word| parts.push(word.to_owned()));
+        parts
     }
 
     #[test]
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn word_endings_are_removed() {
-        for same in [
+        for forms in [
             &["repository", "repositories"][..],
             &["delete", "deletes", "deleted", "deleting", "deletion"],
             &["create", "creation", "creating"],
@@ -211,7 +211,7 @@ mod tests {
             &["box", "boxes"],
             &["copy", "copies", "copied"],
         ] {
-            let stems: Vec<String> = same.iter().map(|word| stem(word)).collect();
+            let stems: Vec<String> = forms.iter().map(|word| stem(word)).collect();
             assert!(stems.iter().all(|other| *other == stems[0]), "{stems:?}");
         }
         assert_eq!(

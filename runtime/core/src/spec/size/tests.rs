@@ -16,9 +16,9 @@ fn spec(input: &Value) -> ToolSpec {
 }
 
 /// Returns an object with many fields, each with a long description.
-fn large(fields: usize, of: &Value) -> Value {
+fn large(fields: usize, schema: &Value) -> Value {
     let field = |number: usize| {
-        let mut field = of.clone();
+        let mut field = schema.clone();
         field["description"] = format!("Field {number}. {}", "It is of use to many. ".repeat(10)).into();
         (format!("field_{number}"), field)
     };
@@ -31,13 +31,13 @@ fn oversized_tool_is_slimmed_until_it_fits() {
     let deep = large(60, &large(20, &json!({"type": "integer"})));
     let spec = spec(&deep);
     for dialect in [&JSON_SCHEMA, &OPENAI, &ANTHROPIC, &GEMINI] {
-        let whole = spec.schema_with(dialect, &Slim::NONE).unwrap();
-        assert!(whole.bytes() > 10 * DEFAULT_CEILING_BYTES && whole.trims.is_empty());
-        let message = spec.schema(dialect).unwrap();
-        assert!(message.bytes() <= DEFAULT_CEILING_BYTES, "{}: {}", dialect.name, message.bytes());
-        assert_eq!(message.schema["properties"].as_object().unwrap().len(), 60, "every argument is there");
-        assert!(message.trims.iter().any(|trim| trim.lever == TrimKind::Depth));
-        assert_eq!(message, spec.schema(dialect).unwrap());
+        let full = spec.schema_with(dialect, &Slim::NONE).unwrap();
+        assert!(full.bytes() > 10 * DEFAULT_CEILING_BYTES && full.trims.is_empty());
+        let rendered = spec.schema(dialect).unwrap();
+        assert!(rendered.bytes() <= DEFAULT_CEILING_BYTES, "{}: {}", dialect.name, rendered.bytes());
+        assert_eq!(rendered.schema["properties"].as_object().unwrap().len(), 60, "every argument is present");
+        assert!(rendered.trims.iter().any(|trim| trim.lever == TrimKind::Depth));
+        assert_eq!(rendered, spec.schema(dialect).unwrap());
     }
     let small = self::spec(&large(3, &json!({"type": "integer"})));
     assert_eq!(small.schema(&OPENAI), small.schema_with(&OPENAI, &Slim::NONE));
@@ -47,12 +47,14 @@ fn oversized_tool_is_slimmed_until_it_fits() {
 fn levers_without_effect_are_detected() {
     let small = spec(&large(3, &json!({"type": "integer"})));
     let forms = Forms::of(&small);
-    let same = |slim| forms.untold(slim).leave_the_same(&forms);
+    let is_equivalent = |slim| forms.untold(slim).leave_the_same(&forms);
     assert!(
-        same(Slim::NONE) && same(Slim { drop_examples: true, nested: DescriptionLimit::None, ..Slim::NONE })
+        is_equivalent(Slim::NONE)
+            && is_equivalent(Slim { drop_examples: true, nested: DescriptionLimit::None, ..Slim::NONE })
     );
     assert!(
-        !same(Slim::COMPACT) && !same(Slim { parameters: DescriptionLimit::Characters(9), ..Slim::NONE })
+        !is_equivalent(Slim::COMPACT)
+            && !is_equivalent(Slim { parameters: DescriptionLimit::Characters(9), ..Slim::NONE })
     );
 }
 
@@ -61,43 +63,45 @@ fn optional_arguments_are_dropped_from_the_last() {
     let mut schema = large(2_000, &json!({"type": "integer"}));
     schema["required"] = json!(["field_1999"]);
     let spec = spec(&schema);
-    let message = spec.schema(&OPENAI).unwrap();
-    let names: Vec<&String> = message.schema["properties"].as_object().unwrap().keys().collect();
-    assert!(message.bytes() <= DEFAULT_CEILING_BYTES && names.len() > 200, "{}", names.len());
+    let rendered = spec.schema(&OPENAI).unwrap();
+    let names: Vec<&String> = rendered.schema["properties"].as_object().unwrap().keys().collect();
+    assert!(rendered.bytes() <= DEFAULT_CEILING_BYTES && names.len() > 200, "{}", names.len());
     assert_eq!((names[0].as_str(), names[names.len() - 1].as_str()), ("field_0", "field_1999"));
 }
 
 /// Collects the locations of all fields of a schema, with references resolved.
-fn places(schema: &Value, root: &Value, at: &str, found: &mut BTreeSet<String>) {
+fn collect_locations(schema: &Value, root: &Value, location: &str, locations: &mut BTreeSet<String>) {
     let reference = schema.get("$ref").and_then(Value::as_str);
-    let schema = reference.and_then(|to| root.pointer(to.trim_start_matches('#'))).unwrap_or(schema);
-    for (keyword, part) in schema.as_object().into_iter().flatten().filter(|_| at.len() < 200) {
+    let schema = reference.and_then(|target| root.pointer(target.trim_start_matches('#'))).unwrap_or(schema);
+    for (keyword, part) in schema.as_object().into_iter().flatten().filter(|_| location.len() < 200) {
         match (keyword.as_str(), part) {
             ("properties", Value::Object(fields)) => {
                 for (name, field) in fields {
-                    let at = format!("{at}/{name}");
-                    places(field, root, &at, found);
-                    found.insert(at);
+                    let location = format!("{location}/{name}");
+                    collect_locations(field, root, &location, locations);
+                    locations.insert(location);
                 }
             }
             ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(parts)) => {
-                parts.iter().for_each(|part| places(part, root, at, found));
+                parts.iter().for_each(|part| collect_locations(part, root, location, locations));
             }
-            ("items" | "additionalProperties", part) => places(part, root, &format!("{at}/*"), found),
+            ("items" | "additionalProperties", part) => {
+                collect_locations(part, root, &format!("{location}/*"), locations)
+            }
             _ => {}
         }
     }
 }
 
-fn under(spec: &ToolSpec, ceiling: usize) -> (usize, BTreeSet<String>) {
+fn render_under(spec: &ToolSpec, ceiling: usize) -> (usize, BTreeSet<String>) {
     let slim = Slim { ceiling: Some(ceiling), ..Slim::NONE };
-    let message = spec.schema_with(&JSON_SCHEMA, &slim).unwrap();
-    assert_eq!(message.schema, spec.schema_with(&JSON_SCHEMA, &slim).unwrap().schema);
-    let is_above = message.trims.last().is_some_and(|trim| trim.lever == TrimKind::Ceiling);
-    assert!(message.bytes() <= ceiling || is_above, "{} {:?}", message.bytes(), message.trims);
-    let mut found = BTreeSet::new();
-    places(&message.schema, &message.schema, "", &mut found);
-    (message.bytes(), found)
+    let rendered = spec.schema_with(&JSON_SCHEMA, &slim).unwrap();
+    assert_eq!(rendered.schema, spec.schema_with(&JSON_SCHEMA, &slim).unwrap().schema);
+    let is_above = rendered.trims.last().is_some_and(|trim| trim.lever == TrimKind::Ceiling);
+    assert!(rendered.bytes() <= ceiling || is_above, "{} {:?}", rendered.bytes(), rendered.trims);
+    let mut locations = BTreeSet::new();
+    collect_locations(&rendered.schema, &rendered.schema, "", &mut locations);
+    (rendered.bytes(), locations)
 }
 
 proptest::proptest! {
@@ -109,29 +113,29 @@ proptest::proptest! {
         low in 0..100usize,
         more in 1..100usize,
     ) {
-        let field = |(at, shape): (usize, Shape)| Field {
-            name: format!("field_{at}").into(), shape, required: at % 3 == 0, ..Field::OPTIONAL
+        let field = |(index, shape): (usize, Shape)| Field {
+            name: format!("field_{index}").into(), shape, required: index % 3 == 0, ..Field::OPTIONAL
         };
         let fields = shapes.into_iter().enumerate().map(field).collect();
         let input = Shape::of(Kind::Object(ObjectRules { fields, ..ObjectRules::ANY }));
         let spec = ToolSpec { input: input.into(), ..ToolSpec::EMPTY };
-        let Ok(whole) = spec.schema_with(&JSON_SCHEMA, &Slim::NONE) else { return Ok(()) };
-        let whole = whole.bytes();
-        let (little, much) = (under(&spec, whole * low / 100), under(&spec, whole * (low + more) / 100));
-        proptest::prop_assert!(little.1.is_subset(&much.1), "{:?}", little.1.difference(&much.1));
+        let Ok(full) = spec.schema_with(&JSON_SCHEMA, &Slim::NONE) else { return Ok(()) };
+        let full = full.bytes();
+        let (smaller, larger) = (render_under(&spec, full * low / 100), render_under(&spec, full * (low + more) / 100));
+        proptest::prop_assert!(smaller.1.is_subset(&larger.1), "{:?}", smaller.1.difference(&larger.1));
     }
 }
 
 /// Checks that a tool above its ceiling uses most of it, in dialects that accept open objects.
-fn uses_its_room(input: &Value) {
+fn assert_uses_budget(input: &Value) {
     let spec = spec(input);
     for dialect in [&JSON_SCHEMA, &GEMINI] {
-        let whole = spec.schema_with(dialect, &Slim::NONE).unwrap().bytes();
-        assert!(whole > DEFAULT_CEILING_BYTES, "{whole}");
-        let message = spec.schema(dialect).unwrap();
-        let used = message.bytes() * 100 / DEFAULT_CEILING_BYTES;
-        assert!((80..=100).contains(&used), "{}: {used} %, {:?}", dialect.name, message.trims);
-        assert_eq!(message, spec.schema(dialect).unwrap());
+        let full = spec.schema_with(dialect, &Slim::NONE).unwrap().bytes();
+        assert!(full > DEFAULT_CEILING_BYTES, "{full}");
+        let rendered = spec.schema(dialect).unwrap();
+        let used = rendered.bytes() * 100 / DEFAULT_CEILING_BYTES;
+        assert!((80..=100).contains(&used), "{}: {used} %, {:?}", dialect.name, rendered.trims);
+        assert_eq!(rendered, spec.schema(dialect).unwrap());
     }
 }
 
@@ -141,20 +145,21 @@ fn slimmed_tool_uses_most_of_its_budget() {
     let inner = |number: usize| large(4, &large(1 + number, &json!({"type": "string"})));
     let variants: Vec<Value> = (0..20).map(inner).collect();
     let results = json!({"type": "array", "items": {"oneOf": variants}});
-    uses_its_room(&json!({"type": "object", "properties": {"results": results}}));
+    assert_uses_budget(&json!({"type": "object", "properties": {"results": results}}));
     // Parts of very different sizes.
-    let fields = (0..20).map(|at| (format!("part_{at}"), large(at, &large(at, &json!({"type": "integer"})))));
-    uses_its_room(&json!({"type": "object", "properties": fields.collect::<serde_json::Map<_, _>>()}));
+    let fields = (0..20)
+        .map(|index| (format!("part_{index}"), large(index, &large(index, &json!({"type": "integer"})))));
+    assert_uses_budget(&json!({"type": "object", "properties": fields.collect::<serde_json::Map<_, _>>()}));
     // One part with more fields than there is room for.
     let body = large(900, &json!({"type": "integer"}));
-    uses_its_room(&json!({"type": "object", "properties": {"body": body}}));
+    assert_uses_budget(&json!({"type": "object", "properties": {"body": body}}));
     // Few large objects, one inside another.
     let nest = |inner: Value, _| large(12, &inner);
-    uses_its_room(&(0..3).fold(json!({"type": "integer"}), nest));
+    assert_uses_budget(&(0..3).fold(json!({"type": "integer"}), nest));
     // Much text in few places.
     let text = "It is of use to many who know what they want. ".repeat(600);
     let described = json!({"type": "object", "properties": {"a": {"type": "string", "description": text}}});
-    uses_its_room(&json!({"type": "object", "properties": {"body": described}}));
+    assert_uses_budget(&json!({"type": "object", "properties": {"body": described}}));
 }
 
 #[test]
@@ -176,8 +181,8 @@ fn truncated_variants_keep_their_discriminator() {
     };
     spec.defs = vec![def("Cat", "cat"), def("Dog", "dog")].into();
     let slim = Slim { ceiling: Some(2_500), ..Slim::NONE };
-    let message = spec.schema_with(&JSON_SCHEMA, &slim).unwrap();
-    let text = message.schema.to_string();
+    let rendered = spec.schema_with(&JSON_SCHEMA, &slim).unwrap();
+    let text = rendered.schema.to_string();
     for tag in ["cat", "dog"] {
         assert!(
             text.contains(&format!("\"const\":\"{tag}\"")) || text.contains(&format!("\"enum\":[\"{tag}\"]")),
@@ -191,7 +196,7 @@ fn tool_that_cannot_fit_is_reported() {
     let mut schema = large(2_000, &json!({"type": "integer"}));
     schema["required"] = (0..2_000).map(|number| format!("field_{number}")).collect::<Vec<_>>().into();
     let spec = spec(&schema);
-    let message = spec.schema(&OPENAI).unwrap();
-    assert_eq!(message.trims.last().map(|trim| trim.lever), Some(TrimKind::Ceiling));
-    assert_eq!(message.schema["required"].as_array().unwrap().len(), 2_000);
+    let rendered = spec.schema(&OPENAI).unwrap();
+    assert_eq!(rendered.trims.last().map(|trim| trim.lever), Some(TrimKind::Ceiling));
+    assert_eq!(rendered.schema["required"].as_array().unwrap().len(), 2_000);
 }

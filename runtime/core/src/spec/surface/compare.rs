@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::named::{NamedSchema, Reached, missing, reached, same};
+use super::named::{self, NamedSchema, is_same, missing_names, reachable_schemas};
 use super::{Entry, Surface};
 use crate::base::frozen::Text;
 use crate::schema::shape::pointer::child;
 use crate::spec::Network;
 use crate::spec::drift::keyword_change::Side;
-use crate::spec::drift::{BeforeAfter, Change, ChangeClass, NamedSchemas, ToolChanges, members};
-use crate::spec::hosts::{beyond, describe_hosts};
+use crate::spec::drift::{BeforeAfter, Change, ChangeClass, NamedSchemas, ToolChanges, changed_members};
+use crate::spec::hosts::{describe_hosts, not_covered};
 use crate::spec::mcp::lint::suspicions;
 
 /// A named schema before and after.
@@ -21,150 +21,169 @@ type Pair<'s> = (&'s Arc<NamedSchema>, &'s Arc<NamedSchema>);
 pub(super) fn drift(old: &Surface, new: &Surface) -> Vec<Change> {
     let names: BTreeSet<&String> = old.tools.keys().chain(new.tools.keys()).collect();
     let mut changes = Vec::new();
-    let mut shared = Shared::default();
+    let mut shared = ChangedSchemas::default();
     for name in names {
-        let mut found = ToolChanges::new(&[]);
+        let mut tool_changes = ToolChanges::new(&[]);
         match (old.tools.get(name), new.tools.get(name)) {
             (Some(old), Some(new)) => {
-                found.names(named(&old.named_schemas), named(&new.named_schemas));
-                tool(&mut found, old, new);
+                tool_changes.set_named_schemas(
+                    schemas_by_name(&old.named_schemas),
+                    schemas_by_name(&new.named_schemas),
+                );
+                compare_tools(&mut tool_changes, old, new);
                 shared.add(name, old, new);
             }
-            (Some(gone), None) => {
-                let now =
-                    new.tools.iter().find(|(name, new)| !old.tools.contains_key(*name) && alike(gone, new));
-                let message = match now {
-                    Some((now, _)) => format!("the tool is now called `{now}`"),
+            (Some(removed), None) => {
+                let new_name = new
+                    .tools
+                    .iter()
+                    .find(|(name, new)| !old.tools.contains_key(*name) && is_renamed(removed, new));
+                let message = match new_name {
+                    Some((new_name, _)) => format!("the tool is now called `{new_name}`"),
                     None => "the tool no longer exists".to_owned(),
                 };
-                found.add("", ChangeClass::Breaking, message);
+                tool_changes.add("", ChangeClass::Breaking, message);
             }
             (None, Some(added)) => {
-                found.add("", ChangeClass::Added, "the tool is new");
-                suspicious(&mut found, added);
+                tool_changes.add("", ChangeClass::Added, "the tool is new");
+                report_suspicious(&mut tool_changes, added);
             }
             (None, None) => {}
         }
-        changes.extend(found.of_tool(name));
+        changes.extend(tool_changes.into_changes(name));
     }
     shared.compare(&mut changes);
-    toolsets(old, new, &mut changes);
+    compare_toolsets(old, new, &mut changes);
     changes
 }
 
-fn named(reached: &Reached) -> NamedSchemas<'_> {
-    reached.iter().map(|(name, one)| (name.as_str(), &one.schema)).collect()
+fn schemas_by_name(schemas: &named::NamedSchemas) -> NamedSchemas<'_> {
+    schemas.iter().map(|(name, named)| (name.as_str(), &named.schema)).collect()
 }
 
 /// Whether two tools differ only in their names.
-fn alike(left: &Entry, right: &Entry) -> bool {
-    let named = |entry: &Entry| entry.named_schemas.len();
+fn is_renamed(left: &Entry, right: &Entry) -> bool {
+    let schema_count = |entry: &Entry| entry.named_schemas.len();
     left.tool == right.tool
-        && named(left) == named(right)
+        && schema_count(left) == schema_count(right)
         && left
             .named_schemas
             .iter()
-            .all(|(name, one)| right.named_schemas.get(name).is_some_and(|other| same(one, other)))
+            .all(|(name, schema)| right.named_schemas.get(name).is_some_and(|other| is_same(schema, other)))
 }
 
 /// Reports suspicious strings of a new tool.
-fn suspicious(found: &mut ToolChanges<'_>, entry: &Entry) {
-    let schemas = entry.named_schemas.iter().map(|(name, one)| (child("/$defs", name), &one.schema));
-    for (at, value) in std::iter::once((String::new(), &entry.tool)).chain(schemas) {
-        for one in suspicions(value, &[]) {
-            found.add(
-                &format!("{at}{}", one.pointer),
+fn report_suspicious(changes: &mut ToolChanges<'_>, entry: &Entry) {
+    let schemas = entry.named_schemas.iter().map(|(name, named)| (child("/$defs", name), &named.schema));
+    for (pointer, value) in std::iter::once((String::new(), &entry.tool)).chain(schemas) {
+        for suspicion in suspicions(value, &[]) {
+            changes.add(
+                &format!("{pointer}{}", suspicion.pointer),
                 ChangeClass::Security,
-                format!("the text {}", one.message),
+                format!("the text {}", suspicion.message),
             );
         }
     }
 }
 
 /// Compares two tools with the same name, without their named schemas.
-fn tool(found: &mut ToolChanges<'_>, old: &Entry, new: &Entry) {
-    let changed = members(&old.tool, &new.tool);
-    let missing = |entry: &Entry| missing(&entry.tool, &entry.named_schemas);
-    for gone in missing(new).difference(&missing(old)) {
-        found.add(
-            &child("/$defs", gone),
+fn compare_tools(changes: &mut ToolChanges<'_>, old: &Entry, new: &Entry) {
+    let changed_members = changed_members(&old.tool, &new.tool);
+    let missing = |entry: &Entry| missing_names(&entry.tool, &entry.named_schemas);
+    for name in missing(new).difference(&missing(old)) {
+        changes.add(
+            &child("/$defs", name),
             ChangeClass::Breaking,
-            format!("the schema `{gone}` is referenced, but missing"),
+            format!("the schema `{name}` is referenced, but missing"),
         );
     }
-    for back in missing(old).difference(&missing(new)) {
-        found.add(&child("/$defs", back), ChangeClass::Breaking, format!("the schema `{back}` was missing"));
+    for name in missing(old).difference(&missing(new)) {
+        changes.add(
+            &child("/$defs", name),
+            ChangeClass::Breaking,
+            format!("the schema `{name}` was missing"),
+        );
     }
-    for (key, given) in &changed {
-        let (at, given) = (child("", key), *given);
+    for (key, values) in &changed_members {
+        let (pointer, values) = (child("", key), *values);
         match *key {
             "description" | "label" | "returns" | "use_for" | "documentation" | "examples" => {
-                found.text(&at, given);
+                changes.add_text_change(&pointer, values);
             }
-            "input" => found.schema(&at, given, Side::Input),
-            "output" => found.output(&at, given),
-            "effects" => effects(found, given),
-            "scopes" => scopes(found, &old.tool, &new.tool),
-            "requires" => requires(found, given),
-            "timeout" => timeout(found, given),
-            "call" => compare(found, given),
+            "input" => changes.compare_schemas(&pointer, values, Side::Input),
+            "output" => changes.compare_outputs(&pointer, values),
+            "effects" => compare_effects(changes, values),
+            "scopes" => compare_scopes(changes, &old.tool, &new.tool),
+            "requires" => compare_requirements(changes, values),
+            "timeout" => compare_timeouts(changes, values),
+            "call" => compare_calls(changes, values),
             "exclusive" | "service" | "reads" | "writes" => {
                 let reason = "it only affects which calls run concurrently, or how failures are counted";
-                found.changed_as(&at, (ChangeClass::Compatible, reason), &format!("`{key}`"), given);
+                changes.add_with_reason(
+                    &pointer,
+                    (ChangeClass::Compatible, reason),
+                    &format!("`{key}`"),
+                    values,
+                );
             }
             "category" | "deprecated" | "exact" | "result_limit" | "slim"
-                if !found.suspicious(&at, given) =>
+                if !changes.report_suspicious(&pointer, values) =>
             {
-                found.changed(&at, ChangeClass::Model, &format!("`{key}`"), given);
+                changes.add_value_change(&pointer, ChangeClass::Model, &format!("`{key}`"), values);
             }
             "category" | "deprecated" | "exact" | "result_limit" | "slim" => {}
             "completion" | "sub_agent" => {
                 let reason = "the agent continues where it stopped before, or stops where it continued";
-                found.changed_as(&at, (ChangeClass::Breaking, reason), &format!("`{key}`"), given);
+                changes.add_with_reason(
+                    &pointer,
+                    (ChangeClass::Breaking, reason),
+                    &format!("`{key}`"),
+                    values,
+                );
             }
-            _ => found.unknown(&at, given),
+            _ => changes.add_unknown(&pointer, values),
         }
     }
 }
 
 /// Compares effects. A person has to allow new effects of a tool.
-fn effects(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
-    let nothing = Value::Null;
-    for (key, given) in members(old.unwrap_or(&nothing), new.unwrap_or(&nothing)) {
-        let at = format!("/effects/{key}");
-        let flags = given.0.and_then(Value::as_bool).zip(given.1.and_then(Value::as_bool));
-        let mut what = format!("`{key}`");
-        let worse = match key {
-            "read_only" | "idempotent" => flags.map(|(_, now)| !now),
-            "destructive" | "open_world" | "spawns" => flags.map(|(_, now)| now),
-            "files" => files(given.0).zip(files(given.1)).map(|(was, now)| now > was),
-            "network" => network(given.0).zip(network(given.1)).map(|(was, now)| {
-                let more = beyond(&now, &was);
-                if more != Network::None {
-                    what = format!("the tool may now contact {}: `network`", describe_hosts(&more));
+fn compare_effects(changes: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
+    let null = Value::Null;
+    for (key, values) in changed_members(old.unwrap_or(&null), new.unwrap_or(&null)) {
+        let pointer = format!("/effects/{key}");
+        let flags = values.0.and_then(Value::as_bool).zip(values.1.and_then(Value::as_bool));
+        let mut subject = format!("`{key}`");
+        let is_worse = match key {
+            "read_only" | "idempotent" => flags.map(|(_, new)| !new),
+            "destructive" | "open_world" | "spawns" => flags.map(|(_, new)| new),
+            "files" => file_rank(values.0).zip(file_rank(values.1)).map(|(old, new)| new > old),
+            "network" => parse_network(values.0).zip(parse_network(values.1)).map(|(old, new)| {
+                let new_hosts = not_covered(&new, &old);
+                if new_hosts != Network::None {
+                    subject = format!("the tool may now contact {}: `network`", describe_hosts(&new_hosts));
                 }
-                more != Network::None
+                new_hosts != Network::None
             }),
             _ => None,
         };
-        match worse {
-            Some(true) => found.changed(&at, ChangeClass::Security, &what, given),
+        match is_worse {
+            Some(true) => changes.add_value_change(&pointer, ChangeClass::Security, &subject, values),
             Some(false) => {
                 let reason = "the tool promises more than before";
-                found.changed_as(&at, (ChangeClass::Compatible, reason), &what, given);
+                changes.add_with_reason(&pointer, (ChangeClass::Compatible, reason), &subject, values);
             }
-            None => found.unknown(&at, given),
+            None => changes.add_unknown(&pointer, values),
         }
     }
 }
 
 /// Returns a rank of the access of a tool to files.
-fn files(value: Option<&Value>) -> Option<usize> {
+fn file_rank(value: Option<&Value>) -> Option<usize> {
     let text = value?.as_str()?;
-    ["none", "read", "write"].iter().position(|one| *one == text)
+    ["none", "read", "write"].iter().position(|name| *name == text)
 }
 
-fn network(value: Option<&Value>) -> Option<Network> {
+fn parse_network(value: Option<&Value>) -> Option<Network> {
     match value? {
         Value::String(text) if text == "none" => Some(Network::None),
         Value::String(text) if text == "any" => Some(Network::Any),
@@ -178,25 +197,29 @@ fn network(value: Option<&Value>) -> Option<Network> {
 }
 
 /// Compares the scopes that a caller needs; the default is `read` or `write`.
-fn scopes(found: &mut ToolChanges<'_>, old: &Value, new: &Value) {
-    let needed = |tool: &Value| -> BTreeSet<String> {
-        let given = tool["scopes"].as_array().into_iter().flatten();
-        let given: BTreeSet<String> = given.filter_map(Value::as_str).map(str::to_owned).collect();
+fn compare_scopes(changes: &mut ToolChanges<'_>, old: &Value, new: &Value) {
+    let required = |tool: &Value| -> BTreeSet<String> {
+        let declared = tool["scopes"].as_array().into_iter().flatten();
+        let declared: BTreeSet<String> = declared.filter_map(Value::as_str).map(str::to_owned).collect();
         let effects = &tool["effects"];
-        let reads = effects["read_only"] == true && effects["destructive"] == false;
-        let default = if reads { "read" } else { "write" };
-        if given.is_empty() { BTreeSet::from([default.to_owned()]) } else { given }
+        let is_read_only = effects["read_only"] == true && effects["destructive"] == false;
+        let default = if is_read_only { "read" } else { "write" };
+        if declared.is_empty() { BTreeSet::from([default.to_owned()]) } else { declared }
     };
-    let (was, is) = (needed(old), needed(new));
-    let before = found.changes.len();
-    for gone in was.difference(&is) {
-        found.add("/scopes", ChangeClass::Security, format!("callers no longer need the scope `{gone}`"));
+    let (old_scopes, new_scopes) = (required(old), required(new));
+    let old_count = changes.changes.len();
+    for removed in old_scopes.difference(&new_scopes) {
+        changes.add(
+            "/scopes",
+            ChangeClass::Security,
+            format!("callers no longer need the scope `{removed}`"),
+        );
     }
-    for more in is.difference(&was) {
-        found.add("/scopes", ChangeClass::Breaking, format!("callers now need the scope `{more}`"));
+    for added in new_scopes.difference(&old_scopes) {
+        changes.add("/scopes", ChangeClass::Breaking, format!("callers now need the scope `{added}`"));
     }
-    if found.changes.len() == before {
-        found.changed(
+    if changes.changes.len() == old_count {
+        changes.add_value_change(
             "/scopes",
             ChangeClass::Text,
             "the list of scopes",
@@ -206,89 +229,102 @@ fn scopes(found: &mut ToolChanges<'_>, old: &Value, new: &Value) {
 }
 
 /// Compares the requirements of a call.
-fn requires(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
-    const AT: &str = "/requires";
+fn compare_requirements(changes: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
+    const POINTER: &str = "/requires";
     let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
     // Messages are only text, and the order of requirements has no effect.
-    let suggestion = |value: &Value| {
-        let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    let key = |value: &Value| {
+        let text = |member: &str| value[member].as_str().unwrap_or_default().to_owned();
         (text("kind"), text("name"), text("argument"), value["optional"] == true)
     };
-    let (was, is) = (list(old), list(new));
-    let before = found.changes.len();
-    let kinds = |list: &[Value]| list.iter().map(suggestion).collect::<BTreeSet<_>>();
-    let (was_meant, is_meant) = (kinds(&was), kinds(&is));
-    for (kind, name, _, optional) in was_meant.difference(&is_meant) {
+    let (old_list, new_list) = (list(old), list(new));
+    let old_count = changes.changes.len();
+    let keys = |list: &[Value]| list.iter().map(key).collect::<BTreeSet<_>>();
+    let (old_keys, new_keys) = (keys(&old_list), keys(&new_list));
+    for (kind, name, _, optional) in old_keys.difference(&new_keys) {
         // The order of calls does not protect anything; a check of the caller and its state may.
-        let protects = !optional && kind != "tool_called" && kind != "service";
-        let class = if protects { ChangeClass::Security } else { ChangeClass::Compatible };
-        found.add(AT, class, format!("a call no longer requires `{name}` ({kind})"));
+        let is_protective = !optional && kind != "tool_called" && kind != "service";
+        let class = if is_protective { ChangeClass::Security } else { ChangeClass::Compatible };
+        changes.add(POINTER, class, format!("a call no longer requires `{name}` ({kind})"));
     }
-    for (kind, name, _, optional) in is_meant.difference(&was_meant) {
+    for (kind, name, _, optional) in new_keys.difference(&old_keys) {
         let class = if *optional { ChangeClass::Model } else { ChangeClass::Breaking };
-        found.add(AT, class, format!("a call now requires `{name}` ({kind})"));
+        changes.add(POINTER, class, format!("a call now requires `{name}` ({kind})"));
     }
-    found.suspicious(AT, (old, new));
-    if found.changes.len() == before {
-        found.changed(AT, ChangeClass::Text, "the message or the order of requirements", (old, new));
+    changes.report_suspicious(POINTER, (old, new));
+    if changes.changes.len() == old_count {
+        changes.add_value_change(
+            POINTER,
+            ChangeClass::Text,
+            "the message or the order of requirements",
+            (old, new),
+        );
     }
 }
 
 /// Compares time limits; the default is 30 seconds.
-fn timeout(found: &mut ToolChanges<'_>, given: BeforeAfter<'_>) {
+fn compare_timeouts(changes: &mut ToolChanges<'_>, values: BeforeAfter<'_>) {
     let millis = |value: Option<&Value>| match value {
         None => Some(30_000),
         Some(Value::String(text)) if text == "never" => Some(u64::MAX),
         Some(value) => value.as_str()?.strip_suffix(" ms")?.parse().ok(),
     };
-    let class = match (millis(given.0), millis(given.1)) {
-        (Some(was), Some(now)) if now < was => (ChangeClass::Breaking, "calls that took longer fail now"),
+    let class = match (millis(values.0), millis(values.1)) {
+        (Some(old), Some(new)) if new < old => (ChangeClass::Breaking, "calls that took longer fail now"),
         (Some(_), Some(_)) => (ChangeClass::Compatible, ChangeClass::Compatible.meaning()),
-        _ => return found.unknown("/timeout", given),
+        _ => return changes.add_unknown("/timeout", values),
     };
-    found.changed_as("/timeout", class, "the time limit", given);
+    changes.add_with_reason("/timeout", class, "the time limit", values);
 }
 
-fn toolsets(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
+fn compare_toolsets(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
     let names: BTreeSet<&String> = old.toolsets.keys().chain(new.toolsets.keys()).collect();
-    let mut found = ToolChanges::new(&[]);
+    let mut set_changes = ToolChanges::new(&[]);
     for name in names {
-        let at = child("/toolsets", name);
+        let pointer = child("/toolsets", name);
         match (old.toolsets.get(name), new.toolsets.get(name)) {
-            (Some(was), Some(is)) => {
-                for member in was.iter().filter(|member| !is.contains(member)) {
-                    found.add(
-                        &at,
+            (Some(old_members), Some(new_members)) => {
+                for member in old_members.iter().filter(|member| !new_members.contains(member)) {
+                    set_changes.add(
+                        &pointer,
                         ChangeClass::Model,
                         format!("`{member}` is no longer in the set `{name}`"),
                     );
                 }
-                for member in is.iter().filter(|member| !was.contains(member)) {
-                    found.add(&at, ChangeClass::Model, format!("`{member}` is now in the set `{name}`"));
+                for member in new_members.iter().filter(|member| !old_members.contains(member)) {
+                    set_changes.add(
+                        &pointer,
+                        ChangeClass::Model,
+                        format!("`{member}` is now in the set `{name}`"),
+                    );
                 }
             }
             (Some(_), None) => {
-                found.add(&at, ChangeClass::Breaking, format!("the set `{name}` no longer exists"));
+                set_changes.add(
+                    &pointer,
+                    ChangeClass::Breaking,
+                    format!("the set `{name}` no longer exists"),
+                );
             }
-            _ => found.add(&at, ChangeClass::Added, format!("the set `{name}` is new")),
+            _ => set_changes.add(&pointer, ChangeClass::Added, format!("the set `{name}` is new")),
         }
     }
-    changes.extend(found.of_tool(""));
+    changes.extend(set_changes.into_changes(""));
 }
 
 /// The named schemas that changed, each with the tools that use it, and whether they use it in arguments or results.
 #[derive(Default)]
-struct Shared<'s> {
+struct ChangedSchemas<'s> {
     /// By name, and by the numbers of both schemas.
-    found: BTreeMap<(&'s str, usize, usize), Use<'s>>,
+    changed: BTreeMap<(&'s str, usize, usize), SchemaUse<'s>>,
     /// The numbers of schemas: equal schemas have the same number.
     numbers: BTreeMap<String, usize>,
-    /// The numbers by address.
-    index_by_address: BTreeMap<usize, usize>,
+    /// The numbers of schemas, by address.
+    numbers_by_address: BTreeMap<usize, usize>,
 }
 
 /// The users of a named schema that changed.
-struct Use<'s> {
+struct SchemaUse<'s> {
     pair: Pair<'s>,
     tools: Vec<&'s str>,
     /// The first of the tools, before and after.
@@ -297,126 +333,143 @@ struct Use<'s> {
     output: bool,
 }
 
-impl<'s> Shared<'s> {
+impl<'s> ChangedSchemas<'s> {
     /// Adds the named schemas of a tool that is in both surfaces.
     fn add(&mut self, tool: &'s str, old: &'s Entry, new: &'s Entry) {
         let mut changed: Vec<((&str, usize, usize), Pair<'s>)> = Vec::new();
-        for (name, was) in &old.named_schemas {
-            let Some(is) = new.named_schemas.get(name) else { continue };
-            let key = (name.as_str(), self.number(was), self.number(is));
+        for (name, old_schema) in &old.named_schemas {
+            let Some(new_schema) = new.named_schemas.get(name) else { continue };
+            let key = (name.as_str(), self.number_of(old_schema), self.number_of(new_schema));
             if key.1 != key.2 {
-                changed.push((key, (was, is)));
+                changed.push((key, (old_schema, new_schema)));
             }
         }
         if changed.is_empty() {
             return;
         }
-        let of = |entry: &Entry, key: &str| {
-            reached(entry.tool.get(key).unwrap_or(&Value::Null), &entry.named_schemas)
+        let reachable_names = |entry: &Entry, key: &str| {
+            reachable_schemas(entry.tool.get(key).unwrap_or(&Value::Null), &entry.named_schemas)
                 .into_keys()
                 .collect::<BTreeSet<_>>()
         };
-        let both = |key: &str| of(old, key).into_iter().chain(of(new, key)).collect::<BTreeSet<_>>();
-        let (input, output) = (both("input"), both("output"));
+        let used_by_either = |key: &str| {
+            reachable_names(old, key).into_iter().chain(reachable_names(new, key)).collect::<BTreeSet<_>>()
+        };
+        let (input, output) = (used_by_either("input"), used_by_either("output"));
         for (key, pair) in changed {
             let name = key.0;
-            let entry = Use { pair, tools: Vec::new(), entries: (old, new), input: false, output: false };
-            let used = self.found.entry(key).or_insert(entry);
-            used.tools.push(tool);
-            used.input |= input.contains(name);
-            used.output |= output.contains(name);
+            let entry =
+                SchemaUse { pair, tools: Vec::new(), entries: (old, new), input: false, output: false };
+            let schema_use = self.changed.entry(key).or_insert(entry);
+            schema_use.tools.push(tool);
+            schema_use.input |= input.contains(name);
+            schema_use.output |= output.contains(name);
         }
     }
 
-    fn number(&mut self, one: &Arc<NamedSchema>) -> usize {
-        let Shared { numbers, index_by_address: known, .. } = self;
-        *known.entry(Arc::as_ptr(one).addr()).or_insert_with(|| {
+    fn number_of(&mut self, schema: &Arc<NamedSchema>) -> usize {
+        let ChangedSchemas { numbers, numbers_by_address, .. } = self;
+        *numbers_by_address.entry(Arc::as_ptr(schema).addr()).or_insert_with(|| {
             let next = numbers.len();
-            *numbers.entry(one.schema.to_string()).or_insert(next)
+            *numbers.entry(schema.schema.to_string()).or_insert(next)
         })
     }
 
     /// Compares each pair once.
     fn compare(self, changes: &mut Vec<Change>) {
-        for ((name, ..), Use { pair: (was, is), tools, entries, input, output }) in self.found {
+        for ((name, ..), SchemaUse { pair: (old, new), tools, entries, input, output }) in self.changed {
             let side = match (input, output) {
                 (true, false) => Side::Input,
                 (false, true) => Side::Output,
                 _ => Side::Either,
             };
-            let mut found = ToolChanges::new(&[]);
-            found.names(named(&entries.0.named_schemas), named(&entries.1.named_schemas));
-            found.schema(&child("/$defs", name), (Some(&was.schema), Some(&is.schema)), side);
-            let (first, all) = match tools.as_slice() {
+            let mut schema_changes = ToolChanges::new(&[]);
+            schema_changes.set_named_schemas(
+                schemas_by_name(&entries.0.named_schemas),
+                schemas_by_name(&entries.1.named_schemas),
+            );
+            schema_changes.compare_schemas(
+                &child("/$defs", name),
+                (Some(&old.schema), Some(&new.schema)),
+                side,
+            );
+            let (first, tool_names) = match tools.as_slice() {
                 [only] => (*only, Vec::new()),
                 several => ("", several.iter().map(|tool| (*tool).to_owned()).collect()),
             };
-            changes.extend(found.of_tool(first).map(|change| Change { tools: all.clone(), ..change }));
+            changes.extend(
+                schema_changes
+                    .into_changes(first)
+                    .map(|change| Change { tools: tool_names.clone(), ..change }),
+            );
         }
     }
 }
 
-const ELSEWHERE: &str = "arguments and credentials are sent to another destination";
-const OTHERWISE: &str = "the same call does something else";
+const NEW_DESTINATION: &str = "arguments and credentials are sent to another destination";
+const NEW_BEHAVIOR: &str = "the same call does something else";
 
 /// Compares two recorded calls. A call that is not recorded on both sides is not compared: a program does not know how
 /// all of its tools are executed.
-fn compare(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
+fn compare_calls(changes: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
     let (Some(old), Some(new)) = (old, new) else { return };
-    let one =
+    let kind_of =
         |call: &Value| call.as_object().and_then(|call| call.iter().next()).map(|(kind, _)| kind.clone());
-    let (was, is) = (one(old).unwrap_or_default(), one(new).unwrap_or_default());
-    if was != is {
-        let message = format!("the tool was executed as `{was}`, and is now executed as `{is}`");
-        return found.add("/call", ChangeClass::Security, message);
+    let (old_kind, new_kind) = (kind_of(old).unwrap_or_default(), kind_of(new).unwrap_or_default());
+    if old_kind != new_kind {
+        let message = format!("the tool was executed as `{old_kind}`, and is now executed as `{new_kind}`");
+        return changes.add("/call", ChangeClass::Security, message);
     }
-    let nothing = Value::Null;
-    let (old, new) = (old.get(&was).unwrap_or(&nothing), new.get(&was).unwrap_or(&nothing));
-    for (key, given) in members(old, new) {
-        let at = child(&format!("/call/{was}"), key);
-        let class = class(&was, key, given);
-        found.changed_as(&at, class, &format!("`{key}`"), given);
+    let null = Value::Null;
+    let (old, new) = (old.get(&old_kind).unwrap_or(&null), new.get(&old_kind).unwrap_or(&null));
+    for (key, values) in changed_members(old, new) {
+        let pointer = child(&format!("/call/{old_kind}"), key);
+        let class = classify(&old_kind, key, values);
+        changes.add_with_reason(&pointer, class, &format!("`{key}`"), values);
     }
 }
 
 /// Returns the class of a change to a member of a call, and the reason.
-fn class(kind: &str, key: &str, (old, new): BeforeAfter<'_>) -> (ChangeClass, &'static str) {
-    let writes = !matches!(new.and_then(Value::as_str), Some("GET" | "HEAD" | "OPTIONS" | "QUERY" | "TRACE"));
+fn classify(kind: &str, key: &str, (old, new): BeforeAfter<'_>) -> (ChangeClass, &'static str) {
+    let is_write =
+        !matches!(new.and_then(Value::as_str), Some("GET" | "HEAD" | "OPTIONS" | "QUERY" | "TRACE"));
     match (kind, key) {
-        ("http", "method") if writes => (ChangeClass::Security, "a method that changes data is used"),
-        ("http", "servers") if !hosts(new).is_subset(&hosts(old)) => (ChangeClass::Security, ELSEWHERE),
+        ("http", "method") if is_write => (ChangeClass::Security, "a method that changes data is used"),
+        ("http", "servers") if !origins(new).is_subset(&origins(old)) => {
+            (ChangeClass::Security, NEW_DESTINATION)
+        }
         ("http", "auth") => (ChangeClass::Security, "other credentials are sent, or sent elsewhere"),
         ("http", "idempotency_key") => (ChangeClass::Compatible, "requests are retried in other cases"),
         ("http", "pages") => (ChangeClass::Breaking, "lists are paginated in another way"),
-        ("mcp", "server") => (ChangeClass::Security, ELSEWHERE),
-        ("command", "output" | "exit_codes" | "stream") => (ChangeClass::Breaking, OTHERWISE),
+        ("mcp", "server") => (ChangeClass::Security, NEW_DESTINATION),
+        ("command", "output" | "exit_codes" | "stream") => (ChangeClass::Breaking, NEW_BEHAVIOR),
         ("command", _) => (ChangeClass::Security, "another program runs, or gets other input"),
-        ("compose", "steps") if !tools(new).is_subset(&tools(old)) => {
+        ("compose", "steps") if !called_tools(new).is_subset(&called_tools(old)) => {
             (ChangeClass::Security, "a tool is called that was not called before")
         }
-        ("agent", "tools") if !texts(new).is_subset(&texts(old)) => {
+        ("agent", "tools") if !string_set(new).is_subset(&string_set(old)) => {
             (ChangeClass::Security, "the agent has tools that it did not have before")
         }
         ("agent", _) => (ChangeClass::Model, "the agent answers differently"),
-        _ => (ChangeClass::Breaking, OTHERWISE),
+        _ => (ChangeClass::Breaking, NEW_BEHAVIOR),
     }
 }
 
-fn texts(list: Option<&Value>) -> BTreeSet<&str> {
+fn string_set(list: Option<&Value>) -> BTreeSet<&str> {
     list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
 /// Returns the origins of URLs. A relative URL has no origin.
-fn hosts(urls: Option<&Value>) -> BTreeSet<String> {
+fn origins(urls: Option<&Value>) -> BTreeSet<String> {
     let origin = |url: &str| {
         let (scheme, rest) = url.split_once("://")?;
         Some(format!("{scheme}://{}", rest.split(['/', '?', '#', '\\']).next()?).to_ascii_lowercase())
     };
-    texts(urls).into_iter().filter_map(origin).collect()
+    string_set(urls).into_iter().filter_map(origin).collect()
 }
 
 /// Returns the tools that steps call.
-fn tools(steps: Option<&Value>) -> BTreeSet<&str> {
+fn called_tools(steps: Option<&Value>) -> BTreeSet<&str> {
     let steps = steps.and_then(Value::as_array).into_iter().flatten();
     steps.filter_map(|step| step.get("tool")?.as_str()).collect()
 }

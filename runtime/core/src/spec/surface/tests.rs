@@ -21,8 +21,8 @@ fn shape(schema: &Value) -> crate::schema::shape::Shape {
     shape
 }
 
-fn defs(named: &Value) -> List<Def> {
-    read_document(&json!({ "$defs": named }), &mut Vec::new()).1
+fn defs(schemas: &Value) -> List<Def> {
+    read_document(&json!({ "$defs": schemas }), &mut Vec::new()).1
 }
 
 /// Returns a tool with a value in every field.
@@ -65,8 +65,8 @@ fn every_error_of_a_specification_is_reported() {
     json["timeout"] = json!("5 minutes");
     json["requires"][0]["kind"] = json!("luck");
     let problems = ToolSpec::from_json(&json).unwrap_err();
-    let places: Vec<&str> = problems.iter().map(|problem| problem.pointer.as_str()).collect();
-    assert_eq!(places, ["/colour", "/effects/files", "/timeout", "/requires/0/kind"]);
+    let pointers: Vec<&str> = problems.iter().map(|problem| problem.pointer.as_str()).collect();
+    assert_eq!(pointers, ["/colour", "/effects/files", "/timeout", "/requires/0/kind"]);
 }
 
 #[test]
@@ -96,40 +96,40 @@ fn renamed_schema_is_not_a_change() {
 
 #[test]
 fn tools_are_added_removed_and_renamed() {
-    let (one, two) = (full(), ToolSpec { name: ToolName::new("other"), ..ToolSpec::EMPTY });
+    let (find, other) = (full(), ToolSpec { name: ToolName::new("other"), ..ToolSpec::EMPTY });
     let messages = |old: &[&ToolSpec], new: &[&ToolSpec]| {
-        let of = |specs: &[&ToolSpec]| Surface::of(specs.iter().map(|spec| (*spec, None))).unwrap();
-        of(old).drift(&of(new)).iter().map(ToString::to_string).collect::<Vec<_>>()
+        let surface_of = |specs: &[&ToolSpec]| Surface::of(specs.iter().map(|spec| (*spec, None))).unwrap();
+        surface_of(old).drift(&surface_of(new)).iter().map(ToString::to_string).collect::<Vec<_>>()
     };
-    assert_eq!(messages(&[&one], &[&two, &one]), ["added: `other`: the tool is new"]);
-    assert_eq!(messages(&[&two, &one], &[&one]), ["breaking: `other`: the tool no longer exists"]);
+    assert_eq!(messages(&[&find], &[&other, &find]), ["added: `other`: the tool is new"]);
+    assert_eq!(messages(&[&other, &find], &[&find]), ["breaking: `other`: the tool no longer exists"]);
     let renamed = ToolSpec { name: ToolName::new("search"), ..full() };
     assert_eq!(
-        messages(&[&one], &[&renamed]),
+        messages(&[&find], &[&renamed]),
         ["breaking: `find`: the tool is now called `search`", "added: `search`: the tool is new"]
     );
-    let same = Surface::of([(&one, None), (&one, None)]).unwrap_err();
-    assert_eq!(same.to_string(), "two tools have the name `find`; rename one");
+    let error = Surface::of([(&find, None), (&find, None)]).unwrap_err();
+    assert_eq!(error.to_string(), "two tools have the name `find`; rename one");
 }
 
 #[test]
 fn different_schemas_of_one_name_stay_separate() {
-    let of = |name: &'static str, kind: &str| ToolSpec {
+    let tool = |name: &'static str, kind: &str| ToolSpec {
         name: ToolName::new(name),
         input: shape(&json!({"type": "object", "properties": {"pet": {"$ref": "#/$defs/Pet"}}})).into(),
         defs: defs(&json!({"Pet": {"type": kind}})),
         ..ToolSpec::EMPTY
     };
-    let specs = [of("a", "string"), of("b", "integer"), of("c", "integer")];
+    let specs = [tool("a", "string"), tool("b", "integer"), tool("c", "integer")];
     let surface = Surface::of(specs.iter().map(|spec| (spec, None))).unwrap();
     let root: Value = serde_json::from_str(&surface.text()).unwrap();
     assert_eq!(root["$defs"], json!({"Pet": {"type": "integer"}}));
     assert_eq!(root["tools"]["a"]["$defs"], json!({"Pet": {"type": "string"}}));
     assert_eq!(Surface::read(&root).unwrap().specs(), specs);
     // A change of a shared schema is reported once.
-    let longer = [of("a", "string"), of("b", "number"), of("c", "number")];
-    let longer = Surface::of(longer.iter().map(|spec| (spec, None))).unwrap();
-    let messages: Vec<String> = surface.drift(&longer).iter().map(ToString::to_string).collect();
+    let changed = [tool("a", "string"), tool("b", "number"), tool("c", "number")];
+    let changed = Surface::of(changed.iter().map(|spec| (spec, None))).unwrap();
+    let messages: Vec<String> = surface.drift(&changed).iter().map(ToString::to_string).collect();
     assert_eq!(
         messages,
         ["compatible: `b`, `c` at /$defs/Pet/type: `type` was \"integer\" and is \"number\""]
@@ -140,9 +140,9 @@ fn different_schemas_of_one_name_stay_separate() {
 fn equal_surfaces_have_equal_texts() {
     let first = surface(&full(), &request()).text();
     for _ in 0..100 {
-        let again = Surface::parse(&first).unwrap();
-        assert_eq!(again.text(), first);
-        assert_eq!(surface(&full(), &request()).drift(&again), []);
+        let parsed = Surface::parse(&first).unwrap();
+        assert_eq!(parsed.text(), first);
+        assert_eq!(surface(&full(), &request()).drift(&parsed), []);
     }
 }
 

@@ -5,7 +5,7 @@ use serde_core::ser::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::LockProblem;
-use super::named::{self, Lists, defs, reached};
+use super::named::{self, SchemaCache, defs, reachable_schemas};
 use crate::base::frozen::{List, Text};
 use crate::schema::shape::Slim;
 use crate::schema::shape::read::read_canonical;
@@ -45,7 +45,7 @@ pub(super) const KEYS: [&str; 25] = [
 ];
 
 /// Returns a specification as an object, without its name and its named shapes.
-pub(super) fn written(spec: &ToolSpec) -> Map<String, Value> {
+pub(super) fn spec_to_json(spec: &ToolSpec) -> Map<String, Value> {
     // All fields are listed, so that a new field does not compile until it is written and parsed.
     let ToolSpec {
         name: _,
@@ -79,20 +79,24 @@ pub(super) fn written(spec: &ToolSpec) -> Map<String, Value> {
         deprecated,
     } = spec;
     let mut out = Map::new();
-    let mut put = |key: &str, value: Option<Value>| out.extend(value.map(|value| (key.to_owned(), value)));
-    put("label", text(label));
-    put("description", text(description));
-    put("returns", text(returns));
-    put("use_for", text(use_for));
-    put("documentation", text(documentation));
-    put("deprecated", deprecated.as_ref().map(|text| text.as_str().into()));
-    put("category", (*category != ToolSpec::EMPTY.category).then(|| category.as_str().into()));
-    put("slim", (*slim != Slim::DEFAULT).then(|| slim.to_string().into()));
-    put("exact", exact.then_some(true.into()));
-    put("effects", Some(effects_written(effects)));
-    put("scopes", texts(scopes));
-    put("requires", (!requires.is_empty()).then(|| requires.iter().map(requirement).collect()));
-    put(
+    let mut insert_some =
+        |key: &str, value: Option<Value>| out.extend(value.map(|value| (key.to_owned(), value)));
+    insert_some("label", text(label));
+    insert_some("description", text(description));
+    insert_some("returns", text(returns));
+    insert_some("use_for", text(use_for));
+    insert_some("documentation", text(documentation));
+    insert_some("deprecated", deprecated.as_ref().map(|text| text.as_str().into()));
+    insert_some("category", (*category != ToolSpec::EMPTY.category).then(|| category.as_str().into()));
+    insert_some("slim", (*slim != Slim::DEFAULT).then(|| slim.to_string().into()));
+    insert_some("exact", exact.then_some(true.into()));
+    insert_some("effects", Some(effects_to_json(effects)));
+    insert_some("scopes", texts(scopes));
+    insert_some(
+        "requires",
+        (!requires.is_empty()).then(|| requires.iter().map(requirement_to_json).collect()),
+    );
+    insert_some(
         "timeout",
         match timeout {
             Timeout::Default => None,
@@ -100,16 +104,19 @@ pub(super) fn written(spec: &ToolSpec) -> Map<String, Value> {
             Timeout::Millis(millis) => Some(format!("{millis} ms").into()),
         },
     );
-    put("exclusive", exclusive.then_some(true.into()));
-    put("service", text(service));
-    put("reads", texts(reads));
-    put("writes", texts(writes));
-    put("result_limit", result_limit.map(Value::from));
-    put("completion", completion.as_ref().map(|one| json!({ "next_state": one.next_state.as_str() })));
-    put("sub_agent", sub_agent.then_some(true.into()));
-    put("examples", (!examples.is_empty()).then(|| examples.iter().map(example).collect()));
-    put("input", Some(value(input)));
-    put("output", output.as_ref().map(|output| value(output)));
+    insert_some("exclusive", exclusive.then_some(true.into()));
+    insert_some("service", text(service));
+    insert_some("reads", texts(reads));
+    insert_some("writes", texts(writes));
+    insert_some("result_limit", result_limit.map(Value::from));
+    insert_some(
+        "completion",
+        completion.as_ref().map(|completion| json!({ "next_state": completion.next_state.as_str() })),
+    );
+    insert_some("sub_agent", sub_agent.then_some(true.into()));
+    insert_some("examples", (!examples.is_empty()).then(|| examples.iter().map(example_to_json).collect()));
+    insert_some("input", Some(value(input)));
+    insert_some("output", output.as_ref().map(|output| value(output)));
     out
 }
 
@@ -121,7 +128,7 @@ fn texts(texts: &List<Text>) -> Option<Value> {
     (!texts.is_empty()).then(|| texts.iter().map(|text| Value::from(text.as_str())).collect())
 }
 
-fn effects_written(effects: &Effects) -> Value {
+fn effects_to_json(effects: &Effects) -> Value {
     let Effects { read_only, destructive, idempotent, open_world, network, files, spawns } = effects;
     let network: Value = match network {
         Network::None => "none".into(),
@@ -139,7 +146,7 @@ fn effects_written(effects: &Effects) -> Value {
     })
 }
 
-fn requirement(requirement: &Requirement) -> Value {
+fn requirement_to_json(requirement: &Requirement) -> Value {
     let Requirement { kind, name, argument, message, optional } = requirement;
     let mut out = json!({ "kind": kind.as_str(), "name": name.as_str() });
     for (key, text) in [("argument", argument), ("message", message)] {
@@ -154,97 +161,98 @@ fn requirement(requirement: &Requirement) -> Value {
 }
 
 /// Writes an example. The arguments are written as JSON, unless parsing would not return the same string.
-fn example(example: &Example) -> Value {
+fn example_to_json(example: &Example) -> Value {
     let Example { summary, arguments } = example;
-    let read: Option<Value> = serde_json::from_str(arguments).ok();
-    let read = read.filter(|value| value.is_object() && *value.to_string() == **arguments);
-    json!({ "summary": summary.as_str(), "arguments": read.unwrap_or_else(|| arguments.as_str().into()) })
+    let parsed: Option<Value> = serde_json::from_str(arguments).ok();
+    let parsed = parsed.filter(|value| value.is_object() && *value.to_string() == **arguments);
+    json!({ "summary": summary.as_str(), "arguments": parsed.unwrap_or_else(|| arguments.as_str().into()) })
 }
 
 impl Reader {
     /// Parses a specification without its named shapes.
-    pub(super) fn tool(&mut self, name: &str, tool: &Value, at: &str) -> ToolSpec {
-        self.keys(tool, at, &KEYS);
+    pub(super) fn read_tool(&mut self, name: &str, tool: &Value, pointer: &str) -> ToolSpec {
+        self.keys(tool, pointer, &KEYS);
         let parsed = ToolName::parse(name.to_owned()).unwrap_or_else(|error| {
-            self.fail(at, format!("`{name}` is not a valid tool name: {error}"));
+            self.fail(pointer, format!("`{name}` is not a valid tool name: {error}"));
             ToolSpec::EMPTY.name
         });
         let schema = |key: &str| tool.get(key).map(|schema| read_canonical(schema).into());
         let (input, output) = (schema("input"), schema("output"));
         for key in ["input", "output"] {
             if tool.get(key).is_some_and(|schema| !schema.is_object() && !schema.is_boolean()) {
-                self.fail(format!("{at}/{key}"), format!("`{key}` is not a schema"));
+                self.fail(format!("{pointer}/{key}"), format!("`{key}` is not a schema"));
             }
         }
         if input.is_none() {
-            self.fail(format!("{at}/input"), "the schema of the arguments is missing");
+            self.fail(format!("{pointer}/input"), "the schema of the arguments is missing");
         }
-        let category = tool.get("category").map(|_| self.text(tool, at, "category").into());
+        let category = tool.get("category").map(|_| self.text(tool, pointer, "category").into());
         ToolSpec {
             name: parsed,
-            label: self.given_text(tool, at, "label"),
-            description: self.given_text(tool, at, "description"),
-            returns: self.given_text(tool, at, "returns"),
-            use_for: self.given_text(tool, at, "use_for"),
-            documentation: self.given_text(tool, at, "documentation"),
-            examples: self.objects(tool, at, "examples", Reader::example),
+            label: self.optional_text(tool, pointer, "label"),
+            description: self.optional_text(tool, pointer, "description"),
+            returns: self.optional_text(tool, pointer, "returns"),
+            use_for: self.optional_text(tool, pointer, "use_for"),
+            documentation: self.optional_text(tool, pointer, "documentation"),
+            examples: self.read_objects(tool, pointer, "examples", Reader::read_example),
             input: input.unwrap_or(ToolSpec::EMPTY.input),
             output,
             output_may_differ: false,
             string_arguments: List::EMPTY,
             defs: List::EMPTY,
-            effects: self.effects(tool.get("effects").unwrap_or(&Value::Null), &format!("{at}/effects")),
+            effects: self
+                .read_effects(tool.get("effects").unwrap_or(&Value::Null), &format!("{pointer}/effects")),
             category: category.unwrap_or(ToolSpec::EMPTY.category),
-            slim: self.slim(tool, at),
-            exact: self.flag(tool, at, "exact").unwrap_or_default(),
-            scopes: self.given_texts(tool, at, "scopes"),
-            timeout: self.timeout(tool, at),
-            exclusive: self.flag(tool, at, "exclusive").unwrap_or_default(),
-            service: self.given_text(tool, at, "service"),
-            reads: self.given_texts(tool, at, "reads"),
-            writes: self.given_texts(tool, at, "writes"),
-            result_limit: self.result_limit(tool, at),
-            requires: self.objects(tool, at, "requires", Reader::requirement),
-            completion: tool.get("completion").map(|one| {
-                let at = format!("{at}/completion");
-                self.keys(one, &at, &["next_state"]);
-                Completion { next_state: self.text(one, &at, "next_state").into() }
+            slim: self.read_slim(tool, pointer),
+            exact: self.read_flag(tool, pointer, "exact").unwrap_or_default(),
+            scopes: self.optional_texts(tool, pointer, "scopes"),
+            timeout: self.read_timeout(tool, pointer),
+            exclusive: self.read_flag(tool, pointer, "exclusive").unwrap_or_default(),
+            service: self.optional_text(tool, pointer, "service"),
+            reads: self.optional_texts(tool, pointer, "reads"),
+            writes: self.optional_texts(tool, pointer, "writes"),
+            result_limit: self.read_result_limit(tool, pointer),
+            requires: self.read_objects(tool, pointer, "requires", Reader::read_requirement),
+            completion: tool.get("completion").map(|completion| {
+                let pointer = format!("{pointer}/completion");
+                self.keys(completion, &pointer, &["next_state"]);
+                Completion { next_state: self.text(completion, &pointer, "next_state").into() }
             }),
-            sub_agent: self.flag(tool, at, "sub_agent").unwrap_or_default(),
-            deprecated: tool.get("deprecated").map(|_| self.text(tool, at, "deprecated").into()),
+            sub_agent: self.read_flag(tool, pointer, "sub_agent").unwrap_or_default(),
+            deprecated: tool.get("deprecated").map(|_| self.text(tool, pointer, "deprecated").into()),
         }
     }
 
-    fn slim(&mut self, tool: &Value, at: &str) -> Slim {
+    fn read_slim(&mut self, tool: &Value, pointer: &str) -> Slim {
         if tool.get("slim").is_none() {
             return Slim::DEFAULT;
         }
-        self.text(tool, at, "slim").parse().unwrap_or_else(|error| {
-            self.fail(format!("{at}/slim"), format!("`slim` is invalid: {error}"));
+        self.text(tool, pointer, "slim").parse().unwrap_or_else(|error| {
+            self.fail(format!("{pointer}/slim"), format!("`slim` is invalid: {error}"));
             Slim::DEFAULT
         })
     }
 
-    fn given_text(&mut self, object: &Value, at: &str, key: &str) -> Text {
-        if object.get(key).is_some() { self.text(object, at, key).into() } else { Text::EMPTY }
+    fn optional_text(&mut self, object: &Value, pointer: &str, key: &str) -> Text {
+        if object.get(key).is_some() { self.text(object, pointer, key).into() } else { Text::EMPTY }
     }
 
-    fn given_texts(&mut self, object: &Value, at: &str, key: &str) -> List<Text> {
-        if object.get(key).is_some() { self.texts(object, at, key) } else { List::EMPTY }
+    fn optional_texts(&mut self, object: &Value, pointer: &str, key: &str) -> List<Text> {
+        if object.get(key).is_some() { self.texts(object, pointer, key) } else { List::EMPTY }
     }
 
-    fn flag(&mut self, object: &Value, at: &str, key: &str) -> Option<bool> {
+    fn read_flag(&mut self, object: &Value, pointer: &str, key: &str) -> Option<bool> {
         let value = object.get(key)?;
         if !value.is_boolean() {
-            self.fail(format!("{at}/{key}"), format!("`{key}` is not a boolean"));
+            self.fail(format!("{pointer}/{key}"), format!("`{key}` is not a boolean"));
         }
         value.as_bool()
     }
 
-    fn objects<T>(
+    fn read_objects<T>(
         &mut self,
         object: &Value,
-        at: &str,
+        pointer: &str,
         key: &str,
         read: fn(&mut Reader, &Value, &str) -> T,
     ) -> List<T> {
@@ -252,63 +260,63 @@ impl Reader {
             None => List::EMPTY,
             Some(Value::Array(items)) => {
                 let items = items.iter().enumerate();
-                items.map(|(index, item)| read(self, item, &format!("{at}/{key}/{index}"))).collect()
+                items.map(|(index, item)| read(self, item, &format!("{pointer}/{key}/{index}"))).collect()
             }
             Some(_) => {
-                self.fail(format!("{at}/{key}"), format!("`{key}` is not an array"));
+                self.fail(format!("{pointer}/{key}"), format!("`{key}` is not an array"));
                 List::EMPTY
             }
         }
     }
 
-    fn example(&mut self, example: &Value, at: &str) -> Example {
-        self.keys(example, at, &["summary", "arguments"]);
+    fn read_example(&mut self, example: &Value, pointer: &str) -> Example {
+        self.keys(example, pointer, &["summary", "arguments"]);
         let arguments = match example.get("arguments") {
             Some(Value::String(text)) => text.clone(),
             Some(arguments @ Value::Object(_)) => arguments.to_string(),
             _ => {
-                self.fail(format!("{at}/arguments"), "`arguments` is neither an object nor a string");
+                self.fail(format!("{pointer}/arguments"), "`arguments` is neither an object nor a string");
                 String::new()
             }
         };
-        Example { summary: self.text(example, at, "summary").into(), arguments: arguments.into() }
+        Example { summary: self.text(example, pointer, "summary").into(), arguments: arguments.into() }
     }
 
-    fn requirement(&mut self, value: &Value, at: &str) -> Requirement {
-        self.keys(value, at, &["kind", "name", "argument", "message", "optional"]);
-        let kind = self.text(value, at, "kind");
-        let known = RequirementKind::ALL.into_iter().find(|one| one.as_str() == kind);
-        if known.is_none() {
+    fn read_requirement(&mut self, value: &Value, pointer: &str) -> Requirement {
+        self.keys(value, pointer, &["kind", "name", "argument", "message", "optional"]);
+        let kind = self.text(value, pointer, "kind");
+        let known_kind = RequirementKind::ALL.into_iter().find(|known| known.as_str() == kind);
+        if known_kind.is_none() {
             let kinds = RequirementKind::ALL.map(RequirementKind::as_str).join(", ");
             self.fail(
-                format!("{at}/kind"),
+                format!("{pointer}/kind"),
                 format!("unknown kind of requirement `{kind}`; expected one of {kinds}"),
             );
         }
         Requirement {
-            kind: known.unwrap_or(RequirementKind::Custom),
-            name: self.text(value, at, "name").into(),
-            argument: self.given_text(value, at, "argument"),
-            message: self.given_text(value, at, "message"),
-            optional: self.flag(value, at, "optional").unwrap_or_default(),
+            kind: known_kind.unwrap_or(RequirementKind::Custom),
+            name: self.text(value, pointer, "name").into(),
+            argument: self.optional_text(value, pointer, "argument"),
+            message: self.optional_text(value, pointer, "message"),
+            optional: self.read_flag(value, pointer, "optional").unwrap_or_default(),
         }
     }
 
-    fn effects(&mut self, value: &Value, at: &str) -> Effects {
+    fn read_effects(&mut self, value: &Value, pointer: &str) -> Effects {
         const FLAGS: [&str; 5] = ["read_only", "destructive", "idempotent", "open_world", "spawns"];
-        self.keys(value, at, &[FLAGS.as_slice(), &["network", "files"]].concat());
+        self.keys(value, pointer, &[FLAGS.as_slice(), &["network", "files"]].concat());
         let [read_only, destructive, idempotent, open_world, spawns] = FLAGS.map(|key| {
             if value.get(key).is_none() {
-                self.fail(format!("{at}/{key}"), format!("`{key}` is missing"));
+                self.fail(format!("{pointer}/{key}"), format!("`{key}` is missing"));
             }
-            self.flag(value, at, key).unwrap_or_default()
+            self.read_flag(value, pointer, key).unwrap_or_default()
         });
         let network = match value.get("network") {
             Some(Value::String(text)) if text == "none" => Network::None,
             Some(Value::String(text)) if text == "any" => Network::Any,
-            Some(Value::Array(_)) => Network::Hosts(self.texts(value, at, "network")),
+            Some(Value::Array(_)) => Network::Hosts(self.texts(value, pointer, "network")),
             _ => {
-                self.fail(format!("{at}/network"), "`network` is neither none, any nor a list of hosts");
+                self.fail(format!("{pointer}/network"), "`network` is neither none, any nor a list of hosts");
                 Network::Any
             }
         };
@@ -317,22 +325,22 @@ impl Reader {
             Some("read") => Files::Read,
             Some("write") => Files::Write,
             _ => {
-                self.fail(format!("{at}/files"), "`files` is neither none, read nor write");
+                self.fail(format!("{pointer}/files"), "`files` is neither none, read nor write");
                 Files::Write
             }
         };
         Effects { read_only, destructive, idempotent, open_world, network, files, spawns }
     }
 
-    fn timeout(&mut self, tool: &Value, at: &str) -> Timeout {
-        let Some(given) = tool.get("timeout") else { return Timeout::Default };
-        let text = given.as_str().unwrap_or_default();
+    fn read_timeout(&mut self, tool: &Value, pointer: &str) -> Timeout {
+        let Some(value) = tool.get("timeout") else { return Timeout::Default };
+        let text = value.as_str().unwrap_or_default();
         match text.strip_suffix(" ms").map(str::parse) {
             Some(Ok(millis)) => Timeout::Millis(millis),
             _ if text == "never" => Timeout::Never,
             _ => {
                 self.fail(
-                    format!("{at}/timeout"),
+                    format!("{pointer}/timeout"),
                     "`timeout` is neither `never` nor a duration such as `500 ms`",
                 );
                 Timeout::Default
@@ -340,12 +348,12 @@ impl Reader {
         }
     }
 
-    fn result_limit(&mut self, tool: &Value, at: &str) -> Option<u64> {
-        let given = tool.get("result_limit")?;
-        if given.as_u64().is_none() {
-            self.fail(format!("{at}/result_limit"), "`result_limit` is not a number of bytes");
+    fn read_result_limit(&mut self, tool: &Value, pointer: &str) -> Option<u64> {
+        let value = tool.get("result_limit")?;
+        if value.as_u64().is_none() {
+            self.fail(format!("{pointer}/result_limit"), "`result_limit` is not a number of bytes");
         }
-        given.as_u64()
+        value.as_u64()
     }
 }
 
@@ -356,11 +364,11 @@ impl ToolSpec {
     pub fn to_json(&self) -> Value {
         let mut out = Map::new();
         out.insert("name".into(), self.name.as_str().into());
-        out.extend(written(self));
+        out.extend(spec_to_json(self));
         let mut out = Value::Object(out);
-        let by_name = reached(&out, &Lists::default().of(&self.defs));
+        let by_name = reachable_schemas(&out, &SchemaCache::default().of(&self.defs));
         if !by_name.is_empty() {
-            out["$defs"] = named::written(&by_name);
+            out["$defs"] = named::schemas_to_json(&by_name);
         }
         out
     }
@@ -377,7 +385,7 @@ impl ToolSpec {
         if let Value::Object(members) = &mut tool {
             members.shift_remove("name");
         }
-        let spec = reader.tool(&name, &tool, "");
+        let spec = reader.read_tool(&name, &tool, "");
         let by_name = value.get("$defs").and_then(Value::as_object).map(named::read).unwrap_or_default();
         if reader.problems.is_empty() {
             Ok(ToolSpec { defs: defs(&by_name), ..spec })
@@ -395,10 +403,11 @@ impl Serialize for ToolSpec {
 
 impl<'de> Deserialize<'de> for ToolSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let joined = |problems: Vec<LockProblem>| {
-            let lines = problems.iter().map(|one| format!("ToolSpec{}: {}", one.pointer, one.message));
+        let join_problems = |problems: Vec<LockProblem>| {
+            let lines =
+                problems.iter().map(|problem| format!("ToolSpec{}: {}", problem.pointer, problem.message));
             D::Error::custom(lines.collect::<Vec<_>>().join("; "))
         };
-        ToolSpec::from_json(&Value::deserialize(deserializer)?).map_err(joined)
+        ToolSpec::from_json(&Value::deserialize(deserializer)?).map_err(join_problems)
     }
 }

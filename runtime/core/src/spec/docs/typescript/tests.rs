@@ -4,8 +4,8 @@ use super::*;
 use crate::schema::shape::read::read_canonical as read;
 
 /// Returns the type of a schema with these named schemas, after the types that it refers to.
-fn types(schema: &Value, named: &Value) -> String {
-    let mut defs: Vec<Def> = named
+fn types(schema: &Value, named_schemas: &Value) -> String {
+    let mut defs: Vec<Def> = named_schemas
         .as_object()
         .unwrap()
         .iter()
@@ -15,13 +15,13 @@ fn types(schema: &Value, named: &Value) -> String {
     let (shape, defs) = (read(schema), List::from(defs));
     let mut types = Types::of([(&shape, &defs, false)]);
     let root = types.root(&shape, &defs, false);
-    let declared = types.declared().into_iter().map(|(name, text)| format!("{name} = {text}; "));
+    let declared = types.into_declarations().into_iter().map(|(name, text)| format!("{name} = {text}; "));
     declared.collect::<String>() + &root
 }
 
 #[test]
 fn every_kind_has_a_typescript_type() {
-    let none = json!({});
+    let no_schemas = json!({});
     for (schema, expected) in [
         (json!({}), "unknown"),
         (json!(false), "never"),
@@ -46,38 +46,38 @@ fn every_kind_has_a_typescript_type() {
         (json!({"type": "string", "format": "a*/b"}), "string"),
         (json!({"type": "string", "format": "uuid"}), "string /* uuid */"),
     ] {
-        assert_eq!(types(&schema, &none), expected, "{schema}");
+        assert_eq!(types(&schema, &no_schemas), expected, "{schema}");
     }
     let many: Vec<String> = (0..60).map(|index| format!("v{index}")).collect();
-    let message = types(&json!({"enum": many}), &none);
-    assert!(message.ends_with("\"v49\" | string /* one of 60 */"), "{message}");
+    let text = types(&json!({"enum": many}), &no_schemas);
+    assert!(text.ends_with("\"v49\" | string /* one of 60 */"), "{text}");
 }
 
 #[test]
 fn named_type_is_declared_unless_short_or_used_once() {
-    let refer = |name: &str| json!({"$ref": format!("#/$defs/{name}")});
-    let both = |name: &str| json!({"type": "array", "prefixItems": [refer(name), refer(name)], "items": false, "minItems": 2});
-    let named = json!({
+    let reference = |name: &str| json!({"$ref": format!("#/$defs/{name}")});
+    let pair_of = |name: &str| json!({"type": "array", "prefixItems": [reference(name), reference(name)], "items": false, "minItems": 2});
+    let named_schemas = json!({
         "once": {"type": "object", "properties": {"a": {"type": "string"}}},
         "word": {"type": "integer"},
-        "class": {"type": "object", "properties": {"next": refer("class")}},
-        "map": {"type": ["object", "null"], "additionalProperties": refer("map")},
-        "9 b": {"type": "array", "items": refer("9 b")},
-        "loop": {"anyOf": [refer("other"), {"type": "string"}]},
-        "other": {"anyOf": [refer("loop"), {"type": "integer"}]},
-        "alias": refer("class"),
+        "class": {"type": "object", "properties": {"next": reference("class")}},
+        "map": {"type": ["object", "null"], "additionalProperties": reference("map")},
+        "9 b": {"type": "array", "items": reference("9 b")},
+        "loop": {"anyOf": [reference("other"), {"type": "string"}]},
+        "other": {"anyOf": [reference("loop"), {"type": "integer"}]},
+        "alias": reference("class"),
     });
     for (schema, expected) in [
-        (refer("once"), "{ a?: string }"),
-        (both("once"), "once = { a?: string }; [once, once]"),
-        (both("word"), "[number, number]"),
-        (both("class"), "class_ = { next?: class_ }; [class_, class_]"),
-        (both("map"), "map = { [key: string]: map } | null; [map, map]"),
-        (both("9 b"), "_9_b = _9_b[]; [_9_b, _9_b]"),
-        (both("alias"), "class_ = { next?: class_ }; [class_, class_]"),
-        (both("loop"), "loop = unknown; [loop, loop]"),
-        (refer("gone"), "unknown"),
+        (reference("once"), "{ a?: string }"),
+        (pair_of("once"), "once = { a?: string }; [once, once]"),
+        (pair_of("word"), "[number, number]"),
+        (pair_of("class"), "class_ = { next?: class_ }; [class_, class_]"),
+        (pair_of("map"), "map = { [key: string]: map } | null; [map, map]"),
+        (pair_of("9 b"), "_9_b = _9_b[]; [_9_b, _9_b]"),
+        (pair_of("alias"), "class_ = { next?: class_ }; [class_, class_]"),
+        (pair_of("loop"), "loop = unknown; [loop, loop]"),
+        (reference("gone"), "unknown"),
     ] {
-        assert_eq!(types(&schema, &named), expected, "{schema}");
+        assert_eq!(types(&schema, &named_schemas), expected, "{schema}");
     }
 }

@@ -53,11 +53,11 @@ fn an_output_schema_may_be_added() {
 
 #[test]
 fn long_lists_of_alternatives_are_compared_quickly() {
-    let of = |from: i32| -> Value {
-        let all: Vec<Value> = (from..from + 5000).map(|value| json!({"const": value})).collect();
-        json!({"name": "t", "inputSchema": {"type": "object", "anyOf": all}})
+    let tool_from = |from: i32| -> Value {
+        let alternatives: Vec<Value> = (from..from + 5000).map(|value| json!({"const": value})).collect();
+        json!({"name": "t", "inputSchema": {"type": "object", "anyOf": alternatives}})
     };
-    let (changes, took) = toolgen_test_support::cpu_time(|| drift(&[of(0)], &[of(1)], &[]));
-    assert!(took.as_secs() < 5, "{took:?}");
+    let (changes, elapsed) = toolgen_test_support::cpu_time(|| drift(&[tool_from(0)], &[tool_from(1)], &[]));
+    assert!(elapsed.as_secs() < 5, "{elapsed:?}");
     assert_eq!(changes.len(), 1, "{changes:?}");
 }
