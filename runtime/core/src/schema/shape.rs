@@ -12,17 +12,16 @@
 //! tree as a nested constant (measured: rustc needs 16 s and 1 GB for 63,000 nodes as nested literals). Both forms
 //! are equal by `PartialEq` if their trees are.
 
-pub(crate) mod belong;
-pub(crate) mod below;
 mod children;
 mod choices;
+pub(crate) mod closed_variants;
 mod codec;
 pub(crate) mod coercion;
 mod condition_messages;
 pub mod cycles;
 pub mod decode;
 mod disjoint;
-mod listed;
+mod enum_values;
 pub(crate) mod literal;
 pub(crate) mod never;
 mod number;
@@ -31,6 +30,7 @@ pub(crate) mod pointer;
 pub(crate) mod prose;
 pub mod read;
 mod relations;
+pub(crate) mod relative_path;
 pub mod render;
 pub(crate) mod rules;
 pub(crate) mod schema;

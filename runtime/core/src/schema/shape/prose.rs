@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::base::truncate::cut;
-use crate::schema::shape::rules::Stated;
+use crate::schema::shape::rules::StatedRule;
 use crate::schema::shape::{Kind, Literal, Relation, Shape, relations};
 
 /// Maximum length of a value in prose, in characters.
@@ -35,17 +35,21 @@ pub(crate) fn states_default(description: &str, default: &Literal) -> bool {
     let literal = json.as_str().map_or_else(|| json.to_string(), str::to_owned);
     let mut words = description.split_whitespace();
     while let Some(word) = words.next() {
-        let is_word = |word: &str| {
+        let is_default_word = |word: &str| {
             matches!(
                 word.trim_matches(|c: char| !c.is_alphanumeric()),
                 "Default" | "default" | "Defaults" | "defaults"
             )
         };
-        let value = |word: &&str| {
+        let is_literal = |word: &&str| {
             word.trim_matches(['`', '"', '\'', '*', '.', ',', ';', ':', '(', ')', '=']) == literal
         };
-        if is_word(word)
-            && words.clone().take(NEAR).take_while(|word| !is_word(word)).any(|word| value(&word))
+        if is_default_word(word)
+            && words
+                .clone()
+                .take(NEAR)
+                .take_while(|word| !is_default_word(word))
+                .any(|word| is_literal(&word))
         {
             return true;
         }
@@ -88,10 +92,10 @@ pub(crate) fn rule(shape: &Shape, keyword: &str) -> Option<String> {
             rules.relations.iter().map(Relation::prose).collect::<Vec<_>>().join("; ")
         }
         _ => {
-            let says = |rule: &Stated| {
-                rule.keyword == keyword || rule.dialect_form.as_ref().is_some_and(|it| it.0 == keyword)
+            let has_keyword = |rule: &StatedRule| {
+                rule.keyword == keyword || rule.dialect_form.as_ref().is_some_and(|form| form.0 == keyword)
             };
-            stated(shape).into_iter().find(says)?.prose
+            stated(shape).into_iter().find(has_keyword)?.prose
         }
     };
     (!prose.is_empty()).then_some(prose)
@@ -102,13 +106,13 @@ pub(crate) fn states_deprecated(text: &str) -> bool {
     text.to_lowercase().contains("deprecated")
 }
 
-fn stated(shape: &Shape) -> Vec<Stated> {
+fn stated(shape: &Shape) -> Vec<StatedRule> {
     match &shape.kind {
-        Kind::Integer(rules) | Kind::Number(rules) => rules.stated(),
-        Kind::String(rules) => rules.stated(),
-        Kind::Array(rules) => rules.stated(),
-        Kind::Tuple(rules) => rules.stated(),
-        Kind::Object(rules) => rules.stated(),
+        Kind::Integer(rules) | Kind::Number(rules) => rules.stated_rules(),
+        Kind::String(rules) => rules.stated_rules(),
+        Kind::Array(rules) => rules.stated_rules(),
+        Kind::Tuple(rules) => rules.stated_rules(),
+        Kind::Object(rules) => rules.stated_rules(),
         _ => Vec::new(),
     }
 }

@@ -31,7 +31,7 @@ pub(super) struct IndexedSchema<'t> {
 impl<'t> IndexedSchema<'t> {
     /// Reads a schema.
     pub(super) fn at(schema: &'t Schema) -> IndexedSchema<'t> {
-        let read = schema.unread().and_then(|text| serde_json::from_str(text).ok());
+        let read = schema.unparsed_text().and_then(|text| serde_json::from_str(text).ok());
         read.unwrap_or_else(|| IndexedSchema::of(schema.shape(), LEVELS))
     }
 

@@ -17,8 +17,8 @@ use toolgen_test_support::cpu_time;
 #[test]
 fn deny_pattern_does_not_exclude_null() {
     let rules = StringRules { deny: "^b".into(), ..StringRules::ANY };
-    let text = Shape { nullable: true, ..Shape::of(Kind::String(rules)) };
-    let message = render_input(&arguments(text), &List::EMPTY, &JSON_SCHEMA).unwrap().schema;
+    let string = Shape { nullable: true, ..Shape::of(Kind::String(rules)) };
+    let message = render_input(&arguments(string), &List::EMPTY, &JSON_SCHEMA).unwrap().schema;
     assert_eq!(message["properties"]["v"]["not"], json!({"pattern": "^b", "type": "string"}), "{message}");
 }
 

@@ -1,4 +1,4 @@
-//! Merges values that several parts of a schema enumerate: only the common values are allowed, and none occurs twice.
+//! Merges the enumerated values of several parts of a schema: only common values are allowed, and each occurs once.
 //!
 //! `{enum: [a], allOf: [{$ref: Kind}]}`, where `Kind` is a `oneOf` of constants, becomes `a`.
 
@@ -15,10 +15,10 @@ const MAX_DEPTH: usize = 8;
 /// A set of values. There may be many, so they are not compared pairwise.
 #[derive(Default)]
 pub(super) struct Values<'v> {
-    texts: BTreeSet<&'v str>,
+    strings: BTreeSet<&'v str>,
     documents: BTreeSet<&'v str>,
     numbers: BTreeSet<ByValue>,
-    words: BTreeSet<Option<bool>>,
+    constants: BTreeSet<Option<bool>>,
 }
 
 impl<'v> Values<'v> {
@@ -33,73 +33,73 @@ impl<'v> Values<'v> {
     /// Adds a value. Returns false if it is already present.
     pub(super) fn insert(&mut self, value: &'v Literal) -> bool {
         match value {
-            Literal::String(text) => self.texts.insert(text),
+            Literal::String(text) => self.strings.insert(text),
             Literal::Json(text) => self.documents.insert(text),
             Literal::Number(number) => self.numbers.insert(ByValue(*number)),
-            Literal::Bool(word) => self.words.insert(Some(*word)),
-            Literal::Null => self.words.insert(None),
+            Literal::Bool(flag) => self.constants.insert(Some(*flag)),
+            Literal::Null => self.constants.insert(None),
         }
     }
 
     fn contains(&self, value: &Literal) -> bool {
         match value {
-            Literal::String(text) => self.texts.contains(text.as_str()),
+            Literal::String(text) => self.strings.contains(text.as_str()),
             Literal::Json(text) => self.documents.contains(text.as_str()),
             Literal::Number(number) => self.numbers.contains(&ByValue(*number)),
-            Literal::Bool(word) => self.words.contains(&Some(*word)),
-            Literal::Null => self.words.contains(&None),
+            Literal::Bool(flag) => self.constants.contains(&Some(*flag)),
+            Literal::Null => self.constants.contains(&None),
         }
     }
 }
 
 /// Returns the parts of a conjunction with one list of the values that all its lists have in common. `None` if at
 /// most one part lists values, or if no value is common.
-pub(super) fn common(parts: &[Shape], defs: &List<Def>) -> Option<Shape> {
-    let lists: Vec<_> = parts.iter().map(|part| values(part, defs)).collect();
+pub(super) fn common_values(parts: &[Shape], defs: &List<Def>) -> Option<Shape> {
+    let lists: Vec<_> = parts.iter().map(|part| distinct_values(part, defs)).collect();
     let mut listed = parts.iter().zip(&lists).filter_map(|(part, list)| Some((part, list.as_ref()?)));
     let (first, values) = listed.next()?;
-    let mut whole = Shape { nullable: first.nullable, ..Shape::ANY };
-    let (mut values, mut several) = (values.to_vec(), false);
+    let mut merged = Shape { nullable: first.nullable, ..Shape::ANY };
+    let (mut values, mut has_several) = (values.to_vec(), false);
     for (part, list) in listed {
-        several = true;
+        has_several = true;
         let list = Values::of(list);
         values.retain(|value| list.contains(value));
-        whole.nullable &= resolved(part, defs).is_some_and(|target| part.nullable || target.nullable);
+        merged.nullable &= resolved(part, defs).is_some_and(|target| part.nullable || target.nullable);
     }
-    if !several || values.is_empty() {
+    if !has_several || values.is_empty() {
         return None;
     }
     for part in parts.iter().zip(&lists).filter(|(_, list)| list.is_some()).map(|(part, _)| part) {
-        let messages = [Some(part), resolved(part, defs)];
-        for message in messages.into_iter().flatten() {
-            whole.adopt(&Shape {
+        let sources = [Some(part), resolved(part, defs)];
+        for source in sources.into_iter().flatten() {
+            merged.adopt(&Shape {
                 default: None,
                 examples: List::EMPTY,
                 title: super::Title::NONE,
-                ..message.clone()
+                ..source.clone()
             });
         }
     }
-    whole.kind = Kind::Enum(values.into());
-    let rest = parts.iter().zip(&lists).filter(|(_, list)| list.is_none()).map(|(part, _)| part.clone());
-    let rest: Vec<Shape> = rest.collect();
-    if rest.is_empty() {
-        return Some(whole);
+    merged.kind = Kind::Enum(values.into());
+    let others = parts.iter().zip(&lists).filter(|(_, list)| list.is_none()).map(|(part, _)| part.clone());
+    let others: Vec<Shape> = others.collect();
+    if others.is_empty() {
+        return Some(merged);
     }
-    Some(Shape::of(Kind::All([whole].into_iter().chain(rest).collect())))
+    Some(Shape::of(Kind::All([merged].into_iter().chain(others).collect())))
 }
 
 /// Returns the variants of a union with each enumerated value in only one of them. `None` if nothing changes.
-pub(super) fn each_once(union: &UnionRules, defs: &List<Def>) -> Option<List<Shape>> {
-    let is_list = |variant: &&Shape| matches!(variant.kind, Kind::Enum(_));
-    if !union.variants.iter().any(|variant| is_list(&variant)) || union.variants.len() < 2 {
+pub(super) fn without_repeated_values(union: &UnionRules, defs: &List<Def>) -> Option<List<Shape>> {
+    let is_enum = |variant: &&Shape| matches!(variant.kind, Kind::Enum(_));
+    if !union.variants.iter().any(|variant| is_enum(&variant)) || union.variants.len() < 2 {
         return None;
     }
     let named: Vec<_> = union
         .variants
         .iter()
-        .filter(|variant| !is_list(variant))
-        .filter_map(|variant| values(variant, defs))
+        .filter(|variant| !is_enum(variant))
+        .filter_map(|variant| distinct_values(variant, defs))
         .collect();
     let mut seen = Values::default();
     for value in named.iter().flat_map(|list| list.iter()) {
@@ -122,18 +122,22 @@ pub(super) fn each_once(union: &UnionRules, defs: &List<Def>) -> Option<List<Sha
 }
 
 /// Returns the distinct values of a shape that enumerates all of them except `null`. Follows references and unions.
-pub(super) fn values<'s>(shape: &'s Shape, defs: &'s List<Def>) -> Option<Cow<'s, [Literal]>> {
-    within(shape, defs, MAX_DEPTH)
+pub(super) fn distinct_values<'s>(shape: &'s Shape, defs: &'s List<Def>) -> Option<Cow<'s, [Literal]>> {
+    distinct_values_within(shape, defs, MAX_DEPTH)
 }
 
-fn within<'s>(shape: &'s Shape, defs: &'s List<Def>, depth: usize) -> Option<Cow<'s, [Literal]>> {
+fn distinct_values_within<'s>(
+    shape: &'s Shape,
+    defs: &'s List<Def>,
+    depth: usize,
+) -> Option<Cow<'s, [Literal]>> {
     let depth = depth.checked_sub(1)?;
     match &shape.kind {
         Kind::Enum(values) => Some(Cow::Borrowed(values)),
-        Kind::Ref(_) => within(resolved(shape, defs)?, defs, depth),
+        Kind::Ref(_) => distinct_values_within(resolved(shape, defs)?, defs, depth),
         Kind::Union(rules) => {
             let lists: Option<Vec<_>> =
-                rules.variants.iter().map(|variant| within(variant, defs, depth)).collect();
+                rules.variants.iter().map(|variant| distinct_values_within(variant, defs, depth)).collect();
             let all = lists?.concat();
             let mut seen = Values::default();
             Some(all.iter().filter(|value| seen.insert(value)).cloned().collect())
