@@ -12,7 +12,7 @@ use crate::base::json::json_bytes;
 use crate::base::truncate::{before_next, cut_at_sentence};
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::render::{Loss, Refusal, Rendered, render_input};
-use crate::schema::shape::slim::{self, DescriptionLimit, Opened, Places, Slim, Slimmed, Trim, TrimKind};
+use crate::schema::shape::slim::{self, DescriptionLimit, Expansion, ExpansionOrder, Slim, Slimmed, Trim, TrimKind};
 use crate::schema::shape::{Access, Def, Shape, object_in, prose};
 
 /// Length of descriptions inside arguments at which the number of nested parts is chosen, in characters. If there is
@@ -123,9 +123,9 @@ impl<'a> Forms<'a> {
         if let Some(message) = self.smaller(dialect, room) {
             return Ok((message, Some(bytes)));
         }
-        let places = Places::of(&spec.input, &spec.defs);
+        let order = ExpansionOrder::of(&spec.input, &spec.defs);
         let smallest = Slim { optional: Some(List::EMPTY), ..self.without_texts() };
-        let mut message = self.form(smallest, &places, 0).told(dialect)?;
+        let mut message = self.form(smallest, &order, 0).told(dialect)?;
         let what = format!("{} bytes are still more than the ceiling of {ceiling}", message.bytes());
         message.trims.push(Trim { pointer: String::new(), lever: TrimKind::Ceiling, what });
         Ok((message, Some(bytes)))
@@ -138,13 +138,13 @@ impl<'a> Forms<'a> {
     /// A form that the dialect rejects does not fit; the next form is simpler.
     fn smaller(&self, dialect: &Dialect, room: usize) -> Option<ToolSchema<'a>> {
         let spec = self.whole.spec;
-        let places = Places::of(&spec.input, &spec.defs);
+        let order = ExpansionOrder::of(&spec.input, &spec.defs);
         let fits = |slim: Slim, count: usize| {
-            self.form(slim, &places, count).told(dialect).ok().filter(|message| message.bytes() <= room)
+            self.form(slim, &order, count).told(dialect).ok().filter(|message| message.bytes() <= room)
         };
         let (long, brief) = lengths();
         let of_length = |lengths: &[usize], at: usize, count| fits(self.shortened(*lengths.get(at)?), count);
-        let all = places.len();
+        let all = order.len();
         if let Some((closed, message)) =
             first_that(all + 1, |closed| fits(self.shortened(SHORT), all - closed))
         {
@@ -179,10 +179,10 @@ impl<'a> Forms<'a> {
     }
 
     /// Returns the form with other reductions, and this number of nested parts.
-    fn form(&self, slim: Slim, places: &Places, count: usize) -> Form<'a> {
+    fn form(&self, slim: Slim, order: &ExpansionOrder, count: usize) -> Form<'a> {
         let Form { spec, tells, .. } = self.whole;
-        let opened = Some(Opened { places, count });
-        let slimmed = slim::slim_to(&spec.input, &spec.defs, &slim, opened, tells);
+        let expansion = Some(Expansion { order, count });
+        let slimmed = slim::slim_to(&spec.input, &spec.defs, &slim, expansion, tells);
         Form { spec, slim: Cow::Owned(slim), tells, slimmed: OnceCell::from(Some(slimmed)) }
     }
 }

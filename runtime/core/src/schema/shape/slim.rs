@@ -284,7 +284,7 @@ impl<'a> Slimmer<'a> {
             // If variants become less strict, more than one may match.
             Kind::Union(rules) if loosens => {
                 rules.mode = UnionMode::Any;
-                depth::tag(rules, original, self.defs);
+                depth::add_tags(rules, original, self.defs);
             }
             Kind::Object(rules) => {
                 rules.fields =

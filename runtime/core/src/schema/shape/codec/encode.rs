@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::read::shape_of;
+use super::read::item_shape;
 use super::{Codec, Form, KEY, MemberKind, REST_ITEMS_KEY, ROOT_KEY, VALUE};
 use crate::base::frozen::List;
 use crate::schema::dialect::Dialect;

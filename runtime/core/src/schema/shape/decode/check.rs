@@ -517,5 +517,5 @@ pub(in crate::schema::shape) fn named_variant<'s>(
     union: &'s UnionRules,
     defs: &List<Def>,
 ) -> Option<&'s Shape> {
-    Checker::new(defs, &JSON_SCHEMA).chosen(value, union)
+    Checker::new(defs, &JSON_SCHEMA).variant_by_tag(value, union)
 }

@@ -129,7 +129,7 @@ impl Checker<'_> {
                     self.check_consequence(value, shape, &trigger);
                 }
             }
-            (Condition::Contains { item, min: min, max: max }, Value::Array(items)) => {
+            (Condition::Contains { item, min, max }, Value::Array(items)) => {
                 self.check_contains(items, item, *min, *max);
             }
             (Condition::Keys(shape), Value::Object(fields)) => self.check_keys(fields, shape),

@@ -84,7 +84,7 @@ impl<'a> Coercer<'a> {
             let scalar =
                 self.only_conversion(leaves.iter().filter_map(|leaf| coerce_scalar(value, leaf)), shape);
             let compound = || leaves.iter().filter_map(|leaf| self.coerce_compound(value, leaf));
-            return scalar.or_else(|| self.only_conversion(coerce_compound(), shape));
+            return scalar.or_else(|| self.only_conversion(compound(), shape));
         }
         match (value, leaves.as_slice()) {
             (Value::Array(items), [Shape { kind: Kind::Array(rules), .. }]) => {

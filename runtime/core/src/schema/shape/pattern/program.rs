@@ -132,18 +132,18 @@ enum Visited {
     /// One bit for each pair of positions.
     Pairs {
         bits: Vec<u64>,
-        places: usize,
+        row_length: usize,
     },
     States(BTreeSet<State>),
 }
 
 impl Visited {
     /// Creates an empty set. `None` if there are too many pairs.
-    fn new(stores_groups: bool, steps: usize, row_length: usize) -> Option<Visited> {
+    fn new(stores_groups: bool, steps: usize, positions: usize) -> Option<Visited> {
         if stores_groups {
             return Some(Visited::States(BTreeSet::new()));
         }
-        let pairs = steps.checked_mul(row_length).filter(|pairs| *pairs <= MAX_PAIRS)?;
+        let pairs = steps.checked_mul(positions).filter(|pairs| *pairs <= MAX_PAIRS)?;
         Some(Visited::Pairs { bits: vec![0; pairs.div_ceil(64)], row_length: steps })
     }
 

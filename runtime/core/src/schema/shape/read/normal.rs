@@ -174,7 +174,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         if self.is_nullable(object) {
             allow_null(&mut schema);
         }
-        compose::entitle(&mut schema, object);
+        compose::keep_title(&mut schema, object);
         self.name_values(&mut schema, object);
         Value::Object(schema)
     }

@@ -137,7 +137,7 @@ fn measure(schema: &Value, level: usize, size: &mut Size) {
             }
             ("enum", Value::Array(values)) => {
                 size.enum_values += values.len();
-                size.characters += values.iter().map(listed_length).sum::<usize>();
+                size.characters += values.iter().map(value_length).sum::<usize>();
             }
             ("const", value) => size.characters += value_length(value),
             _ => {}

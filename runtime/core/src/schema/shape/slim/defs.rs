@@ -59,7 +59,7 @@ fn count(shape: &Shape, uses: &mut BTreeMap<String, usize>) {
         Kind::Raw(text) => {
             let mut names = Vec::new();
             if let Ok(value) = serde_json::from_str(text) {
-                node_trims::referred(&value, &mut names);
+                node_trims::collect_references(&value, &mut names);
             }
             names.iter().for_each(|name| add(name, 2));
         }

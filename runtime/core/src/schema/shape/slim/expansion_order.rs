@@ -129,7 +129,7 @@ pub(super) fn key<'p>(shape: &Shape, path: &'p str) -> Cow<'p, str> {
 /// Returns the group of each field of an object. Required fields and those with rules come first.
 pub(super) fn groups(rules: &ObjectRules) -> Vec<usize> {
     let has_relation =
-        |name: &str| rules.relations.iter().any(|rule| rule.fields.iter().any(|name| **name == *name));
+        |name: &str| rules.relations.iter().any(|rule| rule.fields.iter().any(|field| **field == *name));
     let is_first = |field: &Field| field.required || has_relation(&field.name);
     let is_settable = |field: &Field| field.access != Access::ReadOnly;
     let mut optional_index =

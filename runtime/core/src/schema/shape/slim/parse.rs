@@ -114,10 +114,10 @@ fn parse_optional(value: &str) -> Option<List<Text>> {
 /// value.
 impl fmt::Display for Slim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let flag = |yes: bool, names: [&'static str; 2]| names[usize::from(!yes)].to_owned();
-        let number =
+        let flag_text = |is_set: bool, names: [&'static str; 2]| names[usize::from(!is_set)].to_owned();
+        let number_text =
             |value: &Option<usize>| value.map_or_else(|| "off".to_owned(), |value| value.to_string());
-        let optional = |names: &Option<List<Text>>| match names.as_deref() {
+        let names_text = |names: &Option<List<Text>>| match names.as_deref() {
             None => "keep".to_owned(),
             Some([]) => "drop".to_owned(),
             Some(names) => names.iter().map(Text::as_str).collect::<Vec<_>>().join("+"),
@@ -127,12 +127,12 @@ impl fmt::Display for Slim {
                 ("description", slim.description.to_string()),
                 ("parameters", slim.parameters.to_string()),
                 ("nested", slim.nested.to_string()),
-                ("examples", parse_flag(slim.drop_examples, ["drop", "keep"])),
-                ("closed", parse_flag(slim.drop_closed, ["drop", "keep"])),
-                ("optional", parse_optional(&slim.optional)),
-                ("depth", parse_number(&slim.depth)),
-                ("inline", parse_flag(slim.inline, ["on", "off"])),
-                ("ceiling", parse_number(&slim.ceiling)),
+                ("examples", flag_text(slim.drop_examples, ["drop", "keep"])),
+                ("closed", flag_text(slim.drop_closed, ["drop", "keep"])),
+                ("optional", names_text(&slim.optional)),
+                ("depth", number_text(&slim.depth)),
+                ("inline", flag_text(slim.inline, ["on", "off"])),
+                ("ceiling", number_text(&slim.ceiling)),
             ]
         };
         let default = levers(&Slim::DEFAULT);

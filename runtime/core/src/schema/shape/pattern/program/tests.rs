@@ -64,7 +64,7 @@ fn steps_are_counted_and_limited() {
     // The combinations of matched groups are unlimited.
     let outcome = compile(r"^(a+)(a+)(a+)\1\2\3b").unwrap().match_text(&text, 1 << 20);
     assert!(outcome.is_match.is_none() && outcome.steps < 2 << 20, "{outcome:?}");
-    assert_eq!(compile(r"^(.+)\1$").unwrap().match_text(&text, 12 << 20).found, Some(true));
+    assert_eq!(compile(r"^(.+)\1$").unwrap().match_text(&text, 12 << 20).is_match, Some(true));
 }
 
 #[test]

@@ -143,7 +143,7 @@ impl Compiler {
     fn write_round(&mut self, node: &Node) -> Option<()> {
         if self.stores_groups {
             let groups = RefCell::new(None::<(usize, usize)>);
-            node.has(&|part| {
+            node.any(&|part| {
                 if let Node::Group { capture: Some(capture), .. } = part {
                     let mut range = groups.borrow_mut();
                     let (from, to) = range.unwrap_or((capture.index - 1, capture.index));
@@ -163,7 +163,7 @@ impl Compiler {
 fn single_char_sets(node: &Node) -> Option<Vec<&Set>> {
     match node {
         Node::Set(set) => Some(vec![set]),
-        Node::Choice(nodes) => Some(nodes.iter().map(sets).collect::<Option<Vec<_>>>()?.concat()),
+        Node::Choice(nodes) => Some(nodes.iter().map(single_char_sets).collect::<Option<Vec<_>>>()?.concat()),
         Node::Sequence(nodes) => match nodes.as_slice() {
             [node] => single_char_sets(node),
             _ => None,

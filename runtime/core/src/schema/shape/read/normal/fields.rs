@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::compose::describe_by_title;
 use super::{Object, Reader};
-use crate::schema::shape::read::build::title_says_something;
+use crate::schema::shape::read::build::title_is_informative;
 use crate::schema::shape::read::{ReadProblemKind, Source};
 
 /// Maximum number of keys of an object that are read. A model could not read more, and each costs kilobytes.

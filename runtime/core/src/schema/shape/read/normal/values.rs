@@ -34,7 +34,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             && !types.contains(&"null")
             && values.contains(&Value::Null)
         {
-            types::insert(&[types.as_slice(), &["null"]].concat(), out);
+            types::write_types(&[types.as_slice(), &["null"]].concat(), out);
         }
         (!values.is_empty()).then_some(Value::Array(values))
     }
@@ -53,7 +53,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         let value_keywords = ["enum", "const", "$ref", "allOf", "anyOf", "oneOf"];
         let message = match out.entry("items").or_insert_with(|| json!({})) {
             Value::Object(items) if !value_keywords.iter().any(|keyword| items.contains_key(*keyword)) => {
-                let values = self.at("enum", |reader| reader.read_literals(&values, &types::stated(items)));
+                let values = self.at("enum", |reader| reader.read_literals(&values, &types::declared_types(items)));
                 items.insert("enum".to_owned(), Value::Array(values));
                 "lists values that are not arrays, read as those of `items`"
             }
@@ -137,7 +137,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             return;
         }
         let rules = out.get("$ref").and_then(Value::as_str).and_then(|text| self.resolve_chain(text));
-        let types = &rules.as_ref().map_or_else(|| types.clone(), types::stated);
+        let types = &rules.as_ref().map_or_else(|| types.clone(), types::declared_types);
         let rules = Value::Object(rules.unwrap_or_else(|| out.clone()));
         let shape = build::shape(&rules, String::new(), "", &mut Vec::new());
         if let Some(value) = object.get("default")
