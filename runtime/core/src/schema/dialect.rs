@@ -45,7 +45,7 @@ pub struct Dialect {
     pub tool_names: KeyRule,
     /// Maximum length of a tool's description, in characters; `None` if no limit is known.
     pub tool_description_length: Option<usize>,
-    /// The allowed keys of objects. A field with another key is renamed to an allowed one.
+    /// The allowed keys of objects. A field with another key is renamed to an allowed key.
     pub keys: KeyRule,
     /// The accepted keywords, in addition to those that every dialect accepts (`type`, `description`, `properties`,
     /// `required`, `items`, `enum` of strings, `anyOf`). Other keywords move into descriptions.

@@ -12,7 +12,9 @@ use crate::base::json::json_bytes;
 use crate::base::truncate::{before_next, cut_at_sentence};
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::render::{Loss, Refusal, Rendered, render_input};
-use crate::schema::shape::slim::{self, DescriptionLimit, Expansion, ExpansionOrder, Slim, Slimmed, Trim, TrimKind};
+use crate::schema::shape::slim::{
+    self, DescriptionLimit, Expansion, ExpansionOrder, Slim, Slimmed, Trim, TrimKind,
+};
 use crate::schema::shape::{Access, Def, Shape, object_in, prose};
 
 /// Length of descriptions inside arguments at which the number of nested parts is chosen, in characters. If there is

@@ -7,11 +7,11 @@ use crate::base::frozen::{Frozen, List};
 pub(super) struct Child<'a> {
     /// The reference tokens of its JSON pointer.
     pub(super) tokens: [&'a str; 2],
-    /// The name of the field whose value it is; empty for others.
+    /// The name of the field, if the child is the value of a field; otherwise empty.
     pub(super) name: &'a str,
-    /// Whether it is the value of an object's key, and so one level deeper.
+    /// Whether the child is the value of an object's key, and so one level deeper.
     pub(super) is_member: bool,
-    /// Whether it is the value of a required field.
+    /// Whether the child is the value of a required field.
     pub(super) is_required: bool,
 }
 

@@ -37,14 +37,14 @@ impl Choices {
     /// No names.
     pub const NONE: Choices = Choices(None);
 
-    /// Creates the names of a type and its values. An empty name means that the type has none.
+    /// Creates the names of a type and its values. An empty type name means that the type has no name.
     #[must_use]
     pub fn new(type_name: &str, choices: Vec<Choice>) -> Choices {
         let is_empty = type_name.is_empty() && choices.is_empty();
         Choices((!is_empty).then(|| {
             // If a value occurs twice, its first name applies.
             let indices =
-                choices.iter().enumerate().rev().map(|(at, choice)| (key(&choice.value), at)).collect();
+                choices.iter().enumerate().rev().map(|(index, choice)| (key(&choice.value), index)).collect();
             Arc::new(NamedChoices { type_name: type_name.to_owned(), choices, indices })
         }))
     }
@@ -65,7 +65,11 @@ impl Choices {
     #[must_use]
     pub fn of(&self, value: &Literal) -> Option<&Choice> {
         let named = self.0.as_deref()?;
-        named.indices.get(&key(value)).map(|at| &named.choices[*at]).filter(|choice| choice.value == *value)
+        named
+            .indices
+            .get(&key(value))
+            .map(|index| &named.choices[*index])
+            .filter(|choice| choice.value == *value)
     }
 
     /// Whether values have names.

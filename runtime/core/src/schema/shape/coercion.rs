@@ -21,7 +21,7 @@ pub fn with_valid_values(shape: &Shape, defs: &List<Def>) -> Option<(Shape, Vec<
     (values.any_coerced || !values.problems.is_empty()).then_some((shape, values.problems))
 }
 
-/// Returns the arguments of a call, with invalid ones coerced.
+/// Returns the arguments of a call, with invalid arguments coerced.
 #[must_use]
 pub fn coerce_arguments(arguments: &Value, input: &Shape, defs: &List<Def>) -> Value {
     let mut suggestion = arguments.clone();

@@ -23,11 +23,11 @@ pub(super) struct Values<'v> {
 
 impl<'v> Values<'v> {
     fn of(values: &'v [Literal]) -> Values<'v> {
-        let mut all = Values::default();
+        let mut values = Values::default();
         for value in values {
-            all.insert(value);
+            values.insert(value);
         }
-        all
+        values
     }
 
     /// Adds a value. Returns false if it is already present.
@@ -56,11 +56,11 @@ impl<'v> Values<'v> {
 /// most one part lists values, or if no value is common.
 pub(super) fn common_values(parts: &[Shape], defs: &List<Def>) -> Option<Shape> {
     let lists: Vec<_> = parts.iter().map(|part| distinct_values(part, defs)).collect();
-    let mut listed = parts.iter().zip(&lists).filter_map(|(part, list)| Some((part, list.as_ref()?)));
-    let (first, values) = listed.next()?;
+    let mut listing_parts = parts.iter().zip(&lists).filter_map(|(part, list)| Some((part, list.as_ref()?)));
+    let (first, values) = listing_parts.next()?;
     let mut merged = Shape { nullable: first.nullable, ..Shape::ANY };
     let (mut values, mut has_several) = (values.to_vec(), false);
-    for (part, list) in listed {
+    for (part, list) in listing_parts {
         has_several = true;
         let list = Values::of(list);
         values.retain(|value| list.contains(value));
@@ -95,26 +95,26 @@ pub(super) fn without_repeated_values(union: &UnionRules, defs: &List<Def>) -> O
     if !union.variants.iter().any(|variant| is_enum(&variant)) || union.variants.len() < 2 {
         return None;
     }
-    let named: Vec<_> = union
+    let referenced: Vec<_> = union
         .variants
         .iter()
         .filter(|variant| !is_enum(variant))
         .filter_map(|variant| distinct_values(variant, defs))
         .collect();
     let mut seen = Values::default();
-    for value in named.iter().flat_map(|list| list.iter()) {
+    for value in referenced.iter().flat_map(|list| list.iter()) {
         seen.insert(value);
     }
     let (mut variants, mut changed) = (Vec::with_capacity(union.variants.len()), false);
     for variant in &union.variants {
-        let Kind::Enum(listed) = &variant.kind else {
+        let Kind::Enum(values) = &variant.kind else {
             variants.push(variant.clone());
             continue;
         };
-        let new: Vec<Literal> = listed.iter().filter(|value| seen.insert(value)).cloned().collect();
-        changed |= new.len() < listed.len();
-        if !new.is_empty() || variant.nullable {
-            let kind = if new.is_empty() { Kind::Null } else { Kind::Enum(new.into()) };
+        let new_values: Vec<Literal> = values.iter().filter(|value| seen.insert(value)).cloned().collect();
+        changed |= new_values.len() < values.len();
+        if !new_values.is_empty() || variant.nullable {
+            let kind = if new_values.is_empty() { Kind::Null } else { Kind::Enum(new_values.into()) };
             variants.push(Shape { kind, ..variant.clone() });
         }
     }
@@ -138,9 +138,9 @@ fn distinct_values_within<'s>(
         Kind::Union(rules) => {
             let lists: Option<Vec<_>> =
                 rules.variants.iter().map(|variant| distinct_values_within(variant, defs, depth)).collect();
-            let all = lists?.concat();
+            let values = lists?.concat();
             let mut seen = Values::default();
-            Some(all.iter().filter(|value| seen.insert(value)).cloned().collect())
+            Some(values.iter().filter(|value| seen.insert(value)).cloned().collect())
         }
         _ => None,
     }

@@ -20,20 +20,20 @@ pub struct Never<'a> {
     results: BTreeMap<&'a str, Option<String>>,
     /// The named shapes that are being visited, the outermost first. A finite value cannot contain itself, so until a
     /// shape is finished, no value matches it.
-    open: Vec<&'a str>,
-    /// The index of the outermost open shape that the last result depends on.
+    active: Vec<&'a str>,
+    /// The index of the outermost active shape that the last result depends on.
     depends_on: usize,
     remaining: usize,
 }
 
-/// The result depends on no open shape.
+/// The result depends on no active shape.
 const NO_DEPENDENCY: usize = usize::MAX;
 
 impl<'a> Never<'a> {
     /// Creates a search.
     #[must_use]
     pub fn new(defs: &'a List<Def>) -> Never<'a> {
-        Never { defs, results: BTreeMap::new(), open: Vec::new(), depends_on: NO_DEPENDENCY, remaining: 0 }
+        Never { defs, results: BTreeMap::new(), active: Vec::new(), depends_on: NO_DEPENDENCY, remaining: 0 }
     }
 
     /// Whether the search uses this list of named shapes.
@@ -89,19 +89,19 @@ impl<'a> Never<'a> {
         if let Some(results) = self.results.get(name) {
             return results.clone();
         }
-        if let Some(index) = self.open.iter().position(|open| *open == name) {
+        if let Some(index) = self.active.iter().position(|active| *active == name) {
             self.depends_on = self.depends_on.min(index);
             return Some(format!(
                 "each value of `{name}` must contain another value of `{name}`, without end"
             ));
         }
-        let index = self.open.len();
+        let index = self.active.len();
         let outer = std::mem::replace(&mut self.depends_on, NO_DEPENDENCY);
-        self.open.push(name);
+        self.active.push(name);
         let reason = find_def(self.defs, name).and_then(|shape| self.check(shape));
-        self.open.pop();
-        // If a value matches, it does so independently of the outer shapes. If none matches only because of an open
-        // outer shape, the result is not final until that shape is finished.
+        self.active.pop();
+        // If a value matches, it does so independently of the outer shapes. If no value matches only because of an
+        // active outer shape, the result is not final until that shape is finished.
         if reason.is_none() || self.depends_on >= index {
             self.results.insert(name, reason.clone());
             self.depends_on = NO_DEPENDENCY;
@@ -121,8 +121,8 @@ impl<'a> Never<'a> {
         let least = rules.min_properties.filter(|least| *least > 0)?;
         let Extra::Of(extra) = &rules.extra else { return None };
         let by_name = rules.fields.iter().filter(is_settable).map(|field| &field.shape);
-        let mut all = by_name.chain(rules.patterns.iter().map(|pattern| &pattern.shape)).chain([&**extra]);
-        let reason = all.try_fold(String::new(), |_, shape| self.check(shape))?;
+        let mut shapes = by_name.chain(rules.patterns.iter().map(|pattern| &pattern.shape)).chain([&**extra]);
+        let reason = shapes.try_fold(String::new(), |_, shape| self.check(shape))?;
         Some(format!("it must have at least {least} of its keys, and no value fits them: {reason}"))
     }
 

@@ -107,15 +107,15 @@ impl CacheUsage {
 
     fn add(&mut self, info: &PatternInfo) -> bool {
         let steps = self.steps.saturating_add(info.steps());
-        let fits = self.patterns < MAX_CACHED_PATTERNS
+        let is_cacheable = self.patterns < MAX_CACHED_PATTERNS
             && info.pattern.len() <= MAX_CACHED_PATTERN_BYTES
             && steps <= MAX_CACHED_STEPS;
-        *self = if fits {
+        *self = if is_cacheable {
             CacheUsage { patterns: self.patterns + 1, steps }
         } else {
             CacheUsage { patterns: 1, steps: info.steps() }
         };
-        fits
+        is_cacheable
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reduces the size of a shape: what a model reads becomes shorter, and every call stays possible.
 //!
 //! [`slim`] turns a shape into a smaller one before it is rendered. The smaller shape accepts everything that the
-//! full one accepts, except for optional arguments that were omitted. Every change is recorded as a [`Trim`].
+//! full shape accepts, except for optional arguments that were omitted. Every change is recorded as a [`Trim`].
 //! Decoding uses the full shape, so omitted parts are still accepted and still validated.
 
 mod defs;
@@ -281,7 +281,7 @@ impl<'a> Slimmer<'a> {
             self.at(&child.tokens, |slimmer| slimmer.trim_node(shape, level))
         });
         match &mut kind {
-            // If variants become less strict, more than one may match.
+            // If variants become less strict, several of them may match.
             Kind::Union(rules) if loosens => {
                 rules.mode = UnionMode::Any;
                 depth::add_tags(rules, original, self.defs);

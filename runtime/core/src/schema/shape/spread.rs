@@ -59,9 +59,9 @@ fn declared_fields(shape: &Shape, defs: &[Def], depth: usize) -> Option<Vec<Fiel
             (!variants.is_empty()).then(|| unite(&variants))
         }
         Kind::All(parts) => {
-            let mut all: Vec<Field> = Vec::new();
+            let mut fields: Vec<Field> = Vec::new();
             for field in parts.iter().map(recurse).collect::<Option<Vec<_>>>()?.into_iter().flatten() {
-                match all.iter_mut().find(|existing| existing.name == field.name) {
+                match fields.iter_mut().find(|existing| existing.name == field.name) {
                     Some(existing) => {
                         existing.required |= field.required;
                         if existing.shape.kind == Kind::Any {
@@ -70,10 +70,10 @@ fn declared_fields(shape: &Shape, defs: &[Def], depth: usize) -> Option<Vec<Fiel
                             existing.shape.adopt(&field.shape);
                         }
                     }
-                    None => all.push(field),
+                    None => fields.push(field),
                 }
             }
-            Some(all)
+            Some(fields)
         }
         _ => None,
     }

@@ -63,7 +63,7 @@ impl Codec<'_> {
         depth < MAX_DEPTH && !self.variants_clash(union, depth)
     }
 
-    /// Returns the form of a shape. A union that is still undecided here is JSON text.
+    /// Returns the form of a shape. A union that is not decided yet is JSON text.
     fn form_of(&self, shape: &Shape) -> Form {
         match &shape.kind {
             Kind::Union(_) => Form::Text,

@@ -14,7 +14,7 @@ const MAX_DEPTH: usize = 128;
 /// Returns arguments as a model writes them in a dialect; [`decode`](crate::schema::shape::decode::decode) is the
 /// inverse. The arguments should be valid, under the names that the model sees.
 ///
-/// If `null` means in the dialect that an optional field is absent, a `null` for such a field is omitted.
+/// If the dialect uses `null` for an absent optional field, a `null` for such a field is omitted.
 #[must_use]
 pub fn encode(arguments: &Value, shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Value {
     let codec = Codec::new(defs, dialect, Access::ReadOnly);

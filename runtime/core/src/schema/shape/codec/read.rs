@@ -30,8 +30,7 @@ pub(in crate::schema::shape) struct DecodedArguments {
     pub(in crate::schema::shape) value: Value,
     /// The problems of the form.
     pub(in crate::schema::shape) problems: Vec<ArgumentProblem>,
-    /// The locations of values that were written elsewhere: the location in the result, and the one that the model
-    /// wrote.
+    /// The values whose location changed: the location in the result, and the location that the model wrote.
     moved: Vec<(String, String)>,
 }
 
@@ -177,11 +176,11 @@ impl<'a> Reader<'a> {
 
     fn problems_of(&self, value: &Value, shape: &Shape) -> Vec<ArgumentProblem> {
         let (problems, steps) = problems_in(value, shape, self.codec.defs, self.codec.dialect);
-        self.steps.update(|spent| spent.saturating_add(steps));
+        self.steps.update(|total| total.saturating_add(steps));
         problems
     }
 
-    /// Whether all steps are used up: the remaining values stay as written.
+    /// Whether all steps are used up. If so, the remaining values stay as written.
     fn is_out_of_steps(&self) -> bool {
         let merged = self.codec.pairs.get().saturating_mul(STEPS_PER_PAIR);
         self.steps.get().saturating_add(merged) > MAX_STEPS
@@ -252,10 +251,10 @@ impl<'a> Reader<'a> {
                         .as_object()
                         .and_then(|pair| Some((pair.get(super::KEY)?.as_str()?, pair.get(super::VALUE)?)));
                     let Some((key, inner)) = pair else {
-                        let found = describe::describe_value(item);
+                        let actual = describe::describe_value(item);
                         self.add_problem(
                             &[&token],
-                            format!("expected an object with `key` and `value`, got {found}"),
+                            format!("expected an object with `key` and `value`, got {actual}"),
                         );
                         continue;
                     };

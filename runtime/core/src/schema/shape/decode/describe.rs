@@ -88,17 +88,17 @@ fn describe_variants(rules: &UnionRules, defs: &List<Def>) -> String {
     if !values.is_empty() {
         parts.push(list_values(&values));
     }
-    let more = others.len().saturating_sub(MAX_FORMS);
+    let omitted = others.len().saturating_sub(MAX_FORMS);
     parts.extend(others.into_iter().take(MAX_FORMS));
     match keys.as_slice() {
         [] => {}
         [only] => parts.push(format!("an object with {}", list_names(&[only]))),
         keys => parts.push(format!("an object with one of {}", list_names(keys))),
     }
-    match more {
+    match omitted {
         0 => {}
         1 => parts.push("another variant".to_owned()),
-        _ => parts.push(format!("one of {more} other variants")),
+        _ => parts.push(format!("one of {omitted} other variants")),
     }
     parts.join(" or ")
 }

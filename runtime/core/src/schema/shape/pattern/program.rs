@@ -227,7 +227,7 @@ enum Step {
     },
     /// Stores a position in the string: the start or the end of a group.
     Save(usize),
-    /// Clears what these groups matched.
+    /// Clears the matches of these groups.
     Forget(usize, usize),
     /// Consumes the same text that a group matched.
     Back(usize),
@@ -363,7 +363,7 @@ impl Run<'_> {
         self.used_bytes = self.used_bytes.saturating_sub(states * State::bytes(2 * self.program.groups));
     }
 
-    /// Executes a step and adds the states that follow. Returns whether it is the end.
+    /// Executes a step and adds the states that follow. Returns whether the step is the end.
     fn follow(&mut self, state: &State, pending: &mut Vec<State>) -> Result<bool, LimitReached> {
         let (step, position) = (state.step(), state.position());
         let next = |position: usize| state.moved(step + 1, position);

@@ -55,7 +55,7 @@ struct Reader<'s, S> {
     depth: usize,
     /// The nesting of merged fields.
     merges: usize,
-    /// The address of a field's schema whose `required` is a flag and was already reported.
+    /// The address of a field's schema whose `required` is a flag that was already reported.
     reported_flag: usize,
 }
 
@@ -99,7 +99,7 @@ fn keyword_form(keyword: &str) -> Option<(Form, &'static str)> {
         "not" | "if" | "then" | "else" | "contains" | "propertyNames" | "contentSchema" => (Form::Rule, ""),
         "dependentRequired" | "dependentSchemas" | "dependencies" => (Form::Dependencies, ""),
         "minContains" | "maxContains" => (Form::Scalar(rules::Form::Count), ""),
-        _ => return rules::keyword(keyword).map(|(of, keyword)| (Form::Scalar(keyword.form), of)),
+        _ => return rules::keyword(keyword).map(|(owner, keyword)| (Form::Scalar(keyword.form), owner)),
     })
 }
 

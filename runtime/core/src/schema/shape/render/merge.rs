@@ -164,7 +164,7 @@ impl<'d> Merger<'d> {
     }
 
     fn merge_objects(&mut self, a: &ObjectRules, b: &ObjectRules, depth: usize) -> Option<ObjectRules> {
-        // A key that matches a pattern of one object would be an unknown key of the other. That cannot be merged.
+        // A key that matches a pattern of one object would be an unknown key of the other, so they cannot be merged.
         let patterns_conflict =
             |a: &ObjectRules, b: &ObjectRules| !a.patterns.is_empty() && b.extra != Extra::Open;
         if patterns_conflict(a, b) || patterns_conflict(b, a) {

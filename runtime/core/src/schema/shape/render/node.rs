@@ -296,18 +296,18 @@ impl Renderer<'_> {
             }
         };
         // A default that is invalid would be rejected if a model sent it. `null` means that there is no default.
-        let fits = |literal: &&Literal| {
+        let is_valid = |literal: &&Literal| {
             **literal == Literal::Null || decode::fits_as(&literal.to_json(), shape, self.defs, self.hidden)
         };
-        let default = shape.default.as_ref().filter(fits).map(encode);
-        let examples: Vec<Literal> = shape.examples.iter().filter(fits).map(encode).collect();
+        let default = shape.default.as_ref().filter(is_valid).map(encode);
+        let examples: Vec<Literal> = shape.examples.iter().filter(is_valid).map(encode).collect();
         if let Some(default) = default {
             let plain =
                 shape.default.as_ref().filter(|plain| adds_nulls(&plain.to_json(), &default.to_json()));
             let default = plain.filter(|_| !self.dialect.accepts("default")).cloned().unwrap_or(default);
             self.write_keyword(node, "default", default.to_json(), || {
-                let stated = prose::states_default(&shape.description, &default);
-                if stated { String::new() } else { format!("default: {}", prose::value(&default)) }
+                let is_stated = prose::states_default(&shape.description, &default);
+                if is_stated { String::new() } else { format!("default: {}", prose::value(&default)) }
             });
         }
         if !examples.is_empty() {
@@ -315,28 +315,28 @@ impl Renderer<'_> {
             self.write_keyword(node, "examples", values.into(), || prose::examples(&examples));
         }
         if shape.deprecated {
-            let stated = || prose::states_deprecated(&shape.description);
-            let note = || if stated() { String::new() } else { "deprecated".to_owned() };
+            let is_stated = || prose::states_deprecated(&shape.description);
+            let note = || if is_stated() { String::new() } else { "deprecated".to_owned() };
             self.write_keyword(node, "deprecated", true.into(), note);
         }
     }
 }
 
-/// Whether the written form of a value adds only `null` for absent members.
-fn adds_nulls(plain: &Value, written: &Value) -> bool {
-    match (plain, written) {
-        (Value::Object(plain), Value::Object(written)) => {
-            plain.keys().all(|key| written.contains_key(key))
-                && written.iter().all(|(key, value)| match plain.get(key) {
+/// Whether the encoded form of a value only adds `null` for absent members.
+fn adds_nulls(plain: &Value, encoded: &Value) -> bool {
+    match (plain, encoded) {
+        (Value::Object(plain), Value::Object(encoded)) => {
+            plain.keys().all(|key| encoded.contains_key(key))
+                && encoded.iter().all(|(key, value)| match plain.get(key) {
                     Some(plain) => adds_nulls(plain, value),
                     None => value.is_null(),
                 })
         }
-        (Value::Array(plain), Value::Array(written)) => {
-            plain.len() == written.len()
-                && plain.iter().zip(written).all(|(plain, written)| adds_nulls(plain, written))
+        (Value::Array(plain), Value::Array(encoded)) => {
+            plain.len() == encoded.len()
+                && plain.iter().zip(encoded).all(|(plain, encoded)| adds_nulls(plain, encoded))
         }
-        _ => plain == written,
+        _ => plain == encoded,
     }
 }
 

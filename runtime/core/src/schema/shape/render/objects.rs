@@ -209,7 +209,7 @@ impl Renderer<'_> {
         if is_done {
             return map;
         }
-        // Annotations stay outside.
+        // Annotations stay outside of `anyOf`.
         let mut inner = Object::new();
         let mut outer = Object::new();
         for (keyword, value) in map {
@@ -220,7 +220,7 @@ impl Renderer<'_> {
         outer
     }
 
-    /// Adds `null` to the variants of a schema. Returns false if it has none that `null` could be added to.
+    /// Adds `null` to the values, the types or the variants of a schema. Returns false if it has none of these.
     fn add_null_to_variants(&self, map: &mut Object, shape: &Shape) -> bool {
         if let Some(only) = map.shift_remove("const") {
             map.insert("enum".into(), vec![only, Value::Null].into());

@@ -69,7 +69,7 @@ impl Renderer<'_> {
         (resolved, description)
     }
 
-    /// Renders arguments that have no names, or that are one of several objects, as one argument.
+    /// Renders arguments without names, or with several alternative objects, as one argument.
     fn render_single_argument(&mut self, shape: &Shape, description: &str) -> Value {
         let field = Field { name: ROOT_KEY.into(), shape: shape.clone(), ..Field::REQUIRED };
         let rules = ObjectRules { fields: vec![field].into(), extra: Extra::Closed, ..ObjectRules::ANY };
@@ -101,8 +101,8 @@ impl Renderer<'_> {
         if !self.dialect.root_composition {
             return None;
         }
-        let plain = Shape { nullable: false, ..shape.clone() };
-        let Value::Object(schema) = self.render_node(&plain, false) else { return None };
+        let not_null = Shape { nullable: false, ..shape.clone() };
+        let Value::Object(schema) = self.render_node(&not_null, false) else { return None };
         let mut out: Object = [(String::from("type"), Value::from("object"))].into_iter().collect();
         out.extend(schema.into_iter().filter(|(keyword, _)| keyword != "type"));
         Some(Value::Object(out))

@@ -35,7 +35,7 @@ fn inline_once_used(root: &Shape, defs: &Shapes, trims: &mut Vec<Trim>) -> (Shap
     let mut inliner = Inliner { defs, used_once: &used_once, not_inlined: Vec::new() };
     let root = inliner.with_inlined(root, 0);
     let mut remaining = Shapes::new();
-    // A shape that only references itself is unreachable, and so is not among those used once.
+    // A shape that only references itself is unreachable, and so is not among the shapes used once.
     let mut pending: Vec<&str> =
         defs.keys().map(String::as_str).filter(|name| !used_once.contains(name)).collect();
     loop {

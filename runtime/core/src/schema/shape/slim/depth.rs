@@ -39,7 +39,7 @@ pub(super) fn is_never_cut(shape: &Shape) -> bool {
     matches!(shape.kind, Kind::Array(_) | Kind::Tuple(_))
 }
 
-/// Returns the outline of a shape that contains an object with fields; `None` for any other shape, and if the outline
+/// Returns the outline of a shape that contains an object with fields; `None` for any other shape, or if the outline
 /// would be empty.
 #[must_use]
 pub fn outline_within(shape: &Shape, defs: &List<Def>) -> Option<String> {

@@ -11,7 +11,7 @@ use crate::schema::shape::{Access, Def, Extra, Field, Kind, Literal, ObjectRules
 const FIELDS_PER_GROUP: usize = 12;
 
 /// The parts inside arguments, from the first that is shown to the first that is cut: outer parts come first, then
-/// required ones, then small ones.
+/// required parts, then small parts.
 #[derive(Debug, Default)]
 pub(crate) struct ExpansionOrder {
     /// For each part, by its key, the ranks of its groups of fields.
@@ -126,7 +126,7 @@ pub(super) fn key<'p>(shape: &Shape, path: &'p str) -> Cow<'p, str> {
     }
 }
 
-/// Returns the group of each field of an object. Required fields and those with rules come first.
+/// Returns the group of each field of an object. Required fields and fields with relations come first.
 pub(super) fn groups(rules: &ObjectRules) -> Vec<usize> {
     let has_relation =
         |name: &str| rules.relations.iter().any(|rule| rule.fields.iter().any(|field| **field == *name));

@@ -11,13 +11,13 @@ const MAX_DEFAULT: usize = 100;
 impl Slimmer<'_> {
     pub(super) fn trim_annotations(&mut self, shape: &mut Shape, level: usize) {
         let limit = if level <= 1 { self.slim.parameters } else { self.slim.nested };
-        let kept = limit.of(&shape.description);
-        if kept.len() < shape.description.len() {
-            let kept = Text::copy_of(&kept);
+        let shortened_text = limit.of(&shape.description);
+        if shortened_text.len() < shape.description.len() {
+            let shortened_text = Text::copy_of(&shortened_text);
             if self.records_trims {
-                self.trim(TrimKind::Description, shortened(&shape.description, &kept));
+                self.trim(TrimKind::Description, shortened(&shape.description, &shortened_text));
             }
-            shape.description = kept;
+            shape.description = shortened_text;
         }
         if !self.slim.drop_examples {
             return;
@@ -33,7 +33,7 @@ impl Slimmer<'_> {
         }
     }
 
-    /// Keeps a raw rule with the shapes that it references, unless these change: a rule may forbid what a less strict
+    /// Keeps a raw rule with the shapes that it references, unless they change: a rule may forbid what a less strict
     /// shape accepts.
     pub(super) fn trim_raw(&mut self, text: &Text, level: usize) -> Kind {
         let mut names = Vec::new();

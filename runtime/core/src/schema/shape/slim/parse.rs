@@ -25,7 +25,7 @@ impl std::error::Error for SlimError {}
 const LEVERS: &str = "`none`, `default`, `compact`, `description=`, `parameters=`, `nested=`, `examples=`, \
                       `closed=`, `optional=`, `depth=`, `inline=`, `ceiling=`";
 
-/// Parses levers that are separated by commas, based on [`Slim::DEFAULT`]; later ones win.
+/// Parses levers that are separated by commas, based on [`Slim::DEFAULT`]; later levers win.
 ///
 /// | lever | value |
 /// |---|---|
@@ -110,8 +110,8 @@ fn parse_optional(value: &str) -> Option<List<Text>> {
     }
 }
 
-/// Writes the levers that differ from [`Slim::DEFAULT`]; `default` if none does. Parsing the result gives the same
-/// value.
+/// Writes the levers that differ from [`Slim::DEFAULT`], or `default` if no lever differs. Parsing the result gives
+/// the same value.
 impl fmt::Display for Slim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let flag_text = |is_set: bool, names: [&'static str; 2]| names[usize::from(!is_set)].to_owned();

@@ -34,12 +34,13 @@ impl Context {
         problems.into_iter().map(|problem| format!("{}: {}", problem.pointer, problem.message)).collect()
     }
 
-    fn decode(&self, given: &Value) -> Vec<String> {
-        let given = read_texts(given, &self.shape, &self.defs, &self.texts);
-        let again = read_texts(&given, &self.shape, &self.defs, &self.texts);
-        assert_eq!(given, again, "string coercion is idempotent");
-        let decoded = decode(&given, &self.shape, &self.defs, self.dialect);
-        let owned = decode_owned(given.into_owned(), &self.shape, &self.defs, self.dialect, &mut Vec::new());
+    fn decode(&self, arguments: &Value) -> Vec<String> {
+        let arguments = read_texts(arguments, &self.shape, &self.defs, &self.texts);
+        let again = read_texts(&arguments, &self.shape, &self.defs, &self.texts);
+        assert_eq!(arguments, again, "string coercion is idempotent");
+        let decoded = decode(&arguments, &self.shape, &self.defs, self.dialect);
+        let owned =
+            decode_owned(arguments.into_owned(), &self.shape, &self.defs, self.dialect, &mut Vec::new());
         assert_eq!(owned, decoded);
         match decoded {
             Ok(decoded) => {

@@ -107,11 +107,11 @@ impl Compiler {
     }
 
     fn write_repeat(&mut self, node: &Node, min: u32, max: Option<u32>) -> Option<()> {
-        let single = if self.stores_groups { None } else { single_char_sets(node) };
-        if let (Some(sets), Some(max)) = (&single, max) {
+        let char_sets = if self.stores_groups { None } else { single_char_sets(node) };
+        if let (Some(sets), Some(max)) = (&char_sets, max) {
             return self.write_take(sets, min, max);
         }
-        if let (Some(sets), true) = (&single, min > 1) {
+        if let (Some(sets), true) = (&char_sets, min > 1) {
             self.write_take(sets, min, min)?;
         } else {
             for _ in 0..min {
@@ -139,7 +139,7 @@ impl Compiler {
         Some(())
     }
 
-    /// Writes one round of a repetition. It first clears what the groups inside matched.
+    /// Writes one round of a repetition, which first clears the matches of the groups inside.
     fn write_round(&mut self, node: &Node) -> Option<()> {
         if self.stores_groups {
             let groups = RefCell::new(None::<(usize, usize)>);

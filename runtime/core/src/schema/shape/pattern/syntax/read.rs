@@ -121,7 +121,7 @@ impl<'p> Reader<'p> {
             match (matching.next(), matching.next()) {
                 (Some((index, _)), None) => (index + 1, remaining),
                 (None, _) => return Some(None),
-                // If several groups have the name, the branch decides which one is meant.
+                // If several groups have the name, the branch decides which of them it refers to.
                 (Some(_), Some(_)) => return None,
             }
         } else {
@@ -193,7 +193,7 @@ impl<'p> Reader<'p> {
                     u32::from(control % 32)
                 }
                 None => {
-                    // The backslash is an ordinary character, and so is the one after it.
+                    // The backslash is an ordinary character, and so is the next character.
                     self.remaining = start.get(1..)?;
                     u32::from('\\')
                 }

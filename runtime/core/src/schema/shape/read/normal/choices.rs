@@ -10,7 +10,7 @@ use crate::schema::shape::read::{CHOICES, ReadProblemKind, SchemaLocation, Sourc
 /// Maximum length of a name, in characters.
 const MAX_NAME: usize = 64;
 
-/// The keywords for names of values, and those for their descriptions. The first usable one applies.
+/// The keywords for names of values, and for their descriptions. The first usable keyword applies.
 const NAMES: [&str; 3] = ["x-enum-varnames", "x-enumNames", "x-enum-names"];
 const MEANINGS: [&str; 2] = ["x-enum-descriptions", "x-enumDescriptions"];
 

@@ -115,7 +115,7 @@ fn drop_type_of_values(variants: &[Value], out: &mut Object) {
 }
 
 /// Uses the title as the description if there is none. In a union it distinguishes variants, and for a field it may
-/// say more than the key. Elsewhere it only repeats a name.
+/// be more informative than the key. Elsewhere it only repeats a name.
 pub(super) fn describe_by_title(schema: &mut Value, source: &Value) {
     let title = source.get("title").and_then(Value::as_str).map(str::trim).filter(|title| !title.is_empty());
     if let (Some(title), Value::Object(object)) = (title, schema)
@@ -126,8 +126,8 @@ pub(super) fn describe_by_title(schema: &mut Value, source: &Value) {
     }
 }
 
-/// Keeps the title of a schema under a separate key, so that it is not used as a description. `null` needs none, and
-/// targets of references have names.
+/// Keeps the title of a schema under a separate key, so that it is not used as a description. `null` needs no title,
+/// and targets of references have names.
 pub(super) fn keep_title(schema: &mut Object, source: &Object) {
     let is_named =
         schema.contains_key("$ref") || schema.get("type").is_some_and(|type_name| type_name == "null");

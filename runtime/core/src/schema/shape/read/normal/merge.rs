@@ -175,7 +175,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                 _ => self.intersect(vec![left.clone(), right.clone()]),
             },
             "items" => self.intersect(vec![left.clone(), right.clone()]),
-            // An annotation rather than a rule: the later one is more specific.
+            // An annotation rather than a rule: the later value is more specific.
             "format" => right.clone(),
             rule => match rules::keyword(rule)?.1.combination {
                 Combination::Larger if left.as_f64()? >= right.as_f64()? => left.clone(),
@@ -231,7 +231,7 @@ fn remove_duplicate_keys(schema: &mut Object) {
     keys.retain(|_| is_new.next().unwrap_or(true));
 }
 
-/// Returns what a limit on the number of values leaves; `None` if it is exceeded.
+/// Subtracts the number of nested values from a limit; `None` if it is exceeded.
 fn remaining_after(value: &Value, remaining: usize) -> Option<usize> {
     let remaining = remaining.checked_sub(1)?;
     match value {

@@ -2,8 +2,8 @@
 //!
 //! Documents contain patterns for the engine of their service. Features that Perl, Python, Java, .NET, PHP and Ruby
 //! share and ECMA-262 lacks are translated: flags at the start, delimiters, `\A`, `\z`, `\h`, `\Q…\E`, POSIX classes,
-//! named groups of Python, comments. Atomic groups and possessive quantifiers become ordinary ones, which match
-//! slightly more.
+//! named groups of Python, comments. Atomic groups and possessive quantifiers become ordinary groups and quantifiers,
+//! which match slightly more.
 
 use std::iter::Peekable;
 use std::str::Chars;

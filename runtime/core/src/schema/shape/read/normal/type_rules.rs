@@ -27,7 +27,7 @@ fn is_short(parts: &Value) -> bool {
 }
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
-    /// Moves keywords of one type, next to variants of other types, into the variants that they apply to.
+    /// Moves keywords for one type, next to variants of other types, into the variants that they apply to.
     pub(super) fn distribute_type_rules(&mut self, schema: &mut Object) {
         let is_composition = |keyword: &str| matches!(keyword, "$ref" | "allOf" | "anyOf" | "oneOf");
         let compositions: Vec<&str> =

@@ -53,7 +53,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         let value_keywords = ["enum", "const", "$ref", "allOf", "anyOf", "oneOf"];
         let message = match out.entry("items").or_insert_with(|| json!({})) {
             Value::Object(items) if !value_keywords.iter().any(|keyword| items.contains_key(*keyword)) => {
-                let values = self.at("enum", |reader| reader.read_literals(&values, &types::declared_types(items)));
+                let values =
+                    self.at("enum", |reader| reader.read_literals(&values, &types::declared_types(items)));
                 items.insert("enum".to_owned(), Value::Array(values));
                 "lists values that are not arrays, read as those of `items`"
             }
@@ -175,9 +176,10 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             examples(object).into_iter().enumerate().filter(is_useful).collect();
         let keyword = if object.contains_key("example") { "example" } else { "examples" };
         self.at(keyword, |reader| {
-            if object.get("examples").is_some_and(|candidates| {
-                !matches!(candidates, Value::Array(_) | Value::Object(_) | Value::Null)
-            }) {
+            if object
+                .get("examples")
+                .is_some_and(|examples| !matches!(examples, Value::Array(_) | Value::Object(_) | Value::Null))
+            {
                 reader.report_malformed("`examples` must be an array; it is left out");
             }
             let mut valid_examples = Vec::new();
@@ -370,13 +372,13 @@ fn as_declared_type(value: &Value, types: &Types) -> Option<Value> {
 /// Returns the examples of a schema or a parameter: `example`, `examples` as JSON Schema's array or as OpenAPI's map.
 #[must_use]
 pub fn examples(object: &Object) -> Vec<&Value> {
-    let mut found: Vec<&Value> = object.get("example").into_iter().collect();
+    let mut values: Vec<&Value> = object.get("example").into_iter().collect();
     match object.get("examples") {
-        Some(Value::Array(values)) => found.extend(values),
+        Some(Value::Array(values)) => values.extend(values),
         Some(Value::Object(by_name)) => {
-            found.extend(by_name.values().filter_map(|example| example.get("value")));
+            values.extend(by_name.values().filter_map(|example| example.get("value")));
         }
         _ => {}
     }
-    found
+    values
 }
