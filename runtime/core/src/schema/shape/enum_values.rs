@@ -23,11 +23,11 @@ pub(super) struct Values<'v> {
 
 impl<'v> Values<'v> {
     fn of(values: &'v [Literal]) -> Values<'v> {
-        let mut values = Values::default();
+        let mut set = Values::default();
         for value in values {
-            values.insert(value);
+            set.insert(value);
         }
-        values
+        set
     }
 
     /// Adds a value. Returns false if it is already present.
