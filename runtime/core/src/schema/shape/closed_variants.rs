@@ -127,7 +127,8 @@ fn unions(parts: &[Shape]) -> Vec<&UnionRules> {
 /// Returns the fields that variants require and that a closed object next to the union does not have. No value would
 /// match both.
 fn missing_fields(parts: &[Shape], union: &UnionRules, defs: &List<Def>) -> Vec<Field> {
-    let closed_objects: Vec<&ObjectRules> = parts.iter().filter_map(|part| closed(part, defs)).collect();
+    let closed_objects: Vec<&ObjectRules> =
+        parts.iter().filter_map(|part| closed_object(part, defs)).collect();
     let mut fields: Vec<Field> = Vec::new();
     let objects = union.variants.iter().filter_map(|variant| match &resolved(variant, defs)?.kind {
         Kind::Object(rules) => Some(rules),
@@ -149,7 +150,7 @@ fn missing_fields(parts: &[Shape], union: &UnionRules, defs: &List<Def>) -> Vec<
 }
 
 /// Returns the rules of an object without additional keys.
-fn closed<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Option<&'a ObjectRules> {
+fn closed_object<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Option<&'a ObjectRules> {
     match &resolved(shape, defs)?.kind {
         Kind::Object(rules) if rules.extra != Extra::Open && rules.patterns.is_empty() => Some(rules),
         _ => None,
@@ -190,7 +191,7 @@ fn completed_variant(
     siblings: &[Field],
     defs: &List<Def>,
 ) -> Option<Shape> {
-    let rules = closed(variant, defs)?;
+    let rules = closed_object(variant, defs)?;
     let name = if let Kind::Ref(name) = &variant.kind { Some(name) } else { None };
     let discriminator = union.discriminator.as_ref();
     let tag =
@@ -222,7 +223,7 @@ fn completed_variant(
 
 /// Returns the discriminating property, with the values that select the named variant.
 fn tag_field(discriminator: &Discriminator, name: &str, union: &UnionRules, defs: &List<Def>) -> Field {
-    let declared = union.variants.iter().filter_map(|variant| closed(variant, defs));
+    let declared = union.variants.iter().filter_map(|variant| closed_object(variant, defs));
     let declared =
         declared.flat_map(|rules| &rules.fields).find(|field| field.name == discriminator.property);
     let field =

@@ -100,7 +100,7 @@ fn find_named<'a>(defs: &'a [Def], name: &str) -> Option<&'a Shape> {
 
 /// Returns whether objects of any variant may have additional fields.
 fn combined_extra(shape: &Shape, defs: &[Def], depth: usize) -> Extra {
-    let closed = match &shape.kind {
+    let is_closed = match &shape.kind {
         _ if depth > MAX_DEPTH => false,
         Kind::Object(rules) => rules.extra == Extra::Closed && rules.patterns.is_empty(),
         Kind::Ref(name) => find_named(defs, name)
@@ -110,7 +110,7 @@ fn combined_extra(shape: &Shape, defs: &[Def], depth: usize) -> Extra {
         }
         _ => false,
     };
-    if closed { Extra::Closed } else { Extra::Open }
+    if is_closed { Extra::Closed } else { Extra::Open }
 }
 
 struct Spread<'a> {

@@ -57,8 +57,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
     }
 
-    /// Like [`settle`](Self::settle), for the members of `allOf`: each is a rule for the values that the others
-    /// allow.
+    /// Like [`distribute_type_rules`](Self::distribute_type_rules), for the members of `allOf`: each member is a rule
+    /// for the values that the others allow.
     fn distribute_in_parts(&self, schema: &mut Object) {
         let Some(Value::Array(parts)) = schema.get("allOf").filter(|parts| is_short(parts)) else { return };
         let mut distributed: Vec<(usize, Value)> = Vec::new();
