@@ -58,17 +58,17 @@ impl Choices {
     /// Returns the name of the type; empty if there is none.
     #[must_use]
     pub fn type_name(&self) -> &str {
-        self.0.as_deref().map_or("", |named| &named.type_name)
+        self.0.as_deref().map_or("", |names| &names.type_name)
     }
 
     /// Returns the name and meaning of a value.
     #[must_use]
     pub fn of(&self, value: &Literal) -> Option<&Choice> {
-        let named = self.0.as_deref()?;
-        named
+        let names = self.0.as_deref()?;
+        names
             .indices
             .get(&key(value))
-            .map(|index| &named.choices[*index])
+            .map(|index| &names.choices[*index])
             .filter(|choice| choice.value == *value)
     }
 
@@ -106,7 +106,7 @@ impl Choices {
     }
 
     fn all(&self) -> &[Choice] {
-        self.0.as_deref().map_or(&[], |named| &named.choices)
+        self.0.as_deref().map_or(&[], |names| &names.choices)
     }
 }
 

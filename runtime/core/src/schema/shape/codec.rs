@@ -95,8 +95,8 @@ impl<'a> Codec<'a> {
     /// Returns the form in which values of a shape are written at a location.
     pub(super) fn form(&self, shape: &Shape, enclosing: &[String]) -> Form {
         match &shape.kind {
-            Kind::Any | Kind::Raw(_) if self.has_no_untyped_values() => Form::Text,
-            Kind::Enum(values) if self.has_no_untyped_values() && values.iter().any(is_composite) => {
+            Kind::Any | Kind::Raw(_) if self.writes_untyped_as_text() => Form::Text,
+            Kind::Enum(values) if self.writes_untyped_as_text() && values.iter().any(is_composite) => {
                 Form::Text
             }
             Kind::Ref(name) if self.is_cut(name, enclosing) => Form::Text,
@@ -112,17 +112,17 @@ impl<'a> Codec<'a> {
                     form => form,
                 }
             }
-            Kind::All(parts) if !self.dialect.accepts("allOf") => match self.merged(parts) {
+            Kind::All(parts) if !self.dialect.accepts("allOf") => match self.merge_parts(parts) {
                 Some((merged, lost)) => Form::Substitute(with_annotations_of(&merged, shape), lost),
                 None => Form::Text,
             },
-            Kind::Union(rules) if self.has_no_untyped_values() && self.is_ambiguous(rules) => Form::Text,
+            Kind::Union(rules) if self.writes_untyped_as_text() && self.is_ambiguous(rules) => Form::Text,
             _ => Form::Plain,
         }
     }
 
     /// Whether untyped values are written as JSON text.
-    fn has_no_untyped_values(&self) -> bool {
+    fn writes_untyped_as_text(&self) -> bool {
         !self.dialect.untyped || !self.dialect.empty_objects
     }
 
@@ -205,7 +205,7 @@ impl<'a> Codec<'a> {
     }
 
     /// Returns one shape for the values that match all parts, if it exists and no rule is left over.
-    fn merged(&self, parts: &[Shape]) -> Option<(Shape, usize)> {
+    fn merge_parts(&self, parts: &[Shape]) -> Option<(Shape, usize)> {
         let mut merger = Merger::new(self.defs, self.hidden);
         let merged = merger.merge_all(parts, 0);
         self.pairs.update(|pairs| pairs.saturating_add(merger.pairs()));
@@ -229,7 +229,7 @@ impl<'a> Codec<'a> {
                 _ => false,
             },
             Kind::All(parts) if is_strict => {
-                self.merged(parts).is_none_or(|(merged, _)| self.is_single_argument(&merged))
+                self.merge_parts(parts).is_none_or(|(merged, _)| self.is_single_argument(&merged))
             }
             Kind::Union(_) => is_strict,
             _ => false,

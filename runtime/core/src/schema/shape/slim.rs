@@ -151,14 +151,14 @@ pub(crate) fn slim_to(
     shape: &Shape,
     defs: &List<Def>,
     slim: &Slim,
-    expanded: Option<Expansion<'_>>,
+    expansion: Option<Expansion<'_>>,
     records_trims: bool,
 ) -> Slimmed {
-    let expanded = expanded.filter(|expanded| !expanded.is_all());
-    if slim.is_idle() && expanded.is_none() {
+    let expansion = expansion.filter(|expansion| !expansion.is_all());
+    if slim.is_idle() && expansion.is_none() {
         return Slimmed { shape: shape.clone(), defs: defs.clone(), trims: Vec::new() };
     }
-    let mut slimmer = Slimmer::new(defs, slim, expanded, records_trims);
+    let mut slimmer = Slimmer::new(defs, slim, expansion, records_trims);
     let pruned = slimmer.prune(shape);
     let shape = slimmer.trim_node(&pruned, 0);
     let defs = slimmer.trim_defs();
@@ -171,7 +171,7 @@ struct Slimmer<'a> {
     defs: &'a List<Def>,
     slim: &'a Slim,
     /// The parts that are shown in full; `None` shows all.
-    expanded: Option<Expansion<'a>>,
+    expansion: Option<Expansion<'a>>,
     path: String,
     /// Whether trims are recorded.
     records_trims: bool,
@@ -184,23 +184,24 @@ impl<'a> Slimmer<'a> {
     fn new(
         defs: &'a List<Def>,
         slim: &'a Slim,
-        expanded: Option<Expansion<'a>>,
+        expansion: Option<Expansion<'a>>,
         records_trims: bool,
     ) -> Slimmer<'a> {
         let (path, trims, pending_defs) = Default::default();
-        Slimmer { defs, slim, expanded, path, records_trims, trims, pending_defs }
+        Slimmer { defs, slim, expansion, path, records_trims, trims, pending_defs }
     }
 
     /// Whether some schemas become less strict.
     fn loosens(&self) -> bool {
-        self.expanded.is_some() || self.slim.loosens()
+        self.expansion.is_some() || self.slim.loosens()
     }
 
     /// Whether a shape is replaced by an outline.
     fn is_cut(&self, shape: &Shape, level: usize) -> bool {
         let too_deep = self.slim.depth.is_some_and(|depth| level >= depth);
-        let is_closed = self.expanded.is_some_and(|expanded| level > 0 && !expanded.shows(shape, &self.path));
-        (too_deep || is_closed)
+        let is_collapsed =
+            self.expansion.is_some_and(|expansion| level > 0 && !expansion.shows(shape, &self.path));
+        (too_deep || is_collapsed)
             && !depth::is_never_cut(shape)
             && depth::is_deep(shape, self.defs, &mut BTreeSet::new())
     }

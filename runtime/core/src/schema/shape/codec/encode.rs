@@ -61,13 +61,13 @@ impl Codec<'_> {
                 self.encode_value(value, self.target(name), &self.enter_def(name, enclosing), depth)
             }
             (Kind::Union(rules), _) => {
-                let fits = |variant: &&Shape| decode::fits(value, variant, self.defs);
-                let named = decode::named_variant(value, rules, self.defs);
-                let matching = || rules.variants.iter().filter(fits);
+                let is_valid = |variant: &&Shape| decode::fits(value, variant, self.defs);
+                let tagged = decode::named_variant(value, rules, self.defs);
+                let matching = || rules.variants.iter().filter(is_valid);
                 let first = || {
                     matching().find(|variant| self.has_all_keys(value, variant)).or_else(|| matching().next())
                 };
-                match named.or_else(first) {
+                match tagged.or_else(first) {
                     Some(variant) => self.encode_value(value, variant, enclosing, depth),
                     None => value.clone(),
                 }

@@ -29,9 +29,11 @@ impl Checker<'_> {
             return;
         }
         let defs = self.defs;
-        let all = union.variants.iter().enumerate();
-        let candidates: Vec<usize> =
-            all.filter(|(_, variant)| allows_type(value, variant, defs)).map(|(index, _)| index).collect();
+        let indexed = union.variants.iter().enumerate();
+        let candidates: Vec<usize> = indexed
+            .filter(|(_, variant)| allows_type(value, variant, defs))
+            .map(|(index, _)| index)
+            .collect();
         let is_listed = |index: &usize| enum_values::distinct_values(&union.variants[*index], defs).is_some();
         if candidates.iter().all(is_listed) {
             let kind =

@@ -89,9 +89,9 @@ impl ExpansionOrder {
                 ((level, steps, group, !part.required, *weight, last + group), part.key.clone())
             }));
             let mut path = part.key;
-            visit_nested(target, &mut path, level, part.required, defs, &mut |level, groups| {
+            visit_nested(target, &mut path, level, part.required, defs, &mut |level, nested| {
                 number += 1;
-                pending.insert((level, steps + 1, number), groups);
+                pending.insert((level, steps + 1, number), nested);
             });
         }
         groups.sort_unstable();
@@ -132,15 +132,14 @@ pub(super) fn groups(rules: &ObjectRules) -> Vec<usize> {
         |name: &str| rules.relations.iter().any(|rule| rule.fields.iter().any(|field| **field == *name));
     let is_first = |field: &Field| field.required || has_relation(&field.name);
     let is_settable = |field: &Field| field.access != Access::ReadOnly;
-    let mut optional_index =
-        rules.fields.iter().filter(|field| is_first(field) && is_settable(field)).count();
+    let mut position = rules.fields.iter().filter(|field| is_first(field) && is_settable(field)).count();
     let group = |field: &Field| {
-        let optional_index = &mut optional_index;
+        let position = &mut position;
         if is_first(field) || !is_settable(field) {
             return 0;
         }
-        *optional_index += 1;
-        (*optional_index - 1) / FIELDS_PER_GROUP
+        *position += 1;
+        (*position - 1) / FIELDS_PER_GROUP
     };
     rules.fields.iter().map(group).collect()
 }
@@ -199,7 +198,7 @@ fn visit_nested<'a>(
 impl Slimmer<'_> {
     /// Returns an object without the fields that are not shown, and the outline of these fields.
     pub(super) fn partially_outlined(&mut self, shape: &Shape, level: usize) -> Option<(Shape, String)> {
-        let (Some(expansion), Kind::Object(rules)) = (self.expanded, &shape.kind) else { return None };
+        let (Some(expansion), Kind::Object(rules)) = (self.expansion, &shape.kind) else { return None };
         let hidden = if level > 0 { expansion.hidden(rules, &self.path) } else { Vec::new() };
         if hidden.is_empty() {
             return None;

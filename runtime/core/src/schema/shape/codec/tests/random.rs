@@ -87,26 +87,26 @@ proptest! {
             let validator = jsonschema::draft202012::new(&rendered.schema)
                 .map_err(|e| TestCaseError::fail(format!("{e}: {}", rendered.schema)))?;
             for value in &values {
-                let given = json!({ "v": value });
-                if !fits(&given, &shape, &defs) {
+                let arguments = json!({ "v": value });
+                if !fits(&arguments, &shape, &defs) {
                     continue;
                 }
-                let written = encode(&given, &shape, &defs, dialect);
-                let message = || format!("{} {given} as {written} for {} {:?}", dialect.name, rendered.schema, rendered.losses);
+                let written = encode(&arguments, &shape, &defs, dialect);
+                let message = || format!("{} {arguments} as {written} for {} {:?}", dialect.name, rendered.schema, rendered.losses);
                 // Keys without a schema, which a strict dialect cannot express. The dialect reports what it cannot
                 // express.
-                let has_unnamed_keys = !dialect.open_objects && !fits(&given, &with_closed_objects(&shape), &defs);
+                let has_unnamed_keys = !dialect.open_objects && !fits(&arguments, &with_closed_objects(&shape), &defs);
                 let is_lost = |loss: &Loss| !loss.in_prose || loss.keyword == "nullable";
                 let is_reported = has_unnamed_keys || rendered.losses.iter().any(is_lost);
                 prop_assert!(validator.is_valid(&written) || is_reported || dialect.nulls == Nulls::Keyword, "{}", message());
-                let read = decode(&written, &shape, &defs, dialect);
+                let decoded = decode(&written, &shape, &defs, dialect);
                 if is_reported {
                     continue;
                 }
-                prop_assert!(read.is_ok(), "{} {:?}", message(), read);
-                let read = read.unwrap_or_default();
+                prop_assert!(decoded.is_ok(), "{} {:?}", message(), decoded);
+                let decoded = decoded.unwrap_or_default();
                 prop_assert_eq!(
-                    normalized(&read, dialect), normalized(&given, dialect),
+                    normalized(&decoded, dialect), normalized(&arguments, dialect),
                     "{}", message()
                 );
             }

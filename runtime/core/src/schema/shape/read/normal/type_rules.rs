@@ -48,8 +48,9 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             !is_moved
         });
         let variants = union.as_ref().and_then(|union| schema.get(union)?.as_array());
-        let variants: Option<Vec<Value>> = variants
-            .and_then(|all| all.iter().map(|variant| self.add_rules_to_variant(variant, &rules)).collect());
+        let variants: Option<Vec<Value>> = variants.and_then(|variants| {
+            variants.iter().map(|variant| self.add_rules_to_variant(variant, &rules)).collect()
+        });
         if let (Some(union), Some(variants)) = (union, variants) {
             schema.insert(union, variants.into());
         } else if let Value::Array(parts) = schema.entry("allOf").or_insert_with(|| json!([])) {
