@@ -372,13 +372,13 @@ fn as_declared_type(value: &Value, types: &Types) -> Option<Value> {
 /// Returns the examples of a schema or a parameter: `example`, `examples` as JSON Schema's array or as OpenAPI's map.
 #[must_use]
 pub fn examples(object: &Object) -> Vec<&Value> {
-    let mut values: Vec<&Value> = object.get("example").into_iter().collect();
+    let mut all: Vec<&Value> = object.get("example").into_iter().collect();
     match object.get("examples") {
-        Some(Value::Array(values)) => values.extend(values),
+        Some(Value::Array(values)) => all.extend(values),
         Some(Value::Object(by_name)) => {
-            values.extend(by_name.values().filter_map(|example| example.get("value")));
+            all.extend(by_name.values().filter_map(|example| example.get("value")));
         }
         _ => {}
     }
-    values
+    all
 }
