@@ -30,8 +30,8 @@ impl<'a> Child<'a> {
     }
 }
 
-/// Visits the child shapes of a kind, in the order of [`mapped`].
-pub(super) fn each<'a>(kind: &'a Kind, visit: &mut dyn FnMut(Child<'_>, &'a Shape)) {
+/// Visits the child shapes of a kind, in the order of [`map_children`].
+pub(super) fn visit_children<'a>(kind: &'a Kind, visit: &mut dyn FnMut(Child<'_>, &'a Shape)) {
     let mut visit_all = |keyword: &str, shapes: &'a [Shape]| {
         for (index, shape) in shapes.iter().enumerate() {
             visit(Child::new([keyword, &index.to_string()]), shape);
@@ -67,7 +67,7 @@ fn union_keyword(mode: UnionMode) -> &'static str {
 type Visit<'f> = dyn FnMut(Child<'_>, &Shape) -> Shape + 'f;
 
 /// Returns a kind with other child shapes.
-pub(super) fn mapped(kind: &Kind, visit: &mut Visit<'_>) -> Kind {
+pub(super) fn map_children(kind: &Kind, visit: &mut Visit<'_>) -> Kind {
     let mut kind = kind.clone();
     match &mut kind {
         Kind::Array(rules) => {

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::children::{each, mapped};
+use super::children::{map_children, visit_children};
 use super::{
     Access, Def, Discriminator, Extra, Field, Kind, Literal, ObjectRules, Shape, StringRules, Title,
     UnionRules, enum_values, resolved,
@@ -57,7 +57,7 @@ fn needs_completion(shape: &Shape, defs: &List<Def>, depth: usize) -> bool {
         _ => false,
     };
     let mut needs = is_incomplete;
-    each(&shape.kind, &mut |_, inner| needs = needs || needs_completion(inner, defs, depth + 1));
+    visit_children(&shape.kind, &mut |_, inner| needs = needs || needs_completion(inner, defs, depth + 1));
     needs
 }
 
@@ -101,7 +101,7 @@ fn completed(shape: &Shape, defs: &List<Def>, depth: usize) -> Shape {
         }
         _ => {}
     }
-    result.kind = mapped(&result.kind, &mut |_, inner| completed(inner, defs, depth + 1));
+    result.kind = map_children(&result.kind, &mut |_, inner| completed(inner, defs, depth + 1));
     result
 }
 

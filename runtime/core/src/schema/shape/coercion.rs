@@ -87,7 +87,8 @@ impl InvalidValues {
         if depth > MAX_DEPTH {
             return shape.clone();
         }
-        let kind = mapped(&shape.kind, &mut |_, inner| self.with_valid_literals(inner, defs, depth + 1));
+        let kind =
+            map_children(&shape.kind, &mut |_, inner| self.with_valid_literals(inner, defs, depth + 1));
         let examples =
             shape.examples.iter().filter_map(|example| self.valid_literal("example", example, shape, defs));
         let examples = examples.collect();

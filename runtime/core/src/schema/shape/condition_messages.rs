@@ -255,7 +255,7 @@ fn predicate(schema: &Value, depth: usize) -> Option<String> {
         let parts = parts.as_array()?.iter().map(|part| predicate(part, depth + 1));
         Some(parts.collect::<Option<Vec<String>>>()?.join(word))
     };
-    let values = |values: &[Value]| prose::listed(&values.iter().map(Literal::of).collect::<Vec<_>>());
+    let values = |values: &[Value]| prose::one_of(&values.iter().map(Literal::of).collect::<Vec<_>>());
     let mut others = keywords.iter().filter(|(keyword, _)| *keyword != "type");
     let Some((keyword, value)) = others.next() else { return type_predicate(keywords.get("type")?) };
     if others.next().is_some() {

@@ -30,7 +30,7 @@ fn are_disjoint(a: &Shape, b: &Shape, defs: &List<Def>, depth: usize) -> bool {
         (Kind::All(parts), _) => parts.iter().any(|part| recurse(part, b)),
         (_, Kind::All(parts)) => parts.iter().any(|part| recurse(a, part)),
         (Kind::Enum(ours), Kind::Enum(theirs)) => {
-            !ours.iter().any(|value| theirs.iter().any(|other| value.same(other)))
+            !ours.iter().any(|value| theirs.iter().any(|other| value.equals(other)))
         }
         (Kind::Object(ours), Kind::Object(theirs)) => {
             let is_disjoint = |field: &Field, other: &Field| {

@@ -19,7 +19,7 @@ pub(crate) fn value(literal: &Literal) -> String {
 }
 
 /// `one of 1, 2, 3`
-pub(crate) fn listed(values: &[Literal]) -> String {
+pub(crate) fn one_of(values: &[Literal]) -> String {
     let displayed: Vec<String> = values.iter().take(MAX_LISTED).map(value).collect();
     let more = if values.len() > MAX_LISTED { ", …" } else { "" };
     match displayed.as_slice() {
@@ -84,7 +84,7 @@ pub(crate) fn describe(description: &str, notes: &[String]) -> String {
 /// Returns the rule of a keyword for the shape itself, as part of a sentence.
 pub(crate) fn rule(shape: &Shape, keyword: &str) -> Option<String> {
     let prose = match (keyword, &shape.kind) {
-        ("enum" | "const", Kind::Enum(values)) => listed(values),
+        ("enum" | "const", Kind::Enum(values)) => one_of(values),
         ("default", _) => format!("default {}", value(shape.default.as_ref()?)),
         ("examples", _) => examples(&shape.examples),
         ("deprecated", _) => "deprecated".to_owned(),
@@ -123,7 +123,7 @@ pub(crate) fn rules(shape: &Shape) -> Vec<String> {
     let rules = stated.into_iter().filter(|rule| rule.keyword != "contentMediaType").map(|rule| rule.prose);
     let mut notes: Vec<String> = rules.filter(|message| !message.is_empty()).collect();
     if let Kind::Enum(values) = &shape.kind {
-        notes.push(listed(values));
+        notes.push(one_of(values));
     }
     if shape.deprecated {
         notes.push("deprecated".into());

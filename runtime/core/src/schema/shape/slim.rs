@@ -277,7 +277,7 @@ impl<'a> Slimmer<'a> {
             _ => {}
         }
         let loosens = self.loosens();
-        let mut kind = children::mapped(original, &mut |child, shape| {
+        let mut kind = children::map_children(original, &mut |child, shape| {
             let level = level + usize::from(child.is_member);
             self.at(&child.tokens, |slimmer| slimmer.trim_node(shape, level))
         });

@@ -135,7 +135,7 @@ fn has_key(rules: &ObjectRules, key: &str) -> bool {
 /// Whether two lists of values are disjoint.
 fn are_disjoint_enums(a: &Shape, b: &Shape) -> bool {
     match (&a.kind, &b.kind) {
-        (Kind::Enum(a), Kind::Enum(b)) => !a.iter().any(|value| b.iter().any(|other| value.same(other))),
+        (Kind::Enum(a), Kind::Enum(b)) => !a.iter().any(|value| b.iter().any(|other| value.equals(other))),
         _ => false,
     }
 }

@@ -36,7 +36,7 @@ impl Renderer<'_> {
         }
         // The dialect's `enum` allows only strings, and possibly not the empty string.
         self.record_loss("enum", true, "the dialect lists only strings, and possibly not the empty string");
-        node.notes.push(prose::listed(values));
+        node.notes.push(prose::one_of(values));
         match types.as_slice() {
             [only] => set_type(node, only),
             _ => {

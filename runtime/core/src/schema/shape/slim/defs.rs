@@ -72,7 +72,7 @@ fn count(shape: &Shape, uses: &mut BTreeMap<String, usize>) {
         }
         _ => {}
     }
-    children::each(&shape.kind, &mut |_, child| count(child, uses));
+    children::visit_children(&shape.kind, &mut |_, child| count(child, uses));
 }
 
 /// Inlines shapes.
@@ -101,7 +101,7 @@ impl Inliner<'_> {
             inlined.adopt(target);
             shape = inlined;
         }
-        let kind = children::mapped(&shape.kind, &mut |_, child| self.with_inlined(child, depth + 1));
+        let kind = children::map_children(&shape.kind, &mut |_, child| self.with_inlined(child, depth + 1));
         Shape { kind, ..shape }
     }
 }

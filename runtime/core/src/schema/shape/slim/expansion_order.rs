@@ -181,7 +181,7 @@ fn visit_nested<'a>(
     defs: &'a List<Def>,
     visit: &mut dyn FnMut(usize, Unvisited<'a>),
 ) {
-    children::each(&shape.kind, &mut |child, part| {
+    children::visit_children(&shape.kind, &mut |child, part| {
         let length = path.len();
         child.tokens.iter().filter(|token| !token.is_empty()).for_each(|token| pointer::push(path, token));
         let level = level + usize::from(child.is_member);
