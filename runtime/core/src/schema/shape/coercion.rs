@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::children::mapped;
+use super::children::map_children;
 use super::decode::string_coercion::read_text;
 use super::decode::{ArgumentProblem, fits, problems_as};
 use super::{Access, Def, Kind, Literal, Shape, prose, resolved};
